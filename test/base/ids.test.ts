@@ -1,0 +1,49 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { makeId } from '../../src/base/ids.ts'
+
+const zeros = (bytes: number) => new Uint8Array(bytes)
+const ones = (bytes: number) => new Uint8Array(bytes).fill(255)
+const moment = fc.integer({ min: 0, max: 2 ** 48 - 1 })
+const idOf = (bytes: Uint8Array) => makeId('task', 1, () => bytes)
+const tenBytes = fc.uint8Array({ minLength: 10, maxLength: 10 })
+
+describe('ids', () => {
+  test.each([
+    ['the ULID page’s example time', 1469918176385, '01aryz6s41'],
+    ['the first millisecond', 0, '0000000000'],
+    ['the last millisecond', 2 ** 48 - 1, '7zzzzzzzzz'],
+  ])('%s is written as in the ULID layout', (_, now, time) => {
+    expect(makeId('task', now, zeros)).toBe(`task_${time}0000000000000000`)
+    expect(makeId('prj', now, ones)).toBe(`prj_${time}zzzzzzzzzzzzzzzz`)
+  })
+
+  test('an id is its prefix and 26 lower-case Crockford characters', () => {
+    fc.assert(
+      fc.property(moment, tenBytes, (now, bytes) => {
+        expect(makeId('apr', now, () => bytes)).toMatch(/^apr_[0-9a-hjkmnp-tv-z]{26}$/)
+      }),
+    )
+  })
+
+  test('ids of later milliseconds sort after earlier ones', () => {
+    fc.assert(
+      fc.property(moment, moment, tenBytes, tenBytes, (a, b, left, right) => {
+        fc.pre(a < b)
+        expect(makeId('task', a, () => left) < makeId('task', b, () => right)).toBe(true)
+      }),
+    )
+  })
+
+  test('all eighty random bits count, and in order', () => {
+    fc.assert(
+      fc.property(tenBytes, tenBytes, (left, right) => {
+        expect(Buffer.compare(Buffer.from(idOf(left)), Buffer.from(idOf(right)))).toBe(Buffer.compare(left, right))
+      }),
+    )
+  })
+
+  test('a fraction of a millisecond changes nothing', () => {
+    expect(makeId('key', 12.75, zeros)).toBe(makeId('key', 12, zeros))
+  })
+})
