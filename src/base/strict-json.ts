@@ -1,0 +1,103 @@
+import { isJsonObject, type Json } from './json.ts'
+import { badRequest } from './problem.ts'
+
+const MAX_LEVELS = 64
+
+/**
+ * JSON from strangers, or a 400. What passes can be stored by both stores and written out again unchanged: PostgreSQL
+ * refuses NUL, UTF-8 cannot carry lone surrogates, and JSON has no word for infinity.
+ * Keys such as `__proto__` become plain own fields, as `JSON.parse` makes them.
+ */
+export function parseStrictJson(bytes: Uint8Array): Json {
+  const text = decode(bytes)
+  const suspicious = scan(bytes)
+  const value = parse(text)
+  if (suspicious) refuseUnstorable(value)
+  return value
+}
+
+/** `ignoreBOM` keeps a byte order mark in the text, where the parser refuses it. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    throw badRequest('json must be valid utf-8')
+  }
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw badRequest('malformed json')
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const LETTER_U = 0x75
+
+/**
+ * Counts levels before anything is built from them, and tells whether the parsed value needs a closer look: only an
+ * escape can bring in NUL or half a surrogate pair, only an exponent or 309 digits a number beyond all bounds.
+ */
+function scan(bytes: Uint8Array): boolean {
+  let suspicious = false
+  let level = 0
+  let digits = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === QUOTE) {
+      const end = stringEnd(bytes, at)
+      suspicious ||= end.escaped
+      at = end.at
+      digits = 0
+    } else if (isDigit(byte)) {
+      digits++
+      suspicious ||= digits > 308
+    } else {
+      suspicious ||= digits > 0 && isExponent(byte)
+      digits = 0
+      if (isOpening(byte) && ++level > MAX_LEVELS)
+        throw badRequest(`json must not nest deeper than ${MAX_LEVELS} levels`)
+      if (isClosing(byte)) level--
+    }
+  }
+  return suspicious
+}
+
+function stringEnd(bytes: Uint8Array, start: number): { at: number; escaped: boolean } {
+  let escaped = false
+  let at = start + 1
+  for (; at < bytes.length && bytes[at] !== QUOTE; at++) {
+    if (bytes[at] !== BACKSLASH) continue
+    at++
+    escaped ||= bytes[at] === LETTER_U
+  }
+  return { at, escaped }
+}
+
+const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39
+const isExponent = (byte: number | undefined) => byte === 0x65 || byte === 0x45
+const isOpening = (byte: number | undefined) => byte === 0x7b || byte === 0x5b
+const isClosing = (byte: number | undefined) => byte === 0x7d || byte === 0x5d
+
+/** May call itself: the scan has bounded the depth. */
+function refuseUnstorable(value: Json): void {
+  if (typeof value === 'string') refuseUnstorableText(value)
+  else if (typeof value === 'number' && !Number.isFinite(value))
+    throw badRequest('json must not contain numbers beyond 1.8e308')
+  else if (Array.isArray(value)) value.forEach(refuseUnstorable)
+  else if (isJsonObject(value)) {
+    Object.keys(value).forEach(refuseUnstorableText)
+    Object.values(value).forEach(refuseUnstorable)
+  }
+}
+
+function refuseUnstorableText(text: string): void {
+  if (text.includes('\0')) throw badRequest('json must not contain nul characters')
+  // With the u flag a pair is one character, so only a lone half matches.
+  if (/\p{Surrogate}/u.test(text)) throw badRequest('json must not contain lone surrogates')
+}
