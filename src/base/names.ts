@@ -1,0 +1,31 @@
+import { realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+
+/** A name that may become a path, a host's label or a part of a key without being escaped. */
+export function isSlug(name: string): boolean {
+  return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)
+}
+
+export function isFileName(name: string): boolean {
+  return /^[a-z0-9][a-z0-9_-]{0,63}\.[a-z0-9]{1,16}$/.test(name)
+}
+
+/** The real path of what `name` means below `root`, or null when it is absent or a link leads elsewhere. */
+export async function insideRoot(root: string, name: string): Promise<string | null> {
+  const [home, path] = await Promise.all([realpathIfAny(root), realpathIfAny(join(root, name))])
+  if (home === null || path === null) return null
+  const below = home.endsWith(sep) ? home : home + sep
+  return path.startsWith(below) && path.length > below.length ? path : null
+}
+
+/** All of these mean that nothing can be reached there; other errors, such as too many open files, are ours. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'])
+
+async function realpathIfAny(path: string): Promise<string | null> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && ABSENT.has(String(error.code))) return null
+    throw error
+  }
+}
