@@ -1,0 +1,70 @@
+// Bundles what runs: the service with its command line, and the programs that live inside a sandbox.
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import esbuild from 'esbuild'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
+const stamp = '.built'
+
+/** CommonJS packages inside an ES module still call `require` for what Node itself brings. */
+const banner = [
+  '#!/usr/bin/env node',
+  "import { createRequire as __createRequire } from 'node:module'",
+  'const require = __createRequire(import.meta.url)',
+].join('\n')
+
+/** @type {{ entry: string, out: string, options: import('esbuild').BuildOptions }[]} */
+const bundles = [
+  {
+    entry: 'src/main.ts',
+    out: 'svc.mjs',
+    options: { external: ['@photostructure/sqlite', 'pg-native'], keepNames: true },
+  },
+  { entry: 'src/harness/main.ts', out: 'harness.mjs', options: { minify: true } },
+  { entry: 'src/workflow-cell/main.ts', out: 'workflow-cell.mjs', options: { minify: true } },
+]
+
+try {
+  await build()
+} catch (error) {
+  // esbuild has already printed the lines of source at fault, and says here only how many there were.
+  process.stderr.write(`svc: the build failed: ${String(error)}\n`)
+  process.exitCode = 1
+}
+
+/** Files come into dist by renaming, so a service that starts meanwhile reads the old build or the new, never half. */
+async function build() {
+  mkdirSync(dist, { recursive: true })
+  const fresh = mkdtempSync(join(dist, '.next-'))
+  try {
+    // The stamp bears the time of the start: whatever is edited from here on is newer than the build.
+    writeFileSync(join(fresh, stamp), '')
+    await Promise.all(bundles.filter(({ entry }) => existsSync(join(root, entry))).map((one) => bundle(one, fresh)))
+    const outputs = readdirSync(fresh).filter((name) => name !== stamp)
+    for (const name of [...outputs, stamp]) renameSync(join(fresh, name), join(dist, name))
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+}
+
+/**
+ * @param {typeof bundles[number]} one
+ * @param {string} folder
+ */
+async function bundle({ entry, out, options }, folder) {
+  const outfile = join(folder, out)
+  await esbuild.build({
+    entryPoints: [join(root, entry)],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    banner: { js: banner },
+    logLevel: 'warning',
+    ...options,
+  })
+  chmodSync(outfile, 0o755)
+}

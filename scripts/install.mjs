@@ -1,0 +1,37 @@
+// Brings node_modules to what package-lock.json says, or ends with a sentence that tells why that cannot be.
+import { spawnSync } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+if (changedAt('node_modules/.package-lock.json') < changedAt('package-lock.json')) install()
+
+/** @param {string} file */
+function changedAt(file) {
+  return statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+function install() {
+  process.stderr.write('svc: installing the dependencies (npm ci) ...\n')
+  // What a machine may leave out by habit (NODE_ENV=production) is named: the build needs it.
+  const flags = ['--include=dev', '--include=optional', '--prefer-offline', '--no-audit', '--no-fund']
+  const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
+  const npm = spawnSync('npm', ['ci', '--loglevel=error', ...flags, ...patience], { cwd: root, encoding: 'utf8' })
+  if (npm.status === 0) return
+  process.stderr.write(`${npm.stderr ?? ''}svc: ${whyNot(npm)}\n`)
+  process.exitCode = 1
+}
+
+/** @param {import('node:child_process').SpawnSyncReturns<string>} npm */
+function whyNot(npm) {
+  if (npm.error) return 'npm is not installed; it comes with Node.js: install it and run this again.'
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET/.test(npm.stderr)) {
+    return (
+      'the dependencies could not be fetched, because the npm registry cannot be reached; ' +
+      "connect this machine to the network, or set npm's `registry` to one that it can reach, and run this again."
+    )
+  }
+  return 'the dependencies could not be installed; npm says why above.'
+}

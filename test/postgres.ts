@@ -1,0 +1,163 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+import { postgresFolder } from '../scripts/machine.mjs'
+
+/** The run's server, started once in `global-setup.ts` and known to every test process by this variable. */
+export const SERVER_URL = 'SVC_TEST_POSTGRES_URL'
+
+/**
+ * Becomes the server, and leaves a watcher that ends it when the input closes: a test run that dies by force leaves
+ * nothing behind. The watcher is nobody's child, because the server takes every child's end for one of its own.
+ */
+const GUARDED = 'exec 3<&0; ( { read -r _ <&3; kill -QUIT $$; } 2>/dev/null & ); exec "$@" 3<&- </dev/null'
+
+/** A server of its own, for a test that stops or kills it. */
+export interface PostgresServer {
+  /** Below it lie the data and the socket; nothing listens on the network. */
+  folder: string
+  url: string
+  user: ServerUser
+  /** Null while the server is down. */
+  child: ChildProcess | null
+}
+
+type ServerUser = { uid?: number; gid?: number }
+
+/** A new server with empty data. Whoever calls this calls `removePostgres` in the end. */
+export async function createPostgres(): Promise<PostgresServer> {
+  const user = serverUser()
+  const folder = await mkdtemp(join(tmpdir(), 'svc-pg-'))
+  if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid)
+  const args = ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
+  await promisify(execFile)(program('initdb'), args, { cwd: folder, ...user })
+  const server = { folder, url: urlOf(folder, 'postgres'), user, child: null }
+  await startPostgres(server)
+  return server
+}
+
+/** Starts a server that was stopped or killed, on the data it had. Answers when it takes connections. */
+export async function startPostgres(server: PostgresServer): Promise<void> {
+  const command = [program('postgres'), '-D', join(server.folder, 'data'), '-k', server.folder, ...settings()]
+  const child = spawn('sh', ['-c', GUARDED, 'sh', ...command], {
+    cwd: server.folder,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    ...server.user,
+  })
+  server.child = child
+  await readiness(child)
+}
+
+/** An orderly end: open connections are cut, the data is complete. */
+export async function stopPostgres(server: PostgresServer): Promise<void> {
+  await end(server, 'SIGINT')
+}
+
+/** A crash: nothing is written any more, and the next start recovers from the log. */
+export async function killPostgres(server: PostgresServer): Promise<void> {
+  await end(server, 'SIGQUIT')
+}
+
+export async function removePostgres(server: PostgresServer): Promise<void> {
+  await killPostgres(server)
+  await rm(server.folder, { recursive: true, force: true })
+}
+
+/** A new database on the run's server, empty or a copy of another that nobody is connected to. Answers with its URL. */
+export async function createDatabase(template?: string): Promise<string> {
+  const server = process.env[SERVER_URL]
+  if (server === undefined) throw new Error(`${SERVER_URL} is not set: run this test through vitest`)
+  return createDatabaseOn(server, template)
+}
+
+export async function createDatabaseOn(serverUrl: string, template?: string): Promise<string> {
+  const name = `svc_${randomBytes(8).toString('hex')}`
+  const from = template === undefined ? 'template0' : new URL(template).pathname.slice(1)
+  await admin(serverUrl, `create database ${name} template "${from}" strategy file_copy`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+export async function dropDatabase(url: string): Promise<void> {
+  const server = new URL(url)
+  const name = server.pathname.slice(1)
+  server.pathname = '/postgres'
+  await admin(server.href, `drop database if exists "${name}" with (force)`)
+}
+
+async function admin(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+function urlOf(folder: string, database: string): string {
+  return `postgres://postgres@localhost/${database}?host=${encodeURIComponent(folder)}`
+}
+
+function program(name: string): string {
+  const folder = postgresFolder()
+  if (folder === null) throw new Error('no PostgreSQL server is installed: `npm test` installs it or tells how')
+  return join(folder, name)
+}
+
+/** Fast because nothing is forced to the disk; a killed server still loses no commit, the machine keeps its pages. */
+function settings(): string[] {
+  const values = {
+    listen_addresses: '',
+    max_connections: '300',
+    shared_buffers: '64MB',
+    fsync: 'off',
+    full_page_writes: 'off',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+  }
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+/** The server refuses to run as root, so root hands it to the user that Debian makes for it, or to nobody. */
+function serverUser(): ServerUser {
+  if (process.getuid?.() !== 0) return {}
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      return { uid: idOf('-u', name), gid: idOf('-g', name) }
+    } catch {}
+  }
+  throw new Error('PostgreSQL refuses to run as root, and this machine has neither a user `postgres` nor `nobody`')
+}
+
+function idOf(flag: '-u' | '-g', name: string): number {
+  return Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+}
+
+async function readiness(child: ChildProcess): Promise<void> {
+  let log = ''
+  await new Promise<void>((resolve, reject) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      // Afterwards the log is read and dropped: a full pipe would halt the server.
+      if (log.length < 65_536) log += text
+      if (log.includes('ready to accept connections')) resolve()
+    })
+    child.once('error', reject)
+    child.once('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)))
+  })
+}
+
+async function end(server: PostgresServer, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  const { child } = server
+  server.child = null
+  if (child === null || child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill(signal)
+  await ended
+}
