@@ -1,0 +1,214 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts'
+import { schemaErrors } from '../../src/base/schema.ts'
+import { Manifest } from '../../src/base/wedge.ts'
+import { answer } from '../../src/approvals/policy.ts'
+import { play, type Turn } from './play.ts'
+import { inputs, invoices, workflowSamples } from './samples.ts'
+
+const root = join(import.meta.dirname, '../..')
+const slugs = ['inbox-triage', 'invoice-chaser', 'refund-desk']
+
+test('there are three example wedges and a blueprint for each', () => {
+  expect(names(join(root, 'wedges'))).toEqual(slugs)
+  expect(names(join(root, 'blueprints'))).toEqual(slugs.map((slug) => `${slug}.json`))
+})
+
+describe.each(slugs)('the wedge %s', (slug) => {
+  const dir = join(root, 'wedges', slug)
+  const source = readObject(join(dir, 'wedge.json'))
+  const manifest = Manifest.parse(source)
+
+  test('uses only keys that the contract knows', () => {
+    expect(manifest.wedge).toBe(slug)
+    expect(unknownKeys(source, manifest)).toEqual([])
+  })
+
+  test('has every file that it names, and names every file that it has', () => {
+    expect(names(join(dir, 'skills'))).toEqual((manifest.skills ?? []).map((name) => `${name}.md`).sort())
+    expect(names(join(dir, 'knowledge'))).toEqual([...(manifest.knowledge ?? [])].sort())
+    for (const { name } of manifest.workflows)
+      expect(existsSync(join(dir, 'workflows', `${name}.mjs`)), name).toBe(true)
+    const known = new Set(manifest.skills)
+    const used = Object.values(manifest.task_types).flatMap((type) => type.harness.skills ?? [])
+    expect(used.filter((name) => !known.has(name))).toEqual([])
+  })
+
+  test('has the parts that an example should show', () => {
+    expect(manifest.intake.length).toBeGreaterThan(0)
+    expect(manifest.policy.auto_approve.length).toBeGreaterThan(0)
+    expect(manifest.approvals.length).toBeGreaterThan(0)
+    for (const [name, type] of Object.entries(manifest.task_types)) expect(type.output_schema, name).toBeDefined()
+  })
+
+  test('rehearses every task type that needs a model, and declares a workflow for every other', () => {
+    const types = Object.entries(manifest.task_types)
+    const modelled = types.filter(([, type]) => type.harness.shape !== 'workflow').map(([name]) => `${name}.json`)
+    const coded = types.filter(([, type]) => type.harness.shape === 'workflow').map(([name]) => name)
+    expect(names(join(dir, 'rehearsals'))).toEqual(modelled.sort())
+    expect(coded.filter((name) => !manifest.workflows.some((workflow) => workflow.name === name))).toEqual([])
+  })
+
+  test.each(manifest.workflows)('workflow $name is deterministic and keeps its schemas', async (workflow) => {
+    const run = await loadWorkflow(dir, workflow.name)
+    const samples = workflowSamples[slug]?.[workflow.name] ?? []
+    expect(samples.length).toBeGreaterThan(0)
+    for (const args of samples) {
+      const result = run(structuredClone(args))
+      expect(schemaErrors(workflow.input_schema ?? {}, args)).toEqual([])
+      expect(schemaErrors(workflow.output_schema ?? {}, result)).toEqual([])
+      expect(schemaErrors(manifest.task_types[workflow.name]?.output_schema ?? {}, result)).toEqual([])
+      expect(run(structuredClone(args))).toEqual(result)
+    }
+  })
+
+  test.each(names(join(dir, 'rehearsals')))('rehearsal %s plays to an output that its schema accepts', async (file) => {
+    const taskType = basename(file, '.json')
+    const turns: Turn[] = JSON.parse(readFileSync(join(dir, 'rehearsals', file), 'utf8'))
+    const workflow = async (name: string, args: JsonObject) => {
+      const declared = manifest.workflows.find((workflow) => workflow.name === name)
+      expect(schemaErrors(declared?.input_schema ?? { enum: [] }, args)).toEqual([])
+      return (await loadWorkflow(dir, name))(args)
+    }
+    const act = (connection: string, capability: string) => {
+      expect(manifest.connections).toContain(connection)
+      expect(capability.split(':')[0]).toBe(connection)
+    }
+    const output = await play(turns, inputs[slug]?.[taskType] ?? {}, { workflow, act, records: { invoices } })
+    expect(schemaErrors(manifest.task_types[taskType]?.output_schema ?? {}, output)).toEqual([])
+  })
+})
+
+describe.each(slugs)('the blueprint %s', (slug) => {
+  const blueprint = readObject(join(root, 'blueprints', `${slug}.json`))
+  const manifest = Manifest.parse(readObject(join(root, 'wedges', slug, 'wedge.json')))
+
+  test('has the fields of the contract and fits its wedge', () => {
+    const fields = ['blueprint', 'title', 'summary', 'sells_as', 'wedge']
+    for (const field of fields) expect(typeof blueprint[field], field).toBe('string')
+    expect(Object.keys(blueprint)).toEqual([...fields, 'requires_connections', 'schedules', 'seed_knowledge'])
+    expect([blueprint['blueprint'], blueprint['wedge']]).toEqual([slug, slug])
+    expect(objects(blueprint['requires_connections']).map(({ name }) => name)).toEqual(manifest.connections)
+  })
+
+  test('schedules known task types and seeds known kinds of knowledge', () => {
+    for (const schedule of objects(blueprint['schedules'])) {
+      expect(manifest.task_types).toHaveProperty(String(schedule['task_type']))
+      expect(schemaErrors(CADENCE, schedule['cadence'] ?? null)).toEqual([])
+    }
+    for (const item of objects(blueprint['seed_knowledge'])) expect(schemaErrors(KNOWLEDGE, item)).toEqual([])
+  })
+})
+
+describe('the refund desk', () => {
+  const manifest = Manifest.parse(readObject(join(root, 'wedges/refund-desk/wedge.json')))
+  const unused = () => ({ task: 0, day: 0 })
+
+  test.each(['book_refund', 'payments:refund'])(
+    'decides %s up to 50 USD alone and leaves more to a person',
+    (action) => {
+      const approves = (amount_usd: number) =>
+        answer(manifest.policy.auto_approve, { action, payload: { amount_usd } }, unused).approve
+      expect([approves(50), approves(50.01)]).toEqual([true, false])
+    },
+  )
+
+  test.each([
+    ['arrived damaged', 180, 'refund', 180],
+    ['charged twice for one order', 24, 'refund', 24],
+    ['arrived damaged', 900, 'escalate', 0],
+    ['I will start a chargeback', 20, 'escalate', 0],
+    ['just because', 20, 'escalate', 0],
+    ['arrived damaged', 0, 'decline', 0],
+  ])('answers "%s" over %d USD with %s', async (reason, amount_usd, decision, refundable_usd) => {
+    const check = await loadWorkflow(join(root, 'wedges/refund-desk'), 'check_eligibility')
+    expect(check({ order_id: 'A-1042', amount_usd, reason })).toMatchObject({ decision, refundable_usd })
+  })
+})
+
+test('the invoice chaser reminds once a week, the oldest first, and never about a settled invoice', async () => {
+  const plan = await loadWorkflow(join(root, 'wedges/invoice-chaser'), 'plan_reminders')
+  const records = Object.entries(invoices).map(([key, value]) => ({ key, value }))
+  expect(plan({ invoices: records, today: '2026-11-14' })).toEqual({
+    day: '2026-11-14',
+    checked: 5,
+    overdue: 3,
+    total_overdue_usd: 1835.6,
+    due_reminders: [
+      { invoice_id: 'INV-201', level: 'final', days_overdue: 44, amount_usd: 1280 },
+      { invoice_id: 'INV-203', level: 'friendly', days_overdue: 4, amount_usd: 75.1 },
+    ],
+  })
+})
+
+test('the examples mention no address outside example.com', () => {
+  const files = ['wedges', 'blueprints'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  )
+  for (const file of files) {
+    const hosts = [...readFileSync(file, 'utf8').matchAll(/(?:https?:\/\/|@)([a-z0-9.-]+\.[a-z]+)/g)].map(
+      ([, host]) => host,
+    )
+    expect(
+      hosts.filter((host) => !/(^|\.)example\.com$/.test(host ?? '')),
+      file,
+    ).toEqual([])
+  }
+})
+
+const CADENCE: JsonObject = {
+  type: 'object',
+  required: ['kind'],
+  properties: {
+    kind: { enum: ['every', 'daily', 'monthly'] },
+    seconds: { type: 'integer' },
+    day: { type: 'integer' },
+    hour: { type: 'integer' },
+    minute: { type: 'integer' },
+  },
+}
+
+const KNOWLEDGE: JsonObject = {
+  type: 'object',
+  required: ['name', 'content'],
+  properties: {
+    name: { type: 'string' },
+    content: { type: 'string' },
+    kind: { enum: ['note', 'fact', 'correction', 'feedback', 'answer', 'seed'] },
+  },
+}
+
+const names = (dir: string) => readdirSync(dir).sort()
+
+function readObject(path: string): JsonObject {
+  const value: Json = JSON.parse(readFileSync(path, 'utf8'))
+  if (!isJsonObject(value)) throw new Error(`${path} is not an object`)
+  return value
+}
+
+const objects = (value: Json | undefined) => (Array.isArray(value) ? value.filter(isJsonObject) : [])
+
+/** The manifest's parser drops the keys it does not know; schemas are the author's own and come through whole. */
+function unknownKeys(source: Json, parsed: unknown, path = ''): string[] {
+  if (Array.isArray(source)) {
+    return source.flatMap((item, index) =>
+      unknownKeys(item, Array.isArray(parsed) ? parsed[index] : null, `${path}[${index}]`),
+    )
+  }
+  if (!isJsonObject(source) || typeof parsed !== 'object' || parsed === null) return []
+  const kept = new Map<string, unknown>(Object.entries(parsed))
+  return Object.entries(source).flatMap(([key, value]) =>
+    kept.has(key) ? unknownKeys(value, kept.get(key), `${path}.${key}`) : [`${path}.${key}`],
+  )
+}
+
+async function loadWorkflow(dir: string, name: string): Promise<(args: JsonObject) => Json> {
+  const url = pathToFileURL(join(dir, 'workflows', `${name}.mjs`)).href
+  const module: { default: (args: JsonObject) => Json } = await import(/* @vite-ignore */ url)
+  return module.default
+}
