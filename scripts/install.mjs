@@ -20,7 +20,9 @@ function install() {
   const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
   const npm = spawnSync('npm', ['ci', '--loglevel=error', ...flags, ...patience], { cwd: root, encoding: 'utf8' })
   if (npm.status === 0) return
-  process.stderr.write(`${npm.stderr ?? ''}svc: ${whyNot(npm)}\n`)
+  // npm ends some errors with its whole manual; the cause stands at the top.
+  const words = (npm.stderr ?? '').split('\n').slice(0, 30).join('\n')
+  process.stderr.write(`${words}\nsvc: ${whyNot(npm)}\n`)
   process.exitCode = 1
 }
 
