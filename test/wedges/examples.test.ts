@@ -28,8 +28,8 @@ describe.each(slugs)('the wedge %s', (slug) => {
   })
 
   test('has every file that it names, and names every file that it has', () => {
-    expect(names(join(dir, 'skills'))).toEqual((manifest.skills ?? []).map((name) => `${name}.md`).sort())
-    expect(names(join(dir, 'knowledge'))).toEqual([...(manifest.knowledge ?? [])].sort())
+    expect(names(join(dir, 'skills'))).toEqual((manifest.skills ?? []).map((name) => `${name}.md`).toSorted())
+    expect(names(join(dir, 'knowledge'))).toEqual([...(manifest.knowledge ?? [])].toSorted())
     for (const { name } of manifest.workflows)
       expect(existsSync(join(dir, 'workflows', `${name}.mjs`)), name).toBe(true)
     const known = new Set(manifest.skills)
@@ -48,7 +48,7 @@ describe.each(slugs)('the wedge %s', (slug) => {
     const types = Object.entries(manifest.task_types)
     const modelled = types.filter(([, type]) => type.harness.shape !== 'workflow').map(([name]) => `${name}.json`)
     const coded = types.filter(([, type]) => type.harness.shape === 'workflow').map(([name]) => name)
-    expect(names(join(dir, 'rehearsals'))).toEqual(modelled.sort())
+    expect(names(join(dir, 'rehearsals'))).toEqual(modelled.toSorted())
     expect(coded.filter((name) => !manifest.workflows.some((workflow) => workflow.name === name))).toEqual([])
   })
 
@@ -68,6 +68,7 @@ describe.each(slugs)('the wedge %s', (slug) => {
   test.each(names(join(dir, 'rehearsals')))('rehearsal %s plays to an output that its schema accepts', async (file) => {
     const taskType = basename(file, '.json')
     const turns: Turn[] = JSON.parse(readFileSync(join(dir, 'rehearsals', file), 'utf8'))
+    expect(turns.length).toBeLessThan(manifest.task_types[taskType]?.harness.steps ?? 0)
     const workflow = async (name: string, args: JsonObject) => {
       const declared = manifest.workflows.find((workflow) => workflow.name === name)
       expect(schemaErrors(declared?.input_schema ?? { enum: [] }, args)).toEqual([])
@@ -96,7 +97,7 @@ describe.each(slugs)('the blueprint %s', (slug) => {
 
   test('schedules known task types and seeds known kinds of knowledge', () => {
     for (const schedule of objects(blueprint['schedules'])) {
-      expect(manifest.task_types).toHaveProperty(String(schedule['task_type']))
+      expect(Object.keys(manifest.task_types)).toContain(schedule['task_type'])
       expect(schemaErrors(CADENCE, schedule['cadence'] ?? null)).toEqual([])
     }
     for (const item of objects(blueprint['seed_knowledge'])) expect(schemaErrors(KNOWLEDGE, item)).toEqual([])
@@ -105,13 +106,12 @@ describe.each(slugs)('the blueprint %s', (slug) => {
 
 describe('the refund desk', () => {
   const manifest = Manifest.parse(readObject(join(root, 'wedges/refund-desk/wedge.json')))
-  const unused = () => ({ task: 0, day: 0 })
 
   test.each(['book_refund', 'payments:refund'])(
     'decides %s up to 50 USD alone and leaves more to a person',
     (action) => {
       const approves = (amount_usd: number) =>
-        answer(manifest.policy.auto_approve, { action, payload: { amount_usd } }, unused).approve
+        answer(manifest.policy.auto_approve, { action, payload: { amount_usd } }, () => ({ task: 0, day: 0 })).approve
       expect([approves(50), approves(50.01)]).toEqual([true, false])
     },
   )
@@ -183,7 +183,7 @@ const KNOWLEDGE: JsonObject = {
   },
 }
 
-const names = (dir: string) => readdirSync(dir).sort()
+const names = (dir: string) => readdirSync(dir).toSorted()
 
 function readObject(path: string): JsonObject {
   const value: Json = JSON.parse(readFileSync(path, 'utf8'))

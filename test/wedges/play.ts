@@ -20,13 +20,15 @@ export async function play(turns: Turn[], input: Json, stage: Stage): Promise<Js
       if (index !== turns.length - 1) throw new Error('the output must be the last turn')
       return fill(turn.output, words)
     }
-    if (turn.call) last = await use(turn.call.tool, objectOf(fill(turn.call.input, words)), { ...stage, records })
+    // An agent that says something and calls nothing has given its answer.
+    if (!turn.call) throw new Error('a turn must call a tool or give the output')
+    last = await use(turn.call.tool, objectOf(fill(turn.call.input, words)), { ...stage, records })
   }
   throw new Error('the rehearsal ends without an output')
 }
 
 async function use(tool: string, input: JsonObject, stage: Stage): Promise<Json> {
-  const text = (field: string) => String(input[field])
+  const text = (field: string) => asText(input[field])
   const collection = stage.records[text('collection')] ?? {}
   switch (tool) {
     case 'workflow':
@@ -56,7 +58,7 @@ function fill(value: Json, words: JsonObject): Json {
   if (typeof value !== 'string') return value
   const whole = /^\{\{([^{}]+)\}\}$/.exec(value)?.[1]
   if (whole !== undefined) return lookUp(whole, words)
-  return value.replace(/\{\{([^{}]+)\}\}/g, (_, path: string) => String(lookUp(path, words)))
+  return value.replace(/\{\{([^{}]+)\}\}/g, (_, path: string) => asText(lookUp(path, words)))
 }
 
 function lookUp(path: string, words: JsonObject): Json {
@@ -65,6 +67,8 @@ function lookUp(path: string, words: JsonObject): Json {
   if (found === undefined) throw new Error(`the placeholder '${path}' leads nowhere`)
   return found
 }
+
+const asText = (value: Json | undefined) => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function objectOf(value: Json | undefined): JsonObject {
   if (!isJsonObject(value)) throw new Error(`expected an object, not ${JSON.stringify(value)}`)

@@ -8,7 +8,7 @@ export default function planReminders({ invoices, today }) {
     .map(readInvoice)
     .filter((invoice) => invoice.status === 'open' && isDay(invoice.due_date) && invoice.due_date < day)
     .map((invoice) => ({ ...invoice, days_overdue: daysBetween(invoice.due_date, day) }))
-    .sort(oldestFirst)
+    .toSorted(oldestFirst)
   return {
     day,
     checked: invoices.length,

@@ -2,7 +2,7 @@ import { cents } from './money.mjs'
 
 export default function sumLedger({ records }) {
   const refunds = records.map((record) => record.value ?? record).filter((entry) => entry.decision === 'refund')
-  const categories = [...new Set(refunds.map((entry) => entry.category))].sort()
+  const categories = [...new Set(refunds.map((entry) => String(entry.category)))].toSorted(byName)
   return {
     entries: refunds.length,
     total_usd: total(refunds),
@@ -13,4 +13,5 @@ export default function sumLedger({ records }) {
   }
 }
 
+const byName = (a, b) => (a < b ? -1 : 1)
 const total = (entries) => cents(entries.reduce((sum, entry) => sum + entry.amount_usd, 0))
