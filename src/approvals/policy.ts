@@ -1,13 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts'
-
-/** One element of a wedge's `policy.auto_approve`. */
-export type PolicyRule = {
-  /** An exact name, a prefix when it ends in `:` or `*`, or `*` for everything; case does not matter. */
-  action: string
-  max_amount_usd?: number | undefined
-  max_per_task?: number | undefined
-  max_per_day?: number | undefined
-}
+import type { PolicyRule } from '../base/wedge.ts'
 
 /** How often a rule has approved already, in this run and in this project on this UTC day. */
 export type PolicyCounts = { task: number; day: number }
@@ -51,6 +43,7 @@ export function unreachableRules(rules: PolicyRule[]): { rule: number; by: numbe
 
 type Pattern = { text: string; prefix: boolean }
 
+/** An exact name, or a prefix when the action ends in `:` or `*`; `*` alone is the empty prefix. Case does not matter. */
 function pattern(rule: PolicyRule): Pattern {
   const text = rule.action.toLowerCase()
   if (text.endsWith('*')) return { text: text.slice(0, -1), prefix: true }

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { answer, firstMatch, type PolicyRule, unreachableRules } from '../../src/approvals/policy.ts'
+import { answer, firstMatch, unreachableRules } from '../../src/approvals/policy.ts'
 import type { Json } from '../../src/base/json.ts'
+import type { PolicyRule } from '../../src/base/wedge.ts'
 
 const unused = () => ({ task: 0, day: 0 })
 const rulesFor = (...actions: string[]): PolicyRule[] => actions.map((action) => ({ action }))
