@@ -1,0 +1,71 @@
+import { promises as fs } from 'node:fs'
+import path from 'node:path'
+import type { AgentLine } from '../base/protocol.ts'
+
+const MOST_FILES = 50
+const LARGEST_FILE = 10 * 1024 * 1024
+
+const TYPES: Record<string, string> = {
+  '.txt': 'text/plain; charset=utf-8',
+  '.log': 'text/plain; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.csv': 'text/csv; charset=utf-8',
+  '.ics': 'text/calendar; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.xml': 'application/xml',
+  '.yaml': 'application/yaml',
+  '.yml': 'application/yaml',
+  '.pdf': 'application/pdf',
+  '.zip': 'application/zip',
+  '.gz': 'application/gzip',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
+  '.docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+}
+
+/**
+ * Writes one artifact line per file below the folder, in the order of their names, and says what it leaves out. Each
+ * line has left the process before the next file is read: together they may be larger than the cell's memory.
+ */
+export async function collectFiles(folder: string, emit: (line: AgentLine) => Promise<void>): Promise<void> {
+  const names = await filesBelow(folder, '')
+  for (const name of names.slice(0, MOST_FILES)) {
+    const { size } = await fs.stat(path.join(folder, name))
+    await emit(size > LARGEST_FILE ? note(`Left out ${name}: larger than 10 MiB`) : await artifact(folder, name))
+  }
+  const more = names.length - MOST_FILES
+  if (more > 0) await emit(note(`Left out ${more} files: only ${MOST_FILES} can be delivered`))
+}
+
+export function contentType(name: string): string {
+  return TYPES[path.extname(name).toLowerCase()] ?? 'application/octet-stream'
+}
+
+async function artifact(folder: string, name: string): Promise<AgentLine> {
+  const content = await fs.readFile(path.join(folder, name))
+  return { artifact: { name, content_type: contentType(name), content_base64: content.toString('base64') } }
+}
+
+function note(text: string): AgentLine {
+  return { event: 'progress', data: { text } }
+}
+
+/** Plain files only: a link could point at something that is not the run's to give away. */
+export async function filesBelow(folder: string, prefix: string): Promise<string[]> {
+  const entries = await fs.readdir(path.join(folder, prefix), { withFileTypes: true })
+  const found: string[] = []
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`
+    if (entry.isDirectory()) found.push(...(await filesBelow(folder, name)))
+    else if (entry.isFile()) found.push(name)
+  }
+  return found
+}

@@ -1,0 +1,17 @@
+import type { ChildProcess } from 'node:child_process'
+import path from 'node:path'
+
+/** All that a program inside the sandbox gets to see: nothing of the service, only how to find and name things. */
+export function minimalEnvironment(): Record<string, string> {
+  const programs = [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin']
+  return { PATH: [...new Set(programs)].join(':'), HOME: '/tmp', LANG: 'C.UTF-8', TZ: 'UTC' }
+}
+
+/** Ends a child that was started detached, together with everything that it started. */
+export function killGroup(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // Nothing of the group is left.
+  }
+}

@@ -1,0 +1,39 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+
+/** Reading fields of JSON that somebody else wrote: what is absent or of another type is empty, never an exception. */
+export function textOf(from: JsonObject, key: string): string {
+  const value = from[key]
+  return typeof value === 'string' ? value : ''
+}
+
+export function objectOf(from: JsonObject, key: string): JsonObject {
+  const value = from[key]
+  return isJsonObject(value) ? value : {}
+}
+
+export function listOf(from: JsonObject, key: string): Json[] {
+  const value = from[key]
+  return Array.isArray(value) ? value : []
+}
+
+/** The fields of `from` that are there, so that an absent one stays absent. */
+export function pick(from: JsonObject, ...keys: string[]): JsonObject {
+  const picked: JsonObject = {}
+  for (const key of keys) {
+    const value = from[key]
+    if (value !== undefined && value !== null) picked[key] = value
+  }
+  return picked
+}
+
+/** JSON.parse answers `any`; what it gives back is Json by its own definition. */
+export function parseJson(text: string): Json {
+  const value: Json = JSON.parse(text)
+  return value
+}
+
+/** The sentence of an error body: ours is `{error: "…"}`, the providers' is `{error: {message: "…"}}`. */
+export function errorSentence(body: Json): string {
+  if (!isJsonObject(body)) return ''
+  return textOf(body, 'error') || textOf(objectOf(body, 'error'), 'message') || textOf(body, 'message')
+}

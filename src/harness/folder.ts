@@ -1,0 +1,31 @@
+import { promises as fs } from 'node:fs'
+import path from 'node:path'
+import type { Brief } from '../base/protocol.ts'
+
+const FILE_TOOLS = ['write_file', 'read_file', 'list_files', 'run_command']
+
+export function handlesFiles({ shape, tools }: Brief): boolean {
+  return shape === 'agent' && FILE_TOOLS.some((name) => tools.includes(name))
+}
+
+/** What lies in here when the run ends becomes its artifacts. */
+export function outFolder(folder: string): string {
+  return path.join(folder, 'out')
+}
+
+export async function openFolder(folder: string): Promise<void> {
+  await fs.mkdir(outFolder(folder), { recursive: true })
+}
+
+export async function removeFolder(folder: string): Promise<void> {
+  await fs.rm(folder, { recursive: true, force: true })
+}
+
+/**
+ * The absolute path, or null if it leaves the folder. Links need no check: only a command can make one, and a run with
+ * commands has the whole cell to itself.
+ */
+export function pathInside(folder: string, name: string): string | null {
+  const full = path.resolve(folder, name)
+  return full === folder || full.startsWith(folder + path.sep) ? full : null
+}

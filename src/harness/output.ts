@@ -1,0 +1,57 @@
+import type { Json, JsonObject } from '../base/json.ts'
+import { schemaErrors } from '../base/schema.ts'
+import { RunFailed } from './conversation.ts'
+import { parseJson } from './fields.ts'
+
+/** What the model offers as its output, and what is wrong with it. */
+export type Proposal = { value: Json; errors: { path: string; message: string }[] }
+
+/** An output that came as the final text instead of a finish call, or as the answer of a decision. */
+export function proposalFromText(text: string, schema: JsonObject | null): Proposal {
+  const whole = text.trim()
+  if (whole === '') return { value: '', errors: [{ path: '$', message: 'is empty' }] }
+  if (schema === null) return { value: tryParse(whole) ?? text, errors: [] }
+  const readings = [whole, insideFence(whole), insideBraces(whole)].map(tryParse).filter((value) => value !== undefined)
+  return firstFitting(schema, [...readings, text])
+}
+
+/** Models forget the `output` envelope or hand over JSON as a string; each reading counts only if the schema is met. */
+export function proposalFromFinish(input: JsonObject, schema: JsonObject | null): Proposal {
+  const given = input.output
+  const value = given === undefined ? input : given
+  if (schema === null) return { value, errors: [] }
+  const reading = typeof value === 'string' ? tryParse(value) : undefined
+  return firstFitting(schema, reading === undefined ? [value, input] : [value, reading, input])
+}
+
+/**
+ * What is handed over when the repair turn is used up. With a schema the service finds the fault itself; without one it
+ * would take an empty answer for an output.
+ */
+export function lastWord({ value, errors }: Proposal, schema: JsonObject | null): Json {
+  if (schema === null && errors.length > 0) throw new RunFailed('model failed: the model gave an empty answer')
+  return value
+}
+
+/** The first reading that meets the schema, else the first one with its errors. */
+function firstFitting(schema: JsonObject, readings: Json[]): Proposal {
+  const proposals = readings.map((value) => ({ value, errors: schemaErrors(schema, value) }))
+  return proposals.find(({ errors }) => errors.length === 0) ?? proposals[0] ?? { value: null, errors: [] }
+}
+
+function insideFence(text: string): string {
+  const start = text.indexOf('\n', text.indexOf('```'))
+  return start === -1 ? '' : text.slice(start, text.lastIndexOf('```'))
+}
+
+function insideBraces(text: string): string {
+  return text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)
+}
+
+function tryParse(text: string): Json | undefined {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}
