@@ -29,8 +29,8 @@ const bundles = [
 try {
   await build()
 } catch (error) {
-  // esbuild has already printed the lines of source at fault, and says here only how many there were.
-  process.stderr.write(`svc: the build failed: ${String(error)}\n`)
+  const shown = error instanceof Error && 'errors' in error // by esbuild, with the lines of source at fault
+  process.stderr.write(`svc: the build failed${shown ? ', see above' : `: ${String(error)}`}\n`)
   process.exitCode = 1
 }
 

@@ -15,14 +15,14 @@ function changedAt(file) {
 
 function install() {
   process.stderr.write('svc: installing the dependencies (npm ci) ...\n')
-  // What a machine may leave out by habit (NODE_ENV=production) is named: the build needs it.
-  const flags = ['--include=dev', '--include=optional', '--prefer-offline', '--no-audit', '--no-fund']
+  // What a machine may leave out by habit (NODE_ENV=production) is named: the build needs it. Install scripts
+  // stay out, whatever the npm: no dependency needs one.
+  const content = ['--include=dev', '--include=optional', '--ignore-scripts']
+  const manner = ['--loglevel=error', '--prefer-offline', '--no-audit', '--no-fund']
   const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
-  const npm = spawnSync('npm', ['ci', '--loglevel=error', ...flags, ...patience], { cwd: root, encoding: 'utf8' })
+  const npm = spawnSync('npm', ['ci', ...content, ...manner, ...patience], { cwd: root, encoding: 'utf8' })
   if (npm.status === 0) return
-  // npm ends some errors with its whole manual; the cause stands at the top.
-  const words = (npm.stderr ?? '').split('\n').slice(0, 30).join('\n')
-  process.stderr.write(`${words}\nsvc: ${whyNot(npm)}\n`)
+  process.stderr.write(`svc: ${whyNot(npm)}\n`)
   process.exitCode = 1
 }
 
@@ -35,5 +35,6 @@ function whyNot(npm) {
       "connect this machine to the network, or set npm's `registry` to one that it can reach, and run this again."
     )
   }
-  return 'the dependencies could not be installed; npm says why above.'
+  // npm ends some errors with its whole manual; the cause stands at the top.
+  return `the dependencies could not be installed; npm says:\n${npm.stderr.split('\n').slice(0, 30).join('\n')}`
 }

@@ -18,17 +18,17 @@ export function bringTools() {
   if (missing.length === 0) return null
   const names = missing.map((need) => need.what).join(', ')
   const packages = missing.map((need) => need.package)
-  if (onPath('apt-get') === null) return `the tests need ${names}; install it and run this again.`
+  if (onPath('apt-get') === null) return `missing for the tests: ${names}; install this and run them again.`
   const become = asRoot()
   if (become === null) {
-    return `the tests need ${names}; run \`sudo apt-get install ${packages.join(' ')}\` and run this again.`
+    return `missing for the tests: ${names}; run \`sudo apt-get install ${packages.join(' ')}\`, then them again.`
   }
   process.stderr.write(`svc: installing ${names} (apt-get) ...\n`)
   aptGet(become, ['update'])
   const failed = aptGet(become, ['install', '--yes', '--no-install-recommends', ...packages])
   if (missing.every((need) => need.there())) return null
   process.stderr.write(failed)
-  return `the tests need ${names}; apt-get could not install it, see above.`
+  return `missing for the tests: ${names}; apt-get could not install this, see above.`
 }
 
 /** The folder with `initdb` and `postgres`: Debian keeps them out of the PATH, one folder for each version. */

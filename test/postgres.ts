@@ -12,10 +12,14 @@ import { postgresFolder } from '../scripts/machine.mjs'
 export const SERVER_URL = 'SVC_TEST_POSTGRES_URL'
 
 /**
- * Becomes the server, and leaves a watcher that ends it when the input closes: a test run that dies by force leaves
- * nothing behind. The watcher is nobody's child, because the server takes every child's end for one of its own.
+ * Becomes the server, and leaves a watcher that ends it and removes its folder when the input closes without a word:
+ * a test run that dies by force leaves nothing behind. The watcher is nobody's child, because the server takes every
+ * child's end for one of its own.
  */
-const GUARDED = 'exec 3<&0; ( { read -r _ <&3; kill -QUIT $$; } 2>/dev/null & ); exec "$@" 3<&- </dev/null'
+const GUARDED = `
+  exec 3<&0
+  ( { read -r _ <&3 || { kill -QUIT $$; sleep 1; rm -rf "$PWD"; } } 2>/dev/null & )
+  exec "$@" 3<&- </dev/null`
 
 /** A server of its own, for a test that stops or kills it. */
 export interface PostgresServer {
@@ -158,6 +162,7 @@ async function end(server: PostgresServer, signal: 'SIGINT' | 'SIGQUIT'): Promis
   server.child = null
   if (child === null || child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
+  child.stdin?.end('keep\n')
   child.kill(signal)
   await ended
 }
