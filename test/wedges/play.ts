@@ -32,7 +32,7 @@ async function use(tool: string, input: JsonObject, stage: Stage): Promise<Json>
   const collection = stage.records[text('collection')] ?? {}
   switch (tool) {
     case 'workflow':
-      return { result: await stage.workflow(text('name'), objectOf(input['args'])) }
+      return await stage.workflow(text('name'), objectOf(input['args']))
     case 'act':
       stage.act(text('connection'), text('capability'))
       return { ok: true, status: 200, result: {}, approval_id: 'apr_1' }
