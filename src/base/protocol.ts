@@ -1,0 +1,63 @@
+import type { Json, JsonObject } from './json.ts'
+
+/**
+ * What the service and an agent say to each other. The agent reads one brief, writes lines, and ends with an output or
+ * an error; everything with an effect goes over the sandbox plane instead. This file is all that the harness shares
+ * with the service.
+ */
+export interface Brief {
+  v: 1
+  task: { id: string; wedge: string; task_type: string; input: Json; constraints: JsonObject }
+  instructions: string
+  skills: NamedText[]
+  knowledge: NamedText[]
+  history: HistoryMessage[]
+  output_schema: JsonObject | null
+  strict_output: boolean
+  /** Names of the tools that the model may see. */
+  tools: string[]
+  connections: BriefConnection[]
+  workflows: WorkflowDeclaration[]
+  case: JsonObject | null
+  /** A tool whose name contains one of these (case-insensitive) must pass the gate first. */
+  gate_patterns: string[]
+  shape: Shape
+  steps: number
+  temperature: number | null
+  model: { wire: Wire; name: string }
+  service: { socket: string | null; base_url: string; task_token: string; gate_token: string }
+}
+
+export type Shape = 'agent' | 'decide' | 'workflow'
+export type Wire = 'anthropic' | 'openai'
+export type NamedText = { name: string; content: string }
+export type HistoryMessage = { direction: 'inbound' | 'outbound'; from: string; body: string; at: string }
+export type BriefConnection = { name: string; kind: string; toolkit?: string; read_tools?: string[] }
+export type WorkflowDeclaration = {
+  name: string
+  description?: string | undefined
+  input_schema?: JsonObject | undefined
+  output_schema?: JsonObject | undefined
+}
+
+/** The only event types that an agent may write: it cannot forge approvals, costs or the end of its task. */
+export const AGENT_EVENTS = ['step.started', 'tool.called', 'tool.result', 'progress', 'token.delta'] as const
+export type AgentEvent = (typeof AGENT_EVENTS)[number]
+
+export type AgentLine =
+  | { event: AgentEvent; data: JsonObject }
+  | { artifact: { name: string; content_type: string; content_base64: string } }
+  | { output: Json }
+  | { error: string }
+
+/**
+ * A shared cell runs many briefs at once, so its lines carry the run they belong to. Lines to the cell start a run or
+ * abort it; lines from the cell are agent lines with the run's tag.
+ */
+export type CellInput = { run: string; start: Brief } | { run: string; abort: true }
+export type CellOutput = { run: string } & AgentLine
+
+/** Where the sandbox sees the service's socket and the agent's own files. */
+export const CELL_SOCKET = '/run/svc.sock'
+export const CELL_AGENT_DIR = '/agent'
+export const CELL_OUT_DIR = '/tmp/out'

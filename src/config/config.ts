@@ -1,0 +1,121 @@
+import { resolve } from 'node:path'
+
+/** The deployment's settings, read once at start. Secrets are not among them: `world.env` opens those where they are used. */
+export interface Config {
+  host: string
+  port: number
+  /** Where people reach the service, for links that leave it. */
+  publicUrl: string | null
+  dataDir: string
+  databaseUrl: string | null
+  sqliteSync: 'full' | 'normal'
+  wedgesDir: string
+  blueprintsDir: string
+  sandbox: 'auto' | 'bwrap' | 'process'
+  founderApiKey: string | null
+  openSignup: boolean
+  maxConcurrentTasks: number
+  pool: number
+  maxRuntimeS: number
+  maxCostUsd: number
+  taskRatePerMin: number
+  approvalTtlS: number
+  readMaxPerTask: number
+  workflowTimeoutMs: number
+  sseKeepaliveMs: number
+  agentCommand: string | null
+  agentDir: string | null
+  /** `provider/name`, by project tier; the tier `default` serves the rest. */
+  models: Record<string, string>
+  anthropicBaseUrl: string
+  openaiBaseUrl: string
+  brokerBaseUrl: string
+  egressAllow: string[]
+  envSecrets: string[] | null
+  recordRehearsal: boolean
+  logLevel: string
+}
+
+type Env = Record<string, string | undefined>
+
+export function loadConfig(env: Env, cwd = process.cwd()): Config {
+  return {
+    host: env.SVC_HOST ?? '127.0.0.1',
+    port: whole(env, 'SVC_PORT', 8787, 0),
+    publicUrl: env.SVC_PUBLIC_URL ?? null,
+    dataDir: resolve(cwd, env.SVC_DATA_DIR ?? '.svc'),
+    databaseUrl: env.DATABASE_URL || null,
+    sqliteSync: oneOf(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
+    wedgesDir: resolve(cwd, env.SVC_WEDGES_DIR ?? 'wedges'),
+    blueprintsDir: resolve(cwd, env.SVC_BLUEPRINTS_DIR ?? 'blueprints'),
+    sandbox: oneOf(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
+    founderApiKey: founderKey(env),
+    openSignup: env.SVC_OPEN_SIGNUP === '1',
+    maxConcurrentTasks: whole(env, 'SVC_MAX_CONCURRENT_TASKS', 8, 1),
+    pool: whole(env, 'SVC_POOL', 2, 0),
+    maxRuntimeS: positive(env, 'SVC_MAX_RUNTIME_S', 1800),
+    maxCostUsd: positive(env, 'SVC_MAX_COST_USD', 5),
+    taskRatePerMin: whole(env, 'SVC_TASK_RATE_PER_MIN', 120, 1),
+    approvalTtlS: positive(env, 'SVC_APPROVAL_TTL_S', 300),
+    readMaxPerTask: whole(env, 'SVC_READ_MAX_PER_TASK', 200, 0),
+    workflowTimeoutMs: whole(env, 'SVC_WORKFLOW_TIMEOUT_MS', 5000, 1),
+    sseKeepaliveMs: whole(env, 'SVC_SSE_KEEPALIVE_MS', 0, 0),
+    agentCommand: env.SVC_AGENT_COMMAND || null,
+    agentDir: env.SVC_AGENT_DIR ? resolve(cwd, env.SVC_AGENT_DIR) : null,
+    models: modelsByTier(env),
+    anthropicBaseUrl: env.ANTHROPIC_BASE_URL ?? 'https://api.anthropic.com',
+    openaiBaseUrl: env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1',
+    brokerBaseUrl: env.BROKER_BASE_URL ?? 'https://backend.composio.dev',
+    egressAllow: list(env.SVC_EGRESS_ALLOW),
+    envSecrets: env.SVC_ENV_SECRETS === undefined ? null : list(env.SVC_ENV_SECRETS),
+    recordRehearsal: env.SVC_RECORD_REHEARSAL === '1',
+    logLevel: env.SVC_LOG_LEVEL ?? 'info',
+  }
+}
+
+function whole(env: Env, name: string, fallback: number, least: number): number {
+  const value = env[name] ? Number(env[name]) : fallback
+  if (!Number.isInteger(value) || value < least) throw new Error(`${name} must be a whole number of at least ${least}`)
+  return value
+}
+
+function positive(env: Env, name: string, fallback: number): number {
+  const value = env[name] ? Number(env[name]) : fallback
+  if (!Number.isFinite(value) || value <= 0) throw new Error(`${name} must be a positive number`)
+  return value
+}
+
+/** The first choice is the default. */
+function oneOf<const T extends string>(env: Env, name: string, choices: readonly [T, ...T[]]): T {
+  const value = env[name] || choices[0]
+  const found = choices.find((choice) => choice === value)
+  if (!found) throw new Error(`${name} must be one of ${choices.join(', ')}`)
+  return found
+}
+
+function founderKey(env: Env): string | null {
+  const key = env.SVC_FOUNDER_API_KEY
+  if (!key) return null
+  if (!/^svc_key_[A-Za-z0-9_-]{20,}$/.test(key)) {
+    throw new Error('SVC_FOUNDER_API_KEY must be svc_key_ and at least 20 letters or digits')
+  }
+  return key
+}
+
+function modelsByTier(env: Env): Record<string, string> {
+  const models: Record<string, string> = {}
+  for (const [name, value] of Object.entries(env)) {
+    const tier = /^SVC_MODEL(?:_([A-Z0-9_]+))?$/.exec(name)
+    if (!tier || !value) continue
+    if (!/^(anthropic|openai)\/.+/.test(value)) throw new Error(`${name} must be anthropic/NAME or openai/NAME`)
+    models[tier[1]?.toLowerCase() ?? 'default'] = value
+  }
+  return models
+}
+
+function list(value: string | undefined): string[] {
+  return (value ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+}

@@ -1,0 +1,23 @@
+/**
+ * A bell is a hint that rows changed; the rows are the truth. Whoever waits for one also polls, so a lost ring costs
+ * a little time and nothing else. Topics: `tasks` (something is queued), `log:<task>`, `approval:<id>`,
+ * `cancel:<task>`, `project:<id>`.
+ */
+export class Bells {
+  readonly #listeners = new Map<string, Set<(topic: string) => void>>()
+
+  ring(topic: string): void {
+    const listeners = this.#listeners.get(topic)
+    if (listeners) for (const listener of listeners) listener(topic)
+  }
+
+  /** Calls the listener at each ring until the returned function is called. */
+  on(topic: string, listener: (topic: string) => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set()
+    this.#listeners.set(topic, listeners.add(listener))
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(topic) === listeners) this.#listeners.delete(topic)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/** Who asks, and which projects the question may reach. Every query of a feature takes one. */
+export interface Scope {
+  actor: Actor
+  role: Role
+  orgId: string
+  /** One for a key; all of the organisation for a member, unless `X-SVC-Project` narrowed it. Never empty of meaning: an id outside of it does not exist. */
+  projectIds: readonly string[]
+}
+
+/** A write happens in exactly one project. */
+export interface ProjectScope extends Scope {
+  projectId: string
+}
+
+/** The founder's customer, on the client plane. */
+export interface ClientScope {
+  actor: Actor
+  projectId: string
+  clientId: string
+}
+
+export type ActorKind = 'key' | 'member' | 'client' | 'task' | 'system'
+export interface Actor {
+  kind: ActorKind
+  id: string
+}
+
+export const SYSTEM: Actor = { kind: 'system', id: 'system' }
+
+/** From least to most. */
+export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
+export type Role = (typeof ROLES)[number]
+
+export const roleAtLeast = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least)

@@ -1,0 +1,44 @@
+import { randomFillSync } from 'node:crypto'
+import pino from 'pino'
+import { makeId } from '../base/ids.ts'
+import type { Clock, World } from './world.ts'
+
+/** The real world. */
+export function systemWorld(logLevel: string): World {
+  const random = pooledRandom()
+  return {
+    clock: systemClock,
+    random,
+    newId: (prefix) => makeId(prefix, Date.now(), random),
+    log: pino(
+      { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+      pino.destination({ fd: 2, sync: false }),
+    ),
+    env: (name) => process.env[name],
+  }
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, call) {
+    const timer = setTimeout(call, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** A call into the operating system for each id would cost more than the id. */
+export function pooledRandom(): (bytes: number) => Uint8Array {
+  const pool = new Uint8Array(8192)
+  let used = pool.length
+  return (bytes) => {
+    if (bytes > pool.length) return randomFillSync(new Uint8Array(bytes))
+    if (used + bytes > pool.length) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const taken = pool.slice(used, used + bytes)
+    pool.fill(0, used, used + bytes)
+    used += bytes
+    return taken
+  }
+}

@@ -1,0 +1,35 @@
+import type { Logger } from 'pino'
+import type { IdPrefix } from '../base/ids.ts'
+
+/** All that is not a function of rows: time, chance, the log, the environment. Tests bring their own. */
+export interface World {
+  clock: Clock
+  random(bytes: number): Uint8Array
+  newId(prefix: IdPrefix): string
+  log: Logger
+  /** Reads the service's own environment; used on the line that needs a secret, never kept. */
+  env(name: string): string | undefined
+}
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Calls once after so many milliseconds, unless cancelled by the returned function. */
+  after(ms: number, call: () => void): () => void
+}
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString()
+
+/** Resolves after so long, or at once when the signal fires. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const cancel = clock.after(ms, finish)
+    signal?.addEventListener('abort', finish, { once: true })
+    function finish() {
+      cancel()
+      signal?.removeEventListener('abort', finish)
+      resolve()
+    }
+  })
+}

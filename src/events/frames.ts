@@ -1,0 +1,19 @@
+import type { Chunk, Frame } from '../ctx/tails.ts'
+import type { Events } from '../store/tables.ts'
+
+/** Rows as SSE frames. The payload is JSON text already and is not parsed again. */
+export function chunkOf(rows: readonly Events[]): Chunk {
+  const frames = rows.map(frameOf)
+  return {
+    first: rows[0]?.seq ?? 0,
+    last: rows.at(-1)?.seq ?? 0,
+    frames,
+    bytes: Buffer.from(frames.map((frame) => frame.text).join('')),
+    finished: rows.some((row) => row.type === 'task.finished'),
+  }
+}
+
+function frameOf({ task_id, seq, type, ts, data }: Events): Frame {
+  const event = `{"id":${seq},"task_id":"${task_id}","seq":${seq},"type":"${type}","ts":"${ts}","data":${data}}`
+  return { seq, type, text: `id: ${seq}\nevent: ${type}\ndata: ${event}\n\n` }
+}

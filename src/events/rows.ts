@@ -1,0 +1,56 @@
+import { insertMany } from '../store/dialect.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Events } from '../store/tables.ts'
+
+const OPEN = ['running', 'awaiting_approval'] as const
+
+/**
+ * Takes numbers for the events of a run. The task's row stays locked until the commit, so a reader that has seen
+ * event n has seen every event before it. Nobody whose epoch is over, and nothing after the end, gets a number.
+ */
+export const takeNumbers = prepared<{ id: string; epoch: number; count: number }, { last_event_id: number }>(
+  (db, arg) =>
+    db
+      .updateTable('tasks')
+      .set((eb) => ({ last_event_id: eb('last_event_id', '+', arg('count')) }))
+      .where('id', '=', arg('id'))
+      .where('epoch', '=', arg('epoch'))
+      .where('status', 'in', OPEN)
+      .returning('last_event_id'),
+)
+
+/** A note on a run that may be over, such as feedback. */
+export const takeNumberOfNote = prepared<{ id: string }, { last_event_id: number }>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set((eb) => ({ last_event_id: eb('last_event_id', '+', 1) }))
+    .where('id', '=', arg('id'))
+    .returning('last_event_id'),
+)
+
+const COLUMNS = ['task_id', 'seq', 'type', 'ts', 'data'] as const
+
+export function insertEvents(db: Db, events: readonly Events[]): Promise<void> {
+  return insertMany(
+    db,
+    'events',
+    COLUMNS,
+    events.map((event) => [event.task_id, event.seq, event.type, event.ts, event.data]),
+  )
+}
+
+export const readEvents = prepared<{ task_id: string; after: number; limit: number }, Events>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(['task_id', 'seq', 'type', 'ts', 'data'])
+    .where('task_id', '=', arg('task_id'))
+    .where('seq', '>', arg('after'))
+    .orderBy('seq')
+    .limit(arg('limit')),
+)
+
+export async function readHeads(db: Db, taskIds: string[]): Promise<{ id: string; last_event_id: number }[]> {
+  if (taskIds.length === 0) return []
+  return db.selectFrom('tasks').select(['id', 'last_event_id']).where('id', 'in', taskIds).execute()
+}

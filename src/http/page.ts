@@ -1,0 +1,38 @@
+import { z } from 'zod'
+
+const MOST = 200
+
+const wholeFrom1 = z.string().regex(/^[1-9]\d{0,15}$/, 'must be a whole number of at least 1')
+
+/** Every list takes these. Ids are time-ordered, so the last id of a page is its cursor. */
+export const pageQuery = {
+  limit: wholeFrom1.optional().transform((limit) => Math.min(limit ? Number(limit) : 50, MOST)),
+  cursor: z
+    .string()
+    .regex(/^[a-z0-9_]{1,64}$/, 'must be a next_cursor of this list')
+    .optional(),
+}
+
+export interface PageQuery {
+  limit: number
+  cursor?: string | undefined
+}
+
+export interface Page<T> {
+  data: T[]
+  next_cursor: string | null
+}
+
+/** Of `limit + 1` rows that were asked for, the last only tells that there are more. */
+export function page<Row, T>(
+  rows: Row[],
+  limit: number,
+  cursorOf: (row: Row) => string,
+  show: (row: Row) => T,
+): Page<T> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return { data: shown.map(show), next_cursor: rows.length > limit && last ? cursorOf(last) : null }
+}
+
+export const pageOf = (item: z.ZodType) => z.object({ data: z.array(item), next_cursor: z.string().nullable() })

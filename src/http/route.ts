@@ -1,0 +1,130 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { ProjectScope, Role, Scope } from '../ctx/scope.ts'
+
+/**
+ * A route is data: what it takes, what it answers and what it does. The planes bind it, OpenAPI describes it and the
+ * tests try every credential on it, all from this one value.
+ *
+ * The order of a call is fixed: scope (401, 403, 404 of the project), then `find` (404 of the subject), and only then
+ * are query and body judged (400), so nobody learns by a 400 that something exists.
+ */
+export interface Route<ScopeT> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  path: string
+  summary: string
+  /** The least role on the founder plane. */
+  role: Role
+  /** A write happens in one project, unless it is about the organisation itself. */
+  level: 'project' | 'organisation'
+  query: z.ZodType | null
+  body: z.ZodType | null
+  /** What it answers, by status, for the reference. A string names a content type that is not JSON. */
+  answers: Answers
+  run(ask: RawAsk<ScopeT>): Promise<unknown>
+}
+
+export type Answers = Record<number, z.ZodType | string>
+
+/** What a handler gets. `subject` is what `find` found. */
+export interface Ask<ScopeT, Query, Body, Subject> {
+  ctx: Ctx
+  scope: ScopeT
+  params: Params
+  query: Query
+  body: Body
+  subject: Subject
+  request: FastifyRequest
+}
+
+/** Path parameters by name; a route that names a parameter always has it. */
+export type Params = Record<string, string>
+
+export interface RawAsk<ScopeT> {
+  ctx: Ctx
+  scope: ScopeT
+  params: Params
+  request: FastifyRequest
+  /** Judges query and body by the route's schemas; called after the subject was found. */
+  judge(): { query: unknown; body: unknown }
+}
+
+export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject> {
+  summary: string
+  role?: Role
+  level?: 'project' | 'organisation'
+  query?: Query
+  body?: Body
+  answers: Answers
+  find?: (ask: Pick<RawAsk<ScopeT>, 'ctx' | 'scope' | 'params'>) => Promise<Subject>
+  handle: (ask: Ask<ScopeT, z.output<Query>, z.output<Body>, Subject>) => Promise<unknown>
+}
+
+export function route<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject>(
+  method: Route<ScopeT>['method'],
+  path: string,
+  spec: RouteSpec<ScopeT, Query, Body, Subject>,
+): Route<ScopeT> {
+  return {
+    method,
+    path,
+    summary: spec.summary,
+    role: spec.role ?? (method === 'GET' ? 'viewer' : 'operator'),
+    level: spec.level ?? 'project',
+    query: spec.query ?? null,
+    body: spec.body ?? null,
+    answers: spec.answers,
+    async run({ ctx, scope, params, request, judge }) {
+      const subject = (await spec.find?.({ ctx, scope, params })) as Subject
+      const { query, body } = judge() as { query: z.output<Query>; body: z.output<Body> }
+      return spec.handle({ ctx, scope, params, query, body, subject, request })
+    },
+  }
+}
+
+/** Founder plane: reads reach every project in scope. */
+export function read<Query extends z.ZodType, Subject>(
+  path: string,
+  spec: RouteSpec<Scope, Query, z.ZodNever, Subject>,
+) {
+  return route('GET', path, spec)
+}
+
+/** Founder plane: a write happens in exactly one project. */
+export function write<Query extends z.ZodType, Body extends z.ZodType, Subject>(
+  method: 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  spec: RouteSpec<ProjectScope, Query, Body, Subject>,
+) {
+  return route(method, path, spec)
+}
+
+/** An answer that is more than 200 and a JSON body. */
+export class Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly headers: Record<string, string>
+  constructor(status: number, body: unknown, headers: Record<string, string> = {}) {
+    this.status = status
+    this.body = body
+    this.headers = headers
+  }
+}
+
+export const created = (location: string, body: unknown, headers: Record<string, string> = {}) =>
+  new Answer(201, body, { location, ...headers })
+export const noContent = () => new Answer(204, null)
+/** Bytes with their own content type. */
+export const bytes = (content: Buffer, headers: Record<string, string>) => new Answer(200, content, headers)
+
+/** An answer that writes to the socket itself for as long as the caller stays. */
+export class StreamAnswer {
+  readonly write: (out: ServerResponse, gone: AbortSignal) => Promise<void>
+  readonly headers: Record<string, string>
+  constructor(headers: Record<string, string>, write: (out: ServerResponse, gone: AbortSignal) => Promise<void>) {
+    this.headers = headers
+    this.write = write
+  }
+}

@@ -1,0 +1,148 @@
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { badRequest, Problem } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { judgeBody, judgeQuery } from './judge.ts'
+import { Answer, type Route, StreamAnswer } from './route.ts'
+
+export const BODY_LIMIT = 1024 * 1024
+
+/** The edge that all planes share: limits, request ids, bodies kept raw until they are judged, errors as one shape. */
+export function httpServer(ctx: Ctx): FastifyInstance {
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: 0,
+    // Pooled clients keep connections for long; closing them first gives resets.
+    keepAliveTimeout: 75_000,
+    connectionTimeout: 0,
+    forceCloseConnections: true,
+    http: { headersTimeout: 10_000, maxHeaderSize: 16 * 1024 },
+    routerOptions: { maxParamLength: 512, caseSensitive: true },
+    logger: false,
+    genReqId: () => Buffer.from(ctx.world.random(9)).toString('base64url'),
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    refuseRepeatedHeaders(request.raw.rawHeaders)
+  })
+  app.addHook('onResponse', async (request, reply) => logAnswer(ctx, request, reply))
+  app.setNotFoundHandler((request, reply) => {
+    reply.code(404).send({ error: `no such route: ${request.method} ${request.url.split('?')[0]}` })
+  })
+  app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply))
+  return app
+}
+
+/** Binds a route to the server; `scopeOf` is the plane's way to know who asks. */
+export function bind<ScopeT>(
+  app: FastifyInstance,
+  ctx: Ctx,
+  route: Route<ScopeT>,
+  scopeOf: (request: FastifyRequest, route: Route<ScopeT>) => Promise<ScopeT>,
+): void {
+  const scopes = new WeakMap<FastifyRequest, ScopeT>()
+  app.route({
+    method: route.method,
+    url: route.path,
+    // HEAD routes would open streams nobody reads.
+    exposeHeadRoute: false,
+    // Before the body is read: a stranger's megabyte is not ours to carry.
+    onRequest: async (request) => {
+      scopes.set(request, await scopeOf(request, route))
+    },
+    handler: async (request, reply) => {
+      const result = await route.run({
+        ctx,
+        scope: scopes.get(request) as ScopeT,
+        params: request.params as Record<string, string>,
+        request,
+        judge: () => ({
+          query: judgeQuery(route.query, request.query),
+          body: judgeBody(route.body, request.body as Buffer | undefined, request.headers['content-type']),
+        }),
+      })
+      return send(ctx, request, reply, result)
+    },
+  })
+}
+
+function send(ctx: Ctx, request: FastifyRequest, reply: FastifyReply, result: unknown): unknown {
+  if (result instanceof StreamAnswer) return stream(ctx, request, reply, result)
+  if (!(result instanceof Answer)) return sendJson(reply, result)
+  reply.code(result.status).headers(result.headers)
+  if (result.body === null) return reply.send()
+  return Buffer.isBuffer(result.body) ? reply.send(result.body) : sendJson(reply, result.body)
+}
+
+/** Serialised here: Fastify would look for a response schema first. */
+function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
+  return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+async function stream(ctx: Ctx, request: FastifyRequest, reply: FastifyReply, answer: StreamAnswer): Promise<void> {
+  reply.hijack()
+  const out = reply.raw
+  const gone = new AbortController()
+  out.once('close', () => gone.abort())
+  if (out.destroyed) gone.abort()
+  out.writeHead(200, { ...answer.headers, 'x-request-id': request.id })
+  try {
+    await answer.write(out, gone.signal)
+  } catch (error) {
+    ctx.world.log.error({ err: error, request: request.id }, 'stream failed')
+    out.destroy()
+  }
+}
+
+/** Two of these mean two readers of the request could disagree on who asks whom. */
+function refuseRepeatedHeaders(rawHeaders: string[]): void {
+  let authorization = 0
+  let host = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 13 && name.toLowerCase() === 'authorization') authorization++
+    if (name?.length === 4 && name.toLowerCase() === 'host') host++
+  }
+  if (authorization > 1) throw badRequest("header 'authorization' must not be repeated")
+  if (host > 1) throw badRequest("header 'host' must not be repeated")
+}
+
+function answerError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = error instanceof Problem ? error : asProblem(error)
+  if (!problem) {
+    ctx.world.log.error({ err: error, request: request.id, route: request.routeOptions.url }, 'request failed')
+    reply.code(500).send({ error: 'internal error' })
+    return
+  }
+  reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .send({ error: problem.message, ...problem.extra })
+}
+
+/** Fastify's own refusals, in our words. */
+function asProblem(error: FastifyError): Problem | null {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem(413, 'body is larger than 1 MiB')
+  if (error.code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return badRequest('body does not match its content-length')
+  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
+    return new Problem(error.statusCode, error.message.charAt(0).toLowerCase() + error.message.slice(1))
+  }
+  return null
+}
+
+/** One line an answer, with ids and without payloads, query strings or tokens. */
+function logAnswer(ctx: Ctx, request: FastifyRequest, reply: FastifyReply): void {
+  const { log } = ctx.world
+  if (!log.isLevelEnabled('debug') && reply.statusCode < 500) return
+  log.debug(
+    {
+      request: request.id,
+      method: request.method,
+      route: request.routeOptions.url,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    },
+    'answered',
+  )
+}

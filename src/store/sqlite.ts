@@ -1,0 +1,171 @@
+import { mkdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { Kysely, SqliteDialect } from 'kysely'
+import { migrate } from './migrations.ts'
+import type { Db, Store } from './store.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * One file, two connections: reads go beside the writer (WAL), and transactions that arrive together are committed
+ * together, because the flush to disk costs more than all their statements.
+ */
+export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Promise<Store> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const path = join(dataDir, 'svc.db')
+  const writer = openHandle(path, sync)
+  const writing = kyselyOver(writer)
+  await migrate(writing)
+  const reading = kyselyOver(openHandle(path, sync))
+  const lane = new CommitLane(writer, writing)
+  return {
+    kind: 'sqlite',
+    db: reading,
+    transact: (work) => lane.transact(work),
+    ping: () => lane.transact(async () => {}),
+    tell: () => {},
+    hear: () => {},
+    async close() {
+      await lane.idle()
+      await reading.destroy()
+      await writing.destroy()
+    },
+  }
+}
+
+interface Member {
+  work: (db: Db) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Transactions run one after another inside one commit. Each has its own savepoint, so one that fails takes nothing
+ * with it; nobody hears of success before the common commit is on disk.
+ */
+class CommitLane {
+  #waiting: Member[] = []
+  #draining: Promise<void> | null = null
+  readonly #handle: Handle
+  readonly #db: Db
+
+  constructor(handle: Handle, db: Db) {
+    this.#handle = handle
+    this.#db = db
+  }
+
+  transact<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.#draining ??= this.#drain()
+    })
+  }
+
+  async idle(): Promise<void> {
+    while (this.#draining) await this.#draining
+  }
+
+  async #drain(): Promise<void> {
+    // One turn of the event loop gathers what arrived together.
+    await new Promise(setImmediate)
+    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, MOST_TOGETHER))
+    this.#draining = null
+  }
+
+  async #commit(members: Member[]): Promise<void> {
+    const done: (() => void)[] = []
+    try {
+      this.#handle.exec('begin immediate')
+      for (const member of members) done.push(await this.#attempt(member))
+      this.#handle.exec('commit')
+    } catch (error) {
+      if (this.#handle.inTransaction()) this.#handle.exec('rollback')
+      for (const member of members) member.reject(error)
+      return
+    }
+    for (const settle of done) settle()
+  }
+
+  /** Runs one transaction and returns what to say once the commit is through. */
+  async #attempt({ work, resolve, reject }: Member): Promise<() => void> {
+    this.#handle.exec('savepoint member')
+    try {
+      const value = await work(this.#db)
+      this.#handle.exec('release member')
+      return () => resolve(value)
+    } catch (error) {
+      this.#handle.exec('rollback to member')
+      this.#handle.exec('release member')
+      return () => reject(error)
+    }
+  }
+}
+
+const MOST_TOGETHER = 64
+
+interface Handle {
+  exec(statement: string): void
+  inTransaction(): boolean
+  prepare(text: string): Statement
+  close(): void
+}
+
+interface Statement {
+  reader: boolean
+  all(parameters: readonly unknown[]): unknown[]
+  run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint }
+  iterate(parameters: readonly unknown[]): IterableIterator<unknown>
+}
+
+type SqliteModule = typeof import('@photostructure/sqlite')
+
+/** `node:sqlite` where Node has it without a flag, else its backport with the same interface. */
+function loadSqlite(): SqliteModule {
+  const load = createRequire(import.meta.url)
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const builtIn = major > 22 || (major === 22 && minor >= 13)
+  return load(builtIn ? 'node:sqlite' : '@photostructure/sqlite') as SqliteModule
+}
+
+function openHandle(path: string, sync: 'full' | 'normal'): Handle {
+  const { DatabaseSync } = loadSqlite()
+  const database = new DatabaseSync(path)
+  database.exec(`pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = ${sync};
+    pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory`)
+  const statements = new Map<string, Statement>()
+  return {
+    exec: (statement) => database.exec(statement),
+    inTransaction: () => database.isTransaction,
+    close: () => database.close(),
+    prepare(text) {
+      const known = statements.get(text)
+      if (known) return known
+      const statement = adapt(database.prepare(text))
+      if (statements.size >= MOST_STATEMENTS) statements.clear()
+      statements.set(text, statement)
+      return statement
+    },
+  }
+}
+
+const MOST_STATEMENTS = 500
+
+type NativeStatement = ReturnType<InstanceType<SqliteModule['DatabaseSync']>['prepare']>
+
+/** The few calls that Kysely makes, in the shape that it expects. */
+function adapt(statement: NativeStatement): Statement {
+  type Parameters = Parameters_<NativeStatement['all']>
+  return {
+    reader: statement.columns().length > 0,
+    // Rows come with a null prototype; a plain object is what everybody else expects.
+    all: (parameters) => statement.all(...(parameters as Parameters)).map((row) => ({ ...(row as object) })),
+    run: (parameters) => statement.run(...(parameters as Parameters)),
+    iterate: (parameters) => statement.iterate(...(parameters as Parameters)) as IterableIterator<unknown>,
+  }
+}
+
+type Parameters_<F> = F extends (...parameters: infer P) => unknown ? P : never
+
+function kyselyOver(handle: Handle): Db {
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: handle }) })
+}

@@ -1,0 +1,23 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
+
+export type Db = Kysely<Tables>
+
+/** What both stores promise. Everything above this folder is one code path. */
+export interface Store {
+  readonly kind: 'sqlite' | 'postgres'
+  /** Reads committed rows only; writes go through `transact`. */
+  readonly db: Db
+  /**
+   * All or nothing. The work may await only the database, and may be run again when the store asks for it, so it must
+   * change nothing but rows.
+   */
+  transact<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** Rejects while the store cannot be reached or written. */
+  ping(): Promise<void>
+  /** Tells the other replicas; a hint only, lost ones cost a poll. */
+  tell(topics: string[]): void
+  /** Hears what other replicas told. */
+  hear(listener: (topic: string) => void): void
+  close(): Promise<void>
+}

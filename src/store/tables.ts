@@ -1,0 +1,475 @@
+/**
+ * The rows, one interface a table. Text, integer and real columns only: JSON and ISO times are text, truth is 0 or 1,
+ * money is whole micro-dollars. So one schema serves both stores.
+ */
+type Flag = 0 | 1
+
+export interface Organisations {
+  id: string
+  name: string
+  created_at: string
+  /** 1 for the one that the first start made; unique, so replicas that start together make one. */
+  founding: 1 | null
+}
+
+export interface Projects {
+  id: string
+  org_id: string
+  slug: string
+  name: string
+  tier: string
+  /** JSON list of enabled wedge slugs; null: all. */
+  wedges: string | null
+  created_at: string
+}
+
+export interface Members {
+  id: string
+  org_id: string
+  email: string
+  name: string | null
+  role: string
+  /** scrypt; null while the invitation is open. */
+  password: string | null
+  invite_hash: string | null
+  invite_expires_at: string | null
+  created_at: string
+}
+
+export interface Keys {
+  id: string
+  project_id: string
+  name: string
+  role: string
+  hash: string
+  hint: string
+  created_at: string
+  last_used_at: string | null
+}
+
+export interface Sessions {
+  hash: string
+  member_id: string
+  created_at: string
+  expires_at: string
+}
+
+/** Failed sign-ins by address and by account, in fixed windows. */
+export interface LoginFailures {
+  subject: string
+  window_start: string
+  count: number
+}
+
+export interface Replicas {
+  id: string
+  started_at: string
+  seen_at: string
+}
+
+export interface Tasks {
+  id: string
+  project_id: string
+  wedge: string
+  task_type: string
+  status: string
+  input: string
+  actor: string
+  constraints: string
+  tools: string
+  output_schema: string | null
+  output: string | null
+  error: string | null
+  cost_micros: number
+  client_id: string | null
+  thread_id: string | null
+  channel_id: string | null
+  case_id: string | null
+  schedule_id: string | null
+  retry_of: string | null
+  /** The number of the newest event: the head of the task's log. */
+  last_event_id: number
+  /** Raised by every claim; a writer with an older epoch has lost its lease and cannot write any more. */
+  epoch: number
+  replica: string | null
+  cancel_requested: Flag
+  created_at: string
+  started_at: string | null
+  finished_at: string | null
+}
+
+export interface IdempotencyKeys {
+  project_id: string
+  key: string
+  body_hash: string
+  task_id: string
+  created_at: string
+}
+
+/** The last creations of a project in a ring: creation n may pass once creation n − limit is a minute old. */
+export interface RateHeads {
+  project_id: string
+  n: number
+}
+
+export interface RateRing {
+  project_id: string
+  slot: number
+  at: number
+}
+
+export interface Events {
+  task_id: string
+  seq: number
+  type: string
+  ts: string
+  data: string
+}
+
+export interface Artifacts {
+  id: string
+  project_id: string
+  task_id: string
+  name: string
+  content_type: string
+  size: number
+  /** Base64; null for output.json, which is the task's output and not kept twice. */
+  content: string | null
+  created_at: string
+}
+
+export interface Approvals {
+  id: string
+  project_id: string
+  task_id: string
+  wedge: string
+  task_type: string
+  action: string
+  risk: string
+  path: string
+  payload: string
+  payload_sha256: string
+  edited: string | null
+  status: string
+  policy_reason: string | null
+  policy_rule: string | null
+  reason: string | null
+  note: string | null
+  connection_id: string | null
+  created_at: string
+  expires_at: string | null
+  decided_at: string | null
+  decided_by_kind: string | null
+  decided_by_id: string | null
+}
+
+/** The effect ledger: one row per external effect, claimed before the call leaves. */
+export interface Effects {
+  approval_id: string
+  project_id: string
+  task_id: string
+  connection_id: string
+  connection: string
+  action: string
+  payload_sha256: string
+  /** `sent` until an outcome is known; what a crash leaves as `sent` becomes `unknown`, never a second call. */
+  outcome: string
+  status: number | null
+  error: string | null
+  replica: string
+  created_at: string
+  finished_at: string | null
+}
+
+/** Uses of an auto-approve rule; `span` is `task:<id>` or `day:<UTC day>`. */
+export interface PolicyCounters {
+  project_id: string
+  rule: string
+  span: string
+  used: number
+}
+
+export interface Connections {
+  id: string
+  project_id: string
+  owner_kind: string
+  owner_id: string
+  kind: string
+  name: string
+  config: string
+  secret_ref: string | null
+  /** The provider account that a broker authorisation has begun for; moves into config once it is ACTIVE. */
+  pending_account: string | null
+  last_ok_at: string | null
+  last_error: string | null
+  last_error_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface Vault {
+  project_id: string
+  key: string
+  connection_id: string
+  kind: string
+  envelope: string
+  updated_at: string
+}
+
+export interface Channels {
+  id: string
+  project_id: string
+  connection_id: string
+  address: string
+  wedge: string
+  task_type: string
+  created_at: string
+}
+
+export interface Clients {
+  id: string
+  project_id: string
+  display_name: string | null
+  metadata: string
+  created_at: string
+  updated_at: string
+}
+
+export interface ClientHandles {
+  project_id: string
+  /** Lower case: handles are compared without case. */
+  handle: string
+  shown: string
+  client_id: string
+}
+
+export interface PortalLinks {
+  hash: string
+  project_id: string
+  client_id: string
+  created_at: string
+  expires_at: string
+  used_at: string | null
+  revoked_at: string | null
+}
+
+export interface ClientSessions {
+  hash: string
+  project_id: string
+  client_id: string
+  created_at: string
+  expires_at: string
+}
+
+export interface Threads {
+  id: string
+  project_id: string
+  channel_id: string
+  client_id: string
+  subject: string | null
+  status: string
+  created_at: string
+  updated_at: string
+}
+
+export interface Messages {
+  id: string
+  project_id: string
+  thread_id: string
+  channel_id: string
+  direction: string
+  from_handle: string | null
+  from_name: string | null
+  body: string
+  subject: string | null
+  task_id: string | null
+  external_id: string | null
+  created_at: string
+}
+
+export interface Knowledge {
+  id: string
+  project_id: string
+  wedge: string
+  name: string
+  content: string
+  kind: string
+  source: string | null
+  metadata: string
+  task_id: string | null
+  version: number
+  created_at: string
+  updated_at: string
+}
+
+export interface KnowledgeRevisions {
+  knowledge_id: string
+  project_id: string
+  version: number
+  name: string
+  content: string
+  kind: string
+  by_kind: string
+  by_id: string
+  at: string
+}
+
+export interface IntakeQuestions {
+  id: string
+  project_id: string
+  wedge: string
+  /** The manifest's id of a seed; a hash of the words of a gap, so the same question is one row. */
+  question_id: string
+  question: string
+  why: string | null
+  kind: string
+  status: string
+  answer: string | null
+  knowledge_id: string | null
+  task_id: string | null
+  asked: number
+  created_at: string
+  updated_at: string
+}
+
+export interface Cases {
+  id: string
+  project_id: string
+  wedge: string
+  title: string | null
+  stage: string
+  status: string
+  client_id: string | null
+  data: string
+  created_at: string
+  updated_at: string
+  closed_at: string | null
+}
+
+export interface CaseHistory {
+  case_id: string
+  n: number
+  from_stage: string | null
+  to_stage: string
+  at: string
+  by_kind: string
+  by_id: string
+  note: string | null
+}
+
+export interface Records {
+  id: string
+  project_id: string
+  wedge: string
+  collection: string
+  key: string
+  value: string
+  version: number
+  created_at: string
+  updated_at: string
+}
+
+export interface Schedules {
+  id: string
+  project_id: string
+  name: string
+  wedge: string
+  task_type: string
+  cadence: string
+  input: string
+  enabled: Flag
+  client_id: string | null
+  case_id: string | null
+  blueprint: string | null
+  anchor_at: string
+  next_run_at: string | null
+  last_run_at: string | null
+  last_task_id: string | null
+  last_error: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** One row per due time that fired: its key makes a slot fire once over all replicas. */
+export interface ScheduleSlots {
+  schedule_id: string
+  slot: string
+  task_id: string | null
+}
+
+export interface BlueprintInstalls {
+  project_id: string
+  blueprint: string
+  active: Flag
+  created_at: string
+  activated_at: string | null
+}
+
+export interface AuditEntries {
+  /** A project's id; an organisation's for what happens above its projects. */
+  chain: string
+  seq: number
+  ts: string
+  actor_kind: string
+  actor_id: string
+  action: string
+  subject: string
+  data: string
+  prev_hash: string
+  hash: string
+}
+
+export interface AuditHeads {
+  chain: string
+  seq: number
+  hash: string
+}
+
+export interface AuditCheckpoints {
+  chain: string
+  seq: number
+  hash: string
+  at: string
+  kid: string
+  signature: string
+}
+
+export interface Tables {
+  organisations: Organisations
+  projects: Projects
+  members: Members
+  keys: Keys
+  sessions: Sessions
+  login_failures: LoginFailures
+  replicas: Replicas
+  tasks: Tasks
+  idempotency_keys: IdempotencyKeys
+  rate_heads: RateHeads
+  rate_ring: RateRing
+  events: Events
+  artifacts: Artifacts
+  approvals: Approvals
+  effects: Effects
+  policy_counters: PolicyCounters
+  connections: Connections
+  vault: Vault
+  channels: Channels
+  clients: Clients
+  client_handles: ClientHandles
+  portal_links: PortalLinks
+  client_sessions: ClientSessions
+  threads: Threads
+  messages: Messages
+  knowledge: Knowledge
+  knowledge_revisions: KnowledgeRevisions
+  intake_questions: IntakeQuestions
+  cases: Cases
+  case_history: CaseHistory
+  records: Records
+  schedules: Schedules
+  schedule_slots: ScheduleSlots
+  blueprint_installs: BlueprintInstalls
+  audit_entries: AuditEntries
+  audit_heads: AuditHeads
+  audit_checkpoints: AuditCheckpoints
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { badRequest, conflict, tooMany } from '../base/problem.ts'
+import type { Tx } from '../ctx/ctx.ts'
+import { isoTime } from '../ctx/world.ts'
+import { dropOldKey, findKey, holdKey, putRingTime, ringTime, startRing, takeTurn } from './admission-rows.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+const WINDOW = 60_000
+
+/** What `Idempotency-Key` binds: the key and the request that it came with first. */
+export interface IdempotencyKey {
+  key: string
+  bodyHash: string
+}
+
+export function idempotencyKey(header: string | string[] | undefined, body: Buffer | undefined): IdempotencyKey | null {
+  if (header === undefined) return null
+  if (typeof header !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(header)) {
+    throw badRequest("header 'idempotency-key' must be 1 to 255 printable characters")
+  }
+  return {
+    key: header,
+    bodyHash: createHash('sha256')
+      .update(body ?? '')
+      .digest('hex'),
+  }
+}
+
+/**
+ * Binds the key to a new task, or names the task that it is bound to. Of many simultaneous requests one inserts the
+ * row and the others wait for its commit.
+ */
+export async function bindKey(
+  tx: Tx,
+  projectId: string,
+  { key, bodyHash }: IdempotencyKey,
+  taskId: string,
+): Promise<string> {
+  const now = tx.world.clock.now()
+  await dropOldKey(tx.db, { project_id: projectId, key, before: isoTime(now - DAY) })
+  const [held] = await holdKey(tx.db, {
+    project_id: projectId,
+    key,
+    body_hash: bodyHash,
+    task_id: taskId,
+    created_at: isoTime(now),
+  })
+  if (held) return taskId
+  const [known] = await findKey(tx.db, { project_id: projectId, key })
+  if (known?.body_hash !== bodyHash) throw conflict('idempotency key was used with another body')
+  return known.task_id
+}
+
+/**
+ * Admits a creation if the one `limit` before it is a minute old: a sliding window that is exact over all replicas,
+ * because the project's counter is locked until the commit.
+ */
+export async function takeRateTurn(tx: Tx, projectId: string, limit: number): Promise<void> {
+  const now = tx.world.clock.now()
+  let [turn] = await takeTurn(tx.db, { project_id: projectId })
+  if (!turn) {
+    await startRing(tx.db, { project_id: projectId })
+    ;[turn] = await takeTurn(tx.db, { project_id: projectId })
+  }
+  const slot = (turn?.n ?? 0) % limit
+  const [former] = await ringTime(tx.db, { project_id: projectId, slot })
+  if (former && former.at > now - WINDOW) {
+    throw tooMany(`more than ${limit} tasks in a minute`, (former.at + WINDOW - now) / 1000)
+  }
+  await putRingTime(tx.db, { project_id: projectId, slot, at: now })
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import type { Json, JsonObject } from '../base/json.ts'
+import { json, jsonObject } from '../http/judge.ts'
+import type { Artifacts, Tasks } from '../store/tables.ts'
+import type { Constraints } from './clamp.ts'
+import { STATUSES, type Status, type TaskError } from './status.ts'
+
+export const ArtifactSummary = z.object({
+  id: z.string(),
+  name: z.string(),
+  content_type: z.string(),
+  size: z.number(),
+})
+
+export const TaskRecord = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    wedge: z.string(),
+    task_type: z.string(),
+    status: z.enum(STATUSES),
+    input: json,
+    actor: json,
+    constraints: z.object({ max_runtime_s: z.number(), max_cost_usd: z.number(), approval_required: z.boolean() }),
+    tools: z.array(z.string()),
+    output_schema: jsonObject.nullable(),
+    output: json,
+    error: z.object({ reason: z.string(), message: z.string() }).nullable(),
+    cost_usd: z.number(),
+    artifacts: z.array(ArtifactSummary),
+    client_id: z.string().nullable(),
+    thread_id: z.string().nullable(),
+    channel_id: z.string().nullable(),
+    case_id: z.string().nullable(),
+    schedule_id: z.string().nullable(),
+    retry_of: z.string().nullable(),
+    last_event_id: z.number().int(),
+    created_at: z.string(),
+    started_at: z.string().nullable(),
+    finished_at: z.string().nullable(),
+  })
+  .meta({ id: 'Task' })
+
+/** A task as the API shows it. */
+export type Task = Omit<z.infer<typeof TaskRecord>, 'input' | 'actor' | 'output'> & {
+  input: Json
+  actor: Json
+  output: Json
+}
+
+export type ArtifactRow = Omit<Artifacts, 'content'>
+
+export function showTask(row: Tasks, artifacts: readonly ArtifactRow[]): Task {
+  return {
+    id: row.id,
+    project_id: row.project_id,
+    wedge: row.wedge,
+    task_type: row.task_type,
+    status: row.status as Status,
+    input: JSON.parse(row.input) as Json,
+    actor: JSON.parse(row.actor) as Json,
+    constraints: JSON.parse(row.constraints) as Constraints,
+    tools: JSON.parse(row.tools) as string[],
+    output_schema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
+    output: row.output === null ? null : (JSON.parse(row.output) as Json),
+    error: row.error === null ? null : (JSON.parse(row.error) as TaskError),
+    cost_usd: row.cost_micros / 1e6,
+    artifacts: artifacts.map(({ id, name, content_type, size }) => ({ id, name, content_type, size })),
+    client_id: row.client_id,
+    thread_id: row.thread_id,
+    channel_id: row.channel_id,
+    case_id: row.case_id,
+    schedule_id: row.schedule_id,
+    retry_of: row.retry_of,
+    last_event_id: row.last_event_id,
+    created_at: row.created_at,
+    started_at: row.started_at,
+    finished_at: row.finished_at,
+  }
+}

@@ -1,0 +1,115 @@
+import type { PageQuery } from '../http/page.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Artifacts, Tasks } from '../store/tables.ts'
+import type { ArtifactRow } from './record.ts'
+
+export const insertTask = prepared<Tasks>((db, arg) =>
+  db
+    .insertInto('tasks')
+    .values({
+      id: arg('id'),
+      project_id: arg('project_id'),
+      wedge: arg('wedge'),
+      task_type: arg('task_type'),
+      status: arg('status'),
+      input: arg('input'),
+      actor: arg('actor'),
+      constraints: arg('constraints'),
+      tools: arg('tools'),
+      output_schema: arg('output_schema'),
+      output: null,
+      error: null,
+      cost_micros: 0,
+      client_id: arg('client_id'),
+      thread_id: arg('thread_id'),
+      channel_id: arg('channel_id'),
+      case_id: arg('case_id'),
+      schedule_id: arg('schedule_id'),
+      retry_of: arg('retry_of'),
+      last_event_id: 0,
+      epoch: 0,
+      replica: null,
+      cancel_requested: 0,
+      created_at: arg('created_at'),
+      started_at: null,
+      finished_at: null,
+    })
+    .$castTo<never>(),
+)
+
+const taskById = prepared<{ id: string }, Tasks>((db, arg) =>
+  db.selectFrom('tasks').selectAll().where('id', '=', arg('id')),
+)
+
+/** The service's own look at a task, without a scope: never for a caller's id. */
+export async function taskRow(db: Db, id: string): Promise<Tasks | undefined> {
+  return (await taskById(db, { id }))[0]
+}
+
+export async function findTask(db: Db, projectIds: readonly string[], id: string): Promise<Tasks | undefined> {
+  const row = await taskRow(db, id)
+  return row && projectIds.includes(row.project_id) ? row : undefined
+}
+
+export interface TaskFilter extends PageQuery {
+  status?: string | undefined
+  wedge?: string | undefined
+  client_id?: string | undefined
+  case_id?: string | undefined
+}
+
+/** Newest first, one more than a page. */
+export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFilter): Promise<Tasks[]> {
+  let query = db.selectFrom('tasks').selectAll().where('project_id', 'in', projectIds)
+  if (filter.status) query = query.where('status', '=', filter.status)
+  if (filter.wedge) query = query.where('wedge', '=', filter.wedge)
+  if (filter.client_id) query = query.where('client_id', '=', filter.client_id)
+  if (filter.case_id) query = query.where('case_id', '=', filter.case_id)
+  if (filter.cursor) query = query.where('id', '<', filter.cursor)
+  return query
+    .orderBy('id', 'desc')
+    .limit(filter.limit + 1)
+    .execute()
+}
+
+const ARTIFACT = ['id', 'project_id', 'task_id', 'name', 'content_type', 'size', 'created_at'] as const
+
+export async function artifactsOf(db: Db, taskIds: readonly string[]): Promise<ArtifactRow[]> {
+  if (taskIds.length === 0) return []
+  return db.selectFrom('artifacts').select(ARTIFACT).where('task_id', 'in', taskIds).orderBy('id').execute()
+}
+
+export const insertArtifact = prepared<Artifacts>((db, arg) =>
+  db
+    .insertInto('artifacts')
+    .values({
+      id: arg('id'),
+      project_id: arg('project_id'),
+      task_id: arg('task_id'),
+      name: arg('name'),
+      content_type: arg('content_type'),
+      size: arg('size'),
+      content: arg('content'),
+      created_at: arg('created_at'),
+    })
+    .$castTo<never>(),
+)
+
+/** With the output of its task, which is the content of `output.json`. */
+export function findArtifact(db: Db, projectIds: readonly string[], id: string) {
+  return db
+    .selectFrom('artifacts')
+    .innerJoin('tasks', 'tasks.id', 'artifacts.task_id')
+    .select([
+      'artifacts.name',
+      'artifacts.content_type',
+      'artifacts.content',
+      'artifacts.task_id',
+      'tasks.output',
+      'tasks.client_id',
+    ])
+    .where('artifacts.id', '=', id)
+    .where('artifacts.project_id', 'in', projectIds)
+    .executeTakeFirst()
+}

@@ -1,0 +1,86 @@
+import { prepared } from '../store/prepared.ts'
+import type { Tasks } from '../store/tables.ts'
+
+/**
+ * The statements that change a task's state. Each is a compare-and-set on the status (and on the epoch, where a run
+ * asks) that takes the numbers of the events which tell of it, so state and log never disagree.
+ */
+
+const OPEN = ['running', 'awaiting_approval'] as const
+
+export const addCost = prepared<
+  { id: string; epoch: number; micros: number },
+  { last_event_id: number; cost_micros: number }
+>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set((eb) => ({
+      cost_micros: eb('cost_micros', '+', arg('micros')),
+      last_event_id: eb('last_event_id', '+', 1),
+    }))
+    .where('id', '=', arg('id'))
+    .where('epoch', '=', arg('epoch'))
+    .where('status', 'in', OPEN)
+    .returning(['last_event_id', 'cost_micros']),
+)
+
+/** Provisioning is over: the run begins. */
+export const startRunning = prepared<{ id: string; epoch: number; started_at: string }, { last_event_id: number }>(
+  (db, arg) =>
+    db
+      .updateTable('tasks')
+      .set((eb) => ({
+        status: 'running',
+        started_at: arg('started_at'),
+        last_event_id: eb('last_event_id', '+', 1),
+      }))
+      .where('id', '=', arg('id'))
+      .where('epoch', '=', arg('epoch'))
+      .where('status', '=', 'provisioning')
+      .returning('last_event_id'),
+)
+
+/** A run waits for a person, or goes on after the answer. */
+export const setWaiting = prepared<
+  { id: string; epoch: number; from: string; to: string; count: number },
+  { last_event_id: number }
+>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set((eb) => ({ status: arg('to'), last_event_id: eb('last_event_id', '+', arg('count')) }))
+    .where('id', '=', arg('id'))
+    .where('epoch', '=', arg('epoch'))
+    .where('status', 'in', [arg('from'), arg('to')])
+    .returning('last_event_id'),
+)
+
+/** The end. The head of the log is compared too, because the events that tell of it depend on what is there. */
+export const endTask = prepared<
+  {
+    id: string
+    from: string
+    last_event_id: number
+    status: string
+    output: string | null
+    error: string | null
+    count: number
+    finished_at: string
+    started_at: string | null
+  },
+  Pick<Tasks, 'last_event_id'>
+>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set((eb) => ({
+      status: arg('status'),
+      output: arg('output'),
+      error: arg('error'),
+      finished_at: arg('finished_at'),
+      started_at: arg('started_at'),
+      last_event_id: eb('last_event_id', '+', arg('count')),
+    }))
+    .where('id', '=', arg('id'))
+    .where('status', '=', arg('from'))
+    .where('last_event_id', '=', arg('last_event_id'))
+    .returning('last_event_id'),
+)

@@ -1,0 +1,54 @@
+/** Task status, and the moves between them: the table of the contract's section 3.1. Everything goes through it. */
+export const STATUSES = [
+  'queued',
+  'provisioning',
+  'running',
+  'awaiting_approval',
+  'succeeded',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const
+export type Status = (typeof STATUSES)[number]
+
+export type TerminalStatus = 'succeeded' | 'failed' | 'rejected' | 'expired' | 'cancelled'
+
+const MOVES: Record<Status, readonly Status[]> = {
+  queued: ['provisioning', 'failed', 'cancelled'],
+  provisioning: ['running', 'failed', 'cancelled'],
+  running: ['awaiting_approval', 'succeeded', 'failed', 'cancelled'],
+  // A cancel settles the waiter as a rejection, so `cancelled` cannot follow.
+  awaiting_approval: ['running', 'failed', 'rejected', 'expired'],
+  succeeded: [],
+  failed: [],
+  rejected: [],
+  expired: [],
+  cancelled: [],
+}
+
+export const isTerminal = (status: string): boolean => MOVES[status as Status].length === 0
+
+export const mayMove = (from: Status, to: Status): boolean => MOVES[from].includes(to)
+
+/** The statuses from which `to` can be reached: the condition of its compare-and-set. */
+export const before = (to: Status): Status[] => STATUSES.filter((from) => mayMove(from, to))
+
+/** Why a task did not succeed. */
+export interface TaskError {
+  reason: ErrorReason
+  message: string
+}
+
+export type ErrorReason =
+  | 'output_invalid'
+  | 'rejected'
+  | 'expired'
+  | 'cancelled'
+  | 'interrupted'
+  | 'runtime_exceeded'
+  | 'cost_exceeded'
+  | 'sandbox_failed'
+  | 'model_failed'
+  | 'connection_missing'
+  | 'agent_failed'
