@@ -1,0 +1,112 @@
+import { existsSync, lstatSync, readlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { CELL_AGENT_DIR, CELL_SOCKET } from '../base/protocol.ts'
+import type { CellLimits, CellSpec } from './driver.ts'
+import type { Program } from './programs.ts'
+
+export const CELL_CUSTOM_DIR = '/custom'
+
+/** What every cell of a driver sees, looked up once. */
+export interface Furniture {
+  node: Program
+  prlimit: Program
+  /** Real places on the host, readable by the cell's user, of paths inside. */
+  source: (path: string) => string
+  /** Folders below /usr that stay invisible. */
+  hide: string[]
+}
+
+const MEGABYTE = 1024 * 1024
+
+/**
+ * The whole argument list of bwrap. Nothing in it is secret: the host may see it in the process list, the cell cannot,
+ * because bwrap's first process becomes the cell's program itself.
+ */
+export function bwrapArguments(spec: CellSpec, furniture: Furniture, seccompDescriptor: number): string[] {
+  return [
+    NAMESPACES,
+    environment(spec.profile, furniture),
+    ['--dev', '/dev', ...tmpfs('/tmp', spec.limits.tmp_mb)],
+    spec.profile === 'workshop' ? workshopFiles(furniture, spec.limits) : [],
+    programFiles(spec.profile, furniture),
+    ['--ro-bind', furniture.source(spec.agentDir), CELL_AGENT_DIR],
+    spec.customDir === undefined ? [] : ['--ro-bind', furniture.source(spec.customDir), CELL_CUSTOM_DIR],
+    spec.socket === null ? [] : ['--ro-bind', spec.socket, CELL_SOCKET],
+    ['--remount-ro', '/dev', '--remount-ro', '/'],
+    ['--chdir', spec.customDir === undefined ? '/tmp' : CELL_CUSTOM_DIR],
+    ['--seccomp', String(seccompDescriptor), '--'],
+    // Inside and not around bwrap: there the number of processes is counted per cell, not per user of the host.
+    [furniture.prlimit.path, ...limitArguments(spec.limits), '--'],
+    commandLine(spec, furniture.node),
+  ].flat()
+}
+
+const NAMESPACES = [
+  ['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
+  ['--disable-userns', '--uid', '65534', '--gid', '65534', '--hostname', 'sandbox'],
+  ['--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL'],
+].flat()
+
+function environment(profile: CellSpec['profile'], furniture: Furniture): string[] {
+  const path = ['--setenv', 'PATH', `${dirname(furniture.node.path)}:/usr/local/bin:/usr/bin:/bin`]
+  const base = ['--clearenv', '--setenv', 'HOME', '/tmp', '--setenv', 'LANG', 'C.UTF-8', '--setenv', 'TZ', 'UTC']
+  return profile === 'workshop' ? [...base, ...path] : base
+}
+
+function tmpfs(path: string, megabytes: number): string[] {
+  return ['--size', String(megabytes * MEGABYTE), '--perms', '1777', '--tmpfs', path]
+}
+
+/** The machine's programs, without its settings, accounts and keys. */
+function workshopFiles(furniture: Furniture, limits: CellLimits): string[] {
+  const top = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].filter((path) => existsSync(path))
+  return [
+    '--ro-bind',
+    '/usr',
+    '/usr',
+    ...top.flatMap((path) =>
+      lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path],
+    ),
+    ...['/etc/ld.so.cache', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),
+    ...furniture.hide.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
+    '--proc',
+    '/proc',
+    ...tmpfs('/dev/shm', limits.tmp_mb),
+  ]
+}
+
+/** In a workshop most of it is there already, below the folders of the host. */
+function programFiles(profile: CellSpec['profile'], { node, prlimit, source }: Furniture): string[] {
+  const all = [...new Set([...node.libraries, ...prlimit.libraries, node.path, prlimit.path])]
+  const needed = profile === 'sealed' ? all : all.filter((path) => !/^\/(usr|bin|sbin|lib\w*)\//.test(path))
+  return needed.flatMap((path) => ['--ro-bind', source(path), path])
+}
+
+function limitArguments(limits: CellLimits): string[] {
+  return [
+    both('core', 0),
+    both('memlock', 0),
+    both('msgqueue', 0),
+    both('nofile', 256),
+    both('nproc', limits.processes),
+    both('fsize', limits.file_mb * MEGABYTE),
+    both('data', limits.memory_mb * MEGABYTE),
+    ...(limits.cpu_s > 0 ? [both('cpu', limits.cpu_s)] : []),
+  ]
+}
+
+const both = (name: string, value: number) => `--${name}=${value}:${value}`
+
+function commandLine(spec: CellSpec, node: Program): string[] {
+  const [program, ...rest] = spec.command
+  if (program === 'node') return [node.path, ...nodeFlags(spec), ...rest]
+  if (program === undefined) throw new Error('a cell needs a command')
+  if (spec.profile === 'sealed') throw new Error(`a sealed cell runs node alone, not ${program}`)
+  return [program, ...rest]
+}
+
+/** Half of the memory for the heap; stacks, code and buffers need the rest. */
+export function nodeFlags(spec: CellSpec): string[] {
+  const heap = `--max-old-space-size=${Math.max(16, Math.floor(spec.limits.memory_mb / 2))}`
+  return spec.profile === 'sealed' ? [heap, '--disallow-code-generation-from-strings'] : [heap]
+}

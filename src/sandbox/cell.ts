@@ -1,0 +1,116 @@
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import type { Cell, CellExit, CellLimits } from './driver.ts'
+import { lineSplitter } from './lines.ts'
+
+export type CellProcess = ChildProcessByStdio<Writable, Readable, Readable>
+
+/** The types of `spawn` know this only for a list of streams that is written out. */
+export function hasPipes(child: ChildProcess): child is CellProcess {
+  return child.stdin !== null && child.stdout !== null && child.stderr !== null
+}
+
+/** What differs between the drivers once the process runs. */
+export interface Ending {
+  /** Sends the signal that nothing survives. Not called after the process has gone, when its number may be another's. */
+  kill(pid: number): void
+  /** How the program itself ended, seen through the process that carried it. */
+  read(code: number | null, signal: string | null): { code: number | null; signal: string | null }
+  /** Called once, when the process has gone. */
+  afterwards(pid: number): void
+}
+
+/** How long children that outlive their cell may hold its pipes before these are cut. */
+const LINGER_MS = 1000
+
+export function cellOf(child: CellProcess, limits: CellLimits, ending: Ending): Cell {
+  const pid = child.pid ?? 0
+  const errors = tail(limits.stderr_bytes)
+  let deliver: (line: string) => void = ignore
+  let killed = false
+
+  const stop = () => {
+    killed = true
+    if (pid !== 0 && child.exitCode === null && child.signalCode === null) ending.kill(pid)
+    // A paused stream would never end, and the exit is told only after its end.
+    child.stdout.destroy()
+  }
+  const splitter = lineSplitter(limits.output_line_bytes, (line) => {
+    if (!killed) deliver(line)
+  })
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (killed || splitter.push(chunk)) return
+    errors.note('line too long')
+    stop()
+  })
+  child.stdout.on('end', () => {
+    const rest = splitter.rest()
+    if (rest !== '' && !killed) deliver(rest)
+  })
+  child.stderr.on('data', errors.push)
+  // A cell that died does not read its input any more; its exit tells that better than a broken pipe.
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', ignore)
+
+  const exited = exitOf(child, ending, errors)
+  return {
+    pid,
+    write: (line) => child.stdin.write(`${line}\n`),
+    closeInput: () => void child.stdin.end(),
+    onLine: (handler) => void (deliver = handler),
+    pause: () => void child.stdout.pause(),
+    resume: () => void child.stdout.resume(),
+    exited,
+    async kill() {
+      stop()
+      await exited
+    },
+  }
+}
+
+function exitOf(child: CellProcess, ending: Ending, errors: Tail): Promise<CellExit> {
+  child.once('exit', () => {
+    ending.afterwards(child.pid ?? 0)
+    cutWhenRead(child)
+  })
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      if (child.pid !== undefined) return
+      errors.note(`could not start: ${error.message}`)
+      resolve({ code: null, signal: null, stderr: errors.text() })
+    })
+    child.once('close', (code, signal) => resolve({ ...ending.read(code, signal), stderr: errors.text() }))
+  })
+}
+
+/** A reader that paused may take its time; a pipe that only a stray child still holds open may not. */
+function cutWhenRead(child: CellProcess): void {
+  const timer = setInterval(() => {
+    if (child.stdout.isPaused()) return
+    child.stdout.destroy()
+    child.stderr.destroy()
+    clearInterval(timer)
+  }, LINGER_MS)
+  timer.unref()
+  child.once('close', () => clearInterval(timer))
+}
+
+const ignore = () => {}
+
+interface Tail {
+  push: (chunk: Buffer) => void
+  note(sentence: string): void
+  text(): string
+}
+
+function tail(maxBytes: number): Tail {
+  let kept = Buffer.alloc(0)
+  const notes: string[] = []
+  return {
+    push(chunk) {
+      const all = Buffer.concat([kept, chunk])
+      kept = all.subarray(Math.max(0, all.length - maxBytes))
+    },
+    note: (sentence) => void notes.push(sentence),
+    text: () => [kept.toString('utf8'), ...notes].filter((part) => part !== '').join('\n'),
+  }
+}

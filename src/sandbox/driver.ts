@@ -1,0 +1,109 @@
+import { bwrapDriver } from './bwrap.ts'
+import { probe } from './probe.ts'
+import { processDriver } from './process.ts'
+
+export interface CellSpec {
+  /** sealed: node alone, no fork, no /proc. workshop: /usr, /bin, /lib* read-only, fork and exec, own /proc. */
+  profile: 'sealed' | 'workshop'
+  /** Program and arguments as seen inside; 'node' as first word means the service's own Node binary. */
+  command: string[]
+  /** Host folder that the cell sees read-only at /agent. */
+  agentDir: string
+  /** Host folder of a custom agent, seen read-only at /custom; the command then starts in it instead of in /tmp. */
+  customDir?: string
+  /** Host path of the Unix socket that the cell sees at /run/svc.sock, after `prepareSocket`; null: none at all. */
+  socket: string | null
+  limits: CellLimits
+}
+
+/** memory, CPU seconds and file size count per process; cpu_s 0 means no limit, for cells that live long. */
+export interface CellLimits {
+  memory_mb: number
+  processes: number
+  file_mb: number
+  tmp_mb: number
+  cpu_s: number
+  output_line_bytes: number
+  stderr_bytes: number
+}
+
+export interface CellExit {
+  code: number | null
+  signal: string | null
+  stderr: string
+}
+
+export interface Cell {
+  readonly pid: number
+  /** Writes one line to the cell's stdin. False when the pipe is full (back-pressure). */
+  write(line: string): boolean
+  closeInput(): void
+  /** Set it in the same tick as `start`, before any line arrives. Called per stdout line, without the newline. */
+  onLine(handler: (line: string) => void): void
+  /** Stops reading stdout, so that a flood cannot outrun the log; lines of the chunk at hand (64 KiB) still come. */
+  pause(): void
+  resume(): void
+  readonly exited: Promise<CellExit>
+  /** Kills the cell and all its children at once; resolves when they are gone. */
+  kill(): Promise<void>
+}
+
+export interface Isolation {
+  network: boolean
+  files: boolean
+  processes: boolean
+  environment: boolean
+  syscalls: boolean
+  warnings: string[]
+}
+
+export interface Driver {
+  readonly kind: 'bwrap' | 'process'
+  /** What is isolated and what not: shown in /v1/meta and logged. */
+  readonly isolation: Isolation
+  /** The socket's path as the cell sees it. */
+  socketInside(hostPath: string): string
+  agentDirInside(hostPath: string): string
+  /**
+   * A new folder for one cell's socket: below `parent`, or below the system's temporary folder where the cell's user
+   * cannot reach `parent` or the path would be too long for a socket. Only that user may enter. The caller removes it.
+   */
+  socketDir(parent: string): string
+  /** To be called once the socket listens, before `start`: gives it to the user of its folder, and to nobody else. */
+  prepareSocket(path: string): void
+  /** To be called from the main thread: cells die with the thread that started them. */
+  start(spec: CellSpec): Cell
+}
+
+/**
+ * The driver of this machine, tried before it is trusted. `hide` names folders that no cell may see even where they
+ * lie below /usr, such as the data folder of a service installed there.
+ */
+export async function pickDriver(
+  choice: 'auto' | 'bwrap' | 'process',
+  log: (line: string) => void,
+  hide: string[] = [],
+): Promise<Driver> {
+  if (choice === 'process') return announced(processDriver(log), log)
+  try {
+    const driver = bwrapDriver(hide)
+    driver.isolation.warnings.push(...(await probe(driver)))
+    return announced(driver, log)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    if (choice === 'bwrap') throw new Error(`the sandbox cannot be used: ${reason}. ${REMEDY}`, { cause })
+    log(`WARNING: agents run WITHOUT a sandbox: ${reason}. ${REMEDY}`)
+    return announced(processDriver(log), log)
+  }
+}
+
+const REMEDY =
+  'Install bubblewrap 0.8 or newer and prlimit (apt-get install bubblewrap util-linux) and allow user namespaces ' +
+  '(sysctl user.max_user_namespaces above 0; on Ubuntu 24.04 and newer an AppArmor profile for bwrap; in Docker ' +
+  '--security-opt seccomp=unconfined)'
+
+function announced(driver: Driver, log: (line: string) => void): Driver {
+  log(`sandbox: ${driver.kind}`)
+  for (const warning of driver.isolation.warnings) log(`WARNING: sandbox: ${warning}`)
+  return driver
+}

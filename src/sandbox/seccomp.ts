@@ -1,0 +1,122 @@
+import { CHECKED, type CallTable, DENIED_IN_WORKSHOP, NEWEST_KNOWN_CALL, SEALED } from './calls.ts'
+
+export type Processor = 'x64' | 'arm64'
+
+/**
+ * The system call filter of a profile as classic BPF: an array of 8-byte instructions, which `bwrap --seccomp` hands to
+ * the kernel as it is. A sealed cell may make only the calls it needs; a workshop all but the dangerous ones, because
+ * nobody can list what every program needs.
+ */
+export function seccompFilter(profile: 'sealed' | 'workshop', processor: Processor): Buffer {
+  const column = processor === 'x64' ? 0 : 1
+  return assemble([
+    ...foreignCallsKill(processor),
+    ...checkedCalls(profile, column),
+    ...(profile === 'sealed'
+      ? [...each(SEALED, column, ALLOW), give(fail(EPERM))]
+      : [...each(DENIED_IN_WORKSHOP, column, fail(EPERM)), ...newerCallsAreUnknown(), give(ALLOW)]),
+  ])
+}
+
+export function knownProcessor(name: string): Processor | null {
+  return name === 'x64' || name === 'arm64' ? name : null
+}
+
+type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number]
+
+const LOAD = 0x20
+const EQUAL = 0x15
+const GREATER = 0x25
+const AT_LEAST = 0x35
+const ANY_BIT = 0x45
+const RETURN = 0x06
+
+const ALLOW = 0x7fff0000
+const KILL_PROCESS = 0x80000000
+const fail = (errno: number) => 0x00050000 | errno
+const EPERM = 1
+const ENOSYS = 38
+const EAFNOSUPPORT = 97
+
+// Offsets in the kernel's struct seccomp_data. Every argument checked here is 32 bits wide, so its low word is all.
+const CALL_NUMBER = 0
+const ARCHITECTURE = 4
+const FIRST_ARGUMENT = 16
+const SECOND_ARGUMENT = 24
+
+const AUDIT_ARCH: Record<Processor, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
+const X32_CALL_BIT = 0x40000000
+const AF_UNIX = 1
+const CLONE_THREAD = 0x00010000
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+const CLONE_NEW_NAMESPACE = 0x7e020000
+const TIOCSTI = 0x5412
+const TIOCLINUX = 0x541c
+
+const load = (offset: number): Instruction => [LOAD, 0, 0, offset]
+const give = (verdict: number): Instruction => [RETURN, 0, 0, verdict]
+
+/** Another instruction set has other numbers, so a filter that looked at them would be blind. */
+function foreignCallsKill(processor: Processor): Instruction[] {
+  const foreign: Instruction[] = [load(ARCHITECTURE), [EQUAL, 1, 0, AUDIT_ARCH[processor]], give(KILL_PROCESS)]
+  const number = load(CALL_NUMBER)
+  if (processor === 'arm64') return [...foreign, number]
+  return [...foreign, number, [AT_LEAST, 0, 1, X32_CALL_BIT], give(KILL_PROCESS)]
+}
+
+function checkedCalls(profile: 'sealed' | 'workshop', column: 0 | 1): Instruction[] {
+  const localOnly: Instruction[] = [load(FIRST_ARGUMENT), [EQUAL, 1, 0, AF_UNIX], give(fail(EAFNOSUPPORT)), give(ALLOW)]
+  // Typing into the terminal of whoever started the service is the oldest way out of a sandbox.
+  const noTyping: Instruction[] = [
+    load(SECOND_ARGUMENT),
+    [EQUAL, 1, 0, TIOCSTI],
+    [EQUAL, 0, 1, TIOCLINUX],
+    give(fail(EPERM)),
+    give(ALLOW),
+  ]
+  return [
+    // The flags of clone3 lie in memory, where a filter cannot look; told that it is missing, libc falls back to clone.
+    ...when(CHECKED.clone3[column], [give(fail(ENOSYS))]),
+    // V8 takes a missing call for a processor without protection keys, but not a refused one.
+    ...when(CHECKED.pkey_alloc[column], [give(fail(ENOSYS))]),
+    ...when(CHECKED.clone[column], profile === 'sealed' ? threadsOnly() : noNamespaces()),
+    ...when(CHECKED.socket[column], localOnly),
+    ...when(CHECKED.socketpair[column], localOnly),
+    ...when(CHECKED.ioctl[column], noTyping),
+  ]
+}
+
+function threadsOnly(): Instruction[] {
+  return [load(FIRST_ARGUMENT), [ANY_BIT, 1, 0, CLONE_THREAD], give(fail(EPERM)), give(ALLOW)]
+}
+
+function noNamespaces(): Instruction[] {
+  return [load(FIRST_ARGUMENT), [ANY_BIT, 0, 1, CLONE_NEW_NAMESPACE], give(fail(EPERM)), give(ALLOW)]
+}
+
+function newerCallsAreUnknown(): Instruction[] {
+  return [[GREATER, 0, 1, NEWEST_KNOWN_CALL], give(fail(ENOSYS))]
+}
+
+/** Every branch ends in a verdict: a check loads an argument over the call number, which later tests would need. */
+function when(call: number, branch: Instruction[]): Instruction[] {
+  return [[EQUAL, 0, branch.length, call], ...branch]
+}
+
+function each(calls: CallTable, column: 0 | 1, verdict: number): Instruction[] {
+  return Object.values(calls).flatMap((numbers) => {
+    const call = numbers[column]
+    return call === null ? [] : when(call, [give(verdict)])
+  })
+}
+
+function assemble(program: Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8)
+  for (const [index, [code, whenTrue, whenFalse, operand]] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8)
+    bytes.writeUInt8(whenTrue, index * 8 + 2)
+    bytes.writeUInt8(whenFalse, index * 8 + 3)
+    bytes.writeUInt32LE(operand >>> 0, index * 8 + 4)
+  }
+  return bytes
+}

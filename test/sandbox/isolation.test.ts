@@ -1,0 +1,246 @@
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Driver, pickDriver } from '../../src/sandbox/driver.ts'
+import { askingAgent, inFolder, runCell, runPython, tryingAgent, withService } from './cells.ts'
+
+// Without bubblewrap this throws, and its sentence says how to get it: these tests are never skipped.
+let driver: Driver
+beforeAll(async () => {
+  driver = await pickDriver('bwrap', () => {})
+})
+
+test('the driver says what it isolates', () => {
+  expect(driver.kind).toBe('bwrap')
+  expect(driver.isolation).toEqual({
+    network: true,
+    files: true,
+    processes: true,
+    environment: true,
+    syscalls: true,
+    warnings: [],
+  })
+})
+
+describe('files', () => {
+  test('a sealed cell sees no file of the host but its agent', async () => {
+    await inFolder(async (folder) => {
+      const secret = join(folder, 'secret')
+      writeFileSync(secret, 'secret', { mode: 0o644 })
+      const paths = ['/etc/passwd', '/etc', '/root', '/home', '/var', '/sys', '/proc', '/bin/sh', secret]
+      const attempts = Object.fromEntries(paths.map((path) => [path, `fs.statSync(${JSON.stringify(path)})`]))
+      const { lines } = await runCell(driver, { agent: tryingAgent(attempts) })
+      expect(lines).toEqual(paths.map((path) => `${path} ENOENT`))
+    })
+  })
+
+  test('a sealed cell may write nowhere but in /tmp', async () => {
+    const places = ['/', '/agent', '/usr', '/run', '/dev', '/dev/shm', '/tmp']
+    const attempts = Object.fromEntries(places.map((place) => [place, `fs.writeFileSync('${place}/x', 'x')`]))
+    await inFolder((folder) =>
+      withService(driver, folder, async (socket) => {
+        const { lines } = await runCell(driver, { agent: tryingAgent(attempts), socket })
+        const answers = places.map((place) => `${place} ${place === '/tmp' ? 'done' : 'EROFS'}`)
+        expect(lines).toEqual(answers)
+      }),
+    )
+  })
+
+  test('two cells do not share /tmp', async () => {
+    await runCell(driver, { agent: "require('node:fs').writeFileSync('/tmp/mine', 'x')" })
+    const { lines } = await runCell(driver, { agent: "console.log(require('node:fs').readdirSync('/tmp').length)" })
+    expect(lines).toEqual(['0'])
+  })
+
+  test('a workshop has the programs of the host but not its accounts, settings and homes', async () => {
+    const script =
+      'for p in /etc/passwd /etc/shadow /root /home /var /sys /etc/ssl; do test -e $p && echo $p; done; ls /etc'
+    const { lines, exit } = await runCell(driver, { profile: 'workshop', command: ['sh', '-c', script] })
+    expect(exit.stderr).toBe('')
+    expect(lines.filter((line) => !['alternatives', 'ld.so.cache'].includes(line))).toEqual([])
+  })
+
+  test('a folder that the service hides is empty in a workshop', async () => {
+    const hiding = await pickDriver('bwrap', () => {}, ['/usr/share'])
+    const { lines } = await runCell(hiding, { profile: 'workshop', command: ['sh', '-c', 'ls /usr/share | wc -l'] })
+    expect(lines.map((line) => line.trim())).toEqual(['0'])
+  })
+
+  test('a custom agent is seen at /custom and starts there', async () => {
+    await inFolder(async (customDir) => {
+      writeFileSync(join(customDir, 'own.sh'), 'pwd; touch x 2>&1')
+      const { lines } = await runCell(driver, { profile: 'workshop', command: ['sh', 'own.sh'], customDir })
+      expect(lines[0]).toBe('/custom')
+      expect(lines[1]).toContain('Read-only file system')
+    })
+  })
+})
+
+describe('environment', () => {
+  test('nothing of the environment of the service reaches a cell', async () => {
+    const agent = 'console.log(Object.keys(process.env).sort().join())'
+    expect((await runCell(driver, { agent })).lines).toEqual(['HOME,LANG,PWD,TZ'])
+    const { lines } = await runCell(driver, { profile: 'workshop', command: ['python3', '-c', ENVIRONMENTS] })
+    expect(lines.filter((line) => !/^(HOME|LANG|PWD|TZ|PATH|LC_CTYPE)=/.test(line))).toEqual([])
+  })
+
+  test('a cell inherits no open file of the service', async () => {
+    const script = 'for f in /proc/self/fd/*; do readlink $f; done'
+    const { lines } = await runCell(driver, { profile: 'workshop', command: ['sh', '-c', script] })
+    const others = lines.filter((line) => !/^(socket:|pipe:|\/dev\/null$|\/proc\/)/.test(line))
+    expect(others).toEqual([])
+    expect(lines.filter((line) => /^(socket|pipe):/.test(line))).toHaveLength(3)
+  })
+})
+
+const ENVIRONMENTS = `
+import glob
+for path in glob.glob('/proc/[0-9]*/environ'):
+    for entry in open(path).read().split(chr(0)):
+        if entry: print(entry)`
+
+describe('processes', () => {
+  test('a sealed cell is alone and can start nothing', async () => {
+    const agent = `
+      const { spawnSync } = require('node:child_process')
+      console.log(process.pid, spawnSync(process.execPath, ['-v']).error.code)
+      try { process.kill(${process.pid}, 0) } catch (error) { console.log(error.code) }`
+    expect((await runCell(driver, { agent })).lines).toEqual(['1 EPERM', 'ESRCH'])
+  })
+
+  test('a sealed cell does not turn text into code', async () => {
+    const { lines } = await runCell(driver, { agent: "try { eval('1') } catch (error) { console.log(error.name) }" })
+    expect(lines).toEqual(['EvalError'])
+  })
+
+  test('a sealed cell is refused any program but node', async () => {
+    await expect(runCell(driver, { command: ['sh', '-c', 'true'] })).rejects.toThrow('a sealed cell runs node alone')
+  })
+
+  test('a workshop sees only its own processes', async () => {
+    const { lines } = await runCell(driver, {
+      profile: 'workshop',
+      command: ['sh', '-c', 'echo $$; ls -d /proc/[0-9]*; true'],
+    })
+    expect(lines[0]).toBe('1')
+    expect(lines.length).toBeLessThanOrEqual(3)
+  })
+})
+
+describe('network', () => {
+  test('a sealed cell cannot make a network socket, not even to the machine itself', async () => {
+    const host = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => host.once('listening', resolve))
+    const { port } = host.address() as AddressInfo
+    const agent = `
+      const net = require('node:net')
+      for (const address of ['127.0.0.1', '::1', '169.254.169.254'])
+        net.connect(${port}, address).on('connect', () => console.log('open')).on('error', (e) => console.log(e.code))`
+    const { lines } = await runCell(driver, { agent })
+    host.close()
+    expect(lines).toEqual(['EAFNOSUPPORT', 'EAFNOSUPPORT', 'EAFNOSUPPORT'])
+  })
+
+  test('a workshop runs sh and python3 but has no network', async () => {
+    const { lines, exit } = await runPython(
+      driver,
+      `
+import errno, socket
+for family in (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET, socket.AF_VSOCK):
+    try:
+        socket.socket(family, socket.SOCK_RAW if family == socket.AF_PACKET else socket.SOCK_DGRAM)
+        print('open')
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+a, b = socket.socketpair()
+a.send(b'local')
+print(b.recv(9).decode())`,
+    )
+    expect(exit).toEqual({ code: 0, signal: null, stderr: '' })
+    expect(lines).toEqual([...Array<string>(5).fill('EAFNOSUPPORT'), 'local'])
+  })
+
+  test('the socket of its own is the one way out, in both profiles', async () => {
+    await inFolder((folder) =>
+      withService(driver, folder, async (socket) => {
+        const agent = askingAgent(driver.socketInside(socket))
+        expect((await runCell(driver, { agent, socket })).lines).toEqual(['hello'])
+        expect((await runCell(driver, { agent, socket, profile: 'workshop' })).lines).toEqual(['hello'])
+        expect((await runCell(driver, { agent })).lines).toEqual(['ENOENT'])
+        expect((await runCell(driver, { agent: askingAgent(socket), socket })).lines).toEqual(['ENOENT'])
+      }),
+    )
+  })
+
+  test('a socket in a folder with a long name still has an address', async () => {
+    await inFolder(async (folder) => {
+      const socket = driver.socketDir(join(folder, 'x'.repeat(120)))
+      expect(Buffer.byteLength(join(socket, 's'))).toBeLessThan(104)
+    })
+  })
+})
+
+describe('system calls', () => {
+  const numbers = `
+import ctypes, errno, platform
+libc = ctypes.CDLL(None, use_errno=True)
+X64 = platform.machine() == 'x86_64'
+def call(name, x64, arm64, *arguments):
+    result = libc.syscall(x64 if X64 else arm64, *arguments)
+    print(name, errno.errorcode[ctypes.get_errno()] if result == -1 else 'done')`
+
+  test('a workshop is refused the calls that open other processes, namespaces and the kernel', async () => {
+    const { lines, exit } = await runPython(
+      driver,
+      `${numbers}
+call('ptrace', 101, 117, 0, 0, 0, 0)
+call('mount', 165, 40, b'none', b'/tmp', b'tmpfs', 0, 0)
+call('unshare', 272, 97, 0x10000000)
+call('setns', 308, 268, 0, 0)
+call('keyctl', 250, 219, 0, -3, 1)
+call('bpf', 321, 280, 0, 0, 0)
+call('io_uring_setup', 425, 425, 1, 0)
+call('perf_event_open', 298, 241, 0, 0, -1, -1, 0)
+call('userfaultfd', 323, 282, 1)
+call('process_vm_readv', 310, 270, 1, 0, 0, 0, 0, 0)
+call('pidfd_getfd', 438, 438, 0, 0, 0)
+call('clone with a namespace', 56, 220, 0x10000011, 0, 0, 0, 0)
+call('personality', 135, 92, 0x40000)`,
+    )
+    expect(exit).toEqual({ code: 0, signal: null, stderr: '' })
+    expect(lines.filter((line) => !line.endsWith(' EPERM'))).toEqual([])
+    expect(lines).toHaveLength(13)
+  })
+
+  test('calls that the filter cannot look into, or has never heard of, do not exist', async () => {
+    const { lines } = await runPython(driver, `${numbers}\ncall('clone3', 435, 435, 0, 0)\ncall('new', 480, 480)`)
+    expect(lines).toEqual(['clone3 ENOSYS', 'new ENOSYS'])
+  })
+
+  test('a cell cannot type into a terminal', async () => {
+    const { lines } = await runPython(
+      driver,
+      `
+import errno, fcntl, os
+own, other = os.openpty() if os.path.exists('/dev/ptmx') else (0, 0)
+for request in (0x5412, 0x541c):
+    try: fcntl.ioctl(other, request, b'x')
+    except OSError as error: print(errno.errorcode[error.errno])`,
+    )
+    expect(lines).toEqual(['EPERM', 'EPERM'])
+  })
+
+  test('what a workshop is for works: pipes, threads, processes, locks and git', async () => {
+    const script = `
+set -e; cd /tmp; git init -q work; cd work; echo x > a; git add a
+git -c user.name=a -c user.email=a@b commit -qm first; git log --oneline | wc -l | tr -d ' '
+seq 3 | sort -r | head -1
+python3 -c 'import multiprocessing as m, threading as t; m.Lock(); x = t.Thread(target=print, args=("thread",)); x.start(); x.join(); p = m.Process(target=print, args=("process",)); p.start(); p.join()'
+node -e 'console.log("node")'`
+    const { lines, exit } = await runCell(driver, { profile: 'workshop', command: ['sh', '-c', script] })
+    expect(exit).toEqual({ code: 0, signal: null, stderr: '' })
+    expect(lines).toEqual(['1', '3', 'thread', 'process', 'node'])
+  })
+})
