@@ -53,10 +53,18 @@ describe('the checks of the house', () => {
   test('tell the whole ring', () => {
     const house = {
       'tasks/a.ts': "import { b } from './b.ts'",
-      'tasks/b.ts': "import type { C } from './c.ts'",
-      'tasks/c.ts': "import { b } from './b.ts'",
+      'tasks/b.ts': "import type { A } from './a.ts'\nimport { c } from './c.ts'",
+      'tasks/c.ts': "export { b } from './b.ts'",
     }
     expect(rings(sourcesOf(house))).toEqual(['tasks/b.ts → tasks/c.ts → tasks/b.ts'])
+  })
+
+  test('see no ring where only types go round', () => {
+    const house = {
+      'sandbox/driver.ts': "import { bwrap } from './bwrap.ts'",
+      'sandbox/bwrap.ts': "import type {\n  Cell,\n} from './driver.ts'\nexport type { Cell } from './driver.ts'",
+    }
+    expect(rings(sourcesOf(house))).toEqual([])
   })
 
   test.each([
