@@ -131,6 +131,8 @@ function callOrDestroy(incoming: http.IncomingMessage, onChunk: (chunk: string) 
   try {
     onChunk(chunk)
   } catch (error) {
+    // Pieces that have already arrived are still handed out after destroy().
+    incoming.removeAllListeners('data')
     incoming.destroy(error instanceof Error ? error : new Error(String(error)))
   }
 }

@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Brief, Wire } from '../../src/base/protocol.ts'
+
+export type Seen = { method: string; path: string; headers: http.IncomingHttpHeaders; body: JsonObject }
+/** `chunks` is an event stream in these pieces; `cut` breaks the connection after them. */
+export type Reply = { status?: number; json?: Json; chunks?: (string | Buffer)[]; cut?: boolean; hang?: boolean }
+export type Plane = { socket: string; base_url: string; seen: Seen[]; folder: string; close: () => Promise<void> }
+
+/** A sandbox plane on a Unix socket, or on a port of the loopback, that answers what the test says. */
+export async function startPlane(
+  answer: (seen: Seen) => Reply | Promise<Reply>,
+  on: 'socket' | 'port' = 'socket',
+): Promise<Plane> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'harness-'))
+  const socket = path.join(folder, 's')
+  const seen: Seen[] = []
+  const server = http.createServer((request, response) => {
+    void readBody(request).then(async (body) => {
+      const { method = '', url = '', headers } = request
+      const one = { method, path: url, headers, body }
+      seen.push(one)
+      await reply(response, await answer(one))
+    })
+  })
+  if (on === 'socket') await new Promise<void>((resolve) => server.listen(socket, resolve))
+  else await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { socket, base_url: `http://127.0.0.1:${port}`, seen, folder, close }
+}
+
+async function readBody(request: http.IncomingMessage): Promise<JsonObject> {
+  let text = ''
+  request.setEncoding('utf8')
+  for await (const chunk of request) text += chunk
+  return text === '' ? {} : JSON.parse(text)
+}
+
+async function reply(response: http.ServerResponse, { status = 200, json, chunks, cut, hang }: Reply): Promise<void> {
+  if (hang) return
+  if (chunks === undefined) {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json ?? null))
+    return
+  }
+  response.writeHead(status, { 'content-type': 'text/event-stream' })
+  for (const chunk of chunks) {
+    await new Promise((resolve) => response.write(chunk, resolve))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  if (cut) response.destroy()
+  else response.end()
+}
+
+export type ModelTurn = { text?: string; calls?: { name: string; input: Json }[]; stop?: string }
+
+/** Plays the turns one after the other, whichever run asks. */
+export function playing(turns: ModelTurn[], other: (seen: Seen) => Reply = () => ({ json: {} })) {
+  let next = 0
+  return (seen: Seen): Reply => {
+    if (!seen.path.startsWith('/v1/internal/llm/')) return other(seen)
+    const turn = turns[next++]
+    if (!turn) return { status: 500, json: { error: 'the script has no more turns' } }
+    return { chunks: [sse(seen.path.includes('/anthropic/') ? 'anthropic' : 'openai', turn)] }
+  }
+}
+
+export function sse(wire: Wire, turn: ModelTurn): string {
+  return wire === 'anthropic' ? anthropicStream(turn) : openaiStream(turn)
+}
+
+function anthropicStream({ text, calls = [], stop }: ModelTurn): string {
+  const events: JsonObject[] = [{ type: 'message_start', message: { usage: { input_tokens: 5 } } }, { type: 'ping' }]
+  if (text !== undefined) {
+    events.push({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
+    for (const part of halves(text)) {
+      events.push({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: part } })
+    }
+    events.push({ type: 'content_block_stop', index: 0 })
+  }
+  for (const [at, { name, input }] of calls.entries()) {
+    const index = at + 1
+    const content_block = { type: 'tool_use', id: `toolu_${index}`, name, input: {} }
+    events.push({ type: 'content_block_start', index, content_block })
+    for (const part of halves(JSON.stringify(input))) {
+      events.push({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: part } })
+    }
+    events.push({ type: 'content_block_stop', index })
+  }
+  const stop_reason = stop ?? (calls.length > 0 ? 'tool_use' : 'end_turn')
+  events.push({ type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 7 } }, { type: 'message_stop' })
+  return events.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+}
+
+function openaiStream({ text, calls = [], stop }: ModelTurn): string {
+  const deltas: JsonObject[] = [{ role: 'assistant', content: '' }]
+  for (const part of text === undefined ? [] : halves(text)) deltas.push({ content: part })
+  for (const [index, { name, input }] of calls.entries()) {
+    const [first = '', second = ''] = halves(JSON.stringify(input))
+    const opened = { index, id: `call_${index}`, type: 'function', function: { name, arguments: '' } }
+    deltas.push({ tool_calls: [opened] }, { tool_calls: [{ index, function: { arguments: first } }] })
+    deltas.push({ tool_calls: [{ index, function: { arguments: second } }] })
+  }
+  const finish_reason = stop ?? (calls.length > 0 ? 'tool_calls' : 'stop')
+  const frames: JsonObject[] = deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] }))
+  frames.push({ choices: [{ index: 0, delta: {}, finish_reason }] }, { choices: [], usage: { prompt_tokens: 5 } })
+  return `${frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')}data: [DONE]\n\n`
+}
+
+function halves(text: string): string[] {
+  const middle = Math.ceil(text.length / 2)
+  return [text.slice(0, middle), text.slice(middle)]
+}
+
+export function brief(plane: Plane, more: Partial<Brief> = {}): Brief {
+  return {
+    v: 1,
+    task: { id: 'task_1', wedge: 'refunds', task_type: 'triage', input: { order: 7 }, constraints: {} },
+    instructions: 'Be kind.',
+    skills: [],
+    knowledge: [],
+    history: [],
+    output_schema: null,
+    strict_output: false,
+    tools: [],
+    connections: [],
+    workflows: [],
+    case: null,
+    gate_patterns: ['refund', 'send'],
+    shape: 'agent',
+    steps: 5,
+    temperature: null,
+    model: { wire: 'anthropic', name: 'test-model' },
+    service: { socket: plane.socket, base_url: 'http://svc', task_token: 'svc_tsk_1', gate_token: 'svc_gat_1' },
+    ...more,
+  }
+}

@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { dataOf, runOnce } from './in-process.ts'
+import { brief, type ModelTurn, type Plane, playing, startPlane } from './plane.ts'
+
+let plane: Plane | undefined
+afterEach(async () => {
+  await plane?.close()
+  plane = undefined
+})
+
+const schema = { type: 'object', properties: { route: { type: 'string', enum: ['a', 'b'] } }, required: ['route'] }
+const finish = (output: unknown): ModelTurn => ({ calls: [{ name: 'finish', input: { output } as never }] })
+
+async function run(turns: ModelTurn[], more: Parameters<typeof brief>[1]) {
+  plane = await startPlane(playing(turns))
+  const lines = await runOnce(plane.folder, brief(plane, more))
+  return { lines, last: lines.at(-1), requests: plane.seen.map(({ body }) => body) }
+}
+
+describe('shape decide', () => {
+  test('answers once, without tools, and streams no delta of a structured answer', async () => {
+    const { lines, requests } = await run([{ text: '{"route":"a"}' }], { shape: 'decide', output_schema: schema })
+    expect(lines).toEqual([
+      { run: 'r1', event: 'step.started', data: { step: 1, label: 'Decide' } },
+      { run: 'r1', output: { route: 'a' } },
+    ])
+    expect(requests).toHaveLength(1)
+  })
+
+  test.each(['```json\n{"route":"b"}\n```', 'It is {"route":"b"}, I think.', ' {"route":"b"}\n'])(
+    'reads %j',
+    async (text) => {
+      const { last } = await run([{ text }], { shape: 'decide', output_schema: schema })
+      expect(last?.output).toEqual({ route: 'b' })
+    },
+  )
+
+  test('tells the model what is wrong and takes the second answer', async () => {
+    const turns = [{ text: '{"route":"z"}' }, { text: '{"route":"a"}' }]
+    const { lines, last, requests } = await run(turns, { shape: 'decide', output_schema: schema })
+    expect(last?.output).toEqual({ route: 'a' })
+    expect(dataOf(lines, 'step.started')).toEqual([
+      { step: 1, label: 'Decide' },
+      { step: 2, label: 'Repair' },
+    ])
+    expect(JSON.stringify(requests[1]?.messages)).toContain('$.route: must be one of')
+  })
+
+  test('hands over the second answer even if it is wrong, for the service to judge', async () => {
+    const { last, requests } = await run([{ text: 'no' }, { text: '{"route":1}' }], {
+      shape: 'decide',
+      output_schema: schema,
+    })
+    expect(last?.output).toEqual({ route: 1 })
+    expect(requests).toHaveLength(2)
+  })
+
+  test('without a schema the text is the output', async () => {
+    const { last } = await run([{ text: 'The set {} is empty.' }], { shape: 'decide' })
+    expect(last?.output).toBe('The set {} is empty.')
+  })
+
+  test('an answer that stays empty fails the run', async () => {
+    const { last } = await run([{ text: '' }, { text: ' ' }], { shape: 'decide' })
+    expect(last?.error).toBe('model failed: the model gave an empty answer')
+  })
+})
+
+describe('shape workflow', () => {
+  const shape = { shape: 'workflow' as const, gate_patterns: [] }
+
+  test('calls the workflow named like the task type with the input; its result is the output', async () => {
+    plane = await startPlane(() => ({ json: { result: { ok: 1 } } }))
+    const lines = await runOnce(plane.folder, brief(plane, shape))
+    expect(plane.seen).toMatchObject([
+      { method: 'POST', path: '/v1/internal/workflows/triage', body: { args: { order: 7 } } },
+    ])
+    expect(lines.map(({ event }) => event)).toEqual(['step.started', 'tool.called', 'tool.result', undefined])
+    expect(lines.at(-1)).toEqual({ run: 'r1', output: { ok: 1 } })
+  })
+
+  test('fails with the sentence of the service', async () => {
+    plane = await startPlane(() => ({ status: 504, json: { error: 'workflow took longer than 5000 ms' } }))
+    const lines = await runOnce(plane.folder, brief(plane, shape))
+    expect(lines.at(-1)?.error).toBe('workflow failed: workflow took longer than 5000 ms')
+  })
+})
+
+describe('shape agent', () => {
+  test('turns of model and tools until finish', async () => {
+    const turns = [{ text: 'Let me see.', calls: [{ name: 'case_get', input: {} }] }, finish({ route: 'a' })]
+    const { lines, last } = await run(turns, { tools: ['case_get'], output_schema: schema })
+    expect(lines.map(({ event }) => event)).toEqual([
+      'step.started',
+      'token.delta',
+      'tool.called',
+      'tool.result',
+      'step.started',
+      undefined,
+    ])
+    expect(last?.output).toEqual({ route: 'a' })
+  })
+
+  test('a final text that matches is as good as finish', async () => {
+    const { last, requests } = await run([{ text: '{"route":"a"}' }], { output_schema: schema })
+    expect(last?.output).toEqual({ route: 'a' })
+    expect(requests).toHaveLength(1)
+  })
+
+  test('a finish that forgets the envelope or sends JSON as text is understood', async () => {
+    const bare = await run([{ calls: [{ name: 'finish', input: { route: 'a' } }] }], { output_schema: schema })
+    expect(bare.last?.output).toEqual({ route: 'a' })
+    await plane?.close()
+    const text = await run([finish('{"route":"b"}')], { output_schema: schema })
+    expect(text.last?.output).toEqual({ route: 'b' })
+  })
+
+  test('an invalid output gets one repair turn, also beyond the steps', async () => {
+    const { last, requests } = await run([finish({}), finish({ route: 'b' })], { steps: 1, output_schema: schema })
+    expect(last?.output).toEqual({ route: 'b' })
+    expect(JSON.stringify(requests[1]?.messages)).toContain('$.route: is required')
+  })
+
+  test('a second invalid output is handed over as it is', async () => {
+    const { last, requests } = await run([finish({}), finish({ route: 9 })], { output_schema: schema })
+    expect(last?.output).toEqual({ route: 9 })
+    expect(requests).toHaveLength(2)
+  })
+
+  test('the last step must finish, and a model that does not fails the run', async () => {
+    const look = { calls: [{ name: 'case_get', input: {} }] }
+    const { last } = await run([look, look], { steps: 2, tools: ['case_get'] })
+    expect(last?.error).toBe('no output after 2 steps')
+    const models = plane?.seen.filter(({ path }) => path.includes('/llm/')) ?? []
+    expect(models.map(({ body }) => body.tool_choice)).toEqual([undefined, { type: 'tool', name: 'finish' }])
+  })
+
+  test('the model sees exactly the tools of the brief, and finish', async () => {
+    const { requests } = await run([finish(1)], { tools: ['act', 'records_get', 'made_up'] })
+    expect((requests[0]?.tools as { name: string }[]).map(({ name }) => name)).toEqual(['act', 'records_get', 'finish'])
+  })
+
+  test('a tool that is not in the brief is not executed', async () => {
+    const { lines } = await run([{ calls: [{ name: 'act', input: {} }] }, finish(1)], { tools: ['read'] })
+    expect(dataOf(lines, 'tool.result')).toMatchObject([{ tool: 'act', ok: false, error: "there is no tool 'act'" }])
+    expect(plane?.seen.some(({ path }) => path.includes('actions'))).toBe(false)
+  })
+})
