@@ -86,7 +86,10 @@ export interface Wedge {
   rehearsals: Record<string, unknown>
 }
 
-/** A wedge that could not be read, and why: reported loudly, unknown to everything else. */
+/**
+ * What is wrong in a wedge's folder: reported loudly. A wedge that could not be read is unknown to everything else; a
+ * broken rehearsal is left out alone.
+ */
 export interface WedgeProblem {
   wedge: string
   problem: string
@@ -95,6 +98,8 @@ export interface WedgeProblem {
 /** The wedges that can be used now; found in the folder without registration and re-read when files change. */
 export interface WedgeShelf {
   get(slug: string): Wedge | undefined
+  /** Looks into the folder once more before it says no: a wedge that was just placed is found at once. */
+  find(slug: string): Promise<Wedge | undefined>
   all(): Wedge[]
   problems(): WedgeProblem[]
 }

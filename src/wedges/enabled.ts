@@ -1,0 +1,39 @@
+import { badRequest, forbidden, notFound } from '../base/problem.ts'
+import type { Wedge } from '../base/wedge.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { enabledWedgesOf } from './rows.ts'
+
+type Writer = Pick<ProjectScope, 'projectId'>
+
+/** The wedge that a request's body names. May look into the folder, so it is called before a transaction. */
+export async function requireWedge(ctx: Ctx, scope: Writer, slug: string): Promise<Wedge> {
+  const wedge = await ctx.wedges.find(slug)
+  if (!wedge) throw badRequest(`unknown wedge '${slug.slice(0, 100)}'`)
+  await requireEnabled(ctx, scope, slug)
+  return wedge
+}
+
+/** The wedge that a path names. */
+export async function wedgeAt(ctx: Ctx, slug: string): Promise<Wedge> {
+  const wedge = await ctx.wedges.find(slug)
+  if (!wedge) throw notFound('wedge')
+  return wedge
+}
+
+/** The wedge that the path of a write names. */
+export async function enabledWedgeAt(ctx: Ctx, scope: Writer, slug: string): Promise<Wedge> {
+  const wedge = await wedgeAt(ctx, slug)
+  await requireEnabled(ctx, scope, slug)
+  return wedge
+}
+
+/** `wedges` is a project's list of slugs; without a list every wedge is enabled. */
+export function isEnabled(wedges: string[] | null, slug: string): boolean {
+  return wedges === null || wedges.includes(slug)
+}
+
+async function requireEnabled(ctx: Ctx, scope: Writer, slug: string): Promise<void> {
+  if (isEnabled(await enabledWedgesOf(ctx.db, scope.projectId), slug)) return
+  throw forbidden(`wedge '${slug}' is not enabled for this project`)
+}

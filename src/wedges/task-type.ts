@@ -1,0 +1,37 @@
+import { badRequest } from '../base/problem.ts'
+import type { NamedText } from '../base/protocol.ts'
+import type { TaskType, Wedge } from '../base/wedge.ts'
+
+/** A task type by its name; names such as `constructor` are found only when the wedge declares them. */
+export function requireTaskType(wedge: Wedge, name: string): TaskType {
+  const types = wedge.manifest.task_types
+  const found = Object.hasOwn(types, name) ? types[name] : undefined
+  if (!found) throw badRequest(`unknown task type '${name.slice(0, 100)}' of wedge '${wedge.slug}'`)
+  return found
+}
+
+/** The type's own skills in its order, else those of the wedge. */
+export function skillsFor(wedge: Wedge, type: TaskType): NamedText[] {
+  return pick(wedge.skills, type.harness.skills ?? wedge.manifest.skills)
+}
+
+/** The knowledge files that this type follows as instructions. */
+export function instructionsFor(wedge: Wedge, type: TaskType): NamedText[] {
+  return pick(wedge.knowledge, instructionNames(type))
+}
+
+/** The knowledge that the author gives to this type; what it has as instructions is not given twice. */
+export function authoredFor(wedge: Wedge, type: TaskType): NamedText[] {
+  const instructions = instructionNames(type)
+  return pick(wedge.knowledge, wedge.manifest.knowledge).filter(({ name }) => !instructions.includes(name))
+}
+
+/** Instructions are paths of knowledge files; `knowledge/tone.md` and `tone.md` are the same file. */
+export function instructionNames(type: TaskType): string[] {
+  return (type.harness.instructions ?? []).map((path) => path.replace(/^(\.\/)?(knowledge\/)?/, ''))
+}
+
+function pick(texts: NamedText[], names: string[] | undefined): NamedText[] {
+  if (!names) return texts
+  return names.flatMap((name) => texts.find((text) => text.name === name) ?? [])
+}

@@ -1,0 +1,100 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { openShelf, type Shelf } from '../../src/wedges/shelf.ts'
+import { emptyFolder, manifest, place } from './folder.ts'
+
+function quietLog() {
+  const errors: string[] = []
+  const keep = (...args: unknown[]) => errors.push(String(args.at(-1)))
+  return { errors, info: () => {}, error: keep }
+}
+
+async function open(root: string, log = quietLog()): Promise<Shelf> {
+  const shelf = await openShelf(root, log)
+  onTestFinished(() => shelf.stop())
+  return shelf
+}
+
+test('the wedges of the project itself can be read', async () => {
+  const log = quietLog()
+  const shelf = await open(join(import.meta.dirname, '../../wedges'), log)
+  expect(log.errors).toEqual([])
+  expect(shelf.problems()).toEqual([])
+  expect(shelf.all().map(({ slug }) => slug)).toEqual(['inbox-triage', 'invoice-chaser', 'refund-desk'])
+})
+
+test('a folder that was just placed is found at once, without registration', async () => {
+  const root = await emptyFolder()
+  const shelf = await open(root)
+  await place(root, 'desk', { 'wedge.json': manifest('desk') })
+  expect(shelf.get('desk')).toBeUndefined()
+  expect((await shelf.find('desk'))?.slug).toBe('desk')
+  expect(await shelf.find('../desk')).toBeUndefined()
+  expect(await shelf.find('absent')).toBeUndefined()
+})
+
+test('a malformed manifest is told once per change and unknown to everything else', async () => {
+  const root = await emptyFolder()
+  const log = quietLog()
+  await place(root, 'desk', { 'wedge.json': '{' })
+  const shelf = await open(root, log)
+  await shelf.refresh()
+  expect(shelf.get('desk')).toBeUndefined()
+  expect(shelf.all()).toEqual([])
+  expect(shelf.problems()).toEqual([{ wedge: 'desk', problem: expect.stringContaining('malformed json') }])
+  expect(log.errors).toEqual([expect.stringMatching(/^wedge 'desk': wedge.json: malformed json/)])
+  await place(root, 'desk', { 'wedge.json': manifest('desk') })
+  expect(await shelf.find('desk')).toBeDefined()
+  expect(shelf.problems()).toEqual([])
+})
+
+test('a changed wedge is a new object, an unchanged one stays the same, and a removed one is gone', async () => {
+  const root = await emptyFolder()
+  await place(root, 'a', { 'wedge.json': manifest('a'), 'knowledge/terms.md': 'thirty days' })
+  await place(root, 'b', { 'wedge.json': manifest('b') })
+  await place(root, 'no-wedge', { 'notes.md': '' })
+  const shelf = await open(root)
+  const [a, b] = shelf.all()
+  await writeFile(join(root, 'a/knowledge/terms.md'), 'sixty days')
+  await shelf.refresh()
+  expect(shelf.get('b')).toBe(b)
+  expect(shelf.get('a')).not.toBe(a)
+  expect(shelf.get('a')?.knowledge[0]?.content).toBe('sixty days')
+  expect(a?.knowledge[0]?.content).toBe('thirty days')
+  await rm(join(root, 'a'), { recursive: true })
+  await shelf.refresh()
+  expect(shelf.all()).toEqual([b])
+  expect(shelf.problems()).toEqual([])
+})
+
+test('what changes in the folder is noticed without being asked', async () => {
+  const root = await emptyFolder()
+  await place(root, 'desk', { 'wedge.json': manifest('desk'), 'skills/a.md': 'old' })
+  const shelf = await open(root)
+  shelf.start()
+  await place(root, 'desk', { 'skills/a.md': 'newer' })
+  await vi.waitUntil(() => shelf.get('desk')?.skills[0]?.content === 'newer', { timeout: 10_000 })
+  await place(root, 'late', { 'wedge.json': manifest('late') })
+  await vi.waitUntil(() => shelf.get('late'), { timeout: 10_000 })
+})
+
+test('callers share a look, and each sees what was there when it called', async () => {
+  const root = await emptyFolder()
+  const shelf = await open(root)
+  const first = shelf.refresh()
+  await place(root, 'desk', { 'wedge.json': manifest('desk') })
+  const found = await Promise.all(Array.from({ length: 20 }, () => shelf.find('desk')))
+  await first
+  expect(new Set(found).size).toBe(1)
+  expect(found[0]?.slug).toBe('desk')
+})
+
+test('a folder that does not exist is said once and holds no wedges', async () => {
+  const log = quietLog()
+  const root = join(await emptyFolder(), 'absent')
+  const shelf = await open(root, log)
+  await shelf.refresh()
+  expect(shelf.all()).toEqual([])
+  expect(log.errors).toEqual([`the wedges folder ${root} does not exist`])
+})
