@@ -8,7 +8,7 @@ import { handlesFiles, openFolder, outFolder, removeFolder } from './folder.ts'
 import type { Run } from './run.ts'
 import { runWorkflow } from './workflow.ts'
 
-/** Does the job of the brief and writes its lines; the last one is the output or the error. It never rejects. */
+/** Does the job of the brief and writes its lines; the last one is the output or the error. */
 export async function carryOut(run: Run): Promise<void> {
   const last = await ending(run)
   if (handlesFiles(run.brief)) {

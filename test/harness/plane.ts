@@ -8,7 +8,17 @@ import type { Brief, Wire } from '../../src/base/protocol.ts'
 export type Seen = { method: string; path: string; headers: http.IncomingHttpHeaders; body: JsonObject }
 /** `chunks` is an event stream in these pieces; `cut` breaks the connection after them. */
 export type Reply = { status?: number; json?: Json; chunks?: (string | Buffer)[]; cut?: boolean; hang?: boolean }
-export type Plane = { socket: string; base_url: string; seen: Seen[]; folder: string; close: () => Promise<void> }
+export type Plane = {
+  socket: string
+  base_url: string
+  seen: Seen[]
+  folder: string
+  close: () => Promise<void>
+  /** How many connections were ever opened. */
+  connections: () => number
+  /** The next request finds its connection closed, as one does that the server gave up at that moment. */
+  resetNext: () => void
+}
 
 /** A sandbox plane on a Unix socket, or on a port of the loopback, that answers what the test says. */
 export async function startPlane(
@@ -18,7 +28,14 @@ export async function startPlane(
   const folder = mkdtempSync(path.join(tmpdir(), 'harness-'))
   const socket = path.join(folder, 's')
   const seen: Seen[] = []
+  let connections = 0
+  let reset = false
   const server = http.createServer((request, response) => {
+    if (reset) {
+      reset = false
+      request.socket.destroy()
+      return
+    }
     void readBody(request).then(async (body) => {
       const { method = '', url = '', headers } = request
       const one = { method, path: url, headers, body }
@@ -30,12 +47,21 @@ export async function startPlane(
   else await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
+  server.on('connection', () => connections++)
   const close = async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
     rmSync(folder, { recursive: true, force: true })
   }
-  return { socket, base_url: `http://127.0.0.1:${port}`, seen, folder, close }
+  return {
+    socket,
+    base_url: `http://127.0.0.1:${port}`,
+    seen,
+    folder,
+    close,
+    connections: () => connections,
+    resetNext: () => (reset = true),
+  }
 }
 
 async function readBody(request: http.IncomingMessage): Promise<JsonObject> {

@@ -141,7 +141,8 @@ test('the anthropic request carries version, token, tools, results and strict ou
     additionalProperties: false,
   }
   expect(first?.body.tools).toMatchObject([{ name: 'case_get' }, { name: 'finish', strict: true, input_schema }])
-  expect((second?.body.messages as unknown[]).slice(1)).toEqual([
+  expect(second?.body.messages).toEqual([
+    expect.objectContaining({ role: 'user' }),
     {
       role: 'assistant',
       content: [
@@ -173,7 +174,9 @@ test('the openai request carries usage, tools, results and strict output in that
   ])
   expect(second?.body.tool_choice).toEqual({ type: 'function', function: { name: 'finish' } })
   const call = { id: 'call_0', type: 'function', function: { name: 'case_get', arguments: '{}' } }
-  expect((second?.body.messages as unknown[]).slice(2)).toEqual([
+  expect(second?.body.messages).toEqual([
+    expect.objectContaining({ role: 'system' }),
+    expect.objectContaining({ role: 'user' }),
     { role: 'assistant', content: null, tool_calls: [call] },
     { role: 'tool', tool_call_id: 'call_0', content: '{}' },
   ])
