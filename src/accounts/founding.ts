@@ -1,0 +1,29 @@
+import { audit } from '../audit/append.ts'
+import type { Tx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import { insertOrganisation, insertProject, lockFounding, type Organisation } from './rows.ts'
+
+/**
+ * The organisation of the first start, made when there is none; locked until the commit, so of all that arrive at once
+ * (replicas that start, people who sign up) one comes first and the others see what it did.
+ */
+export async function foundingOrganisation(tx: Tx, actor: Actor): Promise<Organisation & { isNew: boolean }> {
+  const id = tx.world.newId('org')
+  const isNew = await foundOrganisation(tx, actor, { id, name: 'default', founding: 1 })
+  return { ...(await lockFounding(tx.db)), isNew }
+}
+
+/** An organisation with its first project; false when it was to be the founding one and that exists. */
+export async function foundOrganisation(
+  tx: Tx,
+  actor: Actor,
+  { id, name, founding }: Omit<Organisation, 'created_at'>,
+): Promise<boolean> {
+  const created_at = isoTime(tx.world.clock.now())
+  if (!(await insertOrganisation(tx.db, { id, name, created_at, founding }))) return false
+  const project = { id: tx.world.newId('prj'), org_id: id, slug: 'default', name: 'default' }
+  await insertProject(tx.db, { ...project, tier: 'default', wedges: null, created_at })
+  await audit(tx, id, actor, 'organisation.created', id, { project: project.id })
+  return true
+}

@@ -1,0 +1,76 @@
+import { audit } from '../audit/append.ts'
+import { conflict, unauthorized } from '../base/problem.ts'
+import { newToken, tokenHash } from '../base/tokens.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Role, Scope } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import { refuseOwnersToOthers } from './members.ts'
+import { hashPassword, SALT_LENGTH } from './passwords.ts'
+import { findInvited, findMemberByEmail, insertMember, type Member, updateMember, useInvite } from './rows.ts'
+import { type SignedIn, signIn } from './sessions.ts'
+
+const INVITE_MS = 7 * 24 * 60 * 60_000
+
+export interface Invited {
+  member: Member
+  /** In this answer and nowhere else. */
+  invite: string
+  expires_at: string
+}
+
+/** Inviting someone who has not answered yet replaces the earlier invite. */
+export async function inviteMember(
+  ctx: Ctx,
+  scope: Scope,
+  { email, role }: { email: string; role: Role },
+): Promise<Invited> {
+  const invite = newToken('invite', (bytes) => ctx.world.random(bytes))
+  const expires_at = isoTime(ctx.world.clock.now() + INVITE_MS)
+  const member = await inTx(ctx, async (tx) => {
+    refuseOwnersToOthers(scope, role)
+    const open = { email, role, invite_hash: tokenHash(invite), invite_expires_at: expires_at }
+    const member = (await newInvited(tx, scope, open)) ?? (await invitedAgain(tx, scope, open))
+    await audit(tx, scope.orgId, scope.actor, 'member.invited', member.id, { email, role })
+    return member
+  })
+  return { member, invite, expires_at }
+}
+
+/** An invite that is unknown, used, replaced or too old is no credential. */
+export async function acceptInvite(
+  ctx: Ctx,
+  input: { invite: string; password: string; name?: string | undefined },
+): Promise<SignedIn> {
+  const hash = tokenHash(input.invite)
+  const now = isoTime(ctx.world.clock.now())
+  if (!(await findInvited(ctx.db, hash, now))) throw unauthorized()
+  const password = await hashPassword(input.password, ctx.world.random(SALT_LENGTH))
+  return inTx(ctx, async (tx) => {
+    const member = await useInvite(tx.db, hash, now, { password, name: input.name })
+    if (!member) throw unauthorized()
+    await audit(tx, member.org_id, { kind: 'member', id: member.id }, 'member.accepted', member.id)
+    return signIn(tx, member)
+  })
+}
+
+type OpenInvite = Pick<Member, 'email' | 'role' | 'invite_hash' | 'invite_expires_at'>
+
+async function newInvited(tx: Tx, scope: Scope, open: OpenInvite): Promise<Member | null> {
+  const member: Member = {
+    ...open,
+    id: tx.world.newId('mem'),
+    org_id: scope.orgId,
+    name: null,
+    password: null,
+    created_at: isoTime(tx.world.clock.now()),
+  }
+  return (await insertMember(tx.db, member)) ? member : null
+}
+
+async function invitedAgain(tx: Tx, scope: Scope, open: OpenInvite): Promise<Member> {
+  const member = await findMemberByEmail(tx.db, open.email)
+  if (!member || member.org_id !== scope.orgId || member.password !== null) throw conflict('email is already in use')
+  refuseOwnersToOthers(scope, member.role)
+  await updateMember(tx.db, member.id, open)
+  return { ...member, ...open }
+}

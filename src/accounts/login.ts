@@ -1,0 +1,36 @@
+import { Problem } from '../base/problem.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { forgiveAccount, noteFailure, refuseTooManyFailures } from './login-limit.ts'
+import { passwordMatches } from './passwords.ts'
+import { findMemberByEmail } from './rows.ts'
+import { type SignedIn, signIn } from './sessions.ts'
+
+export interface Login {
+  email: string
+  password: string
+  /** Where the request came from. */
+  address: string
+}
+
+/** The same work and the same words whether or not the account exists. */
+export async function login(ctx: Ctx, input: Login): Promise<SignedIn> {
+  await refuseTooManyFailures(ctx, input)
+  const known = await findMemberByEmail(ctx.db, input.email)
+  const matches = await passwordMatches(input.password, known?.password ?? null)
+  const signedIn = await inTx(ctx, async (tx) => {
+    // Asked again after the hash: guesses that were sent all at once would otherwise all be let through.
+    await refuseTooManyFailures(tx, input)
+    const member = await findMemberByEmail(tx.db, input.email)
+    if (!matches || !member || member.password !== known?.password) {
+      await noteFailure(tx, input)
+      return null
+    }
+    await forgiveAccount(tx, input)
+    return signIn(tx, member)
+  })
+  if (!signedIn) throw wrongPassword()
+  return signedIn
+}
+
+const wrongPassword = () =>
+  new Problem(401, 'email or password is wrong', { headers: { 'www-authenticate': 'Bearer' } })

@@ -1,0 +1,57 @@
+import { audit } from '../audit/append.ts'
+import { conflict, forbidden, notFound } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Role, Scope } from '../ctx/scope.ts'
+import { roleCannot } from './authenticate.ts'
+import { deleteMember, findMember, hasOtherOwner, lockOrganisation, type Member, updateMember } from './rows.ts'
+
+export interface MemberChange {
+  name?: string | null | undefined
+  role?: Role | undefined
+}
+
+export async function changeMember(ctx: Ctx, scope: Scope, id: string, { name, role }: MemberChange): Promise<Member> {
+  return inTx(ctx, async (tx) => {
+    const member = await lockMember(tx, scope, id)
+    const changed = { ...member, name: name === undefined ? member.name : name, role: role ?? member.role }
+    refuseOwnersToOthers(scope, changed.role)
+    if (changed.role !== 'owner') await keepAnOwner(tx, member)
+    await updateMember(tx.db, id, { name: changed.name, role: changed.role })
+    await audit(tx, scope.orgId, scope.actor, 'member.updated', id, { role: changed.role })
+    return changed
+  })
+}
+
+/** Ends the sessions and the open invite as well. */
+export async function removeMember(ctx: Ctx, scope: Scope, id: string): Promise<void> {
+  await inTx(ctx, async (tx) => {
+    const member = await lockMember(tx, scope, id)
+    await keepAnOwner(tx, member)
+    await deleteMember(tx.db, id)
+    await audit(tx, scope.orgId, scope.actor, 'member.deleted', id, { role: member.role })
+  })
+}
+
+/** Members stand above projects, and a key sees exactly its project. */
+export function refuseKeys(scope: Scope): void {
+  if (scope.actor.kind === 'key') throw forbidden('a project key cannot do this')
+}
+
+/** Only owners make, change and remove owners. */
+export function refuseOwnersToOthers(scope: Scope, role: Role): void {
+  if (role === 'owner' && scope.role !== 'owner') throw roleCannot(scope)
+}
+
+/** The member as it is now, while no other change of the organisation's members is under way. */
+async function lockMember(tx: Tx, scope: Scope, id: string): Promise<Member> {
+  await lockOrganisation(tx.db, scope.orgId)
+  const member = await findMember(tx.db, scope.orgId, id)
+  if (!member) throw notFound('member')
+  refuseOwnersToOthers(scope, member.role)
+  return member
+}
+
+async function keepAnOwner(tx: Tx, member: Member): Promise<void> {
+  if (member.role !== 'owner' || member.password === null) return
+  if (!(await hasOtherOwner(tx.db, member.org_id, member.id))) throw conflict('the last owner has to stay')
+}

@@ -1,0 +1,53 @@
+import { audit } from '../audit/append.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Scope } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import { insertProject, type Project, updateProject } from './rows.ts'
+
+export interface ProjectInput {
+  name?: string | undefined
+  tier?: string | undefined
+  wedges?: string[] | null | undefined
+}
+
+export async function createProject(ctx: Ctx, scope: Scope, input: ProjectInput & { name: string }): Promise<Project> {
+  return inTx(ctx, async (tx) => {
+    const project = await withFreeSlug(tx, {
+      id: tx.world.newId('prj'),
+      org_id: scope.orgId,
+      slug: slugOf(input.name),
+      name: input.name,
+      tier: input.tier ?? 'default',
+      wedges: input.wedges ?? null,
+      created_at: isoTime(tx.world.clock.now()),
+    })
+    await audit(tx, scope.orgId, scope.actor, 'project.created', project.id, { slug: project.slug })
+    return project
+  })
+}
+
+/** The slug stays: others may have written it down. */
+export async function changeProject(ctx: Ctx, scope: Scope, id: string, input: ProjectInput): Promise<Project> {
+  return inTx(ctx, async (tx) => {
+    const project = await updateProject(tx.db, id, input)
+    await audit(tx, id, scope.actor, 'project.updated', id, { tier: project.tier, wedges: project.wedges })
+    return project
+  })
+}
+
+/** Has no underscore, so a slug can never be read as a project's id. */
+export function slugOf(name: string): string {
+  const words =
+    name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/\p{M}/gu, '')
+      .match(/[a-z0-9]+/g) ?? []
+  return words.join('-').slice(0, 56).replace(/-$/, '') || 'project'
+}
+
+async function withFreeSlug(tx: Tx, project: Project): Promise<Project> {
+  const taken = project.slug
+  for (let n = 2; !(await insertProject(tx.db, project)); n++) project = { ...project, slug: `${taken}-${n}` }
+  return project
+}

@@ -1,0 +1,58 @@
+import { audit } from '../audit/append.ts'
+import { conflict, forbidden } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import { foundingOrganisation, foundOrganisation } from './founding.ts'
+import { hashPassword, SALT_LENGTH } from './passwords.ts'
+import { insertMember, isFoundingOwned, type Member, renameOrganisation } from './rows.ts'
+import { type SignedIn, signIn } from './sessions.ts'
+
+export interface Signup {
+  email: string
+  password: string
+  organisation?: string | undefined
+  name?: string | undefined
+}
+
+/**
+ * The first start makes an organisation that nobody owns, so the first sign-up adopts it, with its project, keys and
+ * tasks, as its owner. From then on sign-up is closed, or opens an organisation of one's own where that is allowed.
+ */
+export async function signup(ctx: Ctx, input: Signup): Promise<SignedIn> {
+  // Before the hash, which costs: a closed door should be cheap to knock at.
+  if (!ctx.config.openSignup && (await isFoundingOwned(ctx.db))) throw closed()
+  const password = await hashPassword(input.password, ctx.world.random(SALT_LENGTH))
+  return inTx(ctx, async (tx) => {
+    const id = tx.world.newId('mem')
+    const orgId = await organisationFor(tx, input, { kind: 'member', id })
+    const member: Member = {
+      id,
+      org_id: orgId,
+      email: input.email,
+      name: input.name ?? null,
+      role: 'owner',
+      password,
+      invite_hash: null,
+      invite_expires_at: null,
+      created_at: isoTime(tx.world.clock.now()),
+    }
+    if (!(await insertMember(tx.db, member))) throw conflict('email is already in use')
+    return signIn(tx, member)
+  })
+}
+
+const closed = () => forbidden('sign-up is closed: ask for an invitation')
+
+async function organisationFor(tx: Tx, { organisation: name }: Signup, actor: Actor): Promise<string> {
+  const founding = await foundingOrganisation(tx, actor)
+  if (!(await isFoundingOwned(tx.db))) {
+    if (name !== undefined) await renameOrganisation(tx.db, founding.id, name)
+    await audit(tx, founding.id, actor, 'organisation.adopted', founding.id)
+    return founding.id
+  }
+  if (!tx.config.openSignup) throw closed()
+  const id = tx.world.newId('org')
+  await foundOrganisation(tx, actor, { id, name: name ?? 'default', founding: null })
+  return id
+}
