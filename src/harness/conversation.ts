@@ -35,6 +35,11 @@ export interface WireFormat {
   reader(): (frame: JsonObject) => Happening[]
 }
 
+/** Providers refuse a message without content, so a turn in which the model said nothing is not repeated to them. */
+export function saysSomething(turn: Turn): boolean {
+  return turn.by !== 'model' || turn.calls.length > 0 || turn.text.trim() !== ''
+}
+
 /** Ends the run: its message becomes the run's error line. */
 export class RunFailed extends Error {}
 

@@ -43,9 +43,11 @@ export const workflowTool: Tool = {
   name: 'workflow',
   description: 'Calls a declared workflow: reliable code for a step that must not be guessed.',
   properties: { name: { type: 'string' }, args: { description: 'What the workflow takes.' } },
-  required: ['name', 'args'],
+  required: ['name'],
   async run(run, input) {
-    const answer = await post(run, `workflows/${segment(input, 'name')}`, { args: input.args ?? null })
+    // A workflow that takes nothing is called without args; null is an argument like any other.
+    const args = input.args === undefined ? {} : input.args
+    const answer = await post(run, `workflows/${segment(input, 'name')}`, { args })
     if (!succeeded(answer)) return failed(failureOf(answer))
     return { ok: true, output: fieldsOf(answer).result ?? null }
   },

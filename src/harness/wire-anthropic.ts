@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Conversation, Happening, Stop, ToolSpec, Turn, WireFormat } from './conversation.ts'
-import { closed } from './conversation.ts'
+import { closed, saysSomething } from './conversation.ts'
 import { errorSentence, objectOf, textOf } from './fields.ts'
 import { finishedCall, type OpenCall } from './open-call.ts'
 
@@ -21,7 +21,7 @@ function body(conversation: Conversation): JsonObject {
     max_tokens: MAX_ANSWER_TOKENS,
     stream: true,
     system: conversation.system,
-    messages: conversation.turns.map(message),
+    messages: conversation.turns.filter(saysSomething).map(message),
   }
   if (tools.length > 0) request.tools = tools.map(tool)
   if (must) request.tool_choice = { type: 'tool', name: must }
@@ -47,8 +47,8 @@ function message(turn: Turn): JsonObject {
     }))
     return { role: 'user', content }
   }
-  // An empty text block is refused, so a turn that is only calls has none.
-  const text = turn.text === '' ? [] : [{ type: 'text', text: turn.text }]
+  // A blank text block is refused, so a turn that is only calls has none.
+  const text = turn.text.trim() === '' ? [] : [{ type: 'text', text: turn.text }]
   const calls = turn.calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }))
   return { role: 'assistant', content: [...text, ...calls] }
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Conversation, Happening, Stop, ToolSpec, Turn, WireFormat } from './conversation.ts'
-import { closed } from './conversation.ts'
+import { closed, saysSomething } from './conversation.ts'
 import { errorSentence, listOf, objectOf, textOf } from './fields.ts'
 import { finishedCall, type OpenCall } from './open-call.ts'
 
@@ -17,7 +17,10 @@ function body(conversation: Conversation): JsonObject {
     model: conversation.model,
     stream: true,
     stream_options: { include_usage: true },
-    messages: [{ role: 'system', content: conversation.system }, ...conversation.turns.flatMap(messages)],
+    messages: [
+      { role: 'system', content: conversation.system },
+      ...conversation.turns.filter(saysSomething).flatMap(messages),
+    ],
   }
   if (tools.length > 0) request.tools = tools.map(tool)
   if (must) request.tool_choice = { type: 'function', function: { name: must } }

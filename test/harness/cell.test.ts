@@ -63,26 +63,34 @@ test('lines that are no orders are left out and reported', async () => {
   expect(cell.log()).toContain('neither a start nor an abort')
 })
 
-test.each(['model', 'action', 'command'])('an abort ends a run that waits for its %s, and no other', async (what) => {
-  const waits = [
-    { name: what === 'command' ? 'run_command' : 'act', input: { command: 'sleep 60', capability: 'x', payload: {} } },
-  ]
-  plane = await startPlane((seen) => {
-    if (seen.path.includes('actions')) return { hang: true }
-    if (JSON.stringify(seen.body.messages).includes('quick')) return { chunks: [sse('anthropic', { text: 'fine' })] }
-    return what === 'model' ? { hang: true } : { chunks: [sse('anthropic', { calls: waits })] }
-  })
-  const cell = openCell(plane.folder)
-  cell.start('slow', brief(plane, { tools: ['act', 'run_command'] }))
-  if (what !== 'model') await cell.seen((line) => line.event === 'tool.called')
-  const quick = brief(plane, { shape: 'decide' })
-  quick.task.input = 'quick'
-  cell.start('quick', quick)
-  await cell.linesOf('quick')
-  cell.abort('slow')
-  expect((await cell.linesOf('slow')).at(-1)).toEqual({ run: 'slow', error: 'aborted' })
-  expect((await cell.linesOf('quick')).at(-1)?.output).toBe('fine')
-})
+test.each(['model', 'answer', 'action', 'command'])(
+  'an abort ends a run that waits for its %s, and no other',
+  async (what) => {
+    const waits = [
+      {
+        name: what === 'command' ? 'run_command' : 'act',
+        input: { command: 'sleep 60', capability: 'x', payload: {} },
+      },
+    ]
+    plane = await startPlane((seen) => {
+      if (seen.path.includes('actions')) return { hang: true }
+      if (JSON.stringify(seen.body.messages).includes('quick')) return { chunks: [sse('anthropic', { text: 'fine' })] }
+      if (what === 'answer') return { chunks: [sse('anthropic', { text: 'so far' }).slice(0, 400)], hang: true }
+      return what === 'model' ? { hang: true } : { chunks: [sse('anthropic', { calls: waits })] }
+    })
+    const cell = openCell(plane.folder)
+    cell.start('slow', brief(plane, { tools: ['act', 'run_command'] }))
+    if (what === 'answer') await cell.seen((line) => line.event === 'token.delta')
+    else if (what !== 'model') await cell.seen((line) => line.event === 'tool.called')
+    const quick = brief(plane, { shape: 'decide' })
+    quick.task.input = 'quick'
+    cell.start('quick', quick)
+    await cell.linesOf('quick')
+    cell.abort('slow')
+    expect((await cell.linesOf('slow')).at(-1)).toEqual({ run: 'slow', error: 'aborted' })
+    expect((await cell.linesOf('quick')).at(-1)?.output).toBe('fine')
+  },
+)
 
 test('without a socket the service is reached at its address', async () => {
   plane = await startPlane(playing([{ text: 'fine' }]), 'port')

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { Brief, Wire } from '../../src/base/protocol.ts'
 
 export type Seen = { method: string; path: string; headers: http.IncomingHttpHeaders; body: JsonObject }
-/** `chunks` is an event stream in these pieces; `cut` breaks the connection after them. */
+/** `chunks` is an event stream in these pieces; `cut` breaks the connection after them, `hang` never goes on. */
 export type Reply = { status?: number; json?: Json; chunks?: (string | Buffer)[]; cut?: boolean; hang?: boolean }
 export type Plane = {
   socket: string
@@ -72,7 +72,7 @@ async function readBody(request: http.IncomingMessage): Promise<JsonObject> {
 }
 
 async function reply(response: http.ServerResponse, { status = 200, json, chunks, cut, hang }: Reply): Promise<void> {
-  if (hang) return
+  if (hang && !chunks) return
   if (chunks === undefined) {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json ?? null))
     return
@@ -83,7 +83,7 @@ async function reply(response: http.ServerResponse, { status = 200, json, chunks
     await new Promise((resolve) => setImmediate(resolve))
   }
   if (cut) response.destroy()
-  else response.end()
+  else if (!hang) response.end()
 }
 
 export type ModelTurn = { text?: string; calls?: { name: string; input: Json }[]; stop?: string }

@@ -61,7 +61,8 @@ describe('shape decide', () => {
   })
 
   test('an answer that stays empty fails the run', async () => {
-    const { last } = await run([{ text: '' }, { text: ' ' }], { shape: 'decide' })
+    const { last, requests } = await run([{ text: '' }, { text: ' ' }], { shape: 'decide' })
+    expect(requests[1]?.messages).toMatchObject([{ role: 'user' }, { role: 'user' }])
     expect(last?.error).toBe('model failed: the model gave an empty answer')
   })
 })

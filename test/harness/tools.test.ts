@@ -45,6 +45,7 @@ test.each<[string, Json, string, string, Json]>([
     { connection: 'c', arguments: { n: 1 } },
   ],
   ['workflow', { name: 'total', args: { a: 1 } }, 'POST', 'workflows/total', { args: { a: 1 } }],
+  ['workflow', { name: 'today' }, 'POST', 'workflows/today', { args: {} }],
   ['records_get', { collection: 'orders', key: 'a/b' }, 'GET', 'records/orders/a%2Fb', {}],
   ['records_put', { collection: 'orders', key: 'k', value: [1] }, 'POST', 'records/orders/k', { value: [1] }],
   [
