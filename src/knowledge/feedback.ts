@@ -1,0 +1,50 @@
+import type { Json } from '../base/json.ts'
+import type { Tx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import type { Tasks } from '../store/tables.ts'
+import { createItem } from './items.ts'
+
+export interface TaskFeedback {
+  rating?: number | string | undefined
+  correction?: Json | undefined
+  note?: string | undefined
+}
+
+type RatedTask = Pick<Tasks, 'id' | 'project_id' | 'wedge' | 'task_type'>
+
+/** What a person says of a run becomes knowledge for the next; a rating alone teaches nothing. */
+export async function recordFeedback(
+  tx: Tx,
+  scope: { actor: Actor },
+  task: RatedTask,
+  feedback: TaskFeedback,
+): Promise<string | null> {
+  const content = feedbackText(task.task_type, feedback)
+  if (!content) return null
+  const item = await createItem(tx, scope.actor, {
+    projectId: task.project_id,
+    wedge: task.wedge,
+    taskId: task.id,
+    kind: 'feedback',
+    name: `feedback on ${task.task_type}`,
+    content,
+    source: 'task',
+    metadata: {
+      ...(feedback.rating !== undefined && { rating: feedback.rating }),
+      ...(feedback.correction !== undefined && { correction: feedback.correction }),
+      ...(feedback.note !== undefined && { note: feedback.note }),
+    },
+  })
+  return item.id
+}
+
+export function feedbackText(taskType: string, { rating, correction, note }: TaskFeedback): string | null {
+  const corrected = correction === undefined || correction === null || correction === '' ? null : correction
+  if (corrected === null && !note) return null
+  const lines = [`A person gave feedback on a finished '${taskType}' task.`]
+  if (rating !== undefined) lines.push(`Rating: ${rating}`)
+  if (corrected !== null)
+    lines.push(`It should have been: ${typeof corrected === 'string' ? corrected : JSON.stringify(corrected)}`)
+  if (note) lines.push(`Note: ${note}`)
+  return lines.join('\n')
+}

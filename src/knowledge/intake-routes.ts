@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { audit } from '../audit/append.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { type Params, read, write } from '../http/route.ts'
+import { enabledWedgeAt, wedgeAt } from '../wedges/enabled.ts'
+import { answerQuestion, dismissQuestion, findQuestion, intakeOf } from './intake.ts'
+
+const question = z.object({
+  id: z.string(),
+  project_id: z.string(),
+  question: z.string(),
+  why: z.string().nullable(),
+  kind: z.enum(['seed', 'gap']),
+  status: z.enum(['open', 'answered', 'dismissed']),
+  answer: z.string().nullable(),
+  knowledge_id: z.string().nullable(),
+  task_id: z.string().nullable(),
+  asked: z.number().int().meta({ description: 'how often runs have missed it' }),
+  created_at: z.string().nullable(),
+})
+
+export const showIntake = read('/v1/wedges/:wedge/intake', {
+  summary: 'What the wedge would like to know',
+  answers: {
+    200: z.object({
+      wedge: z.string(),
+      coverage: z.number().meta({ description: 'percent' }),
+      questions: z.array(question),
+    }),
+  },
+  find: ({ ctx, params }) => wedgeAt(ctx, params.wedge ?? ''),
+  handle: ({ ctx, scope, subject }) => intakeOf(ctx.db, subject, scope.projectIds),
+})
+
+export const answerIntake = write('POST', '/v1/wedges/:wedge/intake/:question', {
+  summary: 'Answer a question: the answer becomes knowledge',
+  body: z.object({ answer: z.string().trim().min(1).max(100_000) }),
+  answers: { 200: question },
+  find: asked,
+  handle: ({ ctx, scope, body, params, subject }) =>
+    inTx(ctx, async (tx) => {
+      const answered = await answerQuestion(tx, scope.actor, params.wedge ?? '', subject, body.answer)
+      await audit(tx, scope.projectId, scope.actor, 'intake.answered', subject.id, {
+        wedge: params.wedge ?? '',
+        knowledge_id: answered.knowledge_id,
+      })
+      return answered
+    }),
+})
+
+export const dismissIntake = write('POST', '/v1/wedges/:wedge/intake/:question/dismiss', {
+  summary: 'Dismiss a question: it counts no more',
+  answers: { 200: question },
+  find: asked,
+  handle: ({ ctx, scope, params, subject }) =>
+    inTx(ctx, async (tx) => {
+      const dismissed = await dismissQuestion(tx, params.wedge ?? '', subject)
+      await audit(tx, scope.projectId, scope.actor, 'intake.dismissed', subject.id, { wedge: params.wedge ?? '' })
+      return dismissed
+    }),
+})
+
+async function asked({ ctx, scope, params }: { ctx: Ctx; scope: ProjectScope; params: Params }) {
+  const wedge = await enabledWedgeAt(ctx, scope, params.wedge ?? '')
+  return findQuestion(ctx.db, wedge, scope.projectId, params.question ?? '')
+}

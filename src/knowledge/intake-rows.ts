@@ -1,0 +1,80 @@
+import { sql } from 'kysely'
+import { excluded } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { IntakeQuestions } from '../store/tables.ts'
+
+export async function listQuestions(db: Db, projectIds: readonly string[], wedge: string): Promise<IntakeQuestions[]> {
+  if (projectIds.length === 0) return []
+  return db
+    .selectFrom('intake_questions')
+    .selectAll()
+    .where('project_id', 'in', projectIds)
+    .where('wedge', '=', wedge)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** What a question is before anybody touched it. */
+export type NewQuestion = Pick<
+  IntakeQuestions,
+  'project_id' | 'wedge' | 'question_id' | 'question' | 'why' | 'kind' | 'task_id' | 'asked'
+>
+
+/** The question's row, made when there is none, and locked until the commit: answers to one question queue up here. */
+export function takeQuestion(db: Db, question: NewQuestion, now: string): Promise<IntakeQuestions> {
+  return insertOrTouch(db, question, now).returningAll().executeTakeFirstOrThrow()
+}
+
+/** Counts one more time that a question was asked, and tells how often it was now. */
+export function countQuestion(db: Db, question: NewQuestion, now: string): Promise<IntakeQuestions> {
+  return db
+    .insertInto('intake_questions')
+    .values(fresh({ ...question, asked: 1 }, now))
+    .onConflict((row) =>
+      row.columns(['project_id', 'wedge', 'question_id']).doUpdateSet({
+        asked: sql<number>`intake_questions.asked + 1`,
+        updated_at: excluded('updated_at'),
+      }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function setQuestion(
+  db: Db,
+  id: string,
+  change: Pick<IntakeQuestions, 'status' | 'answer' | 'knowledge_id' | 'updated_at'>,
+): Promise<void> {
+  await db.updateTable('intake_questions').set(change).where('id', '=', id).execute()
+}
+
+export async function reopenQuestions(db: Db, projectId: string, knowledgeId: string, now: string): Promise<void> {
+  await db
+    .updateTable('intake_questions')
+    .set({ status: 'open', answer: null, knowledge_id: null, updated_at: now })
+    .where('project_id', '=', projectId)
+    .where('knowledge_id', '=', knowledgeId)
+    .execute()
+}
+
+function insertOrTouch(db: Db, question: NewQuestion, now: string) {
+  return db
+    .insertInto('intake_questions')
+    .values(fresh(question, now))
+    .onConflict((row) =>
+      row.columns(['project_id', 'wedge', 'question_id']).doUpdateSet({ updated_at: excluded('updated_at') }),
+    )
+}
+
+function fresh(question: NewQuestion, now: string): IntakeQuestions {
+  return {
+    ...question,
+    id: `${question.project_id}/${question.wedge}/${question.question_id}`,
+    status: 'open',
+    answer: null,
+    knowledge_id: null,
+    created_at: now,
+    updated_at: now,
+  }
+}
