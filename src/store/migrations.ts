@@ -185,4 +185,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006_founding_organisation': statements(`
     alter table organisations add column founding bigint;
     create unique index organisations_founding on organisations (founding)`),
+
+  '0007_thread_order': statements(`
+    alter table threads add column message_count bigint not null default 0;
+    alter table messages add column n bigint not null default 0;
+    alter table messages add column recipients text;
+    drop index messages_thread;
+    create index messages_thread on messages (thread_id, n)`),
 }

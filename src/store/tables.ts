@@ -268,12 +268,16 @@ export interface Threads {
   client_id: string
   subject: string | null
   status: string
+  /** The number of the newest message. */
+  message_count: number
   created_at: string
   updated_at: string
 }
 
 export interface Messages {
   id: string
+  /** Its place in the thread: ids of one millisecond have no order. */
+  n: number
   project_id: string
   thread_id: string
   channel_id: string
@@ -284,6 +288,8 @@ export interface Messages {
   subject: string | null
   task_id: string | null
   external_id: string | null
+  /** JSON list of the addresses that a mail went to; null for what was said in the thread itself. */
+  recipients: string | null
   created_at: string
 }
 
