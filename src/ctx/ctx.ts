@@ -4,6 +4,7 @@ import type { Db, Store } from '../store/store.ts'
 import type { Bells } from './bells.ts'
 import type { LiveRuns } from './live.ts'
 import type { Tails } from './tails.ts'
+import type { Vault } from './vault.ts'
 import type { World } from './world.ts'
 
 /** Everything that is passed around: data and the few things that live in memory. Given first, never imported. */
@@ -20,6 +21,8 @@ export interface Ctx {
   live: LiveRuns
   /** The wedges as they lie in the folder now. */
   wedges: WedgeShelf
+  /** Seals and opens the secrets of connections. */
+  vault: Vault
   /** This replica's name in the leases. */
   replica: string
 }

@@ -1,0 +1,171 @@
+import { lookup as systemLookup } from 'node:dns'
+import http, { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http'
+import https from 'node:https'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import type { Ctx } from '../ctx/ctx.ts'
+import { mayReach, type Reach, reachOf } from './addresses.ts'
+
+export interface Outgoing {
+  url: string | URL
+  method: string
+  headers?: Record<string, string>
+  body?: string | Buffer
+  /** For the whole call, from the question for the address to the last byte. */
+  timeoutMs: number
+  maxBytes: number
+}
+
+export interface Incoming {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Buffer
+}
+
+export type EgressFailure = 'blocked' | 'timeout' | 'unreachable' | 'too_large' | 'unreadable'
+
+export class EgressError extends Error {
+  readonly kind: EgressFailure
+  /** False when it is certain that the other side has not seen the request. */
+  readonly sent: boolean
+  /** What the other side answered before the call failed, if it did. */
+  readonly status: number | null
+  constructor(kind: EgressFailure, message: string, seen: Partial<Seen> = {}) {
+    super(message)
+    this.kind = kind
+    this.sent = seen.sent ?? false
+    this.status = seen.status ?? null
+  }
+}
+
+export interface Egress {
+  request(ask: Outgoing): Promise<Incoming>
+}
+
+export interface EgressOptions {
+  /** Hosts that the operator's own settings name, such as the broker's; they may be private. */
+  trusted?: string[]
+  /** For tests: name servers that change their mind. */
+  lookup?: typeof systemLookup
+}
+
+/**
+ * The only way out. Every address is judged where the connection is made, so a name that changes between check and
+ * call gains nothing. Redirects are answers like any other and never followed.
+ */
+export function egress(ctx: Pick<Ctx, 'config' | 'world'>, options: EgressOptions = {}): Egress {
+  const reach = reachOf([...ctx.config.egressAllow, ...(options.trusted ?? [])])
+  const lookup = guardedLookup(reach, options.lookup ?? systemLookup)
+  return {
+    async request(ask) {
+      const url = requireAllowed(reach, ask.url)
+      return exchange(url, ask, lookup, (call) => ctx.world.clock.after(ask.timeoutMs, call))
+    },
+  }
+}
+
+/** Why a call to the URL would be refused without even looking up its name, or null. */
+export function urlProblem(reach: Reach, text: string | URL): string | null {
+  const url = URL.canParse(String(text)) ? new URL(String(text)) : null
+  if (!url) return 'it is not a url'
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only http and https are allowed'
+  if (url.username || url.password) return 'a url must not carry a user or password'
+  const host = hostOf(url)
+  if (isIP(host) && !mayReach(reach, host, host)) return 'its address is private or reserved'
+  return null
+}
+
+function requireAllowed(reach: Reach, text: string | URL): URL {
+  const problem = urlProblem(reach, text)
+  if (problem) throw new EgressError('blocked', `destination is not allowed: ${problem}`)
+  return new URL(String(text))
+}
+
+const hostOf = (url: URL): string => url.hostname.replaceAll(/[[\]]/g, '')
+
+function guardedLookup(reach: Reach, lookup: typeof systemLookup): LookupFunction {
+  return (host, options, done) => {
+    lookup(host, { ...options, all: true }, (error, addresses) => {
+      if (error) return done(error, [])
+      const [first] = addresses
+      if (!first || !addresses.every(({ address }) => mayReach(reach, host, address))) {
+        return done(new EgressError('blocked', 'destination is not allowed: its address is private or reserved'), [])
+      }
+      if (options.all) return done(null, addresses)
+      return done(null, first.address, first.family)
+    })
+  }
+}
+
+interface Seen {
+  sent: boolean
+  status: number | null
+}
+
+type Timer = (call: () => void) => () => void
+
+function exchange(url: URL, ask: Outgoing, lookup: LookupFunction, timer: Timer): Promise<Incoming> {
+  return new Promise((resolve, reject) => {
+    const seen: Seen = { sent: false, status: null }
+    const request = (url.protocol === 'https:' ? https : http).request(url, optionsOf(ask, lookup))
+    const stop = timer(() => fail(new EgressError('timeout', 'the other side took too long', seen)))
+    const fail = (error: Error) => {
+      stop()
+      request.destroy()
+      reject(error instanceof EgressError ? error : unreachable(error, seen))
+    }
+    request.on('error', fail)
+    // After an answer has begun, the end of the socket is told by its body.
+    request.once('close', () => seen.status === null && fail(new Error('connection closed')))
+    request.once('socket', (socket: Socket) => {
+      socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+        seen.sent = true
+      })
+    })
+    request.once('response', (response) => {
+      seen.status = response.statusCode ?? 0
+      collect(response, ask.maxBytes, seen).then((incoming) => {
+        stop()
+        resolve(incoming)
+      }, fail)
+    })
+    request.end(ask.body)
+  })
+}
+
+function optionsOf(ask: Outgoing, lookup: LookupFunction): RequestOptions {
+  const headers: Record<string, string | number> = {
+    'user-agent': 'agent-work-service',
+    ...ask.headers,
+    'accept-encoding': 'identity',
+  }
+  if (ask.body !== undefined) headers['content-length'] = Buffer.byteLength(ask.body)
+  // A connection of its own for each call: on a reused one nobody can tell whether a broken request was seen.
+  return { method: ask.method, headers, lookup, agent: false }
+}
+
+async function collect(response: IncomingMessage, maxBytes: number, seen: Seen): Promise<Incoming> {
+  const encoding = response.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity')
+    throw new EgressError('unreadable', 'the answer is compressed, which was not asked for', seen)
+  const chunks: Buffer[] = []
+  let size = 0
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes && response.statusCode !== 304)
+    throw tooLarge(maxBytes, seen)
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > maxBytes) throw tooLarge(maxBytes, seen)
+    chunks.push(bytes)
+  }
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }
+}
+
+const tooLarge = (maxBytes: number, seen: Seen) =>
+  new EgressError('too_large', `the answer is larger than ${Math.floor(maxBytes / 1024)} KB`, seen)
+
+/** Only the error's code is told: messages of the network stack carry addresses, and nobody outside needs them. */
+function unreachable(error: Error, seen: Seen): EgressError {
+  const code = 'code' in error ? ` (${String(error.code)})` : ''
+  const when = seen.sent ? 'the connection broke before the answer was complete' : 'the other side cannot be reached'
+  return new EgressError('unreachable', `${when}${code}`, seen)
+}

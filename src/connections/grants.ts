@@ -1,0 +1,80 @@
+import type { BriefConnection } from '../base/protocol.ts'
+import { badRequest, notFound } from '../base/problem.ts'
+import type { Manifest } from '../base/wedge.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { Db } from '../store/store.ts'
+import { connectedAccount } from './accounts.ts'
+import { type Connection, entitledConnections } from './rows.ts'
+import { withSecret } from './secrets.ts'
+
+/** The connections that one run may use, one for each name. */
+export interface Grant {
+  connections: Connection[]
+}
+
+export interface GrantAsk {
+  projectId: string
+  clientId: string | null
+  manifest: Pick<Manifest, 'connections'>
+}
+
+/** The founder's and the client's own, among the names that the wedge declares; the client's own goes first. */
+export async function grantFor(db: Db, { projectId, clientId, manifest }: GrantAsk): Promise<Grant> {
+  const entitled = await entitledConnections(db, { projectId, clientId, names: manifest.connections })
+  const byName = new Map<string, Connection>()
+  for (const connection of entitled) {
+    if (connection.owner_kind === 'client' || !byName.has(connection.name)) byName.set(connection.name, connection)
+  }
+  return { connections: [...byName.values()] }
+}
+
+/** The granted connection that is meant: by its name, or the only one that can serve the capability. */
+export function pickConnection(grant: Grant, capability: string, name?: string): Connection {
+  if (name !== undefined) {
+    const named = grant.connections.find((connection) => connection.name === name)
+    if (!named) throw notFound('connection')
+    return named
+  }
+  const [only, ...others] = grant.connections.filter((connection) => canServe(connection, capability))
+  if (!only) throw badRequest(`no granted connection serves '${capability}': name one in 'connection'`)
+  if (others.length > 0) throw badRequest(`more than one connection serves '${capability}': name one in 'connection'`)
+  return only
+}
+
+/** The wedge's connections that are not registered or cannot be used yet, by name. */
+export async function missingConnections(
+  ctx: Ctx,
+  manifest: Pick<Manifest, 'connections'>,
+  projectId: string,
+  clientId: string | null,
+): Promise<string[]> {
+  const { connections } = await grantFor(ctx.db, { projectId, clientId, manifest })
+  const secrets = await withSecret(ctx, connections)
+  const ready = connections.filter((connection) => isReady(connection, secrets.has(connection.id)))
+  const names = new Set(ready.map((connection) => connection.name))
+  return manifest.connections.filter((name) => !names.has(name))
+}
+
+/** A broker connection needs an authorised account, every other its secret. */
+export function isReady(connection: Connection, hasSecret: boolean): boolean {
+  return connection.kind === 'broker' ? connectedAccount(connection) !== null : hasSecret
+}
+
+/** What the agent is told: names and kinds, nothing to reach the outside with. */
+export function briefConnections(grant: Grant): BriefConnection[] {
+  return grant.connections.map(({ name, kind, config }) => ({
+    name,
+    kind,
+    ...(typeof config.toolkit === 'string' ? { toolkit: config.toolkit } : {}),
+    ...(kind === 'broker' ? { read_tools: readTools(config.read_tools) } : {}),
+  }))
+}
+
+function canServe({ kind, name, config }: Connection, capability: string): boolean {
+  if (name === capability || name === capability.split(':')[0]) return true
+  if (kind !== 'broker' || typeof config.toolkit !== 'string') return false
+  return capability.toLowerCase().startsWith(`${config.toolkit.toLowerCase()}_`)
+}
+
+const readTools = (tools: unknown): string[] =>
+  Array.isArray(tools) ? tools.filter((tool) => typeof tool === 'string') : []

@@ -1,0 +1,29 @@
+import type { Ctx } from '../ctx/ctx.ts'
+import { isoTime } from '../ctx/world.ts'
+import { type Connection, setHealth } from './rows.ts'
+
+/** A success is written at most once a minute while nothing is wrong: busy connections need no write for each call. */
+const FRESH_MS = 60_000
+
+/** Keeps on the record when the connection last worked and what was wrong last. */
+export async function noteHealth(ctx: Ctx, connection: Connection, error: string | null): Promise<void> {
+  const now = ctx.world.clock.now()
+  if (error !== null) {
+    return setIn(ctx, connection, { last_error: error, last_error_at: isoTime(now) })
+  }
+  const fresh = connection.last_ok_at !== null && now - Date.parse(connection.last_ok_at) < FRESH_MS
+  if (fresh && connection.last_error === null) return
+  await setIn(ctx, connection, { last_ok_at: isoTime(now), last_error: null, last_error_at: null })
+}
+
+/** A 404 or a 422 is about what was asked; the connection itself works. */
+export function healthError(status: number | null, error: string | null): string | null {
+  const aboutTheAsk = status !== null && status >= 400 && status < 500 && ![401, 403, 407].includes(status)
+  return aboutTheAsk ? null : error
+}
+
+type Health = Parameters<typeof setHealth>[2]
+
+function setIn(ctx: Ctx, connection: Connection, health: Health): Promise<void> {
+  return ctx.store.transact((db) => setHealth(db, connection.id, health))
+}

@@ -1,0 +1,53 @@
+import { badRequest } from '../base/problem.ts'
+
+/** The URL of a read: the path below the base, on the base's origin, or a 400. */
+export function readUrl(base: string, path: string): URL {
+  const root = new URL(base)
+  root.search = ''
+  root.hash = ''
+  const folder = root.pathname.replace(/\/+$/, '')
+  refuseForeign(path)
+  const url = new URL(`${root.origin}${folder}/${path.replace(/^\//, '')}`)
+  const inside = url.pathname === folder || url.pathname.startsWith(`${folder}/`)
+  if (url.origin !== root.origin || !inside || climbsOut(path)) {
+    throw badRequest("field 'path' must not leave the base path of the connection")
+  }
+  return url
+}
+
+/** Whatever some parser could take for a scheme, a host or a line of the request. */
+function refuseForeign(path: string): void {
+  if (/^\s*[a-z][a-z0-9+.-]*:/i.test(path) || /^\s*[/\\]{2}/.test(path)) {
+    throw badRequest("field 'path' must be relative: the connection names the host")
+  }
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\u0000-\u0020\u007f\\#]/.test(path)) {
+    throw badRequest("field 'path' must not contain blanks, control characters, backslashes or '#'")
+  }
+}
+
+/** The other side may decode what we see as one name, so `..` counts in every encoding that unfolds to it. */
+function climbsOut(path: string): boolean {
+  let text = path.split('?')[0] ?? ''
+  for (let round = 0; round < 4; round++) {
+    let depth = 0
+    for (const part of text.split(/[/\\]/)) {
+      if (part === '..') depth--
+      else if (part !== '' && part !== '.') depth++
+      if (depth < 0) return true
+    }
+    const decoded = decodeOnce(text)
+    if (decoded === null) return true
+    if (decoded === text) return false
+    text = decoded
+  }
+  return true
+}
+
+function decodeOnce(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,210 @@
+import { isJsonObject, type JsonObject } from '../base/json.ts'
+import type { Envelope } from '../ctx/vault.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Connections, Vault } from '../store/tables.ts'
+
+/** A connection as the features use it. It names its secret and never holds it. */
+export type Connection = Omit<Connections, 'config'> & { config: JsonObject }
+
+export type SealedSecret = Omit<Vault, 'envelope'> & { envelope: Envelope }
+
+export async function findConnection(db: Db, id: string): Promise<Connection | null> {
+  const [row] = await connectionById(db, { id })
+  return row ? parsed(row) : null
+}
+
+const connectionById = prepared<{ id: string }, Connections>((db, arg) =>
+  db.selectFrom('connections').selectAll().where('id', '=', arg('id')),
+)
+
+export interface ListAsk {
+  projectIds: readonly string[]
+  kind?: string | undefined
+  clientId?: string | undefined
+  cursor?: string | undefined
+  limit: number
+}
+
+/** Newest first, one more than asked, so that the page knows whether there are more. */
+export async function listConnections(db: Db, ask: ListAsk): Promise<Connection[]> {
+  let query = db.selectFrom('connections').selectAll().where('project_id', 'in', ask.projectIds)
+  if (ask.kind) query = query.where('kind', '=', ask.kind)
+  if (ask.clientId) query = query.where('owner_kind', '=', 'client').where('owner_id', '=', ask.clientId)
+  if (ask.cursor) query = query.where('id', '<', ask.cursor)
+  const rows = await query
+    .orderBy('id', 'desc')
+    .limit(ask.limit + 1)
+    .execute()
+  return rows.map(parsed)
+}
+
+/** The founder's and the one client's connections among the names: nobody else's can come back. */
+export async function entitledConnections(
+  db: Db,
+  ask: { projectId: string; clientId: string | null; names: readonly string[] },
+): Promise<Connection[]> {
+  if (ask.names.length === 0) return []
+  const rows = await db
+    .selectFrom('connections')
+    .selectAll()
+    .where('project_id', '=', ask.projectId)
+    .where('name', 'in', ask.names)
+    .where((has) =>
+      has.or([
+        has('owner_kind', '=', 'founder'),
+        has.and([has('owner_kind', '=', 'client'), has('owner_id', '=', ask.clientId ?? '')]),
+      ]),
+    )
+    .orderBy('id')
+    .execute()
+  return rows.map(parsed)
+}
+
+/** Held until the commit: names are checked and taken by one transaction at a time. */
+export async function lockNames(db: Db, projectId: string): Promise<void> {
+  await db
+    .updateTable('projects')
+    .set((row) => ({ slug: row.ref('slug') }))
+    .where('id', '=', projectId)
+    .execute()
+}
+
+export async function findByName(
+  db: Db,
+  owner: Pick<Connections, 'project_id' | 'owner_kind' | 'owner_id' | 'name'>,
+): Promise<Connection | null> {
+  const row = await db
+    .selectFrom('connections')
+    .selectAll()
+    .where('project_id', '=', owner.project_id)
+    .where('owner_kind', '=', owner.owner_kind)
+    .where('owner_id', '=', owner.owner_id)
+    .where('name', '=', owner.name)
+    .executeTakeFirst()
+  return row ? parsed(row) : null
+}
+
+export async function insertConnection(db: Db, connection: Connection): Promise<void> {
+  await db
+    .insertInto('connections')
+    .values({ ...connection, config: JSON.stringify(connection.config) })
+    .execute()
+}
+
+type Changes = Partial<
+  Pick<
+    Connection,
+    'name' | 'config' | 'secret_ref' | 'pending_account' | 'updated_at' | 'last_ok_at' | 'last_error' | 'last_error_at'
+  >
+>
+
+/** Changes the row only while it is as it was read; false when somebody else was faster. */
+export async function changeConnection(db: Db, was: Connection, changes: Changes): Promise<boolean> {
+  const { config, ...rest } = changes
+  const result = await db
+    .updateTable('connections')
+    .set(config ? { ...rest, config: JSON.stringify(config) } : rest)
+    .where('id', '=', was.id)
+    .where('updated_at', '=', was.updated_at)
+    .where('config', '=', JSON.stringify(was.config))
+    .executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+export async function setHealth(
+  db: Db,
+  id: string,
+  health: Partial<Pick<Connection, 'last_ok_at' | 'last_error' | 'last_error_at'>>,
+): Promise<void> {
+  await db.updateTable('connections').set(health).where('id', '=', id).execute()
+}
+
+export async function deleteConnection(db: Db, id: string): Promise<boolean> {
+  const result = await db.deleteFrom('connections').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows === 1n
+}
+
+export async function clientExists(db: Db, projectId: string, clientId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('clients')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('id', '=', clientId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function findSealed(db: Db, projectId: string, key: string): Promise<SealedSecret | null> {
+  const [row] = await sealedByKey(db, { projectId, key })
+  return row ? sealed(row) : null
+}
+
+const sealedByKey = prepared<{ projectId: string; key: string }, Vault>((db, arg) =>
+  db.selectFrom('vault').selectAll().where('project_id', '=', arg('projectId')).where('key', '=', arg('key')),
+)
+
+/** The sealing keys' fingerprints by `project key`, for lists. */
+export async function sealedKids(db: Db, places: { projectId: string; key: string }[]): Promise<Map<string, string>> {
+  if (places.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('vault')
+    .select(['project_id', 'key', 'envelope'])
+    .where('project_id', 'in', [...new Set(places.map((place) => place.projectId))])
+    .where('key', 'in', [...new Set(places.map((place) => place.key))])
+    .execute()
+  return new Map(rows.map((row) => [`${row.project_id} ${row.key}`, envelopeOf(row.envelope).kid]))
+}
+
+export async function saveSealed(db: Db, secret: SealedSecret): Promise<void> {
+  const row = { ...secret, envelope: JSON.stringify(secret.envelope) }
+  const { project_id: _project, key: _key, ...rest } = row
+  await db
+    .insertInto('vault')
+    .values(row)
+    .onConflict((clash) => clash.columns(['project_id', 'key']).doUpdateSet(rest))
+    .execute()
+}
+
+export async function allSealed(db: Db): Promise<SealedSecret[]> {
+  const rows = await db.selectFrom('vault').selectAll().orderBy('project_id').orderBy('key').execute()
+  return rows.map(sealed)
+}
+
+/** Drops a sealed secret that no connection refers to any more. */
+export async function dropUnusedSecret(db: Db, projectId: string, key: string): Promise<void> {
+  await db
+    .deleteFrom('vault')
+    .where('project_id', '=', projectId)
+    .where('key', '=', key)
+    .where((has) =>
+      has.not(
+        has.exists(
+          has
+            .selectFrom('connections')
+            .select('connections.id')
+            .where('connections.project_id', '=', projectId)
+            .where((or) =>
+              or.or([
+                or('connections.secret_ref', '=', `vault:${key}`),
+                or.and([or('connections.id', '=', key), or('connections.secret_ref', 'is', null)]),
+              ]),
+            ),
+        ),
+      ),
+    )
+    .execute()
+}
+
+function parsed(row: Connections): Connection {
+  const config: unknown = JSON.parse(row.config)
+  return { ...row, config: isJsonObject(config) ? config : {} }
+}
+
+const sealed = (row: Vault): SealedSecret => ({ ...row, envelope: envelopeOf(row.envelope) })
+
+function envelopeOf(text: string): Envelope {
+  const envelope: Partial<Envelope> = JSON.parse(text)
+  const { kid = '', iv = '', tag = '', ct = '' } = envelope
+  return { v: 1, kid, iv, tag, ct }
+}

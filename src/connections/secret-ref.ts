@@ -1,0 +1,37 @@
+import { badRequest } from '../base/problem.ts'
+
+/** Where a connection's secret lies: in the service's own environment, or sealed in the vault. */
+export type SecretRef = { in: 'env'; name: string } | { in: 'vault'; key: string }
+
+/** Without a reference the secret lies in the vault under the connection's id. */
+export function refOf(connection: { id: string; secret_ref: string | null }): SecretRef {
+  return connection.secret_ref === null ? { in: 'vault', key: connection.id } : parseRef(connection.secret_ref)
+}
+
+/** The reference if it may be used at all, else a 400 that says why not. */
+export function requireRef(text: string, envSecrets: readonly string[] | null): SecretRef {
+  const ref = parseRef(text)
+  if (ref.in === 'env' && !mayReadEnv(ref.name, envSecrets)) {
+    throw badRequest(`field 'secret_ref' must not name the environment variable '${ref.name}'`)
+  }
+  return ref
+}
+
+/**
+ * The service's own settings and the system's are nobody's connection secret: through a connection they could be sent
+ * to an address that its owner chose.
+ */
+export function mayReadEnv(name: string, envSecrets: readonly string[] | null): boolean {
+  const upper = name.toUpperCase()
+  if (OWN_OR_SYSTEM.test(upper) || upper.endsWith('_PROXY')) return false
+  return envSecrets === null || envSecrets.includes(name)
+}
+
+const OWN_OR_SYSTEM = /^(SVC_|BROKER_|DATABASE|PG|NODE_|ANTHROPIC_|OPENAI_|PATH$|HOME$)/
+
+function parseRef(text: string): SecretRef {
+  const [, store, name = ''] = /^(env|vault):(.*)$/s.exec(text) ?? []
+  if (store === 'env' && /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return { in: 'env', name }
+  if (store === 'vault' && /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/.test(name)) return { in: 'vault', key: name }
+  throw badRequest("field 'secret_ref' must be env:NAME or vault:KEY")
+}

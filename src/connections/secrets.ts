@@ -1,0 +1,62 @@
+import { audit } from '../audit/append.ts'
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { SecretUnavailable } from '../ctx/vault.ts'
+import { isoTime } from '../ctx/world.ts'
+import { type Connection, findSealed, saveSealed, sealedKids } from './rows.ts'
+import { mayReadEnv, refOf } from './secret-ref.ts'
+
+/** Seals the value under the connection's vault key. Nothing reads it back but the call that needs it. */
+export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Connection, value: string): Promise<void> {
+  const ref = refOf(connection)
+  if (ref.in === 'env') {
+    throw conflict(`the connection reads its secret from env:${ref.name}: point its secret_ref to the vault first`)
+  }
+  const place = { projectId: connection.project_id, key: ref.key, connectionId: connection.id, kind: connection.kind }
+  const envelope = ctx.vault.seal(value, place)
+  await inTx(ctx, async (tx) => {
+    await saveSealed(tx.db, {
+      project_id: connection.project_id,
+      key: ref.key,
+      connection_id: connection.id,
+      kind: connection.kind,
+      envelope,
+      updated_at: isoTime(tx.world.clock.now()),
+    })
+    const told = { connection: connection.id, kind: connection.kind }
+    await audit(tx, connection.project_id, scope.actor, 'secret.written', connection.id, told)
+  })
+}
+
+/** The secret itself; null when the connection has none and names none. */
+export async function openSecret(ctx: Ctx, connection: Connection): Promise<string | null> {
+  const ref = refOf(connection)
+  if (ref.in === 'env') {
+    const value = mayReadEnv(ref.name, ctx.config.envSecrets) ? ctx.world.env(ref.name) : undefined
+    if (!value) throw new SecretUnavailable(`the environment variable '${ref.name}' is not set or not allowed`)
+    return value
+  }
+  const row = await findSealed(ctx.db, connection.project_id, ref.key)
+  if (row) {
+    const place = { projectId: row.project_id, key: row.key, connectionId: row.connection_id, kind: row.kind }
+    return ctx.vault.open(row.envelope, place)
+  }
+  if (connection.secret_ref === null) return null
+  throw new SecretUnavailable(`no secret was written yet: POST /v1/connections/${connection.id}/secret`)
+}
+
+/** Which of the connections have a secret that can be used now, by id. Nothing is opened for it. */
+export async function withSecret(ctx: Ctx, connections: readonly Connection[]): Promise<Set<string>> {
+  const refs = connections.map((connection) => ({ connection, ref: refOf(connection) }))
+  const places = refs.flatMap(({ connection, ref }) =>
+    ref.in === 'vault' ? [{ projectId: connection.project_id, key: ref.key }] : [],
+  )
+  const kids = await sealedKids(ctx.db, places)
+  const usable = refs.filter(({ connection, ref }) =>
+    ref.in === 'env'
+      ? mayReadEnv(ref.name, ctx.config.envSecrets) && Boolean(ctx.world.env(ref.name))
+      : kids.get(`${connection.project_id} ${ref.key}`) === ctx.vault.kid,
+  )
+  return new Set(usable.map(({ connection }) => connection.id))
+}

@@ -1,0 +1,30 @@
+/** What a row holds of a secret. `kid` is the fingerprint of the key that sealed it. */
+export interface Envelope {
+  v: 1
+  kid: string
+  iv: string
+  tag: string
+  ct: string
+}
+
+/** The one place where a sealed secret opens: an envelope that was moved to another row stays shut. */
+export interface SecretPlace {
+  projectId: string
+  key: string
+  connectionId: string
+  kind: string
+}
+
+/** Seals and opens secrets; the key itself never leaves it. */
+export interface Vault {
+  /** Fingerprint of the key in use. */
+  readonly kid: string
+  /** True when the key was made up at start, so that nothing sealed survives a restart. */
+  readonly ephemeral: boolean
+  seal(value: string, place: SecretPlace): Envelope
+  /** Throws a `SecretUnavailable` when the envelope was sealed by another key or belongs elsewhere. */
+  open(envelope: Envelope, place: SecretPlace): string
+}
+
+/** A secret that exists but cannot be used; the message says why and what to do, never the value. */
+export class SecretUnavailable extends Error {}
