@@ -105,7 +105,10 @@ function commandLine(spec: CellSpec, node: Program): string[] {
   return [program, ...rest]
 }
 
-/** Half of the memory for the heap; stacks, code and buffers need the rest. */
+/**
+ * Half of the memory for the heap; stacks, code and buffers need the rest. Any flag of V8 makes Node start some 8 ms
+ * slower (its built-in code cache is for no flags), but a heap that does not know its limit collects too late and dies.
+ */
 export function nodeFlags(spec: CellSpec): string[] {
   const heap = `--max-old-space-size=${Math.max(16, Math.floor(spec.limits.memory_mb / 2))}`
   return spec.profile === 'sealed' ? [heap, '--disallow-code-generation-from-strings'] : [heap]

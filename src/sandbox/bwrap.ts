@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../base/protocol.ts'
@@ -54,7 +54,7 @@ function furnish(hide: string[]): Furniture {
     node: nodeProgram(),
     prlimit: programAt(prlimit),
     source: staged.readable,
-    hide: hide.map((path) => realpathSync(path)).filter((path) => path.startsWith('/usr/')),
+    hide: hide.filter((path) => path.startsWith('/usr/')),
   }
 }
 

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { bwrapDriver } from './bwrap.ts'
 import { probe } from './probe.ts'
 import { processDriver } from './process.ts'
@@ -77,16 +78,18 @@ export interface Driver {
 
 /**
  * The driver of this machine, tried before it is trusted. `hide` names folders that no cell may see even where they
- * lie below /usr, such as the data folder of a service installed there.
+ * lie below /usr, such as the data folder of a service installed there; they must exist.
  */
 export async function pickDriver(
   choice: 'auto' | 'bwrap' | 'process',
   log: (line: string) => void,
   hide: string[] = [],
 ): Promise<Driver> {
+  // Outside of the try: a folder that cannot be hidden is a mistake to tell, not a reason to run without a sandbox.
+  const hidden = hide.map((path) => realpathSync(path))
   if (choice === 'process') return announced(processDriver(log), log)
   try {
-    const driver = bwrapDriver(hide)
+    const driver = bwrapDriver(hidden)
     driver.isolation.warnings.push(...(await probe(driver)))
     return announced(driver, log)
   } catch (cause) {

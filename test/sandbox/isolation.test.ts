@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Driver, pickDriver } from '../../src/sandbox/driver.ts'
-import { askingAgent, inFolder, runCell, runPython, tryingAgent, withService } from './cells.ts'
+import { askingAgent, inFolder, runCell, runPython, specOf, tryingAgent, withService } from './cells.ts'
 
 // Without bubblewrap this throws, and its sentence says how to get it: these tests are never skipped.
 let driver: Driver
@@ -119,6 +119,21 @@ describe('processes', () => {
     await expect(runCell(driver, { command: ['sh', '-c', 'true'] })).rejects.toThrow('a sealed cell runs node alone')
   })
 
+  test('a service that is root never lends its own user to a cell', async () => {
+    await inFolder(async (folder) => {
+      const [one, other] = [1, 2].map(() =>
+        driver.start(specOf({ agent: "console.log('up'); setInterval(() => {}, 1000)" }, folder)),
+      )
+      if (!one || !other) throw new Error('two cells were expected')
+      await Promise.all([one, other].map((cell) => new Promise((resolve) => cell.onLine(resolve))))
+      const owners = [one, other].map((cell) => statSync(`/proc/${cell.pid}/task`).uid)
+      await Promise.all([one.kill(), other.kill()])
+      const own = process.getuid?.()
+      if (own !== 0) expect(owners).toEqual([own, own])
+      else expect(new Set([0, ...owners]).size).toBe(3)
+    })
+  })
+
   test('a workshop sees only its own processes', async () => {
     const { lines } = await runCell(driver, {
       profile: 'workshop',
@@ -176,8 +191,13 @@ print(b.recv(9).decode())`,
 
   test('a socket in a folder with a long name still has an address', async () => {
     await inFolder(async (folder) => {
-      const socket = driver.socketDir(join(folder, 'x'.repeat(120)))
-      expect(Buffer.byteLength(join(socket, 's'))).toBeLessThan(104)
+      const long = join(folder, 'x'.repeat(120))
+      mkdirSync(long)
+      await withService(driver, long, async (socket) => {
+        expect(Buffer.byteLength(socket)).toBeLessThan(104)
+        const agent = askingAgent(driver.socketInside(socket))
+        expect((await runCell(driver, { agent, socket })).lines).toEqual(['hello'])
+      })
     })
   })
 })

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { CHECKED, DENIED_IN_WORKSHOP, SEALED } from '../../src/sandbox/calls.ts'
+import { type Processor, seccompFilter } from '../../src/sandbox/seccomp.ts'
+
+const ALLOW = 0x7fff0000
+const KILL = 0x80000000
+const EPERM = 0x00050001
+const ENOSYS = 0x00050026
+const EAFNOSUPPORT = 0x00050061
+const ARCH: Record<Processor, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
+
+type Call = { number: number; arch: number; arguments?: number[] }
+
+/** What the kernel would answer: the few instructions of classic BPF that the filters use. */
+function verdict(filter: Buffer, call: Call): number {
+  const data = Buffer.alloc(64)
+  data.writeUInt32LE(call.number, 0)
+  data.writeUInt32LE(call.arch, 4)
+  for (const [index, value] of (call.arguments ?? []).entries()) data.writeUInt32LE(value, 16 + index * 8)
+  let loaded = 0
+  for (let at = 0; ; at += 1) {
+    const operand = filter.readUInt32LE(at * 8 + 4)
+    const code = filter.readUInt16LE(at * 8)
+    if (code === 0x06) return operand
+    if (code === 0x20) loaded = data.readUInt32LE(operand)
+    else at += filter.readUInt8(at * 8 + (holds(code, loaded, operand) ? 2 : 3))
+  }
+}
+
+function holds(code: number, loaded: number, operand: number): boolean {
+  if (code === 0x15) return loaded === operand
+  if (code === 0x25) return loaded > operand
+  if (code === 0x35) return loaded >= operand
+  if (code === 0x45) return (loaded & operand) !== 0
+  throw new Error(`unknown instruction ${code}`)
+}
+
+describe.each(['x64', 'arm64'] as const)('on %s', (processor) => {
+  const column = processor === 'x64' ? 0 : 1
+  const arch = ARCH[processor]
+  const filters = { sealed: seccompFilter('sealed', processor), workshop: seccompFilter('workshop', processor) }
+  const ask = (profile: 'sealed' | 'workshop', number: number, ...words: number[]) =>
+    verdict(filters[profile], { number, arch, arguments: words })
+
+  test('a sealed cell may make the listed calls and no dangerous one', () => {
+    for (const numbers of Object.values(SEALED)) {
+      const number = numbers[column]
+      if (number !== null) expect(ask('sealed', number)).toBe(ALLOW)
+    }
+    for (const numbers of Object.values(DENIED_IN_WORKSHOP)) {
+      const number = numbers[column]
+      if (number !== null) expect(ask('sealed', number)).toBe(EPERM)
+    }
+  })
+
+  test('a workshop may make all that a sealed cell may, and is refused the dangerous ones', () => {
+    for (const numbers of Object.values(SEALED)) {
+      const number = numbers[column]
+      if (number !== null) expect(ask('workshop', number)).toBe(ALLOW)
+    }
+    for (const numbers of Object.values(DENIED_IN_WORKSHOP)) {
+      const number = numbers[column]
+      if (number !== null) expect(ask('workshop', number)).toBe(EPERM)
+    }
+  })
+
+  test('a sealed cell may start threads only, a workshop also processes, neither a namespace', () => {
+    const clone = CHECKED.clone[column]
+    const [thread, fork, namespace] = [0x003d0f00, 0x01200011, 0x10000011]
+    expect([thread, fork, namespace].map((flags) => ask('sealed', clone, flags))).toEqual([ALLOW, EPERM, EPERM])
+    expect([thread, fork, namespace].map((flags) => ask('workshop', clone, flags))).toEqual([ALLOW, ALLOW, EPERM])
+    expect(ask('workshop', CHECKED.clone3[column])).toBe(ENOSYS)
+  })
+
+  test.each(['sealed', 'workshop'] as const)(
+    'in a %s cell sockets are local and terminals are not typed into',
+    (profile) => {
+      expect(ask(profile, CHECKED.socket[column], 1)).toBe(ALLOW)
+      for (const family of [2, 10, 16, 17, 40]) expect(ask(profile, CHECKED.socket[column], family)).toBe(EAFNOSUPPORT)
+      expect(ask(profile, CHECKED.socketpair[column], 2)).toBe(EAFNOSUPPORT)
+      expect(ask(profile, CHECKED.ioctl[column], 0, 0x5401)).toBe(ALLOW)
+      expect(ask(profile, CHECKED.ioctl[column], 0, 0x5412)).toBe(EPERM)
+      expect(ask(profile, CHECKED.ioctl[column], 0, 0x541c)).toBe(EPERM)
+    },
+  )
+
+  test('a call of another instruction set kills', () => {
+    const other = ARCH[processor === 'x64' ? 'arm64' : 'x64']
+    expect(verdict(filters.workshop, { number: 0, arch: other })).toBe(KILL)
+    if (processor === 'x64') expect(ask('workshop', 0x40000001)).toBe(KILL)
+  })
+
+  test('a call that is newer than the list does not exist', () => {
+    expect(ask('workshop', 453)).toBe(ENOSYS)
+    expect(ask('sealed', 453)).toBe(EPERM)
+  })
+})
