@@ -12,8 +12,13 @@ export type Condition = { path: string[] } & (
 )
 
 const MAX_CONDITIONS = 20
-const MAX_LEVELS = 8
+export const MAX_LEVELS = 8
 const MAX_CHOICES = 100
+/** Longer strings can be equal or not, but nothing is ordered by them. */
+export const MAX_ORDERED_BYTES = 196
+
+/** A name that a path may lead through. */
+export const isSegment = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name)
 
 /** Reads `{"status": "open", "total.usd": {"$gte": 5, "$lt": 10}}`; whatever is not understood is a 400. */
 export function parseWhere(json: unknown): Condition[] {
@@ -39,7 +44,7 @@ export function matches(conditions: Condition[], value: Json): boolean {
 function parsePath(field: string): string[] {
   const path = field.split('.')
   if (path.length > MAX_LEVELS) throw badRequest(`where: a path has at most ${MAX_LEVELS} levels`)
-  if (!path.every((segment) => /^[A-Za-z0-9_-]{1,64}$/.test(segment))) {
+  if (!path.every(isSegment)) {
     throw badRequest('where: a path is made of letters, digits, _ and -, joined by dots')
   }
   return path
@@ -85,6 +90,9 @@ function scalar(field: string, value: Json): Scalar {
 
 function ordered(field: string, value: Json): string | number {
   const found = scalar(field, value)
+  if (typeof found === 'string' && Buffer.byteLength(found) > MAX_ORDERED_BYTES) {
+    throw badRequest(`where: '${field}' can only be ordered by a string of at most ${MAX_ORDERED_BYTES} bytes`)
+  }
   if (typeof found === 'string' || typeof found === 'number') return found
   throw badRequest(`where: '${field}' can only be ordered by a number or a string`)
 }

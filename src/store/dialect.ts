@@ -7,6 +7,11 @@ export function isPostgres(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
+/** Makes a text column sort by its bytes. SQLite does so anyway, PostgreSQL by the language of the database. */
+export function byteOrder(db: Db): string {
+  return isPostgres(db) ? 'collate "C"' : ''
+}
+
 /** Many rows in few statements. The sizes are fixed so that both stores can keep the statements prepared. */
 export async function insertMany<T extends keyof Tables & string>(
   db: Db,

@@ -1,4 +1,5 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
+import { byteOrder } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
 /** Brings the store to the newest schema. Kysely's own lock lets one replica at a time do it. */
@@ -192,4 +193,15 @@ const MIGRATIONS: Record<string, Migration> = {
     alter table messages add column recipients text;
     drop index messages_thread;
     create index messages_thread on messages (thread_id, n)`),
+
+  '0008_record_fields': {
+    async up(db) {
+      const ddl = statements(`
+        create table record_fields (
+          record_id text not null, shelf text not null, wedge text not null, path text not null,
+          sort_key text ${byteOrder(db)} not null, primary key (record_id, path));
+        create index record_fields_key on record_fields (shelf, path, sort_key, record_id, wedge)`)
+      await ddl.up(db)
+    },
+  },
 }

@@ -375,6 +375,20 @@ export interface Records {
   updated_at: string
 }
 
+/**
+ * What `where` can ask for: a row for each field of each record's value. So a filter is answered from an index, with the
+ * same meaning on both stores, and without reading any value.
+ */
+export interface RecordFields {
+  record_id: string
+  /** A short hash of project and collection. */
+  shelf: string
+  wedge: string
+  path: string
+  /** Type and value as text that sorts by its bytes as the values do. */
+  sort_key: string
+}
+
 export interface Schedules {
   id: string
   project_id: string
@@ -472,6 +486,7 @@ export interface Tables {
   cases: Cases
   case_history: CaseHistory
   records: Records
+  record_fields: RecordFields
   schedules: Schedules
   schedule_slots: ScheduleSlots
   blueprint_installs: BlueprintInstalls

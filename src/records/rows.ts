@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { PageQuery } from '../http/page.ts'
+import { insertMany } from '../store/dialect.ts'
+import { excluded, prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Records } from '../store/tables.ts'
+import type { Field } from './fields.ts'
+import type { Condition } from './where.ts'
+import { fieldTests, leadingTest, matchingIds, recordFulfils } from './where-sql.ts'
+
+export interface RecordFilter extends PageQuery {
+  wedge?: string | undefined
+  collection?: string | undefined
+  key?: string | undefined
+  where: readonly Condition[]
+}
+
+/** Newest first, one more than a page. */
+export function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<Records[]> {
+  const { wedge, collection, key, where, limit, cursor } = filter
+  const tests = fieldTests(where)
+  const lead = leadingTest(tests)
+  let query = db.selectFrom('records').selectAll().where('project_id', 'in', projectIds)
+  if (wedge !== undefined) query = query.where('wedge', '=', wedge)
+  if (collection !== undefined) query = query.where('collection', '=', collection)
+  if (key !== undefined) query = query.where('key', '=', key)
+  if (cursor !== undefined) query = query.where('id', '<', cursor)
+  if (lead && collection !== undefined && key === undefined) {
+    const shelves = projectIds.map((projectId) => shelfOf(projectId, collection))
+    query = query.where('id', 'in', matchingIds(db, { shelves, wedge, cursor, limit }, lead, tests))
+  } else {
+    for (const test of tests) query = query.where(recordFulfils('records.id', test))
+  }
+  return query
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+}
+
+export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<Records | undefined> {
+  return db
+    .selectFrom('records')
+    .selectAll()
+    .where('id', '=', id)
+    .where('project_id', 'in', projectIds)
+    .executeTakeFirst()
+}
+
+export type RecordKey = Pick<Records, 'project_id' | 'wedge' | 'collection' | 'key'>
+
+const recordByKey = prepared<RecordKey, Records>((db, arg) =>
+  db
+    .selectFrom('records')
+    .selectAll()
+    .where('project_id', '=', arg('project_id'))
+    .where('wedge', '=', arg('wedge'))
+    .where('collection', '=', arg('collection'))
+    .where('key', '=', arg('key')),
+)
+
+export async function findByKey(db: Db, at: RecordKey): Promise<Records | undefined> {
+  return (await recordByKey(db, at))[0]
+}
+
+type NewRecord = Omit<Records, 'version'>
+
+/** A new record has version 1; one that was there keeps its id and counts on. */
+export const upsert = prepared<NewRecord, Records>((db, arg) =>
+  insertion(db, arg)
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'wedge', 'collection', 'key']).doUpdateSet((eb) => ({
+        value: excluded('value'),
+        version: eb('records.version', '+', 1),
+        updated_at: excluded('updated_at'),
+      })),
+    )
+    .returningAll(),
+)
+
+export const insertIfNew = prepared<NewRecord, Records>((db, arg) =>
+  insertion(db, arg)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll(),
+)
+
+export const replaceVersion = prepared<RecordKey & { value: string; updated_at: string; version: number }, Records>(
+  (db, arg) =>
+    db
+      .updateTable('records')
+      .set((eb) => ({ value: arg('value'), version: eb('version', '+', 1), updated_at: arg('updated_at') }))
+      .where('project_id', '=', arg('project_id'))
+      .where('wedge', '=', arg('wedge'))
+      .where('collection', '=', arg('collection'))
+      .where('key', '=', arg('key'))
+      .where('version', '=', arg('version'))
+      .returningAll(),
+)
+
+/** Answers whether it was there. */
+export async function deleteRecord(db: Db, id: string): Promise<boolean> {
+  const gone = await db.deleteFrom('records').where('id', '=', id).returning('id').executeTakeFirst()
+  if (gone) await dropFields(db, { record_id: id })
+  return gone !== undefined
+}
+
+/** The index of a record says what its value says now. The record's row is locked by the change before. */
+export async function indexFields(db: Db, record: Records, fields: readonly Field[]): Promise<void> {
+  if (record.version > 1) await dropFields(db, { record_id: record.id })
+  const shelf = shelfOf(record.project_id, record.collection)
+  await insertMany(
+    db,
+    'record_fields',
+    ['record_id', 'shelf', 'wedge', 'path', 'sort_key'],
+    fields.map(({ path, sortKey }) => [record.id, shelf, record.wedge, path, sortKey]),
+  )
+}
+
+const dropFields = prepared<{ record_id: string }>((db, arg) =>
+  db.deleteFrom('record_fields').where('record_id', '=', arg('record_id')).$castTo<never>(),
+)
+
+function insertion(db: Db, arg: <Name extends keyof NewRecord>(name: Name) => NewRecord[Name]) {
+  return db.insertInto('records').values({
+    id: arg('id'),
+    project_id: arg('project_id'),
+    wedge: arg('wedge'),
+    collection: arg('collection'),
+    key: arg('key'),
+    value: arg('value'),
+    version: 1,
+    created_at: arg('created_at'),
+    updated_at: arg('updated_at'),
+  })
+}
+
+/** Short, because it stands in every row of the index. No path contains a NUL, so two places never read the same. */
+function shelfOf(projectId: string, collection: string): string {
+  return createHash('sha256').update(`${projectId}\0${collection}`).digest('base64url').slice(0, 16)
+}

@@ -1,0 +1,70 @@
+import { audit } from '../audit/append.ts'
+import type { Json } from '../base/json.ts'
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { Records } from '../store/tables.ts'
+import { fieldsOf } from './fields.ts'
+import { deleteRecord, findByKey, indexFields, insertIfNew, replaceVersion, upsert } from './rows.ts'
+
+export interface RecordEntry {
+  wedge: string
+  collection: string
+  key: string
+  value: Json
+  /** The version that this one replaces, 0 for none; without it the last writer wins. */
+  version?: number | undefined
+}
+
+/** Writes the record of (wedge, collection, key), new or in place of the one that is there. */
+export function putRecord(
+  ctx: Ctx,
+  projectId: string,
+  entry: RecordEntry,
+  actor: Actor,
+): Promise<{ record: Records; isNew: boolean }> {
+  const fields = fieldsOf(entry.value)
+  return inTx(ctx, async (tx) => {
+    const record = await store(tx, projectId, entry)
+    await indexFields(tx.db, record, fields)
+    const isNew = record.version === 1
+    const { wedge, collection, key, version } = record
+    const action = isNew ? 'record.created' : 'record.replaced'
+    await audit(tx, projectId, actor, action, record.id, { wedge, collection, key, version })
+    return { record, isNew }
+  })
+}
+
+/** Answers whether it was still there. */
+export function removeRecord(ctx: Ctx, record: Records, actor: Actor): Promise<boolean> {
+  return inTx(ctx, async (tx) => {
+    if (!(await deleteRecord(tx.db, record.id))) return false
+    const { wedge, collection, key } = record
+    await audit(tx, record.project_id, actor, 'record.deleted', record.id, { wedge, collection, key })
+    return true
+  })
+}
+
+async function store(tx: Tx, projectId: string, entry: RecordEntry): Promise<Records> {
+  const now = isoTime(tx.world.clock.now())
+  const at = { project_id: projectId, wedge: entry.wedge, collection: entry.collection, key: entry.key }
+  const row = {
+    ...at,
+    id: tx.world.newId('rec'),
+    value: JSON.stringify(entry.value),
+    created_at: now,
+    updated_at: now,
+  }
+  const [record] = await writeOver(tx, row, entry.version)
+  if (record) return record
+  const known = await findByKey(tx.db, at)
+  throw conflict(known ? `record has version ${known.version}` : 'record does not exist yet', {
+    version: known?.version ?? 0,
+  })
+}
+
+function writeOver(tx: Tx, row: Omit<Records, 'version'>, version: number | undefined): Promise<Records[]> {
+  if (version === undefined) return upsert(tx.db, row)
+  return version === 0 ? insertIfNew(tx.db, row) : replaceVersion(tx.db, { ...row, version })
+}

@@ -1,0 +1,170 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import { fieldsOf, MAX_FIELDS, sortKey } from '../../src/records/fields.ts'
+import { deleteRecord, indexFields, listRecords, upsert } from '../../src/records/rows.ts'
+import { matches, parseWhere } from '../../src/records/where.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createDatabase, dropDatabase } from '../postgres.ts'
+
+/** Few names and few values, so that conditions often meet what is there. */
+const text = fc.oneof(
+  fc.constantFrom('', 'a', 'A', 'b', 'é', '\u{1F600}', '\uFFFD', 'a\u0301', '%', "'", '1', 'x'.repeat(300)),
+  fc.string({ unit: 'binary', maxLength: 6 }).filter((string) => !string.includes('\0')),
+)
+const number = fc.oneof(
+  fc.constantFrom(0, -0, 1, -1, 2 ** 53, 2 ** 60, 1e21, 1e-7, 0.1, 5e-324, -Number.MAX_VALUE),
+  fc.integer({ min: -3, max: 3 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+)
+const scalar = fc.oneof(text, number, fc.boolean(), fc.constant(null))
+const name = fc.constantFrom('a', 'b', 'c')
+const { value } = fc.letrec<{ value: Json; object: Json }>((tie) => ({
+  object: fc.dictionary(fc.oneof(name, fc.constantFrom('a.b', 'a b', '__proto__')), tie('value'), { maxKeys: 4 }),
+  value: fc.oneof({ maxDepth: 3 }, scalar, tie('object'), fc.array(scalar, { maxLength: 2 })),
+}))
+const path = fc.oneof(name, fc.constantFrom('a.b', 'a.a', 'b.c', 'a.b.c', '__proto__'))
+const short = (found: string | number) => typeof found === 'number' || Buffer.byteLength(found) <= 196
+const ordered = fc.oneof(text, number).filter(short)
+const wanted = fc.oneof(
+  scalar,
+  fc
+    .record(
+      {
+        $gt: ordered,
+        $gte: ordered,
+        $lt: ordered,
+        $lte: ordered,
+        $ne: scalar,
+        $in: fc.array(scalar, { maxLength: 3 }),
+        $exists: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    )
+    .filter((operators) => Object.keys(operators).length > 0),
+)
+const where = fc.dictionary(path, wanted, { minKeys: 1, maxKeys: 3 })
+
+describe('a sort key', () => {
+  test('sorts numbers and strings as `where` does', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.tuple(number, number), fc.tuple(text, text.filter(short))), ([left, right]) => {
+        const order = Math.sign(Buffer.compare(Buffer.from(sortKey(left)), Buffer.from(sortKey(right))))
+        expect(order > 0).toBe(matches(parseWhere({ a: { $gt: right } }), { a: left }))
+        expect(order < 0).toBe(matches(parseWhere({ a: { $lt: right } }), { a: left }))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('is the same for the same scalar only', () => {
+    fc.assert(
+      fc.property(scalar, scalar, (left, right) => {
+        expect(sortKey(left) === sortKey(right)).toBe(left === right)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('of a long string keeps its beginning, its end counts for equality', () => {
+    const long = '\u{1F600}'.repeat(100)
+    expect(Buffer.byteLength(sortKey(long))).toBeLessThan(300)
+    expect(sortKey(`${long}a`)).not.toBe(sortKey(`${long}b`))
+  })
+})
+
+test('a value has at most a thousand fields', () => {
+  const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, n]))
+  expect(fieldsOf(fields(MAX_FIELDS))).toHaveLength(MAX_FIELDS)
+  expect(() => fieldsOf(fields(MAX_FIELDS + 1))).toThrow('at most 1000 fields')
+})
+
+describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
+  let store: Store
+  let close: () => Promise<void>
+
+  beforeAll(async () => {
+    const opened = await open(kind)
+    store = opened.store
+    close = opened.close
+  })
+  afterAll(() => close())
+
+  test('a filter finds exactly what `where` means, in pages, newest first', async () => {
+    const values = fc.sample(value, { numRuns: 400, seed: 6 })
+    const ids = values.map((_, n) => `rec_${String(n).padStart(6, '0')}`)
+    await putAll(store, 'things', values)
+    await putAll(store, 'others', values.slice(0, 50))
+    await fc.assert(
+      fc.asyncProperty(where, fc.constantFrom('things', undefined), async (filter, collection) => {
+        const conditions = parseWhere(filter)
+        const expected = ids.filter((_, n) => matches(conditions, values[n] as Json)).toReversed()
+        const found = await everyPage(store, { wedge: 'w', collection, where: conditions })
+        expect(found.filter((id) => id.startsWith('rec_0'))).toEqual(expected)
+      }),
+      { numRuns: 300, seed: 7 },
+    )
+  })
+
+  test('a filter follows the value when it changes and forgets a record that is gone', async () => {
+    const conditions = parseWhere({ status: 'open' })
+    await putAll(store, 'orders', [{ status: 'open' }])
+    const list = () => listRecords(store.db, ['p'], { collection: 'orders', where: conditions, limit: 5 })
+    const [record] = await list()
+    await put(store, 'orders', 0, { status: 'closed' })
+    expect(await list()).toEqual([])
+    await put(store, 'orders', 0, { status: 'open' })
+    expect((await list())[0]).toMatchObject({ id: record?.id, version: 3 })
+    await store.transact((db) => deleteRecord(db, record?.id ?? ''))
+    expect(await list()).toEqual([])
+    expect(
+      await store.db
+        .selectFrom('record_fields')
+        .selectAll()
+        .where('record_id', '=', record?.id ?? '')
+        .execute(),
+    ).toEqual([])
+  })
+})
+
+async function everyPage(
+  store: Store,
+  filter: Pick<Parameters<typeof listRecords>[2], 'wedge' | 'collection' | 'where'>,
+) {
+  const ids: string[] = []
+  for (;;) {
+    const rows = await listRecords(store.db, ['p', 'q'], { ...filter, limit: 70, cursor: ids.at(-1) })
+    ids.push(...rows.slice(0, 70).map((row) => row.id))
+    if (rows.length <= 70) return ids
+  }
+}
+
+async function putAll(store: Store, collection: string, values: Json[]) {
+  for (const [n, value] of values.entries()) await put(store, collection, n, value)
+}
+
+function put(store: Store, collection: string, n: number, value: Json) {
+  return store.transact(async (db) => {
+    const id = `rec_${collection === 'things' ? '' : collection}${String(n).padStart(6, '0')}`
+    const at = '2026-01-01T00:00:00.000Z'
+    const row = { id, project_id: 'p', wedge: 'w', collection, key: String(n), created_at: at, updated_at: at }
+    const [record] = await upsert(db, { ...row, value: JSON.stringify(value) })
+    if (record) await indexFields(db, record, fieldsOf(value as JsonObject))
+  })
+}
+
+async function open(kind: 'sqlite' | 'postgres'): Promise<{ store: Store; close: () => Promise<void> }> {
+  if (kind === 'sqlite') {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-records-'))
+    const store = await openSqlite(folder, 'normal')
+    return { store, close: () => store.close().then(() => rm(folder, { recursive: true })) }
+  }
+  const url = await createDatabase()
+  const store = await openPostgres(url, () => {})
+  return { store, close: () => store.close().then(() => dropDatabase(url)) }
+}
