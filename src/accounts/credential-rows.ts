@@ -88,8 +88,9 @@ export async function deleteSessionsBefore(db: Db, now: string): Promise<void> {
 
 // Failed sign-ins
 
-export async function countFailure(db: Db, subject: string, windowStart: string): Promise<void> {
-  await db
+/** How many they are now. */
+export async function countFailure(db: Db, subject: string, windowStart: string): Promise<number> {
+  const query = db
     .insertInto('login_failures')
     .values({ subject, window_start: windowStart, count: 1 })
     .onConflict((conflict) =>
@@ -97,7 +98,7 @@ export async function countFailure(db: Db, subject: string, windowStart: string)
         .columns(['subject', 'window_start'])
         .doUpdateSet((eb) => ({ count: eb('login_failures.count', '+', 1) })),
     )
-    .execute()
+  return (await query.returning('count').executeTakeFirstOrThrow()).count
 }
 
 export async function failuresOf(db: Db, subject: string, windowStart: string): Promise<number> {

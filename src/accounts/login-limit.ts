@@ -14,18 +14,18 @@ interface Attempt {
 
 /** Counted in the store: a restart or another replica gives no new guesses. */
 export async function refuseTooManyFailures(ctx: Ctx, attempt: Attempt): Promise<void> {
-  const start = windowStart(ctx)
-  const byAccount = await failuresOf(ctx.db, accountOf(attempt), isoTime(start))
-  const byAddress = await failuresOf(ctx.db, addressOf(attempt), isoTime(start))
-  if (byAccount < MOST_PER_ACCOUNT && byAddress < MOST_PER_ADDRESS) return
-  const left = start + WINDOW_MS - ctx.world.clock.now()
-  throw tooMany('too many failed sign-ins: try again later', left / 1000)
+  const start = isoTime(windowStart(ctx))
+  const byAccount = await failuresOf(ctx.db, accountOf(attempt), start)
+  const byAddress = await failuresOf(ctx.db, addressOf(attempt), start)
+  if (byAccount >= MOST_PER_ACCOUNT || byAddress >= MOST_PER_ADDRESS) throw tooManyFailures(ctx)
 }
 
+/** Counting locks the counters until the commit, so of guesses sent all at once no more than the limit are answered. */
 export async function noteFailure(tx: Tx, attempt: Attempt): Promise<void> {
   const start = isoTime(windowStart(tx))
-  await countFailure(tx.db, accountOf(attempt), start)
-  await countFailure(tx.db, addressOf(attempt), start)
+  const byAccount = await countFailure(tx.db, accountOf(attempt), start)
+  const byAddress = await countFailure(tx.db, addressOf(attempt), start)
+  if (byAccount > MOST_PER_ACCOUNT || byAddress > MOST_PER_ADDRESS) throw tooManyFailures(tx)
 }
 
 /** The address is not forgiven: who knows one password could otherwise go on guessing at others. */
@@ -36,6 +36,11 @@ export async function forgiveAccount(tx: Tx, attempt: Attempt): Promise<void> {
 export function windowStart({ world }: Pick<Ctx, 'world'>): number {
   const now = world.clock.now()
   return now - (now % WINDOW_MS)
+}
+
+function tooManyFailures(ctx: Pick<Ctx, 'world'>) {
+  const left = windowStart(ctx) + WINDOW_MS - ctx.world.clock.now()
+  return tooMany('too many failed sign-ins: try again later', left / 1000)
 }
 
 const accountOf = ({ email }: Attempt) => `account:${email}`

@@ -18,13 +18,10 @@ export async function login(ctx: Ctx, input: Login): Promise<SignedIn> {
   const known = await findMemberByEmail(ctx.db, input.email)
   const matches = await passwordMatches(input.password, known?.password ?? null)
   const signedIn = await inTx(ctx, async (tx) => {
-    // Asked again after the hash: guesses that were sent all at once would otherwise all be let through.
-    await refuseTooManyFailures(tx, input)
     const member = await findMemberByEmail(tx.db, input.email)
-    if (!matches || !member || member.password !== known?.password) {
-      await noteFailure(tx, input)
-      return null
-    }
+    if (!matches || !member || member.password !== known?.password) return noteFailure(tx, input)
+    // Asked again after the hash: among guesses sent all at once the right one must not slip through.
+    await refuseTooManyFailures(tx, input)
     await forgiveAccount(tx, input)
     return signIn(tx, member)
   })
