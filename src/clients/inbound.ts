@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { audit } from '../audit/append.ts'
+import { notFound } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { Channels, Tasks } from '../store/tables.ts'
+import { planTask } from '../tasks/create.ts'
+import { lockChannel } from './channel-rows.ts'
+import { clientOfHandle, displayName } from './clients.ts'
+import { handle } from './handles.ts'
+import { receive } from './messages.ts'
+import { deliveryOf, openThread, type Place, placeInOpenThread } from './thread-rows.ts'
+
+export const InboundMessage = z.object({
+  from: z.object({ handle, name: displayName.nullish() }),
+  body: z.string(),
+  subject: z.string().max(2000).nullish(),
+  external_id: z.string().min(1).max(512).nullish(),
+})
+
+type InboundMessage = z.infer<typeof InboundMessage>
+
+export interface Delivered {
+  task_id: string | null
+  thread_id: string
+  client_id: string
+}
+
+/** A message from a channel: who wrote it, where it belongs and the task that it asks for, all or nothing. */
+export async function deliver(
+  ctx: Ctx,
+  scope: ProjectScope,
+  channel: Channels,
+  message: InboundMessage,
+): Promise<{ delivered: Delivered; replayed: boolean }> {
+  // Asked before the wedge is: a delivery that is repeated gets its answer even if the wedge has gone since.
+  const earlier = await earlierDelivery(ctx, channel, message)
+  if (earlier) return { delivered: earlier, replayed: true }
+  const plan = await planFor(ctx, channel)
+  return inTx(ctx, async (tx) => {
+    if (!(await lockChannel(tx.db, channel.id))) throw notFound('channel')
+    const meanwhile = await earlierDelivery(tx, channel, message)
+    if (meanwhile) return { delivered: meanwhile, replayed: true }
+    return { delivered: await take(tx, scope, channel, plan, message), replayed: false }
+  })
+}
+
+/** The task that a message of the channel asks for; whom it is for is filled in where the message is received. */
+export function planFor(ctx: Ctx, channel: Channels): Promise<Tasks> {
+  const { wedge, task_type, project_id } = channel
+  return planTask(ctx, project_id, { wedge, task_type }, { channel_id: channel.id })
+}
+
+async function earlierDelivery({ db }: Pick<Ctx, 'db'>, channel: Channels, { external_id }: InboundMessage) {
+  if (!external_id) return undefined
+  const [earlier] = await deliveryOf(db, { channel_id: channel.id, external_id })
+  return earlier
+}
+
+async function take(
+  tx: Tx,
+  scope: ProjectScope,
+  channel: Channels,
+  plan: Tasks,
+  { from, body, subject = null, external_id = null }: InboundMessage,
+): Promise<Delivered> {
+  const client = await clientOfHandle(tx, channel.project_id, from)
+  const place = await placeOf(tx, channel, client.id, subject)
+  const sender = { handle: from.handle, name: from.name || null }
+  const message = await receive(tx, scope.actor, place, plan, { from: sender, body, subject, external_id })
+  const delivered = { task_id: plan.id, thread_id: place.id, client_id: client.id }
+  if (client.isNew) await audit(tx, scope.projectId, scope.actor, 'client.created', client.id, { by: 'inbound' })
+  await audit(tx, scope.projectId, scope.actor, 'message.received', message.id, {
+    channel_id: channel.id,
+    ...delivered,
+  })
+  return delivered
+}
+
+/** The next place in the client's open thread, which is opened when there is none. */
+async function placeOf(tx: Tx, channel: Channels, clientId: string, subject: string | null): Promise<Place> {
+  const now = isoTime(tx.world.clock.now())
+  for (;;) {
+    const [place] = await placeInOpenThread(tx.db, { channel_id: channel.id, client_id: clientId, now })
+    if (place) return place
+    await openThread(tx.db, {
+      id: tx.world.newId('thr'),
+      project_id: channel.project_id,
+      channel_id: channel.id,
+      client_id: clientId,
+      subject,
+      created_at: now,
+      updated_at: now,
+    })
+  }
+}

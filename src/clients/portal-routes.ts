@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { notFound, unauthorized } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { ClientScope } from '../ctx/scope.ts'
+import { CLIENT_EVENTS } from '../events/types.ts'
+import { page, pageOf, pageQuery } from '../http/page.ts'
+import { created, type Params, type Route, route } from '../http/route.ts'
+import { serveArtifact } from '../tasks/artifacts.ts'
+import { findArtifact, findTask } from '../tasks/rows.ts'
+import { StreamQuery, streamTask } from '../tasks/stream.ts'
+import { findClient } from './client-rows.ts'
+import { postMessage } from './portal-messages.ts'
+import {
+  mayRead,
+  PortalCase,
+  PortalClient,
+  PortalMessage,
+  PortalThread,
+  PortalThreadSummary,
+  showPortalMessage,
+  showPortalThread,
+  showToSelf,
+} from './portal-records.ts'
+import { casesOfClient } from './portal-rows.ts'
+import { openPortalSession } from './portal-session.ts'
+import { findThread, listThreads } from './thread-rows.ts'
+import { messagesOf } from './threads.ts'
+
+/** Open: the link's token is the credential. A POST, so that who only looks at a link does not use it up. */
+export const postPortalSession: Route<null> = route('POST', '/v1/portal/session', {
+  summary: 'Exchange a link for a session, once',
+  body: z.object({ token: z.string().max(200) }),
+  answers: { 201: z.object({ session_token: z.string(), expires_at: z.string(), client: PortalClient }) },
+  async handle({ ctx, body }) {
+    const opened = await openPortalSession(ctx, body.token)
+    return created('/v1/portal/me', { ...opened, client: showToSelf(opened.client) })
+  },
+})
+
+interface Sought {
+  ctx: Ctx
+  scope: ClientScope
+  params: Params
+}
+
+async function self({ ctx, scope }: Pick<Sought, 'ctx' | 'scope'>) {
+  const client = await findClient(ctx.db, [scope.projectId], scope.clientId)
+  if (!client) throw unauthorized()
+  return client
+}
+
+async function ownThread({ ctx, scope, params }: Sought) {
+  const thread = await findThread(ctx.db, [scope.projectId], params.id ?? '')
+  if (thread?.client_id !== scope.clientId) throw notFound('thread')
+  return thread
+}
+
+async function ownTask({ ctx, scope, params }: Sought) {
+  const task = await findTask(ctx.db, [scope.projectId], params.id ?? '')
+  if (task?.client_id !== scope.clientId) throw notFound('task')
+  return task
+}
+
+async function ownArtifact({ ctx, scope, params }: Sought) {
+  const artifact = await findArtifact(ctx.db, [scope.projectId], params.id ?? '')
+  if (artifact?.client_id !== scope.clientId) throw notFound('artifact')
+  return artifact
+}
+
+const idOf = (row: { id: string }) => row.id
+
+/** The client plane: a client reads and writes what is its own, and everything else does not exist. */
+export const portalRoutes: Route<ClientScope>[] = [
+  route('GET', '/v1/portal/me', {
+    summary: 'Who the client is',
+    answers: { 200: PortalClient },
+    handle: async ({ ctx, scope }) => showToSelf(await self({ ctx, scope })),
+  }),
+  route('GET', '/v1/portal/threads', {
+    summary: "List the client's threads, newest first",
+    query: z.object(pageQuery),
+    answers: { 200: pageOf(PortalThreadSummary) },
+    async handle({ ctx, scope, query }) {
+      const rows = await listThreads(ctx.db, [scope.projectId], { ...query, client_id: scope.clientId })
+      return page(rows, query.limit, idOf, showPortalThread)
+    },
+  }),
+  route('GET', '/v1/portal/threads/:id', {
+    summary: "Read one of the client's threads with its messages",
+    answers: { 200: PortalThread },
+    find: ownThread,
+    async handle({ ctx, scope, subject }) {
+      const client = await self({ ctx, scope })
+      const messages = (await messagesOf(ctx, subject)).filter((message) => mayRead(client, message))
+      return { ...showPortalThread(subject), messages: messages.map(showPortalMessage) }
+    },
+  }),
+  route('POST', '/v1/portal/threads/:id/messages', {
+    summary: 'Write into a thread; the message asks for a task',
+    body: z.object({ body: z.string() }),
+    answers: { 201: PortalMessage },
+    find: ownThread,
+    async handle({ ctx, scope, subject, body }) {
+      const message = await postMessage(ctx, scope, subject, body.body)
+      return created(`/v1/portal/threads/${subject.id}`, showPortalMessage(message))
+    },
+  }),
+  route('GET', '/v1/portal/tasks/:id/events', {
+    summary: "Follow the log of one of the client's tasks, without what is internal",
+    query: StreamQuery,
+    answers: { 200: 'text/event-stream' },
+    find: ownTask,
+    handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, CLIENT_EVENTS),
+  }),
+  route('GET', '/v1/portal/cases', {
+    summary: "List the client's cases, newest first",
+    query: z.object(pageQuery),
+    answers: { 200: pageOf(PortalCase) },
+    async handle({ ctx, scope, query }) {
+      return page(await casesOfClient(ctx.db, scope, query), query.limit, idOf, (row) => row)
+    },
+  }),
+  route('GET', '/v1/portal/artifacts/:id', {
+    summary: "Fetch an artifact of one of the client's tasks, raw",
+    answers: { 200: '*/*' },
+    find: ownArtifact,
+    handle: async ({ subject }) => serveArtifact(subject),
+  }),
+]

@@ -1,0 +1,69 @@
+import type { PageQuery } from '../http/page.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Cases, ClientSessions, PortalLinks } from '../store/tables.ts'
+
+export async function insertLink(db: Db, link: PortalLinks): Promise<void> {
+  await db.insertInto('portal_links').values(link).execute()
+}
+
+/** Uses a link up: of many simultaneous exchanges one gets the row. */
+export const useLink = prepared<{ hash: string; now: string }, Pick<PortalLinks, 'project_id' | 'client_id'>>(
+  (db, arg) =>
+    db
+      .updateTable('portal_links')
+      .set({ used_at: arg('now') })
+      .where('hash', '=', arg('hash'))
+      .where('used_at', 'is', null)
+      .where('revoked_at', 'is', null)
+      .where('expires_at', '>', arg('now'))
+      .returning(['project_id', 'client_id']),
+)
+
+/** Used ones too: that waits for an exchange under way, whose session can then be seen and ended. */
+export async function revokeLinks(db: Db, clientId: string, now: string): Promise<void> {
+  const query = db.updateTable('portal_links').set({ revoked_at: now }).where('client_id', '=', clientId)
+  await query.where('revoked_at', 'is', null).execute()
+}
+
+export async function insertClientSession(db: Db, session: ClientSessions): Promise<void> {
+  await db.insertInto('client_sessions').values(session).execute()
+}
+
+export const clientSession = prepared<{ hash: string; now: string }, Pick<ClientSessions, 'project_id' | 'client_id'>>(
+  (db, arg) =>
+    db
+      .selectFrom('client_sessions')
+      .select(['project_id', 'client_id'])
+      .where('hash', '=', arg('hash'))
+      .where('expires_at', '>', arg('now')),
+)
+
+export async function endClientSessions(db: Db, clientId: string): Promise<void> {
+  await db.deleteFrom('client_sessions').where('client_id', '=', clientId).execute()
+}
+
+export async function dropExpired(db: Db, now: string): Promise<void> {
+  await db.deleteFrom('portal_links').where('expires_at', '<=', now).execute()
+  await db.deleteFrom('client_sessions').where('expires_at', '<=', now).execute()
+}
+
+export type ClientCase = Pick<Cases, 'id' | 'title' | 'stage' | 'status' | 'created_at' | 'updated_at' | 'closed_at'>
+
+/** The client's own, without what the founder keeps in them. */
+export function casesOfClient(
+  db: Db,
+  { projectId, clientId }: { projectId: string; clientId: string },
+  { limit, cursor }: PageQuery,
+): Promise<ClientCase[]> {
+  let query = db
+    .selectFrom('cases')
+    .select(['id', 'title', 'stage', 'status', 'created_at', 'updated_at', 'closed_at'])
+    .where('project_id', '=', projectId)
+    .where('client_id', '=', clientId)
+  if (cursor) query = query.where('id', '<', cursor)
+  return query
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+}

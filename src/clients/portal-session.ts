@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify'
+import { bearerOf } from '../accounts/authenticate.ts'
+import { audit } from '../audit/append.ts'
+import { unauthorized } from '../base/problem.ts'
+import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import type { ClientScope } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import { type Client, findClient } from './client-rows.ts'
+import { clientSession, dropExpired, insertClientSession, useLink } from './portal-rows.ts'
+
+const SESSION_MS = 30 * 24 * 60 * 60_000
+
+export interface OpenedSession {
+  session_token: string
+  expires_at: string
+  client: Client
+}
+
+/** Exchanges a link for a session, once. A link that is unknown, used, revoked or too old is no credential. */
+export function openPortalSession(ctx: Ctx, linkToken: string): Promise<OpenedSession> {
+  const now = ctx.world.clock.now()
+  const session_token = newToken('clientSession', (bytes) => ctx.world.random(bytes))
+  const expires_at = isoTime(now + SESSION_MS)
+  return inTx(ctx, async (tx) => {
+    const [link] = await useLink(tx.db, { hash: tokenHash(linkToken), now: isoTime(now) })
+    const client = link && (await findClient(tx.db, [link.project_id], link.client_id))
+    if (!client) throw unauthorized()
+    await insertClientSession(tx.db, {
+      hash: tokenHash(session_token),
+      project_id: client.project_id,
+      client_id: client.id,
+      created_at: isoTime(now),
+      expires_at,
+    })
+    await audit(tx, client.project_id, { kind: 'client', id: client.id }, 'portal.session_opened', client.id)
+    return { session_token, expires_at, client }
+  })
+}
+
+/** Who asks on the client plane. Only a client's session is known here; every other credential is a stranger's. */
+export async function clientScope(ctx: Ctx, request: FastifyRequest): Promise<ClientScope> {
+  const token = bearerOf(request)
+  if (!token.startsWith(TOKEN_PREFIX.clientSession)) throw unauthorized()
+  const [session] = await clientSession(ctx.db, { hash: tokenHash(token), now: isoTime(ctx.world.clock.now()) })
+  if (!session) throw unauthorized()
+  const { project_id, client_id } = session
+  return { actor: { kind: 'client', id: client_id }, projectId: project_id, clientId: client_id }
+}
+
+/** What has run out is refused anyway; this only keeps the tables small. */
+export async function sweepPortal(ctx: Ctx): Promise<void> {
+  await inTx(ctx, (tx) => dropExpired(tx.db, isoTime(tx.world.clock.now())))
+}

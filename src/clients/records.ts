@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import type { JsonObject } from '../base/json.ts'
+import { jsonObject } from '../http/judge.ts'
+import type { Channels, Messages, Threads } from '../store/tables.ts'
+import type { Client } from './client-rows.ts'
+import { recipientsOf } from './messages.ts'
+import { THREAD_STATUSES } from './threads.ts'
+
+export const ChannelRecord = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    connection_id: z.string(),
+    address: z.string(),
+    wedge: z.string(),
+    task_type: z.string(),
+    created_at: z.string(),
+  })
+  .meta({ id: 'Channel' })
+
+export const ClientRecord = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    display_name: z.string().nullable(),
+    handles: z.array(z.string()),
+    metadata: jsonObject,
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'Client' })
+
+export const From = z.object({ handle: z.string().nullable(), name: z.string().nullable() })
+
+export const MessageRecord = z
+  .object({
+    id: z.string(),
+    direction: z.enum(['inbound', 'outbound']),
+    from: From.nullable().meta({ description: 'who wrote; null: the service' }),
+    to: z.array(z.string()).nullable().meta({ description: 'whom a mail went to; null: said in the thread' }),
+    body: z.string(),
+    subject: z.string().nullable(),
+    task_id: z.string().nullable(),
+    external_id: z.string().nullable(),
+    created_at: z.string(),
+  })
+  .meta({ id: 'Message' })
+
+export const ThreadSummary = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    channel_id: z.string(),
+    client_id: z.string(),
+    subject: z.string().nullable(),
+    status: z.enum(THREAD_STATUSES),
+    message_count: z.number().int(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'ThreadSummary' })
+
+export const ThreadRecord = ThreadSummary.extend({ messages: z.array(MessageRecord) }).meta({ id: 'Thread' })
+
+export function showChannel(row: Channels) {
+  const { id, project_id, connection_id, address, wedge, task_type, created_at } = row
+  return { id, project_id, connection_id, address, wedge, task_type, created_at }
+}
+
+export function showClient(client: Client): z.output<typeof ClientRecord> & { metadata: JsonObject } {
+  const { id, project_id, display_name, handles, metadata, created_at, updated_at } = client
+  return { id, project_id, display_name, handles, metadata, created_at, updated_at }
+}
+
+export function showThread(row: Threads) {
+  const { id, project_id, channel_id, client_id, subject, status, message_count, created_at, updated_at } = row
+  return { id, project_id, channel_id, client_id, subject, status, message_count, created_at, updated_at }
+}
+
+export function showMessage(row: Messages) {
+  const { id, direction, body, subject, task_id, external_id, created_at } = row
+  return { id, direction, from: fromOf(row), to: recipientsOf(row), body, subject, task_id, external_id, created_at }
+}
+
+export function fromOf({ direction, from_handle, from_name }: Messages) {
+  return direction === 'inbound' ? { handle: from_handle, name: from_name } : null
+}

@@ -1,0 +1,151 @@
+import type { PageQuery } from '../http/page.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Messages, Threads } from '../store/tables.ts'
+
+export async function findThread(db: Db, projectIds: readonly string[], id: string): Promise<Threads | undefined> {
+  const query = db.selectFrom('threads').selectAll().where('project_id', 'in', projectIds).where('id', '=', id)
+  return query.executeTakeFirst()
+}
+
+export interface ThreadFilter extends PageQuery {
+  client_id?: string | undefined
+  channel_id?: string | undefined
+  status?: string | undefined
+}
+
+export function listThreads(db: Db, projectIds: readonly string[], filter: ThreadFilter): Promise<Threads[]> {
+  let query = db.selectFrom('threads').selectAll().where('project_id', 'in', projectIds)
+  if (filter.client_id) query = query.where('client_id', '=', filter.client_id)
+  if (filter.channel_id) query = query.where('channel_id', '=', filter.channel_id)
+  if (filter.status) query = query.where('status', '=', filter.status)
+  if (filter.cursor) query = query.where('id', '<', filter.cursor)
+  return query
+    .orderBy('id', 'desc')
+    .limit(filter.limit + 1)
+    .execute()
+}
+
+/** A client has one open thread on a channel: nothing happens when another was opened since. */
+export const openThread = prepared<Omit<Threads, 'status' | 'message_count'>>((db, arg) =>
+  db
+    .insertInto('threads')
+    .values({
+      id: arg('id'),
+      project_id: arg('project_id'),
+      channel_id: arg('channel_id'),
+      client_id: arg('client_id'),
+      subject: arg('subject'),
+      status: 'open',
+      message_count: 0,
+      created_at: arg('created_at'),
+      updated_at: arg('updated_at'),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .$castTo<never>(),
+)
+
+const PLACE = ['id', 'project_id', 'channel_id', 'client_id', 'status', 'message_count'] as const
+
+/** A place in a thread: the number of the message that is about to be said there. */
+export type Place = Pick<Threads, (typeof PLACE)[number]>
+
+/** The next place in the open thread of a client on a channel. The thread stays locked until the commit. */
+export const placeInOpenThread = prepared<{ channel_id: string; client_id: string; now: string }, Place>((db, arg) =>
+  db
+    .updateTable('threads')
+    .set((row) => ({ message_count: row('message_count', '+', 1), updated_at: arg('now') }))
+    .where('channel_id', '=', arg('channel_id'))
+    .where('client_id', '=', arg('client_id'))
+    .where('status', '=', 'open')
+    .returning(PLACE),
+)
+
+/** The next place in a thread, open or not: what was said belongs there either way. */
+export const placeIn = prepared<{ id: string; now: string }, Place>((db, arg) =>
+  db
+    .updateTable('threads')
+    .set((row) => ({ message_count: row('message_count', '+', 1), updated_at: arg('now') }))
+    .where('id', '=', arg('id'))
+    .returning(PLACE),
+)
+
+export const insertMessage = prepared<Messages>((db, arg) =>
+  db
+    .insertInto('messages')
+    .values({
+      id: arg('id'),
+      n: arg('n'),
+      project_id: arg('project_id'),
+      thread_id: arg('thread_id'),
+      channel_id: arg('channel_id'),
+      direction: arg('direction'),
+      from_handle: arg('from_handle'),
+      from_name: arg('from_name'),
+      body: arg('body'),
+      subject: arg('subject'),
+      task_id: arg('task_id'),
+      external_id: arg('external_id'),
+      recipients: arg('recipients'),
+      created_at: arg('created_at'),
+    })
+    .$castTo<never>(),
+)
+
+/** The newest of a thread, newest first. */
+export const newestMessages = prepared<{ thread_id: string; limit: number }, Messages>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('thread_id', '=', arg('thread_id'))
+    .orderBy('n', 'desc')
+    .limit(arg('limit')),
+)
+
+export const sentByTask = prepared<{ thread_id: string; task_id: string }, Pick<Messages, 'body' | 'recipients'>>(
+  (db, arg) =>
+    db
+      .selectFrom('messages')
+      .select(['body', 'recipients'])
+      .where('thread_id', '=', arg('thread_id'))
+      .where('task_id', '=', arg('task_id'))
+      .where('direction', '=', 'outbound'),
+)
+
+/** What an earlier delivery of the same message answered. */
+export const deliveryOf = prepared<
+  { channel_id: string; external_id: string },
+  { task_id: string | null; thread_id: string; client_id: string }
+>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .innerJoin('threads', 'threads.id', 'messages.thread_id')
+    .select(['messages.task_id', 'messages.thread_id', 'threads.client_id'])
+    .where('messages.channel_id', '=', arg('channel_id'))
+    .where('messages.external_id', '=', arg('external_id')),
+)
+
+/** False when it was closed already. */
+export async function closeThread(db: Db, id: string, now: string): Promise<boolean> {
+  const query = db.updateTable('threads').set({ status: 'closed', updated_at: now }).where('id', '=', id)
+  return (await query.where('status', '=', 'open').returning('id').execute()).length > 0
+}
+
+/** Under the lock of the channel. False when the client has an open thread there, which may be this one. */
+export async function reopenThread(db: Db, thread: Threads, now: string): Promise<boolean> {
+  const { id, channel_id, client_id } = thread
+  const others = db
+    .selectFrom('threads')
+    .select('id')
+    .where('channel_id', '=', channel_id)
+    .where('client_id', '=', client_id)
+    .where('status', '=', 'open')
+  const changed = await db
+    .updateTable('threads')
+    .set({ status: 'open', updated_at: now })
+    .where('id', '=', id)
+    .where((row) => row.not(row.exists(others)))
+    .returning('id')
+    .execute()
+  return changed.length > 0
+}

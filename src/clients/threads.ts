@@ -1,0 +1,37 @@
+import { audit } from '../audit/append.ts'
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { Messages, Threads } from '../store/tables.ts'
+import { lockChannel } from './channel-rows.ts'
+import { closeThread, findThread, newestMessages, reopenThread } from './thread-rows.ts'
+
+export const THREAD_STATUSES = ['open', 'closed'] as const
+export type ThreadStatus = (typeof THREAD_STATUSES)[number]
+
+/** The client's next message opens a new thread after a close, and comes here again after a reopening. */
+export function setThreadStatus(ctx: Ctx, scope: ProjectScope, was: Threads, status: ThreadStatus): Promise<Threads> {
+  return inTx(ctx, async (tx) => {
+    const changed = status === 'closed' ? await closeThread(tx.db, was.id, now(tx)) : await reopen(tx, was)
+    const thread = await findThread(tx.db, [scope.projectId], was.id)
+    if (thread?.status !== status) throw conflict('client has another open thread on this channel')
+    const action = status === 'closed' ? 'thread.closed' : 'thread.reopened'
+    if (changed) await audit(tx, scope.projectId, scope.actor, action, was.id)
+    return thread
+  })
+}
+
+const MOST_MESSAGES = 1000
+
+/** The newest thousand, oldest first. */
+export async function messagesOf({ db }: Pick<Ctx, 'db'>, thread: Threads): Promise<Messages[]> {
+  return (await newestMessages(db, { thread_id: thread.id, limit: MOST_MESSAGES })).toReversed()
+}
+
+async function reopen(tx: Tx, thread: Threads): Promise<boolean> {
+  if (!(await lockChannel(tx.db, thread.channel_id))) throw conflict('channel of this thread is gone')
+  return reopenThread(tx.db, thread, now(tx))
+}
+
+const now = (tx: Tx) => isoTime(tx.world.clock.now())
