@@ -121,7 +121,7 @@ export const changeKnowledge = write('PUT', '/v1/knowledge/:id', {
 
 export const removeKnowledge = write('DELETE', '/v1/knowledge/:id', {
   summary: 'Delete a knowledge item and its revisions',
-  answers: { 204: 'no content' },
+  answers: { 204: z.null() },
   find: writable,
   handle: ({ ctx, scope, subject }) =>
     inTx(ctx, async (tx) => {

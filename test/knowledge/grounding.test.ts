@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import type { Json } from '../../src/base/json.ts'
+import { inTx } from '../../src/ctx/ctx.ts'
+import type { Actor } from '../../src/ctx/scope.ts'
+import { recordCorrection } from '../../src/knowledge/corrections.ts'
+import { recordFeedback } from '../../src/knowledge/feedback.ts'
+import { groundingFor } from '../../src/knowledge/grounding.ts'
+import { place } from '../wedges/folder.ts'
+import { addTask, type App, deskApp, projectOf, stranger } from './desk.ts'
+import { eachStore } from './door.ts'
+
+const by: Actor = { kind: 'key', id: 'key_1' }
+
+async function grounding(app: App, client_id: string | null = null, input: Json = null, projectId?: string) {
+  const wedge = await app.ctx.wedges.find('desk')
+  if (!wedge) throw new Error('no desk')
+  const task = { task_type: 'triage', input, client_id }
+  return groundingFor(app.ctx.db, wedge, projectId ?? (await projectOf(app)), task)
+}
+const names = (texts: { name: string }[]) => texts.map(({ name }) => name)
+const add = (app: App, name: string, content: string) =>
+  app.call('POST', '/v1/wedges/desk/knowledge', { name, content })
+
+eachStore((store) => {
+  test('the very next run knows the authored files and the live items as they are now', async () => {
+    const app = await deskApp(store)
+    const { body: item } = await add(app, 'hours', 'Nine to five.')
+    expect(await grounding(app)).toEqual({
+      knowledge: [
+        { name: 'terms.md', content: 'Thirty days.' },
+        { name: 'hours', content: 'Nine to five.' },
+      ],
+      left_out: [],
+    })
+    await app.call('PUT', `/v1/knowledge/${item.id}`, { content: 'Nine to six.' })
+    expect((await grounding(app)).knowledge[1]?.content).toBe('Nine to six.')
+    await app.call('DELETE', `/v1/knowledge/${item.id}`)
+    expect(names((await grounding(app)).knowledge)).toEqual(['terms.md'])
+  })
+
+  test('what does not fit is named, and what matters to the task stays', async () => {
+    const app = await deskApp(store)
+    for (let n = 0; n < 7; n++) await add(app, `filler ${n}`, `filler ${n} `.repeat(800))
+    await add(app, 'parcels', `A damaged parcel is replaced. ${'x'.repeat(20_000)}`)
+    await app.clock.advance(60_000)
+    for (let n = 7; n < 9; n++) await add(app, `filler ${n}`, `filler ${n} `.repeat(800))
+    const { knowledge, left_out } = await grounding(app, null, { text: 'my parcel is damaged' })
+    expect(names(knowledge).slice(0, 2)).toEqual(['terms.md', 'parcels'])
+    expect(knowledge[1]?.content).toMatch(/^A damaged parcel .*\[the rest is left out\]$/s)
+    expect(left_out).toContain('the end of parcels')
+    expect(names(knowledge).filter((name) => name.startsWith('filler'))).toContain('filler 8')
+    const live = knowledge.slice(1).reduce((sum, { content }) => sum + content.length, 0)
+    expect(live).toBeLessThan(49 * 1024)
+    expect(knowledge.length + left_out.length).toBe(1 + 10 + 1)
+  })
+
+  test('authored files beyond their own share are named, and live items keep theirs', async () => {
+    const app = await deskApp(store)
+    await place(app.wedges, 'desk', { 'knowledge/big.md': 'x'.repeat(200_000) })
+    await add(app, 'hours', 'Nine to five.')
+    await app.ctx.wedges.find('none')
+    const { knowledge, left_out } = await grounding(app)
+    expect(names(knowledge)).toEqual(['terms.md', 'hours'])
+    expect(left_out).toEqual(['big.md'])
+  })
+
+  test('a correction keeps the proposal, the change and their difference', async () => {
+    const app = await deskApp(store)
+    const taskId = await addTask(app, null)
+    const projectId = await projectOf(app)
+    const id = await inTx(app.ctx, (tx) =>
+      recordCorrection(tx, {
+        projectId,
+        wedge: 'desk',
+        taskId,
+        approvalId: 'apr_1',
+        action: 'mail:send',
+        proposed: { to: 'ada', subject: 'Hi' },
+        edited: { subject: 'Dear Ada' },
+        by,
+      }),
+    )
+    expect((await app.call('GET', `/v1/knowledge/${id}`)).body).toMatchObject({
+      kind: 'correction',
+      name: 'correction of mail:send',
+      source: 'approval',
+      task_id: taskId,
+      metadata: {
+        approval_id: 'apr_1',
+        action: 'mail:send',
+        proposed: { to: 'ada', subject: 'Hi' },
+        edited: { subject: 'Dear Ada' },
+        diff: [{ path: 'subject', before: 'Hi', after: 'Dear Ada' }],
+      },
+    })
+    expect((await grounding(app)).knowledge[1]?.content).toContain('- subject: "Hi" → "Dear Ada"')
+  })
+
+  test('feedback becomes knowledge, a rating alone does not', async () => {
+    const app = await deskApp(store)
+    const task = { id: await addTask(app, null), project_id: await projectOf(app), wedge: 'desk', task_type: 'triage' }
+    const record = (feedback: object) => inTx(app.ctx, (tx) => recordFeedback(tx, { actor: by }, task, feedback))
+    expect(await record({ rating: 5 })).toBeNull()
+    const id = await record({ rating: 2, note: 'Be kind.' })
+    const { body } = await app.call('GET', `/v1/knowledge/${id}`)
+    expect(body).toMatchObject({ kind: 'feedback', task_id: task.id, metadata: { rating: 2, note: 'Be kind.' } })
+    expect((await grounding(app)).knowledge[1]?.content).toContain('Note: Be kind.')
+  })
+
+  test("another tenant's or another client's knowledge never reaches a brief", async () => {
+    const app = await deskApp(store)
+    const projectId = await projectOf(app)
+    for (const client of ['cli_a', 'cli_b', null]) {
+      const id = await addTask(app, client)
+      const task = { id, project_id: projectId, wedge: 'desk', task_type: 'triage' }
+      await inTx(app.ctx, (tx) => recordFeedback(tx, { actor: by }, task, { note: `about ${client}` }))
+    }
+    await add(app, 'ours', 'for all')
+    const heard = async (client: string | null) => {
+      const { knowledge } = await grounding(app, client)
+      return knowledge.flatMap(({ content }) => /about \w+|for all/.exec(content)?.[0] ?? []).sort()
+    }
+    expect(await heard('cli_a')).toEqual(['about cli_a', 'about null', 'for all'])
+    expect(await heard('cli_b')).toEqual(['about cli_b', 'about null', 'for all'])
+    expect(await heard(null)).toEqual(['about null', 'for all'])
+
+    const theirs = (await app.call('GET', '/v1/projects', undefined, await stranger(app))).body.data[0].id
+    expect(names((await grounding(app, null, null, theirs)).knowledge)).toEqual(['terms.md'])
+  })
+
+  test('what a founder made a fact of is for everyone', async () => {
+    const app = await deskApp(store)
+    const id = await addTask(app, 'cli_a')
+    const task = { id, project_id: await projectOf(app), wedge: 'desk', task_type: 'triage' }
+    const item = await inTx(app.ctx, (tx) => recordFeedback(tx, { actor: by }, task, { note: 'Sign as Ada.' }))
+    expect(names((await grounding(app, 'cli_b')).knowledge)).toEqual(['terms.md'])
+    await app.call('PUT', `/v1/knowledge/${item}`, { kind: 'fact', name: 'signature', content: 'Sign as Ada.' })
+    expect(names((await grounding(app, 'cli_b')).knowledge)).toEqual(['terms.md', 'signature'])
+  })
+})

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest'
+import { auditOf, deskApp, projectOf, stranger } from './desk.ts'
+import { eachStore } from './door.ts'
+
+eachStore((store) => {
+  test('an item is created, read, listed, changed and deleted, and each leaves its audit line', async () => {
+    const app = await deskApp(store)
+    const made = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'hours', content: 'Nine to five.' })
+    expect(made.status).toBe(201)
+    expect(made.headers.location).toBe(`/v1/knowledge/${made.body.id}`)
+    expect(made.body).toEqual({
+      id: expect.stringMatching(/^kn_[0-9a-z]{26}$/),
+      project_id: await projectOf(app),
+      wedge: 'desk',
+      name: 'hours',
+      content: 'Nine to five.',
+      kind: 'note',
+      source: null,
+      metadata: {},
+      task_id: null,
+      version: 1,
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: made.body.created_at,
+    })
+    const path = `/v1/knowledge/${made.body.id}`
+    expect((await app.call('GET', path)).body).toEqual(made.body)
+    expect((await app.call('GET', '/v1/wedges/desk/knowledge')).body).toEqual({ data: [made.body], next_cursor: null })
+
+    await app.clock.advance(1000)
+    const change = { content: 'Nine to six.', kind: 'fact', source: 'the door', metadata: { checked: true } }
+    const changed = await app.call('PUT', path, change)
+    expect(changed.status).toBe(200)
+    expect(changed.body).toEqual({ ...made.body, ...change, version: 2, updated_at: expect.any(String) })
+    expect(changed.body.updated_at > made.body.updated_at).toBe(true)
+    expect((await app.call('PUT', path, {})).body).toEqual(changed.body)
+
+    expect((await app.call('DELETE', path)).status).toBe(204)
+    expect(await app.call('GET', path)).toMatchObject({ status: 404, body: { error: 'no such knowledge item' } })
+    expect((await app.call('DELETE', path)).status).toBe(404)
+    const audit = (await auditOf(app)).filter((action) => action.startsWith('knowledge.'))
+    expect(audit).toEqual(['knowledge.created', 'knowledge.updated', 'knowledge.deleted'])
+  })
+
+  test('earlier versions stay readable, newest first, with who wrote them', async () => {
+    const app = await deskApp(store)
+    const { body: item } = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'n', content: 'one' })
+    await Promise.all(['two', 'three'].map((content) => app.call('PUT', `/v1/knowledge/${item.id}`, { content })))
+    const { body } = await app.call('GET', `/v1/knowledge/${item.id}/revisions`)
+    expect(body.data.map(({ version }: { version: number }) => version)).toEqual([3, 2, 1])
+    const contents = body.data.map(({ content }: { content: string }) => content)
+    expect(new Set(contents)).toEqual(new Set(['one', 'two', 'three']))
+    expect(body.data[2]).toEqual({
+      version: 1,
+      name: 'n',
+      content: 'one',
+      kind: 'note',
+      by: { kind: 'key', id: expect.stringMatching(/^key_/) },
+      at: expect.any(String),
+    })
+    const first = await app.call('GET', `/v1/knowledge/${item.id}/revisions?limit=2`)
+    expect(first.body).toMatchObject({ data: [{ version: 3 }, { version: 2 }], next_cursor: '2' })
+    const second = await app.call('GET', `/v1/knowledge/${item.id}/revisions?limit=2&cursor=2`)
+    expect(second.body).toMatchObject({ data: [{ version: 1 }], next_cursor: null })
+    expect((await app.call('GET', '/v1/knowledge/kn_absent/revisions')).status).toBe(404)
+  })
+
+  test('the list is newest first, in pages, by kind', async () => {
+    const app = await deskApp(store)
+    const ids: string[] = []
+    for (const kind of ['note', 'fact', 'correction', 'feedback', 'answer', 'seed']) {
+      const { body } = await app.call('POST', '/v1/wedges/desk/knowledge', { name: kind, content: 'x', kind })
+      ids.unshift(body.id)
+    }
+    ids.sort().reverse()
+    const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
+    const first = (await app.call('GET', '/v1/wedges/desk/knowledge?limit=4')).body
+    const second = (await app.call('GET', `/v1/wedges/desk/knowledge?limit=4&cursor=${first.next_cursor}`)).body
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(ids)
+    expect(second.next_cursor).toBeNull()
+    const facts = (await app.call('GET', '/v1/wedges/desk/knowledge?kind=fact')).body
+    expect(facts.data).toMatchObject([{ name: 'fact' }])
+    expect((await app.call('GET', '/v1/wedges/desk/knowledge?kind=gossip')).status).toBe(400)
+  })
+
+  test('fields that are missing, of the wrong type or of no known kind are 400', async () => {
+    const app = await deskApp(store)
+    const { body: item } = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'n', content: 'c' })
+    const wrong: [object, string][] = [
+      [{ name: 1, content: 'x' }, "field 'name' must be a string"],
+      [{ name: ' ', content: 'x' }, "field 'name' must have at least 1 characters"],
+      [{ name: 'x', content: 'x', metadata: [] }, "field 'metadata' must be an object"],
+      [
+        { name: 'x', content: 'x', kind: 'gossip' },
+        "field 'kind' must be one of note, fact, correction, feedback, answer, seed",
+      ],
+    ]
+    for (const [body, error] of wrong) {
+      const refused = { status: 400, body: { error } }
+      expect(await app.call('POST', '/v1/wedges/desk/knowledge', body)).toMatchObject(refused)
+      expect(await app.call('PUT', `/v1/knowledge/${item.id}`, body)).toMatchObject(refused)
+    }
+    const nameless = await app.call('POST', '/v1/wedges/desk/knowledge', { content: 'x' })
+    expect(nameless).toMatchObject({ status: 400, body: { error: "field 'name' is required" } })
+    const empty = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'x' })
+    expect(empty).toMatchObject({ status: 400, body: { error: "field 'content' is required" } })
+    expect((await app.call('GET', '/v1/wedges/desk/knowledge')).body.data).toEqual([item])
+  })
+
+  test('nobody sees or touches the knowledge of another organisation', async () => {
+    const app = await deskApp(store)
+    const other = await stranger(app)
+    const { body: item } = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'secret', content: 'ours' })
+    const path = `/v1/knowledge/${item.id}`
+    const denied = { status: 404, body: { error: 'no such knowledge item' } }
+    expect(await app.call('GET', path, undefined, other)).toMatchObject(denied)
+    expect(await app.call('GET', `${path}/revisions`, undefined, other)).toMatchObject(denied)
+    expect(await app.call('PUT', path, { kind: 'gossip' }, other)).toMatchObject(denied)
+    expect(await app.call('DELETE', path, undefined, other)).toMatchObject(denied)
+    expect((await app.call('GET', '/v1/wedges/desk/knowledge', undefined, other)).body.data).toEqual([])
+    expect((await app.call('GET', '/v1/wedges/desk', undefined, other)).body.knowledge.live).toEqual([])
+    expect((await app.call('GET', path)).body).toEqual(item)
+  })
+
+  test('an unknown wedge has no knowledge, and one that is not enabled takes none', async () => {
+    const app = await deskApp(store)
+    const unknown = { status: 404, body: { error: 'no such wedge' } }
+    expect(await app.call('GET', '/v1/wedges/absent/knowledge')).toMatchObject(unknown)
+    expect(await app.call('POST', '/v1/wedges/absent/knowledge', {})).toMatchObject(unknown)
+    await app.ctx.store.transact((db) => db.updateTable('projects').set({ wedges: '["other"]' }).execute())
+    expect(await app.call('POST', '/v1/wedges/desk/knowledge', {})).toMatchObject({
+      status: 403,
+      body: { error: "wedge 'desk' is not enabled for this project" },
+    })
+    expect((await app.call('GET', '/v1/wedges/desk/knowledge')).status).toBe(200)
+  })
+})
