@@ -3,7 +3,8 @@ import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Messages, Tasks } from '../store/tables.ts'
 import { queueTask } from '../tasks/create.ts'
-import { insertMessage, type Place, placeIn, sentByTask } from './thread-rows.ts'
+import { reaches } from './handles.ts'
+import { insertMessage, type Place } from './thread-rows.ts'
 
 export interface Received {
   from: { handle: string | null; name: string | null }
@@ -41,42 +42,11 @@ export async function receive(
   return message
 }
 
-/** The reply of a thread's task, unless the task has said just that already, by mail. */
-export async function appendReply(tx: Tx, task: Tasks, reply: string): Promise<void> {
-  if (task.thread_id === null || reply.trim() === '') return
-  const said = await sentByTask(tx.db, { thread_id: task.thread_id, task_id: task.id })
-  if (said.some(({ body }) => body.trim() === reply.trim())) return
-  await sendInto(tx, task.thread_id, { body: reply, subject: null, task_id: task.id })
-}
-
-export interface SentMail {
-  body: string
-  subject: string | null
-  to: string | readonly string[]
-}
-
-/** A mail that a thread's task has sent. It may have gone to somebody else, so it is kept with whom it went to. */
-export async function keepSentMail(tx: Tx, task: Tasks, { body, subject, to }: SentMail): Promise<void> {
-  if (task.thread_id === null) return
-  const recipients = JSON.stringify([to].flat())
-  await sendInto(tx, task.thread_id, { body, subject, task_id: task.id, recipients })
-}
-
-export function recipientsOf(message: Pick<Messages, 'recipients'>): string[] | null {
-  const recipients: string[] | null = message.recipients === null ? null : JSON.parse(message.recipients)
-  return recipients
-}
-
-type Sent = Pick<Messages, 'body' | 'subject' | 'task_id'> & { recipients?: string }
-
-async function sendInto(tx: Tx, threadId: string, sent: Sent): Promise<void> {
-  const [place] = await placeIn(tx.db, { id: threadId, now: isoTime(tx.world.clock.now()) })
-  if (place) await insertMessage(tx.db, messageAt(tx, place, { direction: 'outbound', ...sent }))
-}
-
+/** What is said, whoever says it. */
 type Said = Partial<Messages> & Pick<Messages, 'direction' | 'body' | 'subject' | 'task_id'>
 
-function messageAt(tx: Tx, place: Place, said: Said): Messages {
+/** A message in the place that was taken for it. */
+export function messageAt(tx: Tx, place: Place, said: Said): Messages {
   return {
     id: tx.world.newId('msg'),
     n: place.message_count,
@@ -90,4 +60,15 @@ function messageAt(tx: Tx, place: Place, said: Said): Messages {
     created_at: isoTime(tx.world.clock.now()),
     ...said,
   }
+}
+
+/** A mail that the thread's task sent to somebody else is the founder's matter: the client is not shown it. */
+export function isFor(handles: readonly string[], message: Pick<Messages, 'recipients'>): boolean {
+  const recipients = recipientsOf(message)
+  return recipients === null || reaches(recipients, handles)
+}
+
+export function recipientsOf(message: Pick<Messages, 'recipients'>): string[] | null {
+  const recipients: string[] | null = message.recipients === null ? null : JSON.parse(message.recipients)
+  return recipients
 }

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import type { Messages, Threads } from '../store/tables.ts'
 import type { Client } from './client-rows.ts'
-import { reaches } from './handles.ts'
-import { recipientsOf } from './messages.ts'
 import { From, fromOf } from './records.ts'
 import { THREAD_STATUSES } from './threads.ts'
 
@@ -60,10 +58,4 @@ export function showPortalThread({ id, subject, status, created_at, updated_at }
 export function showPortalMessage(row: Messages) {
   const { id, direction, body, subject, task_id, created_at } = row
   return { id, direction, from: fromOf(row), body, subject, task_id, created_at }
-}
-
-/** A mail that the thread's task sent to somebody else is the founder's matter. */
-export function mayRead({ handles }: Client, message: Messages): boolean {
-  const recipients = recipientsOf(message)
-  return recipients === null || reaches(recipients, handles)
 }

@@ -9,9 +9,9 @@ import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
 import { StreamQuery, streamTask } from '../tasks/stream.ts'
 import { findClient } from './client-rows.ts'
+import { isFor } from './messages.ts'
 import { postMessage } from './portal-messages.ts'
 import {
-  mayRead,
   PortalCase,
   PortalClient,
   PortalMessage,
@@ -90,8 +90,8 @@ export const portalRoutes: Route<ClientScope>[] = [
     answers: { 200: PortalThread },
     find: ownThread,
     async handle({ ctx, scope, subject }) {
-      const client = await self({ ctx, scope })
-      const messages = (await messagesOf(ctx, subject)).filter((message) => mayRead(client, message))
+      const { handles } = await self({ ctx, scope })
+      const messages = (await messagesOf(ctx, subject)).filter((message) => isFor(handles, message))
       return { ...showPortalThread(subject), messages: messages.map(showPortalMessage) }
     },
   }),

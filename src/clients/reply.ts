@@ -1,0 +1,41 @@
+import type { Tx } from '../ctx/ctx.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { Messages, Tasks } from '../store/tables.ts'
+import { findClient } from './client-rows.ts'
+import { isFor, messageAt } from './messages.ts'
+import { insertMessage, placeIn, sentByTask } from './thread-rows.ts'
+
+/** The reply of a thread's task, unless the task has said just that to the client already, by mail. */
+export async function appendReply(tx: Tx, task: Tasks, reply: string): Promise<void> {
+  if (task.thread_id === null || reply.trim() === '') return
+  if (await hasSaid(tx, task, task.thread_id, reply)) return
+  await sendInto(tx, task.thread_id, { body: reply, subject: null, task_id: task.id })
+}
+
+export interface SentMail {
+  body: string
+  subject: string | null
+  to: string | readonly string[]
+}
+
+/** A mail that a thread's task has sent. It may have gone to somebody else, so it is kept with whom it went to. */
+export async function keepSentMail(tx: Tx, task: Tasks, { body, subject, to }: SentMail): Promise<void> {
+  if (task.thread_id === null) return
+  const recipients = JSON.stringify([to].flat())
+  await sendInto(tx, task.thread_id, { body, subject, task_id: task.id, recipients })
+}
+
+type Sent = Pick<Messages, 'body' | 'subject' | 'task_id'> & { recipients?: string }
+
+async function sendInto(tx: Tx, threadId: string, sent: Sent): Promise<void> {
+  const [place] = await placeIn(tx.db, { id: threadId, now: isoTime(tx.world.clock.now()) })
+  if (place) await insertMessage(tx.db, messageAt(tx, place, { direction: 'outbound', ...sent }))
+}
+
+async function hasSaid(tx: Tx, task: Tasks, threadId: string, reply: string): Promise<boolean> {
+  const sent = await sentByTask(tx.db, { thread_id: threadId, task_id: task.id })
+  const same = sent.filter(({ body }) => body.trim() === reply.trim())
+  if (same.length === 0) return false
+  const client = await findClient(tx.db, [task.project_id], task.client_id ?? '')
+  return same.some((message) => isFor(client?.handles ?? [], message))
+}
