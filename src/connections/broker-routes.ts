@@ -4,7 +4,7 @@ import { Answer, read, write } from '../http/route.ts'
 import { accountStatus } from './accounts.ts'
 import { type Begun, beginAuthorisation, connectToolkit, requireToolkit } from './broker-connect.ts'
 import { requireBroker } from './broker-rest.ts'
-import { connectionInScope } from './routes.ts'
+import { connectionInScope } from './find.ts'
 
 const Toolkit = z.object({ slug: z.string(), name: z.string(), description: z.string().nullable() })
 const Authorisation = z.object({
@@ -84,11 +84,6 @@ export const getBrokerStatus = read('/v1/connections/:id/broker/status', {
     return { status, active }
   },
 })
-
-export const brokerRoutes = {
-  reads: [getToolkits, getBrokerStatus],
-  writes: [postToolkitConnect, postBrokerConnect],
-}
 
 function answer(status: number, { connection, link }: Omit<Begun, 'isNew'>): Answer {
   const body = {

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { badRequest, notFound } from '../base/problem.ts'
+import { badRequest } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import type { Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
 import { created, noContent, read, write } from '../http/route.ts'
 import { createConnection, removeConnection, updateConnection } from './connections.ts'
 import { KINDS } from './executors/table.ts'
+import { connectionInScope } from './find.ts'
 import { ConnectionRecord, show, showAll, warningsFor } from './record.ts'
-import { type Connection, findConnection, listConnections } from './rows.ts'
+import { type Connection, listConnections } from './rows.ts'
 import { writeSecret } from './secrets.ts'
 import { tryConnection } from './trial.ts'
 
@@ -112,23 +112,6 @@ export const postTest = write('POST', '/v1/connections/:id/test', {
   find: connectionInScope,
   handle: ({ ctx, scope, subject }) => tryConnection(ctx, scope, subject),
 })
-
-export const connectionRoutes = {
-  reads: [getConnections, getConnection],
-  writes: [postConnection, putConnection, deleteConnectionRoute, postSecret, postTest],
-}
-
-export async function connectionInScope({ ctx, scope, params }: Finding): Promise<Connection> {
-  const connection = await findConnection(ctx.db, params.id ?? '')
-  if (!connection || !scope.projectIds.includes(connection.project_id)) throw notFound('connection')
-  return connection
-}
-
-interface Finding {
-  ctx: Ctx
-  scope: Scope
-  params: Record<string, string>
-}
 
 const showWarned = async (ctx: Ctx, connection: Connection) => ({
   ...(await show(ctx, connection)),

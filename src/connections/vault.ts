@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Envelope, type SecretPlace, SecretUnavailable, type Vault } from '../ctx/vault.ts'
 import type { World } from '../ctx/world.ts'
@@ -27,6 +27,7 @@ export function vaultWith(key: Buffer): Vault {
     ephemeral: false,
     seal: (value, place) => seal(key, kid, value, place),
     open: (envelope, place) => open(key, kid, envelope, place),
+    derive: (purpose) => Buffer.from(hkdfSync('sha256', key, '', `svc ${purpose}`, 32)),
   }
 }
 

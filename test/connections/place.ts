@@ -1,0 +1,214 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { afterEach, describe } from 'vitest'
+import { insertConnection } from '../../src/connections/rows.ts'
+import type { Connection } from '../../src/connections/rows.ts'
+import { vaultWith } from '../../src/connections/vault.ts'
+import { type Config, loadConfig } from '../../src/config/config.ts'
+import { Bells } from '../../src/ctx/bells.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { LiveRuns } from '../../src/ctx/live.ts'
+import type { ProjectScope } from '../../src/ctx/scope.ts'
+import { systemWorld } from '../../src/ctx/system.ts'
+import { Tails } from '../../src/ctx/tails.ts'
+import { isoTime } from '../../src/ctx/world.ts'
+import { openStore } from '../../src/store/open.ts'
+import { createDatabase, dropDatabase } from '../postgres.ts'
+
+export type StoreKind = 'sqlite' | 'postgres'
+
+export function eachStore(define: (store: StoreKind) => void): void {
+  describe.each(['sqlite', 'postgres'] as const)('%s', define)
+}
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+export interface Place {
+  ctx: Ctx
+  /** The service's environment; tests may change it. */
+  env: Record<string, string | undefined>
+  /** Every line that was logged. */
+  logged: string[]
+  clock: ReturnType<typeof handClock>
+  scope: ProjectScope
+}
+
+export const PROJECT = 'prj_1'
+
+/** A context over a fresh store with a clock that moves by hand. */
+export async function place({
+  store = 'sqlite',
+  env = {},
+}: {
+  store?: StoreKind
+  env?: Place['env']
+} = {}): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-conn-'))
+  ends.push(() => rm(folder, { recursive: true, force: true }))
+  const url = store === 'postgres' ? await createDatabase() : undefined
+  if (url) ends.push(() => dropDatabase(url))
+  const config = loadConfig({
+    SVC_DATA_DIR: folder,
+    SVC_SQLITE_SYNC: 'normal',
+    SVC_EGRESS_ALLOW: '127.0.0.1',
+    DATABASE_URL: url,
+    ...env,
+  })
+  const opened = await openStore(config, () => {})
+  ends.push(() => opened.close())
+  const { world, clock, logged, env: own } = outside(config, env)
+  const ctx: Ctx = {
+    config,
+    store: opened,
+    db: opened.db,
+    world,
+    bells: new Bells(),
+    tails: new Tails(),
+    live: new LiveRuns(),
+    wedges: { get: () => undefined, all: () => [], problems: () => [] },
+    vault: vaultWith(Buffer.alloc(32, 1)),
+    replica: 'r1',
+  }
+  await opened.transact((db) =>
+    db
+      .insertInto('organisations')
+      .values({ id: 'org_1', name: 'one', created_at: isoTime(clock.now()) })
+      .execute(),
+  )
+  await opened.transact((db) =>
+    db
+      .insertInto('projects')
+      .values({
+        id: PROJECT,
+        org_id: 'org_1',
+        slug: 'one',
+        name: 'one',
+        tier: 'default',
+        wedges: null,
+        created_at: isoTime(clock.now()),
+      })
+      .execute(),
+  )
+  const scope: ProjectScope = {
+    actor: { kind: 'key', id: 'key_1' },
+    role: 'admin',
+    orgId: 'org_1',
+    projectIds: [PROJECT],
+    projectId: PROJECT,
+  }
+  return { ctx, env: own, logged, clock, scope }
+}
+
+/** What is not in rows: time by hand, an environment and a log that tests can look at. */
+export function outside(config: Config, env: Place['env'] = {}) {
+  const logged: string[] = []
+  const clock = handClock()
+  const own = { ...env }
+  const world = {
+    ...systemWorld('silent'),
+    clock,
+    env: (name: string) => own[name],
+    log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }),
+  }
+  return { config, world, clock, logged, env: own }
+}
+
+/** A row as it may stand in the store, without the way through the API. */
+export async function givenConnection(ctx: Ctx, some: Partial<Connection>): Promise<Connection> {
+  const connection: Connection = {
+    id: ctx.world.newId('conn'),
+    project_id: PROJECT,
+    owner_kind: 'founder',
+    owner_id: PROJECT,
+    kind: 'custom',
+    name: 'crm',
+    config: {},
+    secret_ref: null,
+    pending_account: null,
+    last_ok_at: null,
+    last_error: null,
+    last_error_at: null,
+    created_at: isoTime(ctx.world.clock.now()),
+    updated_at: isoTime(ctx.world.clock.now()),
+    ...some,
+  }
+  await ctx.store.transact((db) => insertConnection(db, connection))
+  return connection
+}
+
+export async function givenClient(ctx: Ctx, id: string): Promise<void> {
+  const at = isoTime(ctx.world.clock.now())
+  await ctx.store.transact((db) =>
+    db
+      .insertInto('clients')
+      .values({ id, project_id: PROJECT, display_name: null, metadata: '{}', created_at: at, updated_at: at })
+      .execute(),
+  )
+}
+
+function handClock() {
+  let now = Date.UTC(2026, 0, 2)
+  let timers: { at: number; call: () => void }[] = []
+  return {
+    now: () => now,
+    after(ms: number, call: () => void) {
+      const timer = { at: now + ms, call }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((other) => other !== timer)
+      }
+    },
+    advance(ms: number) {
+      now += ms
+      const due = timers.filter((timer) => timer.at <= now)
+      timers = timers.filter((timer) => timer.at > now)
+      for (const timer of due) timer.call()
+    },
+    /** Timers that nobody cancelled. */
+    waiting: () => timers.length,
+  }
+}
+
+export interface Received {
+  method: string
+  url: string
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/** A server of the outside world on this machine. */
+export async function upstream(answer: (request: Received, response: ServerResponse) => void) {
+  const received: Received[] = []
+  let connections = 0
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text
+    })
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      const seen = { method, url, headers, body }
+      received.push(seen)
+      answer(seen, response)
+    })
+  })
+  server.on('connection', () => connections++)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ends.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, port, received, connections: () => connections }
+}
+
+export function answerJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import { refOf, requireRef } from '../../src/connections/secret-ref.ts'
+
+describe('secret_ref', () => {
+  test.each(['env:MAIL_KEY', 'env:_x', 'vault:mail', 'vault:client/7.key:a'])('%s is a reference', (ref) => {
+    expect(() => requireRef(ref, null)).not.toThrow()
+  })
+
+  test.each([
+    '',
+    'mail',
+    'env:',
+    'vault:',
+    'env:A B',
+    'env:1A',
+    'ENV:A',
+    'vault: x',
+    'file:/etc/passwd',
+    'env:A\n',
+    'vault:a\nb',
+  ])('%j is 400', (ref) => {
+    expect(() => requireRef(ref, null)).toThrow("field 'secret_ref' must be env:NAME or vault:KEY")
+  })
+
+  test.each([
+    'SVC_SECRET_KEY',
+    'svc_secret_key',
+    'BROKER_API_KEY',
+    'DATABASE_URL',
+    'PGPASSWORD',
+    'NODE_OPTIONS',
+    'ANTHROPIC_API_KEY',
+    'OPENAI_API_KEY',
+    'PATH',
+    'HOME',
+    'HTTPS_PROXY',
+    'no_proxy',
+  ])('env:%s belongs to the service or the system and is 400', (name) => {
+    expect(() => requireRef(`env:${name}`, null)).toThrow(expect.objectContaining({ status: 400 }))
+    expect(() => requireRef(`env:${name}`, [name])).toThrow(expect.objectContaining({ status: 400 }))
+  })
+
+  test('SVC_ENV_SECRETS lists the only names that are allowed', () => {
+    expect(() => requireRef('env:MAIL_KEY', ['MAIL_KEY'])).not.toThrow()
+    expect(() => requireRef('env:OTHER', ['MAIL_KEY'])).toThrow(expect.objectContaining({ status: 400 }))
+    expect(() => requireRef('env:OTHER', [])).toThrow(expect.objectContaining({ status: 400 }))
+  })
+
+  test('without a reference the vault key is the id of the connection', () => {
+    expect(refOf({ id: 'conn_1', secret_ref: null })).toEqual({ in: 'vault', key: 'conn_1' })
+  })
+})
