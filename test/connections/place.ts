@@ -72,7 +72,7 @@ export async function place({
     bells: new Bells(),
     tails: new Tails(),
     live: new LiveRuns(),
-    wedges: { get: () => undefined, all: () => [], problems: () => [] },
+    wedges: { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] },
     vault: vaultWith(Buffer.alloc(32, 1)),
     replica: 'r1',
   }

@@ -1,0 +1,245 @@
+import { createHmac } from 'node:crypto'
+import { createServer } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { act } from '../../src/connections/act.ts'
+import { requireExecutor } from '../../src/connections/executors/table.ts'
+import { findConnection } from '../../src/connections/rows.ts'
+import { writeSecret } from '../../src/connections/secrets.ts'
+import { vaultWith } from '../../src/connections/vault.ts'
+import { answerJson, eachStore, givenConnection, place, upstream } from './place.ts'
+
+const CANARY = 'canary-5ecret-value'
+const send = { capability: 'send_email', payload: { to: 'a@b.test', body: 'hello' }, idempotencyKey: 'apr_1' }
+
+eachStore((store) => {
+  test('email posts the payload to api_url with the bearer secret, the sender and the approval id', async () => {
+    const { ctx, scope } = await place({ store })
+    const server = await upstream((_, response) => answerJson(response, 202, { id: 'm1' }))
+    const config = { api_url: `${server.url}/v3/send?x=1`, from: 'desk@shop.test' }
+    const mail = await givenConnection(ctx, { kind: 'email', name: 'mail', config })
+    await writeSecret(ctx, scope, mail, CANARY)
+    expect(await act(ctx, mail, send)).toEqual({
+      outcome: 'ok',
+      ok: true,
+      status: 202,
+      result: { id: 'm1' },
+      error: null,
+    })
+    const [request] = server.received
+    expect(request).toMatchObject({ method: 'POST', url: '/v3/send?x=1' })
+    expect(request?.headers).toMatchObject({
+      authorization: `Bearer ${CANARY}`,
+      'idempotency-key': 'apr_1',
+      'content-type': 'application/json',
+    })
+    expect(JSON.parse(request?.body ?? '')).toEqual({ ...send.payload, from: 'desk@shop.test' })
+    expect(await findConnection(ctx.db, mail.id)).toMatchObject({ last_error: null, last_ok_at: expect.any(String) })
+  })
+
+  test('what is wrong is kept on the record until it works again', async () => {
+    const { ctx } = await place({ store })
+    let status = 401
+    const server = await upstream((_, response) => answerJson(response, status, {}))
+    const mail = await givenConnection(ctx, { kind: 'email', config: { api_url: server.url } })
+    await act(ctx, mail, send)
+    expect(await findConnection(ctx.db, mail.id)).toMatchObject({
+      last_error: 'upstream answered 401',
+      last_ok_at: null,
+    })
+    status = 200
+    await act(ctx, mail, send)
+    expect(await findConnection(ctx.db, mail.id)).toMatchObject({ last_error: null, last_ok_at: expect.any(String) })
+  })
+})
+
+describe('named failures, before anything leaves', () => {
+  test('an email connection without api_url reports the missing api_url', async () => {
+    const { ctx } = await place()
+    const mail = await givenConnection(ctx, { kind: 'email', name: 'mail' })
+    expect(await act(ctx, mail, send)).toMatchObject({
+      outcome: 'failed',
+      status: null,
+      error: "connection 'mail' has no api_url in its config",
+    })
+  })
+
+  test('a kind without an executor reports it', async () => {
+    const { ctx } = await place()
+    const fax = await givenConnection(ctx, { kind: 'fax' })
+    expect(await act(ctx, fax, send)).toMatchObject({ outcome: 'failed', error: "no executor for kind 'fax'" })
+    expect(() => requireExecutor(ctx, 'webhook', 'read')).toThrow("no executor for kind 'webhook'")
+    expect(() => requireExecutor(ctx, 'broker', 'act')).toThrow("no executor for kind 'broker'")
+  })
+
+  test('a connection that was deleted since the run began is gone', async () => {
+    const { ctx } = await place()
+    expect(await act(ctx, { id: 'conn_gone' }, send)).toMatchObject({ outcome: 'failed', error: 'no such connection' })
+  })
+
+  test('a private address is refused', async () => {
+    const { ctx } = await place({ env: { SVC_EGRESS_ALLOW: '' } })
+    const server = await upstream((_, response) => response.end())
+    const crm = await givenConnection(ctx, { config: { api_url: server.url } })
+    expect(await act(ctx, crm, send)).toMatchObject({
+      outcome: 'failed',
+      error: expect.stringContaining('destination is not allowed'),
+    })
+    expect(server.connections()).toBe(0)
+  })
+
+  test.each([
+    ['env:MISSING', /'MISSING' is not set/],
+    ['vault:never', /no secret was written yet/],
+  ])('a secret that %s does not give sends nothing', async (secret_ref, error) => {
+    const { ctx } = await place()
+    const server = await upstream((_, response) => response.end())
+    const crm = await givenConnection(ctx, { config: { api_url: server.url }, secret_ref })
+    const result = await act(ctx, crm, send)
+    expect(result).toMatchObject({ outcome: 'failed', error: expect.stringMatching(error) })
+    expect(server.connections()).toBe(0)
+  })
+
+  test('a secret of another key sends nothing and says so', async () => {
+    const { ctx, scope } = await place()
+    const server = await upstream((_, response) => response.end())
+    const crm = await givenConnection(ctx, { config: { api_url: server.url } })
+    await writeSecret({ ...ctx, vault: vaultWith(Buffer.alloc(32, 7)) }, scope, crm, CANARY)
+    expect((await act(ctx, crm, send)).error).toContain('sealed with another key')
+    expect(server.connections()).toBe(0)
+  })
+
+  test('a secret that no header can carry is not sent and not told', async () => {
+    const { ctx, scope } = await place()
+    const crm = await givenConnection(ctx, { config: { api_url: 'http://127.0.0.1:9' } })
+    await writeSecret(ctx, scope, crm, `${CANARY}\r\nx: y`)
+    const { error } = await act(ctx, crm, send)
+    expect(error).toContain('characters that a header cannot carry')
+    expect(error).not.toContain(CANARY)
+  })
+})
+
+describe('outcomes', () => {
+  test.each([
+    [200, 'ok'],
+    [204, 'ok'],
+    [302, 'failed'],
+    [400, 'failed'],
+    [409, 'failed'],
+    [429, 'failed'],
+    [500, 'failed'],
+    [503, 'failed'],
+    [502, 'unknown'],
+    [504, 'unknown'],
+  ])('upstream status %i is %s', async (status, outcome) => {
+    const { ctx } = await place()
+    const server = await upstream((_, response) =>
+      response.writeHead(status, { location: 'http://127.0.0.1:9/' }).end(),
+    )
+    const crm = await givenConnection(ctx, { config: { api_url: server.url } })
+    expect(await act(ctx, crm, send)).toMatchObject({ outcome, status, ok: outcome === 'ok' })
+    expect(server.received).toHaveLength(1)
+  })
+
+  test('a connection that breaks after the request left is unknown', async () => {
+    const { ctx } = await place()
+    const server = createServer((socket) => socket.once('data', () => socket.destroy()))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as { port: number }
+    const crm = await givenConnection(ctx, { config: { api_url: `http://127.0.0.1:${port}` } })
+    expect(await act(ctx, crm, send)).toMatchObject({ outcome: 'unknown', ok: false, status: null })
+  })
+
+  test('a time-out is unknown', async () => {
+    const { ctx, clock } = await place()
+    const server = await upstream(() => clock.advance(20_000))
+    const crm = await givenConnection(ctx, { config: { api_url: server.url } })
+    expect(await act(ctx, crm, send)).toMatchObject({ outcome: 'unknown', error: 'the other side took too long' })
+  })
+
+  test('a closed port is a clean failure', async () => {
+    const { ctx } = await place()
+    const crm = await givenConnection(ctx, { config: { api_url: 'http://127.0.0.1:9/' } })
+    expect(await act(ctx, crm, send)).toMatchObject({ outcome: 'failed', status: null })
+  })
+
+  test('an answer that is too large still says that it was done', async () => {
+    const { ctx } = await place()
+    const server = await upstream((_, response) => response.end('x'.repeat(300 * 1024)))
+    const crm = await givenConnection(ctx, { config: { api_url: server.url } })
+    expect(await act(ctx, crm, send)).toEqual({ outcome: 'ok', ok: true, status: 200, result: null, error: null })
+  })
+})
+
+describe('secrets stay inside', () => {
+  test('an upstream that echoes the secret in any form shows nothing of it', async () => {
+    const { ctx, scope, logged } = await place()
+    const forms = [
+      CANARY,
+      Buffer.from(`Bearer ${CANARY}`).toString('base64'),
+      Buffer.from(CANARY).toString('hex'),
+      encodeURIComponent(CANARY),
+    ]
+    const server = await upstream(({ headers }, response) => answerJson(response, 400, { headers, forms }))
+    const crm = await givenConnection(ctx, { config: { api_url: server.url } })
+    await writeSecret(ctx, scope, crm, CANARY)
+    const seen = JSON.stringify([await act(ctx, crm, send), await findConnection(ctx.db, crm.id), logged])
+    for (const form of [
+      CANARY,
+      Buffer.from(CANARY).toString('base64').slice(4, -4),
+      Buffer.from(CANARY).toString('hex'),
+    ])
+      expect(seen).not.toContain(form)
+    expect(server.received[0]?.headers.authorization).toBe(`Bearer ${CANARY}`)
+  })
+
+  test('a redirect takes the secret nowhere', async () => {
+    const { ctx, scope } = await place()
+    const second = await upstream((_, response) => response.end())
+    const first = await upstream((_, response) => response.writeHead(307, { location: second.url }).end())
+    const crm = await givenConnection(ctx, { config: { api_url: first.url } })
+    await writeSecret(ctx, scope, crm, CANARY)
+    expect(await act(ctx, crm, send)).toMatchObject({
+      outcome: 'failed',
+      status: 307,
+      error: 'upstream answered with a redirect',
+    })
+    expect(second.connections()).toBe(0)
+  })
+})
+
+describe('webhook', () => {
+  const deliver = async (secret: string | null) => {
+    const { ctx, scope } = await place()
+    const server = await upstream((_, response) => response.end('thanks'))
+    const hook = await givenConnection(ctx, { kind: 'webhook', name: 'hook', config: { url: `${server.url}/in` } })
+    if (secret) await writeSecret(ctx, scope, hook, secret)
+    const result = await act(ctx, hook, send)
+    return { result, request: server.received[0] }
+  }
+
+  test.each([
+    [
+      'whsec_ and base64',
+      'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64'),
+    ],
+    ['raw', 'a raw secret, äöü', Buffer.from('a raw secret, äöü')],
+  ])('is signed by the Standard Webhooks headers with a secret that is %s', async (_, secret, key) => {
+    const { result, request } = await deliver(secret)
+    expect(result).toMatchObject({ outcome: 'ok', result: 'thanks' })
+    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = request?.headers ?? {}
+    const mac = createHmac('sha256', key)
+      .update(`${String(id)}.${String(at)}.${request?.body}`)
+      .digest('base64')
+    expect({ id, signature }).toEqual({ id: 'apr_1', signature: `v1,${mac}` })
+    expect(Number(at)).toBe(Date.UTC(2026, 0, 2) / 1000)
+    expect(request?.headers.authorization).toBeUndefined()
+  })
+
+  test('goes unsigned without a secret', async () => {
+    const { request } = await deliver(null)
+    expect(request?.headers['webhook-signature']).toBeUndefined()
+    expect(request?.body).toBe(JSON.stringify(send.payload))
+  })
+})

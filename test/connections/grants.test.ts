@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { briefConnections, grantFor, missingConnections, pickConnection } from '../../src/connections/grants.ts'
+import type { Connection } from '../../src/connections/rows.ts'
+import { writeSecret } from '../../src/connections/secrets.ts'
+import { eachStore, givenConnection, PROJECT, place } from './place.ts'
+
+const manifest = { connections: ['mail', 'crm'] }
+
+eachStore((store) => {
+  test("a run gets the founder's connections and its client's own, among the declared names", async () => {
+    const { ctx } = await place({ store })
+    const founderMail = await givenConnection(ctx, { name: 'mail' })
+    const ownMail = await givenConnection(ctx, { name: 'mail', owner_kind: 'client', owner_id: 'cli_1' })
+    const crm = await givenConnection(ctx, { name: 'crm' })
+    await givenConnection(ctx, { name: 'crm', owner_kind: 'client', owner_id: 'cli_2' })
+    await givenConnection(ctx, { name: 'other' })
+    await givenConnection(ctx, { name: 'mail', project_id: 'prj_2', owner_id: 'prj_2' })
+    const ids = async (clientId: string | null) =>
+      (await grantFor(ctx.db, { projectId: PROJECT, clientId, manifest })).connections
+        .map((connection) => connection.id)
+        .toSorted()
+    expect(await ids('cli_1')).toEqual([ownMail.id, crm.id].toSorted())
+    expect(await ids(null)).toEqual([founderMail.id, crm.id].toSorted())
+    expect(
+      (await grantFor(ctx.db, { projectId: PROJECT, clientId: null, manifest: { connections: [] } })).connections,
+    ).toEqual([])
+  })
+
+  test('what is not registered, has no secret or is not authorised is missing', async () => {
+    const { ctx, scope } = await place({ store })
+    const wants = { connections: ['mail', 'gmail', 'slack', 'crm'] }
+    const mail = await givenConnection(ctx, { name: 'mail', kind: 'email' })
+    await givenConnection(ctx, {
+      name: 'gmail',
+      kind: 'broker',
+      config: { toolkit: 'gmail', connected_account_id: 'ca_1' },
+    })
+    await givenConnection(ctx, { name: 'slack', kind: 'broker', config: { toolkit: 'slack' } })
+    expect(await missingConnections(ctx, wants, PROJECT, null)).toEqual(['mail', 'slack', 'crm'])
+    await writeSecret(ctx, scope, mail, 'x')
+    expect(await missingConnections(ctx, wants, PROJECT, null)).toEqual(['slack', 'crm'])
+  })
+})
+
+describe('the connection that serves a capability', () => {
+  const connection = (name: string, kind = 'custom', config = {}) =>
+    ({ id: `conn_${name}`, name, kind, config }) as Connection
+  const mail = connection('mail')
+  const gmail = connection('work', 'broker', { toolkit: 'gmail', read_tools: ['GMAIL_LIST'] })
+  const grant = { connections: [mail, gmail, connection('crm')] }
+
+  test.each([
+    ['mail', undefined, 'mail'],
+    ['mail:send', undefined, 'mail'],
+    ['GMAIL_SEND_EMAIL', undefined, 'work'],
+    ['gmail_send_email', undefined, 'work'],
+    ['anything', 'crm', 'crm'],
+    ['mail', 'crm', 'crm'],
+  ])('%s with connection %s is %s', (capability, name, picked) => {
+    expect(pickConnection(grant, capability, name).name).toBe(picked)
+  })
+
+  test.each(['send', 'mailer', 'GMAILER_X', 'mail send', 'SLACK_POST'])('none for %s is 400', (capability) => {
+    expect(() => pickConnection(grant, capability)).toThrow(expect.objectContaining({ status: 400 }))
+  })
+
+  test('a name outside of the grant does not exist', () => {
+    expect(() => pickConnection(grant, 'mail', 'stripe')).toThrow(expect.objectContaining({ status: 404 }))
+  })
+
+  test('two that could serve are 400', () => {
+    const two = { connections: [gmail, connection('home', 'broker', { toolkit: 'gmail' })] }
+    expect(() => pickConnection(two, 'GMAIL_SEND_EMAIL')).toThrow(/more than one connection/)
+  })
+
+  test('the agent is told names and kinds and no addresses', () => {
+    const secretive = { connections: [connection('crm', 'custom', { api_url: 'https://x.test' }), gmail] }
+    expect(briefConnections(secretive)).toEqual([
+      { name: 'crm', kind: 'custom' },
+      { name: 'work', kind: 'broker', toolkit: 'gmail', read_tools: ['GMAIL_LIST'] },
+    ])
+  })
+})
