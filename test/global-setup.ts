@@ -1,7 +1,13 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { createPostgres, removePostgres, SERVER_URL } from './postgres.ts'
 
 /** One PostgreSQL for the whole run; each test file makes its own databases on it. */
 export default async function setup(): Promise<() => Promise<void>> {
+  // The programs inside the sandbox are bundles; the tests run those that belong to the sources.
+  execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/build.mjs', import.meta.url))], {
+    stdio: 'inherit',
+  })
   const server = await createPostgres()
   process.env[SERVER_URL] = server.url
   return () => removePostgres(server)

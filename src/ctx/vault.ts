@@ -24,6 +24,8 @@ export interface Vault {
   seal(value: string, place: SecretPlace): Envelope
   /** Throws a `SecretUnavailable` when the envelope was sealed by another key or belongs elsewhere. */
   open(envelope: Envelope, place: SecretPlace): string
+  /** 32 bytes for another purpose, from which nobody learns the key itself. */
+  derive(purpose: string): Buffer
 }
 
 /** A secret that exists but cannot be used; the message says why and what to do, never the value. */

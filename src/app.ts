@@ -1,0 +1,123 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+import { bootstrap } from './accounts/bootstrap.ts'
+import { expireDue } from './approvals/settle.ts'
+import type { Config } from './config/config.ts'
+import { openVault } from './connections/vault.ts'
+import { Bells } from './ctx/bells.ts'
+import type { Ctx } from './ctx/ctx.ts'
+import { LiveRuns } from './ctx/live.ts'
+import { every, type Loop } from './ctx/loop.ts'
+import { Tails } from './ctx/tails.ts'
+import { isoTime, type World } from './ctx/world.ts'
+import { nudgeFollowers } from './events/follow.ts'
+import { serveSandboxPlane } from './planes/sandbox.ts'
+import { servePublicPlanes } from './planes/public.ts'
+import { BEAT_MS, endLeftOvers, endLostRuns, renewLease } from './runs/leases.ts'
+import { Runner } from './runs/runner.ts'
+import { type Driver, pickDriver } from './sandbox/driver.ts'
+import { openStore } from './store/open.ts'
+import { openShelf } from './wedges/shelf.ts'
+import { WorkflowCells } from './workflows/cells.ts'
+
+/** One replica: its doors, its runner and its sweepers over one store. */
+export interface App {
+  ctx: Ctx
+  driver: Driver
+  /** Where it listens. */
+  url: string
+  /** The founder key, on the very first start and never again. */
+  firstKey: string | null
+  stop(): Promise<void>
+}
+
+export async function startApp(config: Config, world: World): Promise<App> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const ctx = await openContext(config, world)
+  const driver = await pickDriver(config.sandbox, (line) => world.log.info(line), [config.dataDir])
+  const { key } = await bootstrap(ctx)
+  const workflows = new WorkflowCells(ctx, driver, agentDir())
+  let sandboxPlane: FastifyInstance
+  const runner = new Runner(ctx, driver, {
+    agentDir: agentDir(),
+    door: (request, response) => sandboxPlane.routing(request, response),
+  })
+  sandboxPlane = serveSandboxPlane(ctx, runner, workflows)
+  await sandboxPlane.ready()
+  let draining = false
+  const http = servePublicPlanes(ctx, driver, () => draining)
+  await clearLeftOvers(ctx)
+  const loops = [...sweepers(ctx), runner]
+  for (const loop of loops) loop.start()
+  const url = await http.listen({ host: config.host, port: config.port })
+  return {
+    ctx,
+    driver,
+    url,
+    firstKey: key,
+    async stop() {
+      draining = true
+      await runner.stop()
+      await http.close()
+      await sandboxPlane.close()
+      await workflows.close()
+      for (const loop of loops) await loop.stop()
+      ctx.wedges.stop()
+      await ctx.store.close()
+    },
+  }
+}
+
+async function openContext(config: Config, world: World) {
+  const store = await openStore(config, (message, err) => world.log.warn({ err }, message))
+  const wedges = await openShelf(config.wedgesDir, world.log)
+  const ctx = {
+    config,
+    store,
+    db: store.db,
+    world,
+    bells: new Bells(),
+    tails: new Tails(),
+    live: new LiveRuns(),
+    wedges,
+    vault: openVault(world),
+    replica: `rep_${Buffer.from(world.random(9)).toString('base64url')}`,
+  }
+  store.hear((topic) => {
+    if (topic.startsWith('log:')) ctx.tails.nudge(topic.slice(4))
+    else ctx.bells.ring(topic)
+  })
+  wedges.start()
+  return ctx
+}
+
+/** With SQLite nobody else can be running; with PostgreSQL the leases of others tell. */
+async function clearLeftOvers(ctx: Ctx): Promise<void> {
+  if (ctx.store.kind === 'sqlite') await endLeftOvers(ctx)
+}
+
+const SWEEP_MS = 1_000
+const FOLLOW_MS = 400
+
+/** What every replica does again and again; all of it is safe to do together. */
+function sweepers(ctx: Ctx): Loop[] {
+  const { clock, log } = ctx.world
+  const startedAt = isoTime(clock.now())
+  const seen = new Map<string, number>()
+  const sweep = (name: string, ms: number, work: () => Promise<unknown>) =>
+    every(clock, ms, work, (err) => log.error({ err }, `${name} failed`))
+  return [
+    sweep('lease', BEAT_MS, () => renewLease(ctx, startedAt)),
+    sweep('lost runs', BEAT_MS, () => endLostRuns(ctx)),
+    sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
+    ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOW_MS, () => nudgeFollowers(ctx, seen))] : []),
+  ]
+}
+
+/** The bundled programs lie beside the bundle; in development, in `dist`. */
+function agentDir(): string {
+  const here = fileURLToPath(new URL('.', import.meta.url))
+  return existsSync(join(here, 'harness.cjs')) ? here : join(here, '..', 'dist')
+}

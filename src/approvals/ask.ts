@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { audit } from '../audit/append.ts'
+import { canonical, type Json } from '../base/json.ts'
+import { Problem } from '../base/problem.ts'
+import type { Wedge } from '../base/wedge.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { isoTime } from '../ctx/world.ts'
+import { append, RunOver, write } from '../events/append.ts'
+import type { Approvals } from '../store/tables.ts'
+import type { Constraints } from '../tasks/clamp.ts'
+import { setWaiting } from '../tasks/state-rows.ts'
+import { consultPolicy } from './consult.ts'
+import { approvalRow, insertApproval } from './rows.ts'
+
+/** The run that asks: what the gate needs to know of it. */
+export interface AskingRun {
+  taskId: string
+  epoch: number
+  projectId: string
+  wedge: Wedge
+  taskType: string
+  constraints: Constraints
+  /** Fires when the run is ended from outside. */
+  signal: AbortSignal
+}
+
+export interface GatedRequest {
+  action: string
+  payload: Json
+  path: 'action' | 'tool'
+  risk: string
+  connectionId: string | null
+}
+
+/** A person said no, nobody said yes in time, or the run is over. */
+export class Refused extends Problem {
+  constructor(status: string) {
+    super(403, `approval ${status}`)
+  }
+}
+
+/** Asks the gate and waits for the answer. Only a row that says approved or auto_approved lets anything pass. */
+export async function ask(ctx: Ctx, run: AskingRun, request: GatedRequest): Promise<Approvals> {
+  const asked = await inTx(ctx, (tx) => putQuestion(tx, run, request))
+  const answered = asked.status === 'pending' ? await decision(ctx, asked.id, run.signal) : asked
+  if (answered.status !== 'approved' && answered.status !== 'auto_approved') throw new Refused(answered.status)
+  return answered
+}
+
+export function payloadHash(payload: Json): string {
+  return createHash('sha256').update(canonical(payload)).digest('hex')
+}
+
+/** One transaction: the policy's answer with its counters, the row, the event and the task's status. */
+async function putQuestion(tx: Tx, run: AskingRun, request: GatedRequest): Promise<Approvals> {
+  const now = tx.world.clock.now()
+  const verdict = await consultPolicy(tx, run, request)
+  const row: Approvals = {
+    id: tx.world.newId('apr'),
+    project_id: run.projectId,
+    task_id: run.taskId,
+    wedge: run.wedge.slug,
+    task_type: run.taskType,
+    action: request.action,
+    risk: request.risk,
+    path: request.path,
+    payload: JSON.stringify(request.payload),
+    payload_sha256: payloadHash(request.payload),
+    edited: null,
+    status: verdict ? 'auto_approved' : 'pending',
+    policy_reason: verdict?.reason ?? null,
+    policy_rule: verdict ? JSON.stringify(verdict.rule) : null,
+    reason: null,
+    note: null,
+    connection_id: request.connectionId,
+    created_at: isoTime(now),
+    expires_at: verdict ? null : isoTime(now + tx.config.approvalTtlS * 1000),
+    decided_at: verdict ? isoTime(now) : null,
+    decided_by_kind: verdict ? 'system' : null,
+    decided_by_id: verdict ? 'policy' : null,
+  }
+  await insertApproval(tx.db, row)
+  if (verdict) await passByPolicy(tx, run, row, verdict.reason)
+  else await stopForPerson(tx, run, row, request.payload)
+  return row
+}
+
+async function passByPolicy(tx: Tx, run: AskingRun, row: Approvals, policy_reason: string): Promise<void> {
+  const { id: approval_id, action } = row
+  await append(tx, run, [
+    { type: 'approval.resolved', data: { approval_id, action, decision: 'auto_approved', policy_reason } },
+  ])
+  const data = { action, task_id: row.task_id, payload_sha256: row.payload_sha256, policy_reason }
+  await audit(tx, row.project_id, { kind: 'system', id: 'policy' }, 'approval.auto_approved', row.id, data)
+}
+
+async function stopForPerson(tx: Tx, run: AskingRun, row: Approvals, preview: Json): Promise<void> {
+  const { id, epoch } = { id: run.taskId, epoch: run.epoch }
+  const [head] = await setWaiting(tx.db, { id, epoch, from: 'running', to: 'awaiting_approval', count: 1 })
+  if (!head) throw new RunOver()
+  const { id: approval_id, action, risk, expires_at } = row
+  const data = { approval_id, action, risk, preview, expires_at: expires_at ?? '' }
+  await write(tx, run.taskId, head.last_event_id, [{ type: 'approval.requested', data }])
+  tx.ring(`project:${row.project_id}`)
+}
+
+/** How long a waiter trusts its bell: a decision on another replica rings it too, unless the ring was lost. */
+const POLL_MS = 700
+
+/** Waits on the row. The bell is heard from before the first look, so no decision slips in between. */
+async function decision(ctx: Ctx, id: string, signal: AbortSignal): Promise<Approvals> {
+  let wake = () => {}
+  const unhear = ctx.bells.on(`approval:${id}`, () => wake())
+  const ended = () => wake()
+  signal.addEventListener('abort', ended)
+  try {
+    for (;;) {
+      const rung = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const row = await approvalRow(ctx.db, id)
+      if (row && row.status !== 'pending') return row
+      if (!row || signal.aborted) throw new Refused('withdrawn')
+      const cancel = ctx.store.kind === 'postgres' ? ctx.world.clock.after(POLL_MS, wake) : () => {}
+      await rung
+      cancel()
+    }
+  } finally {
+    unhear()
+    signal.removeEventListener('abort', ended)
+  }
+}

@@ -1,0 +1,120 @@
+import { audit } from '../audit/append.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { badRequest, conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Actor, ProjectScope } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import { write } from '../events/append.ts'
+import type { NewEvent } from '../events/types.ts'
+import { recordCorrection } from '../knowledge/corrections.ts'
+import type { Approvals, Tasks } from '../store/tables.ts'
+import { taskRow } from '../tasks/rows.ts'
+import { setWaiting } from '../tasks/state-rows.ts'
+import { payloadHash } from './ask.ts'
+import { approvedPayload } from './record.ts'
+import { approvalRow, decidePending, pendingOf } from './rows.ts'
+import { endTask } from './settle.ts'
+
+/** Lets the action pass, as proposed or as edited. The run goes on, on whichever replica it waits. */
+export function approve(
+  ctx: Ctx,
+  scope: ProjectScope,
+  approval: Approvals,
+  { edited, note }: { edited?: JsonObject | undefined; note?: string | undefined },
+): Promise<void> {
+  const edit = approval.path === 'action' ? (edited ?? null) : null
+  const payload = JSON.parse(approval.payload) as Json
+  if (edit && !isJsonObject(payload)) throw badRequest("field 'edited' needs a payload that is an object")
+  const row = { ...approval, edited: edit && JSON.stringify(edit) }
+  return inTx(ctx, async (tx) => {
+    await decide(tx, row, 'approved', scope.actor, { note: note ?? null, reason: null })
+    const task = await taskOf(tx, row)
+    const corrected = edit && isJsonObject(payload) ? await learn(tx, scope.actor, row, payload, edit) : []
+    await goOn(tx, task, [resolved(row, 'approved', scope.actor), ...corrected])
+    await audit(tx, row.project_id, scope.actor, 'approval.approved', row.id, {
+      action: row.action,
+      task_id: row.task_id,
+      payload_sha256: payloadHash(approvedPayload(row)),
+      edited: edit !== null,
+      ...(note !== undefined && { note }),
+    })
+  })
+}
+
+/** Refuses the action, and with it the whole task: not a skip of one step. */
+export function reject(ctx: Ctx, scope: ProjectScope, row: Approvals, reason: string | undefined): Promise<void> {
+  return inTx(ctx, async (tx) => {
+    await decide(tx, row, 'rejected', scope.actor, { reason: reason ?? null, note: null })
+    await endTask(tx, row.task_id, {
+      status: 'rejected',
+      // The founder's words stay in the row and the audit: customers read this log.
+      error: { reason: 'rejected', message: `the action '${row.action}' was rejected` },
+      events: [resolved(row, 'rejected', scope.actor)],
+    })
+    const data = { action: row.action, task_id: row.task_id, ...(reason !== undefined && { reason }) }
+    await audit(tx, row.project_id, scope.actor, 'approval.rejected', row.id, data)
+  })
+}
+
+async function decide(
+  tx: Tx,
+  row: Approvals,
+  status: 'approved' | 'rejected',
+  actor: Actor,
+  words: { reason: string | null; note: string | null },
+): Promise<void> {
+  const [decided] = await decidePending(tx.db, {
+    ...words,
+    id: row.id,
+    status,
+    edited: row.edited,
+    payload_sha256: payloadHash(approvedPayload(row)),
+    decided_at: isoTime(tx.world.clock.now()),
+    decided_by_kind: actor.kind,
+    decided_by_id: actor.id,
+  })
+  if (!decided) {
+    const now = await approvalRow(tx.db, row.id)
+    // Past its time and not swept yet: nobody can decide it any more.
+    throw conflict(`approval already decided (${now?.status === 'pending' ? 'expired' : now?.status})`)
+  }
+  tx.ring(`approval:${row.id}`)
+  tx.ring(`project:${row.project_id}`)
+}
+
+/** The task runs again, unless another of its questions is still open. */
+async function goOn(tx: Tx, task: Tasks, events: NewEvent[]): Promise<void> {
+  const open = await pendingOf(tx.db, { task_id: task.id })
+  const to = open.length > 0 ? 'awaiting_approval' : 'running'
+  const from = 'awaiting_approval'
+  const [head] = await setWaiting(tx.db, { id: task.id, epoch: task.epoch, from, to, count: events.length })
+  if (!head) throw conflict('task already finished')
+  await write(tx, task.id, head.last_event_id, events)
+}
+
+/** An edit that changed something becomes knowledge, and a note in the log. */
+async function learn(tx: Tx, by: Actor, row: Approvals, proposed: JsonObject, edited: JsonObject): Promise<NewEvent[]> {
+  if (payloadHash({ ...proposed, ...edited }) === payloadHash(proposed)) return []
+  const { project_id: projectId, wedge, task_id: taskId, id: approvalId, action } = row
+  const correction = { by, projectId, wedge, taskId, approvalId, action, proposed, edited }
+  const knowledge_id = await recordCorrection(tx, correction)
+  return [{ type: 'feedback.recorded', data: { source: 'approval', knowledge_id } }]
+}
+
+function resolved(row: Approvals, decision: 'approved' | 'rejected', { kind, id }: Actor): NewEvent {
+  const edited = row.edited !== null
+  const data = {
+    approval_id: row.id,
+    action: row.action,
+    decision,
+    decided_by: { kind, id },
+    ...(edited && { edited }),
+  }
+  return { type: 'approval.resolved', data }
+}
+
+async function taskOf(tx: Tx, row: Approvals): Promise<Tasks> {
+  const task = await taskRow(tx.db, row.task_id)
+  if (!task) throw new Error(`approval ${row.id} has no task`)
+  return task
+}

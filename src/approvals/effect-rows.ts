@@ -1,0 +1,72 @@
+import type { PageQuery } from '../http/page.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Effects } from '../store/tables.ts'
+
+/** Claims the effect of an approval: of all who try, one inserts the row, and only that one may call. */
+export const claimEffect = prepared<
+  Omit<Effects, 'outcome' | 'status' | 'error' | 'finished_at'>,
+  { approval_id: string }
+>((db, arg) =>
+  db
+    .insertInto('effects')
+    .values({
+      approval_id: arg('approval_id'),
+      project_id: arg('project_id'),
+      task_id: arg('task_id'),
+      connection_id: arg('connection_id'),
+      connection: arg('connection'),
+      action: arg('action'),
+      payload_sha256: arg('payload_sha256'),
+      outcome: 'sent',
+      replica: arg('replica'),
+      created_at: arg('created_at'),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('approval_id'),
+)
+
+/** The approval and its task as they are now: locked by nothing, compared by the claim. */
+export const approvalAndTask = prepared<
+  { id: string },
+  { status: string; payload_sha256: string; task_status: string; epoch: number }
+>((db, arg) =>
+  db
+    .selectFrom('approvals')
+    .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
+    .select(['approvals.status', 'approvals.payload_sha256', 'tasks.status as task_status', 'tasks.epoch'])
+    .where('approvals.id', '=', arg('id')),
+)
+
+export const settleEffect = prepared<
+  Pick<Effects, 'approval_id' | 'outcome' | 'status' | 'error' | 'finished_at'>,
+  { approval_id: string }
+>((db, arg) =>
+  db
+    .updateTable('effects')
+    .set({ outcome: arg('outcome'), status: arg('status'), error: arg('error'), finished_at: arg('finished_at') })
+    .where('approval_id', '=', arg('approval_id'))
+    .where('outcome', '=', 'sent')
+    .returning('approval_id'),
+)
+
+/** What a dead replica had sent and never heard back from. */
+export const openEffectsOf = prepared<
+  { replica: string },
+  Pick<Effects, 'approval_id' | 'project_id' | 'task_id' | 'action'>
+>((db, arg) =>
+  db
+    .selectFrom('effects')
+    .select(['approval_id', 'project_id', 'task_id', 'action'])
+    .where('outcome', '=', 'sent')
+    .where('replica', '=', arg('replica')),
+)
+
+export function listEffects(db: Db, taskId: string, { cursor, limit }: PageQuery): Promise<Effects[]> {
+  let query = db.selectFrom('effects').selectAll().where('task_id', '=', taskId)
+  if (cursor) query = query.where('approval_id', '<', cursor)
+  return query
+    .orderBy('approval_id', 'desc')
+    .limit(limit + 1)
+    .execute()
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { audit } from '../audit/append.ts'
+import { type ActionResult, act } from '../connections/act.ts'
+import type { Connection } from '../connections/rows.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { Approvals, Effects } from '../store/tables.ts'
+import { type AskingRun, payloadHash, Refused } from './ask.ts'
+import { approvalAndTask, claimEffect, settleEffect } from './effect-rows.ts'
+import { approvedPayload } from './record.ts'
+
+export const EffectRecord = z
+  .object({
+    approval_id: z.string(),
+    task_id: z.string(),
+    action: z.string(),
+    connection_id: z.string(),
+    connection: z.string(),
+    payload_sha256: z.string(),
+    outcome: z.enum(['ok', 'failed', 'unknown', 'sent']),
+    status: z.number().nullable(),
+    error: z.string().nullable(),
+    created_at: z.string(),
+    finished_at: z.string().nullable(),
+  })
+  .meta({ id: 'Action' })
+
+export function showEffect({ project_id: _project, replica: _replica, ...shown }: Effects) {
+  return shown
+}
+
+/**
+ * Does what the approval lets pass, once. The row is claimed before the call leaves; an outcome that is never heard
+ * stays `unknown`, and nobody tries again.
+ */
+export async function performAction(
+  ctx: Ctx,
+  run: AskingRun,
+  approval: Approvals,
+  connection: Connection,
+): Promise<ActionResult> {
+  const payload = approvedPayload(approval)
+  // What leaves is what was decided, to the byte; anything else is refused.
+  if (payloadHash(payload) !== approval.payload_sha256) throw new Refused('does not match its payload')
+  await inTx(ctx, (tx) => claim(tx, run, approval, connection))
+  const result = await act(ctx, connection, { capability: approval.action, payload, idempotencyKey: approval.id })
+  await inTx(ctx, (tx) => settle(tx, run, approval, connection, result))
+  return result
+}
+
+/** Only a row that says approved, of a run that still runs, becomes an effect. */
+async function claim(tx: Tx, run: AskingRun, approval: Approvals, connection: Connection): Promise<void> {
+  const [now] = await approvalAndTask(tx.db, { id: approval.id })
+  const passed = now?.status === 'approved' || now?.status === 'auto_approved'
+  if (!now || !passed || now.payload_sha256 !== approval.payload_sha256) throw new Refused(now?.status ?? 'withdrawn')
+  const running = now.epoch === run.epoch && (now.task_status === 'running' || now.task_status === 'awaiting_approval')
+  if (!running) throw new Refused('withdrawn: the run is over')
+  const [claimed] = await claimEffect(tx.db, {
+    approval_id: approval.id,
+    project_id: approval.project_id,
+    task_id: approval.task_id,
+    connection_id: connection.id,
+    connection: connection.name,
+    action: approval.action,
+    payload_sha256: approval.payload_sha256,
+    replica: tx.replica,
+    created_at: isoTime(tx.world.clock.now()),
+  })
+  if (!claimed) throw new Refused('was used already')
+}
+
+async function settle(tx: Tx, run: AskingRun, approval: Approvals, connection: Connection, result: ActionResult) {
+  const { outcome, status, error } = result
+  const finished_at = isoTime(tx.world.clock.now())
+  await settleEffect(tx.db, { approval_id: approval.id, outcome, status, error, finished_at })
+  const { action, payload_sha256 } = approval
+  const data = { action, connection_id: connection.id, payload_sha256, outcome, status, task_id: run.taskId }
+  await audit(tx, approval.project_id, { kind: 'task', id: run.taskId }, 'action.executed', approval.id, data)
+}

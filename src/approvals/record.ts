@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { Json, JsonObject } from '../base/json.ts'
+import { json, jsonObject } from '../http/judge.ts'
+import type { Approvals } from '../store/tables.ts'
+
+export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
+
+export const ApprovalRecord = z
+  .object({
+    approval_id: z.string(),
+    task_id: z.string(),
+    project_id: z.string(),
+    wedge: z.string(),
+    task_type: z.string(),
+    action: z.string(),
+    risk: z.string(),
+    preview: json,
+    payload_sha256: z.string(),
+    allowed_decisions: z.array(z.enum(['approve', 'edit', 'reject'])),
+    status: z.enum(APPROVAL_STATUSES),
+    path: z.enum(['action', 'tool']),
+    policy_reason: z.string().nullable(),
+    policy_rule: jsonObject.nullable(),
+    edited: jsonObject.nullable(),
+    reason: z.string().nullable(),
+    note: z.string().nullable(),
+    created_at: z.string(),
+    expires_at: z.string().nullable(),
+    decided_at: z.string().nullable(),
+    decided_by: z.object({ kind: z.string(), id: z.string() }).nullable(),
+  })
+  .meta({ id: 'Approval' })
+
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number]
+
+export function showApproval(row: Approvals) {
+  return {
+    approval_id: row.id,
+    task_id: row.task_id,
+    project_id: row.project_id,
+    wedge: row.wedge,
+    task_type: row.task_type,
+    action: row.action,
+    risk: row.risk,
+    preview: JSON.parse(row.payload) as Json,
+    payload_sha256: row.payload_sha256,
+    // The tool gate asks about a call that the agent makes itself: its arguments are not ours to change.
+    allowed_decisions: row.path === 'action' ? ['approve', 'edit', 'reject'] : ['approve', 'reject'],
+    status: row.status,
+    path: row.path,
+    policy_reason: row.policy_reason,
+    policy_rule: row.policy_rule && (JSON.parse(row.policy_rule) as JsonObject),
+    edited: row.edited && (JSON.parse(row.edited) as JsonObject),
+    reason: row.reason,
+    note: row.note,
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+    decided_at: row.decided_at,
+    decided_by: row.decided_by_kind && { kind: row.decided_by_kind, id: row.decided_by_id },
+  }
+}
+
+/** What the approval lets through: the proposal, or the proposal overlaid with the person's edit. */
+export function approvedPayload(row: Pick<Approvals, 'payload' | 'edited'>): Json {
+  const payload = JSON.parse(row.payload) as Json
+  return row.edited ? { ...(payload as JsonObject), ...(JSON.parse(row.edited) as JsonObject) } : payload
+}

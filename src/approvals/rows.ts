@@ -1,0 +1,169 @@
+import type { PageQuery } from '../http/page.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Approvals } from '../store/tables.ts'
+
+export const insertApproval = prepared<Approvals>((db, arg) =>
+  db
+    .insertInto('approvals')
+    .values({
+      id: arg('id'),
+      project_id: arg('project_id'),
+      task_id: arg('task_id'),
+      wedge: arg('wedge'),
+      task_type: arg('task_type'),
+      action: arg('action'),
+      risk: arg('risk'),
+      path: arg('path'),
+      payload: arg('payload'),
+      payload_sha256: arg('payload_sha256'),
+      edited: null,
+      status: arg('status'),
+      policy_reason: arg('policy_reason'),
+      policy_rule: arg('policy_rule'),
+      reason: null,
+      note: null,
+      connection_id: arg('connection_id'),
+      created_at: arg('created_at'),
+      expires_at: arg('expires_at'),
+      decided_at: arg('decided_at'),
+      decided_by_kind: arg('decided_by_kind'),
+      decided_by_id: arg('decided_by_id'),
+    })
+    .$castTo<never>(),
+)
+
+const approvalById = prepared<{ id: string }, Approvals>((db, arg) =>
+  db.selectFrom('approvals').selectAll().where('id', '=', arg('id')),
+)
+
+/** The service's own look, without a scope: never for a caller's id. */
+export async function approvalRow(db: Db, id: string): Promise<Approvals | undefined> {
+  return (await approvalById(db, { id }))[0]
+}
+
+export async function findApproval(db: Db, projectIds: readonly string[], id: string): Promise<Approvals | undefined> {
+  const row = await approvalRow(db, id)
+  return row && projectIds.includes(row.project_id) ? row : undefined
+}
+
+export interface ApprovalFilter extends PageQuery {
+  status?: string | undefined
+  task_id?: string | undefined
+  wedge?: string | undefined
+}
+
+export function listApprovals(db: Db, projectIds: readonly string[], filter: ApprovalFilter): Promise<Approvals[]> {
+  let query = db.selectFrom('approvals').selectAll().where('project_id', 'in', projectIds)
+  if (filter.status) query = query.where('status', '=', filter.status)
+  if (filter.task_id) query = query.where('task_id', '=', filter.task_id)
+  if (filter.wedge) query = query.where('wedge', '=', filter.wedge)
+  if (filter.cursor) query = query.where('id', '<', filter.cursor)
+  return query
+    .orderBy('id', 'desc')
+    .limit(filter.limit + 1)
+    .execute()
+}
+
+/** A person's decision: one compare-and-set, so of fifty simultaneous ones exactly one wins. Late is too late. */
+export const decidePending = prepared<
+  {
+    id: string
+    status: string
+    edited: string | null
+    payload_sha256: string
+    reason: string | null
+    note: string | null
+    decided_at: string
+    decided_by_kind: string
+    decided_by_id: string
+  },
+  { id: string }
+>((db, arg) =>
+  db
+    .updateTable('approvals')
+    .set({
+      status: arg('status'),
+      edited: arg('edited'),
+      payload_sha256: arg('payload_sha256'),
+      reason: arg('reason'),
+      note: arg('note'),
+      decided_at: arg('decided_at'),
+      decided_by_kind: arg('decided_by_kind'),
+      decided_by_id: arg('decided_by_id'),
+    })
+    .where('id', '=', arg('id'))
+    .where('status', '=', 'pending')
+    .where('expires_at', '>', arg('decided_at'))
+    .returning('id'),
+)
+
+/** Closes what is still open of a task that ends. */
+export const closePending = prepared<
+  { task_id: string; status: string; decided_at: string; by_kind: string; by_id: string },
+  { id: string; action: string }
+>((db, arg) =>
+  db
+    .updateTable('approvals')
+    .set({
+      status: arg('status'),
+      decided_at: arg('decided_at'),
+      decided_by_kind: arg('by_kind'),
+      decided_by_id: arg('by_id'),
+    })
+    .where('task_id', '=', arg('task_id'))
+    .where('status', '=', 'pending')
+    .returning(['id', 'action']),
+)
+
+export const pendingOf = prepared<{ task_id: string }, { id: string }>((db, arg) =>
+  db.selectFrom('approvals').select('id').where('task_id', '=', arg('task_id')).where('status', '=', 'pending'),
+)
+
+export const dueApprovals = prepared<{ now: string }, Pick<Approvals, 'id' | 'task_id' | 'project_id'>>((db, arg) =>
+  db
+    .selectFrom('approvals')
+    .select(['id', 'task_id', 'project_id'])
+    .where('status', '=', 'pending')
+    .where('expires_at', '<=', arg('now'))
+    .orderBy('expires_at')
+    .limit(200),
+)
+
+const counter = prepared<{ project_id: string; rule: string; span: string }, { used: number }>((db, arg) =>
+  db
+    .selectFrom('policy_counters')
+    .select('used')
+    .where('project_id', '=', arg('project_id'))
+    .where('rule', '=', arg('rule'))
+    .where('span', '=', arg('span')),
+)
+
+export async function usesOf(db: Db, project_id: string, rule: string, span: string): Promise<number> {
+  return (await counter(db, { project_id, rule, span }))[0]?.used ?? 0
+}
+
+/** Uses the rule once more unless its cap is reached: exact over replicas, because the row decides. */
+export const useRule = prepared<{ project_id: string; rule: string; span: string; cap: number }, { used: number }>(
+  (db, arg) =>
+    db
+      .insertInto('policy_counters')
+      .values({ project_id: arg('project_id'), rule: arg('rule'), span: arg('span'), used: 1 })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['project_id', 'rule', 'span'])
+          .doUpdateSet((eb) => ({ used: eb('policy_counters.used', '+', 1) }))
+          .where('policy_counters.used', '<', arg('cap')),
+      )
+      .returning('used'),
+)
+
+export const unuseRule = prepared<{ project_id: string; rule: string; span: string }>((db, arg) =>
+  db
+    .updateTable('policy_counters')
+    .set((eb) => ({ used: eb('used', '-', 1) }))
+    .where('project_id', '=', arg('project_id'))
+    .where('rule', '=', arg('rule'))
+    .where('span', '=', arg('span'))
+    .$castTo<never>(),
+)

@@ -1,0 +1,90 @@
+import { audit } from '../audit/append.ts'
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { EndReason } from '../ctx/live.ts'
+import { type Actor, type ProjectScope, SYSTEM } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { NewEvent } from '../events/types.ts'
+import type { Tasks } from '../store/tables.ts'
+import { type Ending, end } from '../tasks/end.ts'
+import { taskRow } from '../tasks/rows.ts'
+import { isTerminal } from '../tasks/status.ts'
+import { closePending, dueApprovals } from './rows.ts'
+
+/**
+ * Ends a task and whatever it still asks. Null when it was over already. The run itself, if it lives here, hears of it
+ * after the commit; on another replica the bell tells.
+ */
+export async function endTask(tx: Tx, taskId: string, ending: Ending, epoch?: number): Promise<Tasks | null> {
+  const task = await end(tx, taskId, ending, epoch)
+  // Only a task that waits can have open questions.
+  if (task?.status === 'awaiting_approval') {
+    await close(tx, taskId, ending.status === 'rejected' ? 'rejected' : 'expired', SYSTEM)
+  }
+  if (task) tx.afterCommit(() => tx.live.get(taskId)?.end(endReason(ending)))
+  return task
+}
+
+/** The founder's cancel. A task that waits for a person is settled as rejected, as the contract says. */
+export function cancelTask(ctx: Ctx, scope: ProjectScope, task: Tasks): Promise<Tasks> {
+  return inTx(ctx, async (tx) => {
+    const now = await taskRow(tx.db, task.id)
+    if (!now || isTerminal(now.status)) throw conflict('task already finished')
+    const ended =
+      now.status === 'awaiting_approval' ? await cancelWaiting(tx, scope, now) : await cancelRunning(tx, now)
+    if (!ended) throw conflict('task already finished')
+    await audit(tx, task.project_id, scope.actor, 'task.cancelled', task.id)
+    const after = await taskRow(tx.db, task.id)
+    if (!after) throw new Error(`task ${task.id} is gone`)
+    return after
+  })
+}
+
+function cancelRunning(tx: Tx, task: Tasks): Promise<Tasks | null> {
+  return endTask(tx, task.id, {
+    status: 'cancelled',
+    error: { reason: 'cancelled', message: 'the task was cancelled' },
+  })
+}
+
+async function cancelWaiting(tx: Tx, scope: ProjectScope, task: Tasks): Promise<Tasks | null> {
+  const closed = await close(tx, task.id, 'rejected', scope.actor)
+  return endTask(tx, task.id, {
+    status: 'rejected',
+    error: { reason: 'rejected', message: 'the task was cancelled while it waited for an approval' },
+    events: closed.map(
+      ({ id, action }): NewEvent => ({
+        type: 'approval.resolved',
+        data: { approval_id: id, action, decision: 'rejected', decided_by: { ...scope.actor } },
+      }),
+    ),
+  })
+}
+
+/** Expires what nobody answered in time. Run by every replica; each row is ended once. Answers how many. */
+export async function expireDue(ctx: Ctx): Promise<number> {
+  const due = await dueApprovals(ctx.db, { now: isoTime(ctx.world.clock.now()) })
+  for (const { id, task_id, project_id } of due) {
+    await inTx(ctx, async (tx) => {
+      const ended = await endTask(tx, task_id, {
+        status: 'expired',
+        error: { reason: 'expired', message: 'nobody decided in time; POST /v1/tasks/:id/retry runs it again' },
+      })
+      // A task that is over, by whatever race, keeps no open question.
+      if (!ended && (await close(tx, task_id, 'expired', SYSTEM)).length === 0) return
+      await audit(tx, project_id, SYSTEM, 'approval.expired', id, { task_id })
+    })
+  }
+  return due.length
+}
+
+async function close(tx: Tx, taskId: string, status: 'rejected' | 'expired', { kind, id }: Actor) {
+  const decided_at = isoTime(tx.world.clock.now())
+  const closed = await closePending(tx.db, { task_id: taskId, status, decided_at, by_kind: kind, by_id: id })
+  for (const row of closed) tx.ring(`approval:${row.id}`)
+  return closed
+}
+
+function endReason({ status }: Ending): EndReason {
+  return status === 'rejected' || status === 'expired' || status === 'cancelled' ? status : 'interrupted'
+}

@@ -1,0 +1,89 @@
+import type { OpenApiDocument, Operation, Parameter, Schema } from './openapi.ts'
+
+/** The reference for people: one page, no script, nothing loaded from anywhere. */
+export function docsPage(document: OpenApiDocument): string {
+  const sections = document.tags.map(({ name }) => section(document, name))
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>API reference</title><style>${STYLE}</style>
+<nav><h1>Agent Work Service</h1><p>version ${escape(String(document.info.version))} · <a href="/openapi.json">openapi.json</a></p>
+<ul>${document.tags.map(({ name }) => `<li><a href="#${escape(name)}">${escape(label(name))}</a>`).join('')}</ul></nav>
+<main><p>${escape(String(document.info.description))}</p>${sections.join('')}</main></html>`
+}
+
+const label = (name: string) => name.replaceAll('_', ' ')
+
+function section(document: OpenApiDocument, name: string): string {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation.tags.includes(name))
+      .map(([method, operation]) => describe(method, path, operation)),
+  )
+  return `<section id="${escape(name)}"><h2>${escape(label(name))}</h2>${operations.join('')}</section>`
+}
+
+function describe(method: string, path: string, operation: Operation): string {
+  const id = `${method}-${path}`.replace(/[^a-z0-9]+/gi, '-')
+  const body = operation.requestBody?.content['application/json']?.schema
+  return `<details id="${id}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escape(path)}</code>
+<span>${escape(operation.summary)}</span></summary>
+${parameters(operation.parameters ?? [])}${body ? `<h4>Body</h4>${fields(body)}` : ''}
+${Object.entries(operation.responses).map(answer).join('')}</details>`
+}
+
+function parameters(list: Parameter[]): string {
+  if (list.length === 0) return ''
+  const rows = list.map(
+    ({ name, in: place, required, schema }) =>
+      `<tr><td><code>${escape(name)}</code><td>${place}${required ? ', required' : ''}<td>${escape(kind(schema))}`,
+  )
+  return `<h4>Parameters</h4><table>${rows.join('')}</table>`
+}
+
+function answer([status, { content }]: [string, Operation['responses'][string]]): string {
+  if (status === 'default') return ''
+  const [type, media] = Object.entries(content ?? {})[0] ?? []
+  if (!type || !media) return `<h4>${status}</h4>`
+  return `<h4>${status} <small>${escape(type)}</small></h4>${type === 'application/json' ? fields(media.schema) : ''}`
+}
+
+/** An object as a table of its fields; anything else by its kind. */
+function fields(schema: Schema): string {
+  const properties = schema.properties as Record<string, Schema> | undefined
+  if (!properties) return `<p>${escape(kind(schema))}</p>`
+  const required = (schema.required as string[] | undefined) ?? []
+  const rows = Object.entries(properties).map(
+    ([name, inner]) =>
+      `<tr><td><code>${escape(name)}</code>${required.includes(name) ? '<sup>required</sup>' : ''}<td>${escape(kind(inner))}`,
+  )
+  return `<table>${rows.join('')}</table>`
+}
+
+function kind(schema: Schema): string {
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  const any = schema.anyOf ?? schema.oneOf
+  if (Array.isArray(any)) return any.map((one: Schema) => kind(one)).join(' | ')
+  if (schema.type === 'array') return `list of ${kind((schema.items as Schema | undefined) ?? {})}`
+  const properties = schema.properties as Record<string, Schema> | undefined
+  if (properties) return `{ ${Object.keys(properties).join(', ')} }`
+  return typeof schema.type === 'string' ? schema.type : String(schema.description ?? 'any JSON value')
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+const STYLE = `
+:root{color-scheme:light dark;--line:#8884;--soft:#8882;--accent:#2563eb}
+body{margin:0;font:15px/1.5 system-ui,sans-serif;display:grid;grid-template-columns:15rem 1fr}
+nav{position:sticky;top:0;height:100vh;overflow:auto;padding:1.5rem;box-sizing:border-box;border-right:1px solid var(--line)}
+nav h1{font-size:1.05rem;margin:0}nav ul{list-style:none;padding:0}nav li{margin:.3rem 0}
+main{padding:1.5rem 2rem;max-width:60rem}h2{margin-top:2.5rem}
+a{color:var(--accent);text-decoration:none}a:hover{text-decoration:underline}
+details{border:1px solid var(--line);border-radius:8px;margin:.5rem 0;padding:.1rem .9rem}
+summary{cursor:pointer;padding:.5rem 0;list-style-position:outside}summary span{opacity:.75;margin-left:.5rem}
+summary b{font-size:.75rem;padding:.1rem .45rem;border-radius:5px;background:var(--soft)}
+b.get{color:#16803c}b.post{color:var(--accent)}b.put{color:#a16207}b.delete{color:#c02626}
+table{border-collapse:collapse;width:100%;margin:.3rem 0 1rem}td{border-top:1px solid var(--line);padding:.3rem .6rem .3rem 0;vertical-align:top}
+sup{margin-left:.4rem;opacity:.6;font-size:.7rem}code{font-family:ui-monospace,monospace;font-size:.92em}h4{margin:.8rem 0 .2rem}
+@media(max-width:50rem){body{display:block}nav{position:static;height:auto;border:0}}`

@@ -1,0 +1,53 @@
+import * as accounts from '../accounts/routes.ts'
+import * as approvals from '../approvals/routes.ts'
+import * as broker from '../connections/broker-routes.ts'
+import * as connections from '../connections/routes.ts'
+import type { ProjectScope, Scope } from '../ctx/scope.ts'
+import type { Route } from '../http/route.ts'
+import * as intake from '../knowledge/intake-routes.ts'
+import * as knowledge from '../knowledge/routes.ts'
+import * as records from '../records/routes.ts'
+import * as tasks from '../tasks/routes.ts'
+import * as wedges from '../wedges/routes.ts'
+
+/** The founder's API, in the order of the contract. */
+export type FounderRoute = Route<Scope> | Route<ProjectScope>
+
+export const founderPlane: Record<string, FounderRoute[]> = {
+  Tasks: [
+    tasks.postTask,
+    tasks.getTasks,
+    tasks.getTask,
+    tasks.getTaskEvents,
+    approvals.postCancel,
+    tasks.retryTask,
+    tasks.postFeedback,
+    approvals.getTaskActions,
+    tasks.getArtifact,
+  ],
+  Approvals: [approvals.getApprovals, approvals.getApproval, approvals.postApprove, approvals.postReject],
+  Connections: [
+    connections.postConnection,
+    connections.getConnections,
+    connections.getConnection,
+    connections.putConnection,
+    connections.deleteConnectionRoute,
+    connections.postSecret,
+    connections.postTest,
+  ],
+  Broker: [broker.getToolkits, broker.postToolkitConnect, broker.postBrokerConnect, broker.getBrokerStatus],
+  Wedges: [wedges.listWedges, knowledge.showWedge],
+  Knowledge: [
+    knowledge.listKnowledge,
+    knowledge.addKnowledge,
+    knowledge.showKnowledge,
+    knowledge.changeKnowledge,
+    knowledge.removeKnowledge,
+    knowledge.listKnowledgeRevisions,
+  ],
+  Intake: [intake.showIntake, intake.answerIntake, intake.dismissIntake],
+  Records: [records.getRecords, records.postRecord, records.getRecord, records.deleteRecordRoute],
+  Projects: [accounts.listProjects, accounts.createProject, accounts.getProject, accounts.updateProject],
+  Keys: [accounts.listKeys, accounts.createKey, accounts.deleteKey],
+  Members: [accounts.listMembers, accounts.inviteMember, accounts.updateMember, accounts.deleteMember],
+}

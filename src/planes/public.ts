@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import { scopeFor } from '../accounts/authenticate.ts'
+import { unauthorized } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { ProjectScope, Scope } from '../ctx/scope.ts'
+import { docsPage } from '../http/docs.ts'
+import { type Described, openApi } from '../http/openapi.ts'
+import { Answer, type Route, route } from '../http/route.ts'
+import { bind, httpServer } from '../http/server.ts'
+import type { Driver } from '../sandbox/driver.ts'
+import { founderPlane } from './founder.ts'
+import { getMeta } from './meta.ts'
+import { openPlane } from './open.ts'
+import { VERSION } from './version.ts'
+
+/** The server that people and programs reach: the open routes, the founder's and the client's plane. */
+export function servePublicPlanes(ctx: Ctx, driver: Driver, isDraining: () => boolean): FastifyInstance {
+  const app = httpServer(ctx)
+  const open = openPlane(isDraining)
+  const founder = { ...founderPlane, Service: [getMeta(driver)] }
+  const described: Described[] = [...describe('open', open), ...describe('founder', founder)]
+  for (const one of [...Object.values(open).flat(), ...referencePages(described)]) bind(app, ctx, one, async () => null)
+  for (const one of Object.values(founder).flat()) {
+    bind(app, ctx, one as Route<Scope>, async (request) => (await scopeFor(ctx, request, one)) as ProjectScope)
+  }
+  // The sandbox plane lives on the cells' own sockets; here no credential opens it.
+  app.all('/v1/internal/*', async () => {
+    throw unauthorized()
+  })
+  return app
+}
+
+function describe(plane: Described['plane'], sections: Record<string, Described['route'][]>): Described[] {
+  return Object.entries(sections).flatMap(([section, routes]) => routes.map((route) => ({ plane, section, route })))
+}
+
+function referencePages(described: Described[]): Route<null>[] {
+  const document = openApi(VERSION, described)
+  const html = Buffer.from(docsPage(document))
+  return [
+    route('GET', '/openapi.json', {
+      summary: 'This API as OpenAPI 3.1',
+      answers: { 200: 'application/json' },
+      handle: async () => document,
+    }),
+    route('GET', '/docs', {
+      summary: 'This API for people',
+      answers: { 200: 'text/html' },
+      handle: async () => new Answer(200, html, DOCS_HEADERS),
+    }),
+  ]
+}
+
+const DOCS_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+  'x-content-type-options': 'nosniff',
+}

@@ -1,0 +1,103 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { AGENT_EVENTS, type AgentEvent } from '../base/protocol.ts'
+import type { NewEvent } from '../events/types.ts'
+
+/** What a line of an agent means, once it is checked. The agent may be lying, broken or flooding. */
+export type Heard =
+  | { kind: 'event'; event: NewEvent }
+  | { kind: 'artifact'; artifact: NewArtifact }
+  | { kind: 'output'; output: Json }
+  | { kind: 'error'; message: string }
+  | { kind: 'refused'; why: string }
+
+export interface NewArtifact {
+  name: string
+  content_type: string
+  content_base64: string
+  size: number
+}
+
+export const MOST_ARTIFACTS = 50
+const MOST_ARTIFACT_BYTES = 10 * 1024 * 1024
+const MOST_STRING = 4096
+const MOST_DATA = 64 * 1024
+
+export function hear(line: JsonObject): Heard {
+  if (line.event !== undefined) return hearEvent(line.event, line.data)
+  if (isJsonObject(line.artifact)) return hearArtifact(line.artifact)
+  if (line.output !== undefined) return { kind: 'output', output: line.output }
+  if (typeof line.error === 'string') return { kind: 'error', message: line.error.slice(0, 2000) }
+  return { kind: 'refused', why: 'a line that is neither event, artifact, output nor error' }
+}
+
+function hearEvent(type: Json, data: Json | undefined): Heard {
+  if (!isAgentEvent(type))
+    return { kind: 'refused', why: `an event that agents may not write: ${String(type).slice(0, 80)}` }
+  if (!isJsonObject(data)) return { kind: 'refused', why: `an event without data: ${type}` }
+  const shaped = SHAPES[type](data)
+  if (JSON.stringify(shaped).length > MOST_DATA) return { kind: 'refused', why: `an event that is too large: ${type}` }
+  return { kind: 'event', event: { type, data: shaped } as NewEvent }
+}
+
+const isAgentEvent = (type: Json): type is AgentEvent => AGENT_EVENTS.some((known) => known === type)
+
+/** Only the fields that belong to a type, each of its kind: what customers read is what the table says. */
+const SHAPES: Record<AgentEvent, (data: JsonObject) => JsonObject> = {
+  'step.started': ({ step, label }) => ({ step: scalar(step), label: text(label) }),
+  'tool.called': ({ call_id, tool, input, truncated }) => ({
+    call_id: text(call_id),
+    tool: text(tool),
+    ...cutStrings({ input: input ?? null }),
+    ...(truncated === true && { truncated: true }),
+  }),
+  'tool.result': ({ call_id, tool, ok, output, error, truncated }) => ({
+    call_id: text(call_id),
+    tool: text(tool),
+    ok: ok === true,
+    ...cutStrings(ok === true ? { output: output ?? null } : { error: error ?? null }),
+    ...(truncated === true && { truncated: true }),
+  }),
+  progress: ({ text: said }) => ({ text: text(said, 16_384) }),
+  'token.delta': ({ text: said }) => ({ text: text(said, 16_384) }),
+}
+
+const text = (value: Json | undefined, most = MOST_STRING): string =>
+  typeof value === 'string' ? value.slice(0, most) : ''
+
+const scalar = (value: Json | undefined): Json =>
+  typeof value === 'number' || typeof value === 'string' ? value : null
+
+/** Long strings are cut, and the event says so. */
+function cutStrings(fields: JsonObject): JsonObject {
+  let cut = false
+  const shorten = (value: Json): Json => {
+    if (typeof value === 'string' && value.length > MOST_STRING) {
+      cut = true
+      return value.slice(0, MOST_STRING)
+    }
+    if (Array.isArray(value)) return value.map(shorten)
+    if (isJsonObject(value))
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shorten(inner)]))
+    return value
+  }
+  const shown = shorten(fields) as JsonObject
+  return cut ? { ...shown, truncated: true } : shown
+}
+
+function hearArtifact({ name, content_type, content_base64 }: JsonObject): Heard {
+  if (typeof name !== 'string' || typeof content_base64 !== 'string') {
+    return { kind: 'refused', why: 'an artifact without a name or content' }
+  }
+  const size = Buffer.byteLength(content_base64, 'base64')
+  if (size > MOST_ARTIFACT_BYTES) return { kind: 'refused', why: 'an artifact larger than 10 MiB' }
+  const type = typeof content_type === 'string' && /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/.test(content_type)
+  return {
+    kind: 'artifact',
+    artifact: {
+      name: name.replace(/[\p{Cc}]/gu, '').slice(0, 255) || 'artifact',
+      content_type: type ? content_type : 'application/octet-stream',
+      content_base64,
+      size,
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import type { Json } from '../base/json.ts'
+import { grantFor, missingConnections } from '../connections/grants.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { isoTime } from '../ctx/world.ts'
+import { RunOver, write } from '../events/append.ts'
+import { chooseModel } from '../models/choose.ts'
+import type { Tasks } from '../store/tables.ts'
+import type { Constraints } from '../tasks/clamp.ts'
+import { startRunning } from '../tasks/state-rows.ts'
+import type { TaskError } from '../tasks/status.ts'
+import { executesCode, toolsFor } from '../tasks/tools.ts'
+import { requireTaskType } from '../wedges/task-type.ts'
+import { briefFor } from './brief.ts'
+import type { CellPool } from './cell-pool.ts'
+import type { OpenCell } from './cells.ts'
+import { conclude, fail } from './conclude.ts'
+import { converse } from './converse.ts'
+import { projectTier } from './rows.ts'
+import { openRun, type Run, type RunParts } from './run.ts'
+
+/** What the runner lends to a run. */
+export interface Workplace {
+  ctx: Ctx
+  pool: CellPool
+  /** The name of the sandbox, for `task.created`. */
+  sandbox: string
+  /** Makes the run known by its tokens, until the returned function is called. */
+  admit(run: Run): () => void
+}
+
+/** One execution of a claimed task, from its grant to its last event. Never throws: a task always ends. */
+export async function carryOut(place: Workplace, task: Tasks): Promise<void> {
+  const { ctx } = place
+  try {
+    const parts = await gather(ctx, task)
+    if ('reason' in parts) return await fail(ctx, { taskId: task.id, epoch: task.epoch }, parts)
+    await carryOutRun(place, openRun(ctx, task, parts))
+  } catch (error) {
+    if (error instanceof RunOver) return
+    ctx.world.log.error({ err: error, task: task.id }, 'run failed')
+    await fail(ctx, { taskId: task.id, epoch: task.epoch }, sandboxFailed(error)).catch((cause) =>
+      ctx.world.log.error({ err: cause, task: task.id }, 'the end of a run could not be written'),
+    )
+  }
+}
+
+async function carryOutRun(place: Workplace, run: Run): Promise<void> {
+  const { ctx, pool } = place
+  const dismiss = place.admit(run)
+  let cell: OpenCell | null = null
+  try {
+    cell = await cellFor(pool, run)
+    run.cellId = cell.id
+    const brief = await briefFor(ctx, run, cell.socketInside)
+    await begin(place, run)
+    const outcome = await converse(ctx, run, cell, brief)
+    // From here on the tokens are good for nothing, whatever the agent still tries.
+    dismiss()
+    if (outcome.kind !== 'output' && outcome.kind !== 'error') cell.abort(run.taskId)
+    await conclude(ctx, run, outcome)
+  } finally {
+    dismiss()
+    if (cell) await pool.leave(cell, run.taskId)
+  }
+}
+
+/** Everything that must be there before a sandbox is worth starting; or why the task cannot run. */
+async function gather(ctx: Ctx, task: Tasks): Promise<RunParts | TaskError> {
+  const wedge = await ctx.wedges.find(task.wedge)
+  if (!wedge) return { reason: 'agent_failed', message: `the wedge '${task.wedge}' is not there any more` }
+  const type = requireTaskType(wedge, task.task_type)
+  const { project_id: projectId, client_id: clientId } = task
+  if (type.harness.needs_connections) {
+    const missing = await missingConnections(ctx, wedge.manifest, projectId, clientId)
+    if (missing.length > 0) {
+      return { reason: 'connection_missing', message: `not registered or without a secret: ${missing.join(', ')}` }
+    }
+  }
+  const [project] = await projectTier(ctx.db, { id: projectId })
+  const constraints = JSON.parse(task.constraints) as Constraints
+  return {
+    wedge,
+    type,
+    grant: await grantFor(ctx.db, { projectId, clientId, manifest: wedge.manifest }),
+    model: {
+      taskId: task.id,
+      epoch: task.epoch,
+      projectId,
+      wedge,
+      taskType: task.task_type,
+      input: JSON.parse(task.input) as Json,
+      model: chooseModel(ctx.config, project?.tier ?? 'default'),
+      maxCostMicros: Math.round(constraints.max_cost_usd * 1e6),
+      spentMicros: 0,
+      reservedMicros: 0,
+      failure: null,
+    },
+  }
+}
+
+/** Runs whose words can become code, and programs that we did not write, get a cell of their own. */
+function cellFor(pool: CellPool, run: Run): Promise<OpenCell> {
+  if (pool.custom) return pool.own('custom')
+  const tools = toolsFor(run.wedge.manifest, JSON.parse(run.task.tools) as string[])
+  return executesCode(tools) ? pool.own('workshop') : pool.share(run.projectId)
+}
+
+/** provisioning → running, with `task.created`, always the first event. */
+async function begin({ ctx, sandbox }: Workplace, run: Run): Promise<void> {
+  const { taskId: id, epoch, model, wedge, taskType } = run
+  await inTx(ctx, async (tx) => {
+    const [head] = await startRunning(tx.db, { id, epoch, started_at: isoTime(tx.world.clock.now()) })
+    if (!head) throw new RunOver()
+    const name = `${model.model.provider}/${model.model.name}`
+    await write(tx, id, head.last_event_id, [
+      {
+        type: 'task.created',
+        data: { wedge: wedge.slug, task_type: taskType, status: 'running', sandbox, model: name },
+      },
+    ])
+    tx.ring(`project:${run.projectId}`)
+  })
+}
+
+function sandboxFailed(error: unknown): TaskError {
+  const message = error instanceof Error ? error.message : 'unknown'
+  return { reason: 'sandbox_failed', message: `the sandbox could not be started: ${message.slice(0, 500)}` }
+}

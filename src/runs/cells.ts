@@ -1,0 +1,148 @@
+import { rmSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { dirname, join } from 'node:path'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { type Brief, CELL_AGENT_DIR } from '../base/protocol.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { Cell, CellExit, CellLimits, CellSpec, Driver } from '../sandbox/driver.ts'
+
+/** What a run hears from its cell. */
+export interface Listener {
+  line(line: JsonObject): void
+  exit(exit: CellExit): void
+}
+
+/** A started cell with its own door to the service. */
+export interface OpenCell {
+  id: string
+  /** The socket as the agent inside sees it. */
+  socketInside: string
+  listeners: Map<string, Listener>
+  /** Resolves when the process is gone. */
+  gone: Promise<unknown>
+  /** How many runs it has carried. */
+  carried: number
+  start(runId: string, brief: Brief, listener: Listener): void
+  abort(runId: string): void
+  /** A flood waits in the pipe until the log has caught up. */
+  pause(): void
+  resume(): void
+  close(): Promise<void>
+}
+
+export type CellKind = 'harness' | 'workshop' | 'custom'
+
+/** Everything that starting a cell needs; `door` answers the requests that come through a cell's socket. */
+export interface CellMaker {
+  ctx: Ctx
+  driver: Driver
+  /** Folder with the bundled harness. */
+  agentDir: string
+  door: RequestListener
+  /** Which cell a connection came from. */
+  doors: WeakMap<Socket, string>
+}
+
+/** Starts a cell and answers when the harness inside says that it is ready. */
+export async function openCell(maker: CellMaker, kind: CellKind): Promise<OpenCell> {
+  const { ctx, driver } = maker
+  const id = Buffer.from(ctx.world.random(9)).toString('base64url')
+  const socket = join(driver.socketDir(ctx.config.dataDir), 's')
+  const server = await listen(maker, id, socket)
+  driver.prepareSocket(socket)
+  const closeDoor = () => {
+    server.closeAllConnections()
+    server.close()
+    rmSync(dirname(socket), { recursive: true, force: true })
+  }
+  try {
+    return await ready(driver.start(specOf(maker, kind, socket)), {
+      id,
+      socketInside: driver.socketInside(socket),
+      closeDoor,
+    })
+  } catch (error) {
+    closeDoor()
+    throw error
+  }
+}
+
+function listen({ door, doors }: CellMaker, id: string, path: string): Promise<Server> {
+  const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, door)
+  server.on('connection', (connection) => doors.set(connection, id))
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, () => resolve(server))
+  })
+}
+
+interface Door {
+  id: string
+  socketInside: string
+  closeDoor: () => void
+}
+
+function ready(cell: Cell, { id, socketInside, closeDoor }: Door): Promise<OpenCell> {
+  const listeners = new Map<string, Listener>()
+  const open: OpenCell = {
+    id,
+    socketInside,
+    listeners,
+    gone: cell.exited,
+    carried: 0,
+    start(runId, brief, listener) {
+      listeners.set(runId, listener)
+      open.carried++
+      cell.write(JSON.stringify({ run: runId, start: brief }))
+    },
+    abort: (runId) => void cell.write(JSON.stringify({ run: runId, abort: true })),
+    pause: () => cell.pause(),
+    resume: () => cell.resume(),
+    close: async () => {
+      await cell.kill()
+      closeDoor()
+    },
+  }
+  return new Promise((resolve, reject) => {
+    cell.onLine((line) => {
+      const said = parse(line)
+      if (said?.ready === true) return resolve(open)
+      if (said && typeof said.run === 'string') listeners.get(said.run)?.line(said)
+    })
+    void cell.exited.then((exit) => {
+      closeDoor()
+      reject(new Error(`the cell ended before it was ready: ${exit.stderr.slice(-500) || (exit.signal ?? exit.code)}`))
+      for (const listener of listeners.values()) listener.exit(exit)
+      listeners.clear()
+    })
+  })
+}
+
+function parse(line: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isJsonObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function specOf({ ctx, agentDir, driver }: CellMaker, kind: CellKind, socket: string): CellSpec {
+  const harness = `${driver.agentDirInside(agentDir) || CELL_AGENT_DIR}/harness.cjs`
+  const base = { agentDir, socket }
+  const { agentCommand, agentDir: customDir } = ctx.config
+  if (kind === 'harness') return { ...base, profile: 'sealed', command: ['node', harness], limits: SHARED }
+  if (kind === 'workshop' || !agentCommand) {
+    return { ...base, profile: 'workshop', command: ['node', harness], limits: OWN }
+  }
+  const dir = customDir ? [] : ['--dir', '/tmp']
+  const command = ['node', harness, '--keep', ...dir, '--', 'sh', '-c', agentCommand]
+  return { ...base, profile: 'workshop', command, ...(customDir && { customDir }), limits: OWN }
+}
+
+const OUTPUT = { output_line_bytes: 16 * 1024 * 1024, stderr_bytes: 16 * 1024 }
+/** A cell that many runs share, for as long as it lives. */
+const SHARED: CellLimits = { memory_mb: 1024, processes: 48, file_mb: 64, tmp_mb: 256, cpu_s: 0, ...OUTPUT }
+/** A cell of one run. */
+const OWN: CellLimits = { memory_mb: 512, processes: 64, file_mb: 64, tmp_mb: 128, cpu_s: 600, ...OUTPUT }

@@ -1,0 +1,87 @@
+import { endTask } from '../approvals/settle.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
+import { schemaErrors } from '../base/schema.ts'
+import { appendReply } from '../clients/reply.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { NewEvent } from '../events/types.ts'
+import type { Artifacts } from '../store/tables.ts'
+import type { Ending } from '../tasks/end.ts'
+import { insertArtifact } from '../tasks/rows.ts'
+import type { TaskError } from '../tasks/status.ts'
+import type { NewArtifact } from './agent-lines.ts'
+import { outputSchema } from './brief.ts'
+import type { Outcome } from './converse.ts'
+import type { Run } from './run.ts'
+
+/** Judges how a run ended and writes it down, once, fenced by the run's epoch. */
+export async function conclude(ctx: Ctx, run: Run, outcome: Outcome): Promise<void> {
+  // Whoever ended it from outside has written the end.
+  if (outcome.kind === 'ended') return
+  if (outcome.kind === 'output') return concludeOutput(ctx, run, outcome.output, outcome.artifacts)
+  await fail(ctx, run, reasonOf(run, outcome))
+}
+
+export async function fail(ctx: Ctx, run: Pick<Run, 'taskId' | 'epoch'>, error: TaskError): Promise<void> {
+  await inTx(ctx, (tx) => endTask(tx, run.taskId, { status: 'failed', error }, run.epoch))
+}
+
+function reasonOf(run: Run, outcome: Exclude<Outcome, { kind: 'output' | 'ended' }>): TaskError {
+  const known = run.failure ?? run.model.failure
+  switch (outcome.kind) {
+    case 'timeout':
+      return { reason: 'runtime_exceeded', message: `the run took longer than ${run.constraints.max_runtime_s} s` }
+    case 'flooded':
+      return { reason: 'agent_failed', message: 'the agent wrote too many events' }
+    case 'crashed':
+      return known ?? { reason: 'agent_failed', message: crash(outcome.exit) }
+    case 'error':
+      return known ?? { reason: 'agent_failed', message: outcome.message }
+  }
+}
+
+function crash({ code, signal, stderr }: { code: number | null; signal: string | null; stderr: string }): string {
+  const last = stderr.trim().split('\n').at(-1)?.slice(0, 300)
+  return `the agent ended without an output (${signal ?? `exit code ${code}`})${last ? `: ${last}` : ''}`
+}
+
+async function concludeOutput(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]): Promise<void> {
+  const schema = outputSchema(run)
+  const errors = schema ? schemaErrors(schema, output) : []
+  const validated: NewEvent = { type: 'output.validated', data: { ok: errors.length === 0, errors } }
+  if (errors.length > 0) {
+    const message = `the output does not match its schema: ${errors[0]?.path} ${errors[0]?.message}`
+    const error: TaskError = { reason: 'output_invalid', message }
+    await inTx(ctx, (tx) => endTask(tx, run.taskId, { status: 'failed', error, events: [validated] }, run.epoch))
+    return
+  }
+  const rows = artifactRows(ctx, run, output, artifacts)
+  const ending: Ending = { status: 'succeeded', output, events: [validated, ...rows.map(artifactCreated)] }
+  await inTx(ctx, (tx) => succeed(tx, run, ending, rows))
+}
+
+async function succeed(tx: Tx, run: Run, ending: Ending & { output: Json }, rows: Artifacts[]): Promise<void> {
+  if (!(await endTask(tx, run.taskId, ending, run.epoch))) return
+  for (const row of rows) await insertArtifact(tx.db, row)
+  const reply = isJsonObject(ending.output) ? ending.output.reply : undefined
+  if (run.task.thread_id && typeof reply === 'string') await appendReply(tx, run.task, reply)
+}
+
+function artifactRows(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]): Artifacts[] {
+  const base = { project_id: run.projectId, task_id: run.taskId, created_at: isoTime(ctx.world.clock.now()) }
+  const own = {
+    name: 'output.json',
+    content_type: 'application/json',
+    size: Buffer.byteLength(JSON.stringify(output)),
+    content: null,
+  }
+  const files = artifacts.map(({ content_base64: content, ...file }) => ({ ...file, content }))
+  return [own, ...files].map((file) => ({ ...base, ...file, id: ctx.world.newId('art') }))
+}
+
+function artifactCreated({ id: artifact_id, name, content_type, size }: Artifacts): NewEvent {
+  return {
+    type: 'artifact.created',
+    data: { artifact_id, name, content_type, size, url: `/v1/artifacts/${artifact_id}` },
+  }
+}

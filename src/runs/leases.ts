@@ -1,0 +1,56 @@
+import { audit } from '../audit/append.ts'
+import { openEffectsOf, settleEffect } from '../approvals/effect-rows.ts'
+import { endTask } from '../approvals/settle.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { SYSTEM } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { Ending } from '../tasks/end.ts'
+import { activeTasksOf, beat, forgetReplica, silentReplicas } from './rows.ts'
+
+export const BEAT_MS = 2_000
+/** A replica that was silent for so long has lost its tasks. */
+const LEASE_MS = 10_000
+
+export const INTERRUPTED: Ending = {
+  status: 'failed',
+  error: { reason: 'interrupted', message: 'the run was interrupted by a restart' },
+}
+
+/** Says that this replica lives, and ends here whatever was taken from it meanwhile. */
+export async function renewLease(ctx: Ctx, startedAt: string): Promise<void> {
+  await inTx(ctx, (tx) =>
+    beat(tx.db, { id: ctx.replica, started_at: startedAt, seen_at: isoTime(tx.world.clock.now()) }),
+  )
+  const running = ctx.live.all()
+  if (running.length === 0) return
+  const mine = new Map((await activeTasksOf(ctx.db, { replica: ctx.replica })).map((task) => [task.id, task.epoch]))
+  for (const run of running) if (mine.get(run.taskId) !== run.epoch) run.end('lost_lease')
+}
+
+/** Ends what dead replicas left behind. Safe for every replica to do at once: each task ends once. */
+export async function endLostRuns(ctx: Ctx, leaseMs = LEASE_MS): Promise<void> {
+  const before = isoTime(ctx.world.clock.now() - leaseMs)
+  for (const { replica } of await silentReplicas(ctx.db, { before })) {
+    if (replica && replica !== ctx.replica) await endRunsOf(ctx, replica)
+  }
+}
+
+/** A SQLite file has one user: at its start, whatever runs is left over from its earlier self. */
+export const endLeftOvers = (ctx: Ctx): Promise<void> => endLostRuns(ctx, -1)
+
+export async function endRunsOf(ctx: Ctx, replica: string): Promise<void> {
+  for (const task of await activeTasksOf(ctx.db, { replica })) {
+    await inTx(ctx, (tx) => endTask(tx, task.id, INTERRUPTED, task.epoch))
+  }
+  for (const effect of await openEffectsOf(ctx.db, { replica })) {
+    await inTx(ctx, async (tx) => {
+      const finished_at = isoTime(tx.world.clock.now())
+      const outcome = { approval_id: effect.approval_id, outcome: 'unknown', status: null, finished_at }
+      const [settled] = await settleEffect(tx.db, { ...outcome, error: 'the service stopped before the answer came' })
+      if (!settled) return
+      const data = { action: effect.action, task_id: effect.task_id, outcome: 'unknown' }
+      await audit(tx, effect.project_id, SYSTEM, 'action.executed', effect.approval_id, data)
+    })
+  }
+  await inTx(ctx, (tx) => forgetReplica(tx.db, { id: replica }))
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import type { AskingRun } from '../approvals/ask.ts'
+import { newToken } from '../base/tokens.ts'
+import type { TaskType, Wedge } from '../base/wedge.ts'
+import type { Grant } from '../connections/grants.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { EndReason, LiveRun } from '../ctx/live.ts'
+import type { ModelRun } from '../models/run.ts'
+import type { Tasks } from '../store/tables.ts'
+import type { Constraints } from '../tasks/clamp.ts'
+import type { TaskError } from '../tasks/status.ts'
+import { gatePatterns } from './gate-patterns.ts'
+import { WorkingTime } from './working-time.ts'
+
+/**
+ * One execution of a task on this replica: what it may use, the tokens by which its agent is known, and the handle
+ * that ends it. It lives in memory only; when the process dies, so does every right that it had.
+ */
+export interface Run extends AskingRun, LiveRun {
+  task: Tasks
+  type: TaskType
+  grant: Grant
+  model: ModelRun
+  taskToken: string
+  gateToken: string
+  /** The cell through whose socket alone the tokens are good; empty until there is one. */
+  cellId: string
+  reads: number
+  /** A tool whose name contains one of these asks the gate. */
+  gatePatterns: string[]
+  /** Only the time that it works counts against max_runtime_s, not the time that it waits for a person. */
+  time: WorkingTime
+  /** Set by whoever ends the run from outside; the row has been moved already. */
+  endedBy: EndReason | null
+  /** Resolves when the run is ended from outside. */
+  ended: Promise<void>
+  /** Why it fails, when the service knows better than the agent. */
+  failure: TaskError | null
+  /** Writes what the agent has said so far, so that it stands before what the service says next. */
+  flush: () => Promise<void>
+}
+
+export interface RunParts {
+  wedge: Wedge
+  type: TaskType
+  grant: Grant
+  model: Omit<ModelRun, 'signal'>
+}
+
+export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: RunParts): Run {
+  const abort = new AbortController()
+  const ended = once(abort.signal, 'abort').then(() => {})
+  const constraints = JSON.parse(task.constraints) as Constraints
+  const run: Run = {
+    task,
+    taskId: task.id,
+    projectId: task.project_id,
+    epoch: task.epoch,
+    taskType: task.task_type,
+    wedge,
+    type,
+    grant,
+    constraints,
+    model: { ...model, signal: abort.signal },
+    taskToken: newToken('task', ctx.world.random),
+    gateToken: newToken('gate', ctx.world.random),
+    cellId: '',
+    reads: 0,
+    gatePatterns: gatePatterns(wedge.manifest),
+    time: new WorkingTime(ctx.world.clock),
+    signal: abort.signal,
+    endedBy: null,
+    ended,
+    failure: null,
+    flush: async () => {},
+    end(reason) {
+      if (run.endedBy) return
+      run.endedBy = reason
+      abort.abort()
+    },
+  }
+  return run
+}

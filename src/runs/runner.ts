@@ -1,0 +1,129 @@
+import type { Socket } from 'node:net'
+import { sameToken, tokenHash } from '../base/tokens.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import type { Loop } from '../ctx/loop.ts'
+import { sleep } from '../ctx/world.ts'
+import type { Driver } from '../sandbox/driver.ts'
+import type { Tasks } from '../store/tables.ts'
+import { endTask } from '../approvals/settle.ts'
+import { carryOut } from './carry-out.ts'
+import { CellPool } from './cell-pool.ts'
+import type { CellMaker } from './cells.ts'
+import { claimTasks } from './claim.ts'
+import { INTERRUPTED } from './leases.ts'
+import type { Run } from './run.ts'
+
+/** Queued work that no bell told of is found by looking. */
+const POLL_MS = 1_000
+const DRAIN_MS = 10_000
+
+/** Takes tasks from the queue and carries them out, as many at a time as the deployment allows. */
+export class Runner implements Loop {
+  readonly pool: CellPool
+  readonly #ctx: Ctx
+  readonly #sandbox: string
+  readonly #doors: WeakMap<Socket, string>
+  readonly #runs = new Set<Run>()
+  readonly #byToken = new Map<string, Run>()
+  readonly #carrying = new Set<Promise<void>>()
+  #turn = ''
+  #claiming: Promise<void> | null = null
+  #again = false
+  #stopping = false
+  #unhear = () => {}
+  #cancelPoll = () => {}
+
+  constructor(ctx: Ctx, driver: Driver, maker: Omit<CellMaker, 'ctx' | 'driver' | 'doors'>) {
+    this.#ctx = ctx
+    this.#sandbox = driver.kind
+    this.#doors = new WeakMap()
+    this.pool = new CellPool({ ...maker, ctx, driver, doors: this.#doors })
+  }
+
+  start(): void {
+    this.pool.warm(this.pool.custom ? 'custom' : 'harness')
+    this.#unhear = this.#ctx.bells.on('tasks', () => this.#claim())
+    this.#poll()
+  }
+
+  /** Takes no new work, gives what runs ten seconds, then ends it as interrupted. Queued tasks stay queued. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#unhear()
+    this.#cancelPoll()
+    await this.#claiming
+    await Promise.race([Promise.allSettled(this.#carrying), sleep(this.#ctx.world.clock, DRAIN_MS)])
+    for (const run of this.#ctx.live.all()) {
+      await inTx(this.#ctx, (tx) => endTask(tx, run.taskId, INTERRUPTED, run.epoch))
+      run.end('interrupted')
+    }
+    await Promise.allSettled(this.#carrying)
+    await this.pool.close()
+  }
+
+  /** The run that a token belongs to, if it came through the door of that run's own cell. */
+  runOf(token: string, kind: 'task' | 'gate', door: Socket): Run | undefined {
+    const run = this.#byToken.get(tokenHash(token))
+    if (!run || run.cellId === '' || this.#doors.get(door) !== run.cellId) return undefined
+    return sameToken(kind === 'task' ? run.taskToken : run.gateToken, token) ? run : undefined
+  }
+
+  #poll(): void {
+    this.#claim()
+    this.#cancelPoll = this.#ctx.world.clock.after(POLL_MS, () => this.#poll())
+  }
+
+  #claim(): void {
+    this.#again = true
+    this.#claiming ??= this.#claimWhileFree()
+  }
+
+  async #claimWhileFree(): Promise<void> {
+    while (this.#again && !this.#stopping) {
+      this.#again = false
+      const free = this.#ctx.config.maxConcurrentTasks - this.#working()
+      if (free <= 0) break
+      try {
+        const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free)
+        this.#turn = turn
+        for (const task of tasks) this.#carry(task)
+        if (tasks.length > 0) this.#again = true
+      } catch (error) {
+        this.#ctx.world.log.error({ err: error }, 'claim failed')
+      }
+    }
+    this.#claiming = null
+  }
+
+  /** A run that waits for a person leaves its place to another. */
+  #working(): number {
+    let waiting = 0
+    for (const run of this.#runs) if (run.time.isWaiting) waiting++
+    return this.#carrying.size - waiting
+  }
+
+  #carry(task: Tasks): void {
+    const place = { ctx: this.#ctx, pool: this.pool, sandbox: this.#sandbox, admit: (run: Run) => this.#admit(run) }
+    const carrying = carryOut(place, task).finally(() => {
+      this.#carrying.delete(carrying)
+      this.#claim()
+    })
+    this.#carrying.add(carrying)
+  }
+
+  #admit(run: Run): () => void {
+    this.#ctx.live.add(run)
+    this.#runs.add(run)
+    this.#byToken.set(tokenHash(run.taskToken), run)
+    this.#byToken.set(tokenHash(run.gateToken), run)
+    const unhear = this.#ctx.bells.on(`task:${run.taskId}`, () => run.end('cancelled'))
+    run.time.onWait = () => this.#claim()
+    return () => {
+      unhear()
+      this.#ctx.live.remove(run)
+      this.#runs.delete(run)
+      this.#byToken.delete(tokenHash(run.taskToken))
+      this.#byToken.delete(tokenHash(run.gateToken))
+    }
+  }
+}

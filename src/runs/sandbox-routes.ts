@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import { ask } from '../approvals/ask.ts'
+import { performAction } from '../approvals/effects.ts'
+import { audit } from '../audit/append.ts'
+import { badRequest, notFound, tooMany } from '../base/problem.ts'
+import type { Wire } from '../base/protocol.ts'
+import { pickConnection } from '../connections/grants.ts'
+import { readThrough } from '../connections/read-through.ts'
+import { inTx } from '../ctx/ctx.ts'
+import { append } from '../events/append.ts'
+import { json, jsonObject } from '../http/judge.ts'
+import { pageQuery } from '../http/page.ts'
+import { Answer, noContent, type Route, route } from '../http/route.ts'
+import { reportGap } from '../knowledge/intake.ts'
+import { forwardModelCall } from '../models/forward.ts'
+import { agentRecords } from '../records/agent.ts'
+import type { WorkflowCells } from '../workflows/cells.ts'
+import type { Run } from './run.ts'
+
+/** The sandbox plane: all that an agent can do. The scope of every route is the run that the token belongs to. */
+export type SandboxRoute = Route<Run>
+
+const JSON_ANSWER = { 200: jsonObject }
+
+/** The tool gate: may this tool be called? Waits for a person unless a rule answers; 403 ends the run. */
+export const postGate: SandboxRoute = route('POST', '/v1/internal/gate', {
+  summary: 'Ask before a tool call',
+  body: z.object({ tool: z.string().min(1).max(200), input: json.optional() }),
+  answers: { 200: z.object({ decision: z.enum(['allowed', 'approved', 'auto_approved']) }) },
+  async handle({ ctx, scope: run, body }) {
+    const { tool, input: payload = null } = body
+    if (!matchesGate(run, tool)) return { decision: 'allowed' }
+    const risk = run.wedge.manifest.approvals.find(({ action }) => sameWord(action, tool))?.risk ?? 'medium'
+    await run.flush()
+    const request = { action: tool, payload, path: 'tool', risk, connectionId: null } as const
+    const approval = await run.time.waiting(() => ask(ctx, run, request))
+    return { decision: approval.status }
+  },
+})
+
+/** An action with an outside effect: decided first, then done once, exactly as decided. */
+export const postAction: SandboxRoute = route('POST', '/v1/internal/actions/:capability', {
+  summary: 'Act through a connection',
+  body: z.object({ connection: z.string().optional(), payload: json.optional() }),
+  answers: JSON_ANSWER,
+  async handle({ ctx, scope: run, params, body }) {
+    const capability = params.capability ?? ''
+    const connection = pickConnection(run.grant, capability, body.connection)
+    await run.flush()
+    const request = { action: capability, payload: body.payload ?? {}, path: 'action', risk: 'high' } as const
+    const approval = await run.time.waiting(() => ask(ctx, run, { ...request, connectionId: connection.id }))
+    const { ok, status, result, error } = await performAction(ctx, run, approval, connection)
+    return { ok, status, result, approval_id: approval.id, ...(error !== null && { error }) }
+  },
+})
+
+const ReadAsked = z.object({
+  connection: z.string().optional(),
+  path: z.string().optional(),
+  arguments: json.optional(),
+})
+
+async function readOnce(ask: Parameters<SandboxRoute['run']>[0], asked: z.infer<typeof ReadAsked>) {
+  const { ctx, scope: run, params } = ask
+  const capability = params.capability ?? ''
+  const connection = pickConnection(run.grant, capability, asked.connection)
+  if (run.reads >= ctx.config.readMaxPerTask)
+    throw tooMany(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
+  run.reads++
+  const result = await readThrough(ctx, connection, {
+    capability,
+    path: asked.path ?? null,
+    arguments: asked.arguments ?? {},
+  })
+  await inTx(ctx, (tx) =>
+    audit(tx, run.projectId, { kind: 'task', id: run.taskId }, 'read.executed', connection.id, {
+      capability,
+      status: result.status,
+    }),
+  )
+  return result
+}
+
+export const getRead: SandboxRoute = route('GET', '/v1/internal/reads/:capability', {
+  summary: 'Look through a connection',
+  query: ReadAsked.omit({ arguments: true }),
+  answers: JSON_ANSWER,
+  handle: ({ query, ...ask }) => readOnce({ ...ask, judge: () => ({ query, body: null }) }, query),
+})
+
+export const postRead: SandboxRoute = route('POST', '/v1/internal/reads/:capability', {
+  summary: 'Look through a connection',
+  body: ReadAsked,
+  answers: JSON_ANSWER,
+  handle: ({ body, ...ask }) => readOnce({ ...ask, judge: () => ({ query: null, body }) }, body),
+})
+
+export const postModelCall: SandboxRoute = route('POST', '/v1/internal/llm/:wire/*', {
+  summary: 'Call the model, in the words of its provider',
+  body: jsonObject,
+  answers: { 200: 'text/event-stream' },
+  async handle({ ctx, scope: run, params, body, request }) {
+    const wire = params.wire
+    if (wire !== 'anthropic' && wire !== 'openai') throw notFound('model wire')
+    return forwardModelCall(ctx, run.model, wire satisfies Wire, params['*'] ?? '', body, request.headers)
+  },
+})
+
+const place = (run: Run) => ({
+  projectId: run.projectId,
+  wedge: run.wedge.slug,
+  actor: { kind: 'task' as const, id: run.taskId },
+})
+
+export const listAgentRecords: SandboxRoute = route('GET', '/v1/internal/records/:collection', {
+  summary: "List records of the task's wedge",
+  query: z.object({ where: z.string().optional(), ...pageQuery }),
+  answers: JSON_ANSWER,
+  handle: ({ ctx, scope, params, query }) => agentRecords.list(ctx, place(scope), params.collection ?? '', query),
+})
+
+export const getAgentRecord: SandboxRoute = route('GET', '/v1/internal/records/:collection/:key', {
+  summary: 'Read a record',
+  answers: JSON_ANSWER,
+  handle: ({ ctx, scope, params }) => agentRecords.get(ctx, place(scope), params.collection ?? '', params.key ?? ''),
+})
+
+export const putAgentRecord: SandboxRoute = route('POST', '/v1/internal/records/:collection/:key', {
+  summary: 'Write a record',
+  body: z.object({ value: json, version: z.number().int().optional() }),
+  answers: { 200: jsonObject, 201: jsonObject },
+  async handle({ ctx, scope, params, body }) {
+    const { record, isNew } = await agentRecords.put(ctx, place(scope), params.collection ?? '', params.key ?? '', body)
+    return new Answer(isNew ? 201 : 200, record)
+  },
+})
+
+export const deleteAgentRecord: SandboxRoute = route('DELETE', '/v1/internal/records/:collection/:key', {
+  summary: 'Delete a record',
+  answers: { 204: 'none' },
+  async handle({ ctx, scope, params }) {
+    await agentRecords.delete(ctx, place(scope), params.collection ?? '', params.key ?? '')
+    return noContent()
+  },
+})
+
+/** Deterministic code of the wedge; its name passes the tool gate in the harness before it comes here. */
+export const workflowRoute = (cells: WorkflowCells): SandboxRoute =>
+  route('POST', '/v1/internal/workflows/:name', {
+    summary: 'Call a workflow',
+    body: z.object({ args: json.optional() }),
+    answers: { 200: z.object({ result: json }) },
+    async handle({ scope: run, params, body }) {
+      const args = body.args ?? {}
+      return { result: await cells.call(run.wedge, run.projectId, params.name ?? '', args, run.signal) }
+    },
+  })
+
+export const postGap: SandboxRoute = route('POST', '/v1/internal/knowledge/gap', {
+  summary: 'Report knowledge that is missing',
+  body: z.object({ question: z.string().min(1).max(2000), why: z.string().max(2000).optional() }),
+  answers: JSON_ANSWER,
+  async handle({ ctx, scope: run, body }) {
+    if (body.question.trim() === '') throw badRequest("field 'question' must say something")
+    await run.flush()
+    return inTx(ctx, async (tx) => {
+      const { projectId, taskId, wedge } = run
+      const gap = await reportGap(tx, { projectId, taskId, wedge: wedge.slug, ...body })
+      await append(tx, run, [{ type: 'progress', data: { text: `Missing knowledge: ${body.question}` } }])
+      return { ok: true, question_id: gap.question_id }
+    })
+  },
+})
+
+const sameWord = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+
+function matchesGate(run: Run, tool: string): boolean {
+  const name = tool.toLowerCase()
+  return run.gatePatterns.some((pattern) => name.includes(pattern))
+}

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { audit } from '../audit/append.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import type { Ctx, Tx } from '../ctx/ctx.ts'
+import { inTx } from '../ctx/ctx.ts'
+import type { Actor, ProjectScope } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import { json, jsonObject } from '../http/judge.ts'
+import type { Tasks } from '../store/tables.ts'
+import { requireWedge } from '../wedges/enabled.ts'
+import { requireTaskType } from '../wedges/task-type.ts'
+import { bindKey, type IdempotencyKey, takeRateTurn } from './admission.ts'
+import { clamp } from './clamp.ts'
+import { insertTask, taskRow } from './rows.ts'
+import { checkToolNames } from './tools.ts'
+
+export const TaskInput = z.object({
+  wedge: z.string(),
+  task_type: z.string(),
+  input: json.optional(),
+  actor: json.optional(),
+  constraints: z
+    .object({
+      max_runtime_s: z.number().positive().optional(),
+      max_cost_usd: z.number().positive().optional(),
+      approval_required: z.boolean().optional(),
+    })
+    .optional(),
+  tools: z.array(z.string()).optional(),
+  output_schema: jsonObject.nullish(),
+})
+
+export interface TaskRequest {
+  wedge: string
+  task_type: string
+  input?: Json | undefined
+  actor?: Json | undefined
+  constraints?: z.infer<typeof TaskInput>['constraints']
+  tools?: string[] | undefined
+  output_schema?: JsonObject | null | undefined
+}
+
+/** What a task belongs to, when it was not asked for by the founder directly. */
+export interface TaskOrigin {
+  client_id?: string | null
+  thread_id?: string | null
+  channel_id?: string | null
+  case_id?: string | null
+  schedule_id?: string | null
+  retry_of?: string | null
+}
+
+/** The founder's creation: counted by the rate limit, and made once per idempotency key. */
+export async function createTask(
+  ctx: Ctx,
+  scope: ProjectScope,
+  request: TaskRequest,
+  key: IdempotencyKey | null,
+): Promise<{ task: Tasks; replayed: boolean }> {
+  const plan = await planTask(ctx, scope.projectId, request)
+  return inTx(ctx, async (tx) => {
+    const bound = key ? await bindKey(tx, scope.projectId, key, plan.id) : plan.id
+    if (bound !== plan.id) return { task: await existing(tx, bound), replayed: true }
+    await takeRateTurn(tx, scope.projectId, ctx.config.taskRatePerMin)
+    await queueTask(tx, plan, scope.actor)
+    return { task: plan, replayed: false }
+  })
+}
+
+/** Checks a request and clamps it. Writes nothing: 400 for what is not known, 403 for a wedge that is not enabled. */
+export async function planTask(
+  ctx: Ctx,
+  projectId: string,
+  request: TaskRequest,
+  origin: TaskOrigin = {},
+): Promise<Tasks> {
+  const wedge = await requireWedge(ctx, { projectId }, request.wedge)
+  const taskType = requireTaskType(wedge, request.task_type)
+  checkToolNames(request.tools ?? [])
+  return {
+    id: ctx.world.newId('task'),
+    project_id: projectId,
+    wedge: wedge.slug,
+    task_type: request.task_type,
+    status: 'queued',
+    input: JSON.stringify(request.input ?? null),
+    actor: JSON.stringify(request.actor ?? null),
+    constraints: JSON.stringify(clamp(ctx.config, taskType, request.constraints ?? {})),
+    tools: JSON.stringify(request.tools ?? []),
+    output_schema: request.output_schema ? JSON.stringify(request.output_schema) : null,
+    output: null,
+    error: null,
+    cost_micros: 0,
+    client_id: origin.client_id ?? null,
+    thread_id: origin.thread_id ?? null,
+    channel_id: origin.channel_id ?? null,
+    case_id: origin.case_id ?? null,
+    schedule_id: origin.schedule_id ?? null,
+    retry_of: origin.retry_of ?? null,
+    last_event_id: 0,
+    epoch: 0,
+    replica: null,
+    cancel_requested: 0,
+    created_at: isoTime(ctx.world.clock.now()),
+    started_at: null,
+    finished_at: null,
+  }
+}
+
+/** Puts a planned task into the queue, with its audit line; some runner hears the bell after the commit. */
+export async function queueTask(tx: Tx, plan: Tasks, actor: Actor): Promise<void> {
+  await insertTask(tx.db, plan)
+  tx.ring('tasks')
+  tx.ring(`project:${plan.project_id}`)
+  await audit(tx, plan.project_id, actor, 'task.created', plan.id, { wedge: plan.wedge, task_type: plan.task_type })
+}
+
+async function existing(tx: Tx, id: string): Promise<Tasks> {
+  const task = await taskRow(tx.db, id)
+  if (!task) throw new Error(`idempotency key names no task: ${id}`)
+  return task
+}

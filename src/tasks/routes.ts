@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { conflict, notFound } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { inTx } from '../ctx/ctx.ts'
+import type { Scope } from '../ctx/scope.ts'
+import { page, pageOf, pageQuery } from '../http/page.ts'
+import { Answer, created, type Params, read, write } from '../http/route.ts'
+import type { Tasks } from '../store/tables.ts'
+import { idempotencyKey } from './admission.ts'
+import { serveArtifact } from './artifacts.ts'
+import { createTask, planTask, queueTask, TaskInput } from './create.ts'
+import { Feedback, giveFeedback } from './feedback.ts'
+import { showTask, TaskRecord } from './record.ts'
+import { artifactsOf, findArtifact, findTask, listTasks } from './rows.ts'
+import { isTerminal, STATUSES } from './status.ts'
+import { StreamQuery, streamTask } from './stream.ts'
+
+/** The task that a path names, if the caller may know of it. */
+export async function taskInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }): Promise<Tasks> {
+  const task = await findTask(ctx.db, scope.projectIds, params.id ?? '')
+  if (!task) throw notFound('task')
+  return task
+}
+
+export async function showWithArtifacts(ctx: Ctx, task: Tasks) {
+  return showTask(task, await artifactsOf(ctx.db, [task.id]))
+}
+
+export const postTask = write('POST', '/v1/tasks', {
+  summary: 'Create a task',
+  body: TaskInput,
+  answers: { 201: TaskRecord },
+  async handle({ ctx, scope, body, request }) {
+    const key = idempotencyKey(request.headers['idempotency-key'], request.body as Buffer | undefined)
+    const { task, replayed } = await createTask(ctx, scope, body, key)
+    const shown = replayed ? await showWithArtifacts(ctx, task) : showTask(task, [])
+    return created(`/v1/tasks/${task.id}`, shown, replayed ? { 'idempotency-replayed': 'true' } : {})
+  },
+})
+
+export const getTasks = read('/v1/tasks', {
+  summary: 'List tasks, newest first',
+  query: z.object({
+    status: z.enum(STATUSES).optional(),
+    wedge: z.string().optional(),
+    client_id: z.string().optional(),
+    case_id: z.string().optional(),
+    ...pageQuery,
+  }),
+  answers: { 200: pageOf(TaskRecord) },
+  async handle({ ctx, scope, query }) {
+    const rows = await listTasks(ctx.db, scope.projectIds, query)
+    const artifacts = await artifactsOf(
+      ctx.db,
+      rows.map((row) => row.id),
+    )
+    return page(
+      rows,
+      query.limit,
+      (row) => row.id,
+      (row) =>
+        showTask(
+          row,
+          artifacts.filter((a) => a.task_id === row.id),
+        ),
+    )
+  },
+})
+
+export const getTask = read('/v1/tasks/:id', {
+  summary: 'Read a task',
+  answers: { 200: TaskRecord },
+  find: taskInScope,
+  handle: ({ ctx, subject }) => showWithArtifacts(ctx, subject),
+})
+
+export const getTaskEvents = read('/v1/tasks/:id/events', {
+  summary: "Follow a task's log: replay after Last-Event-ID, then live",
+  query: StreamQuery,
+  answers: { 200: 'text/event-stream' },
+  find: taskInScope,
+  handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, null),
+})
+
+export const retryTask = write('POST', '/v1/tasks/:id/retry', {
+  summary: 'Run a finished task again, as a new task',
+  answers: { 201: TaskRecord },
+  find: taskInScope,
+  async handle({ ctx, scope, subject }) {
+    if (!isTerminal(subject.status)) throw conflict('task is not finished')
+    const { wedge, task_type, input, actor, constraints, tools, output_schema } = showTask(subject, [])
+    const { client_id, thread_id, channel_id, case_id } = subject
+    const request = { wedge, task_type, input, actor, constraints, tools, output_schema }
+    const origin = { client_id, thread_id, channel_id, case_id, retry_of: subject.id }
+    const plan = await planTask(ctx, subject.project_id, request, origin)
+    await inTx(ctx, (tx) => queueTask(tx, plan, scope.actor))
+    return created(`/v1/tasks/${plan.id}`, showTask(plan, []))
+  },
+})
+
+export const postFeedback = write('POST', '/v1/tasks/:id/feedback', {
+  summary: 'Rate or correct a run; what it teaches becomes knowledge',
+  body: Feedback,
+  answers: { 201: z.object({ ok: z.boolean(), knowledge_id: z.string().nullable() }) },
+  find: taskInScope,
+  handle: async ({ ctx, scope, subject, body }) => new Answer(201, await giveFeedback(ctx, scope, subject, body)),
+})
+
+export const getArtifact = read('/v1/artifacts/:id', {
+  summary: 'Fetch an artifact, raw',
+  answers: { 200: '*/*' },
+  async find({ ctx, scope, params }) {
+    const artifact = await findArtifact(ctx.db, scope.projectIds, params.id ?? '')
+    if (!artifact) throw notFound('artifact')
+    return artifact
+  },
+  handle: async ({ subject }) => serveArtifact(subject),
+})

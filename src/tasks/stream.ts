@@ -1,0 +1,31 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { badRequest } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { follow } from '../events/follow.ts'
+import type { StreamAnswer } from '../http/route.ts'
+import { sse } from '../http/sse.ts'
+import type { Tasks } from '../store/tables.ts'
+import { isTerminal } from './status.ts'
+
+export const StreamQuery = z.object({ lastEventId: z.string().optional() })
+
+/** The log of a task as SSE, from where the caller left off; the header wins, as browsers set it on reconnect. */
+export function streamTask(
+  ctx: Ctx,
+  task: Tasks,
+  request: FastifyRequest,
+  query: z.infer<typeof StreamQuery>,
+  types: ReadonlySet<string> | null,
+): StreamAnswer {
+  const after = lastEventId(request.headers['last-event-id'] ?? query.lastEventId)
+  const following = { taskId: task.id, after, types, ended: isTerminal(task.status) }
+  return sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (gone) => follow(ctx, following, gone))
+}
+
+function lastEventId(value: string | string[] | undefined): number {
+  if (value === undefined) return 0
+  const id = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
+  if (!Number.isSafeInteger(id)) throw badRequest('last event id must be a whole number of at least 0')
+  return id
+}

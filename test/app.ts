@@ -1,0 +1,160 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import pino from 'pino'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { type App, startApp } from '../src/app.ts'
+import { makeId } from '../src/base/ids.ts'
+import { loadConfig } from '../src/config/config.ts'
+import { pooledRandom } from '../src/ctx/system.ts'
+import { TestClock } from './clock.ts'
+import { dropDatabase } from './postgres.ts'
+import { migratedDatabase, type StoreKind } from './stores.ts'
+import { type Answered, call, type CallOptions, type StreamedEvent, stream } from './http.ts'
+
+export { eachStore } from './stores.ts'
+
+/** The fixed founder key of every test app. */
+export const KEY = 'svc_key_test_0123456789abcdefghijklmnop'
+
+export interface TestAppOptions {
+  store: StoreKind
+  /** Files below the wedges folder, such as `{'echo/wedge.json': {…}, 'echo/skills/how.md': '…'}`. Default: one wedge `echo`. */
+  wedges?: Record<string, unknown>
+  /** Further environment, such as `SVC_SANDBOX: 'bwrap'` (default: the quick `process` driver without warm cells). */
+  env?: Record<string, string>
+}
+
+/** A running service with a clock that stands still, spoken to over HTTP. */
+export interface TestApp {
+  app: App
+  ctx: App['ctx']
+  url: string
+  key: string
+  clock: TestClock
+  dir: string
+  /** Everything the service wrote to its log, as JSON lines. */
+  logged: string[]
+  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answered>
+  /** Creates a task of the wedge `echo` unless told otherwise; fails the test when it is not 201. */
+  createTask(body?: Record<string, unknown>): Promise<{ id: string } & Record<string, unknown>>
+  /** The events of a task until its stream ends, or until `until` says so. */
+  events(
+    taskId: string,
+    options?: { after?: number; until?: (event: StreamedEvent) => boolean; path?: string; key?: string },
+  ): Promise<StreamedEvent[]>
+  /** The task once it is finished. */
+  finished(taskId: string): Promise<Record<string, unknown>>
+  stop(): Promise<void>
+}
+
+/** A wedge that answers with its input, and one task type of each shape. */
+export const ECHO = {
+  'echo/wedge.json': {
+    wedge: 'echo',
+    title: 'Echo',
+    task_types: {
+      say: { description: 'Says the input back.' },
+      checked: { output_schema: { type: 'object', required: ['said'], properties: { said: { type: 'string' } } } },
+    },
+  },
+  'echo/rehearsals/say.json': [{ output: { said: '{{input}}' } }],
+  'echo/rehearsals/checked.json': [{ output: { said: '{{input.text}}' } }],
+}
+
+/** Stopped and removed at the end of the test that started it. */
+export async function testApp(options: TestAppOptions): Promise<TestApp> {
+  const app = await startTestApp(options)
+  onTestFinished(() => app.stop())
+  return app
+}
+
+/** One app for all tests of a describe block. */
+export function sharedApp(options: TestAppOptions): () => TestApp {
+  let app: TestApp
+  beforeAll(async () => {
+    app = await startTestApp(options)
+  })
+  afterAll(() => app?.stop())
+  return () => app
+}
+
+export async function startTestApp({ store, wedges = ECHO, env = {} }: TestAppOptions): Promise<TestApp> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  writeFiles(join(dir, 'wedges'), wedges)
+  mkdirSync(join(dir, 'blueprints'))
+  const database = store === 'postgres' ? await migratedDatabase() : null
+  const settings = {
+    SVC_PORT: '0',
+    SVC_DATA_DIR: join(dir, 'data'),
+    SVC_WEDGES_DIR: join(dir, 'wedges'),
+    SVC_BLUEPRINTS_DIR: join(dir, 'blueprints'),
+    SVC_SANDBOX: 'process',
+    SVC_POOL: '0',
+    SVC_SQLITE_SYNC: 'normal',
+    SVC_FOUNDER_API_KEY: KEY,
+    ...(database && { DATABASE_URL: database }),
+    ...env,
+  }
+  const clock = new TestClock()
+  const logged: string[] = []
+  const app = await startApp(loadConfig(settings, dir), testWorld(clock, settings, logged))
+  let stopped: Promise<void> | null = null
+  return {
+    app,
+    ctx: app.ctx,
+    url: app.url,
+    key: KEY,
+    clock,
+    dir,
+    logged,
+    call: (method, path, body, options) => call(app.url, KEY, method, path, body, options),
+    async createTask(body = {}) {
+      const { status, body: task } = await call(app.url, KEY, 'POST', '/v1/tasks', {
+        wedge: 'echo',
+        task_type: 'say',
+        ...body,
+      })
+      if (status !== 201) throw new Error(`task not created: ${status} ${JSON.stringify(task)}`)
+      return task
+    },
+    events: (taskId, { after = 0, until, path = `/v1/tasks/${taskId}/events`, key = KEY } = {}) =>
+      stream(`${app.url}${path}`, key, after, until),
+    async finished(taskId) {
+      await stream(`${app.url}/v1/tasks/${taskId}/events`, KEY, 0)
+      return (await call(app.url, KEY, 'GET', `/v1/tasks/${taskId}`)).body
+    },
+    stop() {
+      stopped ??= stop(app, clock, dir, database)
+      return stopped
+    },
+  }
+}
+
+async function stop(app: App, clock: TestClock, dir: string, database: string | null): Promise<void> {
+  const stopping = app.stop()
+  // The drain waits by the app's clock, which nobody moves any more.
+  const moving = setInterval(() => void clock.advance(5_000), 20)
+  await stopping.finally(() => clearInterval(moving))
+  rmSync(dir, { recursive: true, force: true })
+  if (database) await dropDatabase(database)
+}
+
+function testWorld(clock: TestClock, env: Record<string, string | undefined>, logged: string[]) {
+  const random = pooledRandom()
+  return {
+    clock,
+    random,
+    newId: (prefix: Parameters<typeof makeId>[0]) => makeId(prefix, clock.now(), random),
+    log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
+    env: (name: string) => env[name],
+  }
+}
+
+export function writeFiles(root: string, files: Record<string, unknown>): void {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(root, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+  }
+}

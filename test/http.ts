@@ -1,0 +1,96 @@
+/** What the service answered. */
+export interface Answered {
+  status: number
+  // Tests look into answers freely; what they find is asserted, not typed.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any
+  headers: Headers
+}
+
+export interface CallOptions {
+  /** Another credential; null: none. */
+  key?: string | null
+  headers?: Record<string, string>
+  /** A body that is sent as it is. */
+  raw?: string | Uint8Array<ArrayBuffer>
+}
+
+export async function call(
+  url: string,
+  key: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  options: CallOptions = {},
+): Promise<Answered> {
+  const credential = options.key === undefined ? key : options.key
+  const sent = options.raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(credential && { authorization: `Bearer ${credential}` }),
+      ...(sent !== undefined && { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(sent !== undefined && { body: sent }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: parsed(text) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+export interface StreamedEvent {
+  /** The SSE event name and id, and the whole event behind `data:`. */
+  event: string
+  id: string
+  // oxlint-disable-next-line typescript/no-explicit-any
+  data: any
+}
+
+/** Reads an SSE stream until the server ends it, or until `until` has seen enough. */
+export async function stream(
+  url: string,
+  key: string,
+  after: number,
+  until?: (event: StreamedEvent) => boolean,
+): Promise<StreamedEvent[]> {
+  const leave = new AbortController()
+  const headers = { authorization: `Bearer ${key}`, ...(after > 0 && { 'last-event-id': String(after) }) }
+  const response = await fetch(url, { headers, signal: leave.signal })
+  if (response.status !== 200 || !response.body)
+    throw new Error(`no stream: ${response.status} ${await response.text()}`)
+  const events: StreamedEvent[] = []
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const piece of response.body) {
+    const frames = (rest + decoder.decode(piece, { stream: true })).split('\n\n')
+    rest = frames.pop() ?? ''
+    for (const frame of frames) {
+      const event = eventOf(frame)
+      if (!event) continue
+      events.push(event)
+      if (until?.(event)) {
+        leave.abort()
+        return events
+      }
+    }
+  }
+  return events
+}
+
+/** Null for a comment. */
+function eventOf(frame: string): StreamedEvent | null {
+  const field = (name: string) =>
+    frame
+      .split('\n')
+      .find((line) => line.startsWith(`${name}: `))
+      ?.slice(name.length + 2) ?? ''
+  return field('data') ? { event: field('event'), id: field('id'), data: JSON.parse(field('data')) } : null
+}
