@@ -1,5 +1,6 @@
 import * as accounts from '../accounts/routes.ts'
 import * as approvals from '../approvals/routes.ts'
+import * as clients from '../clients/routes.ts'
 import * as broker from '../connections/broker-routes.ts'
 import * as connections from '../connections/routes.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
@@ -36,6 +37,16 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     connections.postTest,
   ],
   Broker: [broker.getToolkits, broker.postToolkitConnect, broker.postBrokerConnect, broker.getBrokerStatus],
+  Channels: [clients.postChannel, clients.getChannels, clients.deleteChannel, clients.postInbound],
+  Clients: [
+    clients.postClient,
+    clients.getClients,
+    clients.getClient,
+    clients.putClient,
+    clients.postPortalLink,
+    clients.postPortalRevoke,
+  ],
+  Threads: [clients.getThreads, clients.getThread, clients.putThread],
   Wedges: [wedges.listWedges, knowledge.showWedge],
   Knowledge: [
     knowledge.listKnowledge,

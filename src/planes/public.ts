@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { scopeFor } from '../accounts/authenticate.ts'
 import { unauthorized } from '../base/problem.ts'
+import { clientScope } from '../clients/portal-session.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { docsPage } from '../http/docs.ts'
@@ -8,6 +9,7 @@ import { type Described, openApi } from '../http/openapi.ts'
 import { Answer, type Route, route } from '../http/route.ts'
 import { bind, httpServer } from '../http/server.ts'
 import type { Driver } from '../sandbox/driver.ts'
+import { clientPlane, openClientRoutes } from './client.ts'
 import { founderPlane } from './founder.ts'
 import { getMeta } from './meta.ts'
 import { openPlane } from './open.ts'
@@ -16,13 +18,14 @@ import { VERSION } from './version.ts'
 /** The server that people and programs reach: the open routes, the founder's and the client's plane. */
 export function servePublicPlanes(ctx: Ctx, driver: Driver, isDraining: () => boolean): FastifyInstance {
   const app = httpServer(ctx)
-  const open = openPlane(isDraining)
+  const open = { ...openPlane(isDraining), Portal: openClientRoutes }
   const founder = { ...founderPlane, Service: [getMeta(driver)] }
   const described: Described[] = [...describe('open', open), ...describe('founder', founder)]
   for (const one of [...Object.values(open).flat(), ...referencePages(described)]) bind(app, ctx, one, async () => null)
   for (const one of Object.values(founder).flat()) {
     bind(app, ctx, one as Route<Scope>, async (request) => (await scopeFor(ctx, request, one)) as ProjectScope)
   }
+  for (const one of clientPlane) bind(app, ctx, one, (request) => clientScope(ctx, request))
   // The sandbox plane lives on the cells' own sockets; here no credential opens it.
   app.all('/v1/internal/*', async () => {
     throw unauthorized()
