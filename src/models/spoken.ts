@@ -1,0 +1,78 @@
+import type { Json, JsonObject } from '../base/json.ts'
+import type { Wire } from '../base/protocol.ts'
+
+/** A rehearsed answer: words, a call, or both. */
+export interface Spoken {
+  text: string
+  call: { id: string; name: string; input: Json } | null
+}
+
+const MODEL = 'rehearsal'
+
+/** The answer as the wire streams it. */
+export function spokenStream(wire: Wire, spoken: Spoken): string {
+  if (wire === 'openai') {
+    const choice = { index: 0, delta: openaiMessage(spoken, true), finish_reason: openaiStop(spoken) }
+    const chunk = { id: MODEL, object: 'chat.completion.chunk', created: 0, model: MODEL, choices: [choice] }
+    return `data: ${JSON.stringify({ ...chunk, usage: OPENAI_USAGE })}\n\ndata: [DONE]\n\n`
+  }
+  const start = { type: 'message_start', message: { ...anthropicMessage([]), usage: ANTHROPIC_USAGE } }
+  const stop = { stop_reason: anthropicStop(spoken), stop_sequence: null }
+  const frames = [
+    start,
+    ...anthropicBlocks(spoken).flatMap(blockFrames),
+    { type: 'message_delta', delta: stop, usage: ANTHROPIC_USAGE },
+    { type: 'message_stop' },
+  ]
+  return frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join('')
+}
+
+/** The answer in one piece. */
+export function spokenWhole(wire: Wire, spoken: Spoken): JsonObject {
+  if (wire === 'openai') {
+    const choice = { index: 0, message: openaiMessage(spoken, false), finish_reason: openaiStop(spoken) }
+    return { id: MODEL, object: 'chat.completion', created: 0, model: MODEL, choices: [choice], usage: OPENAI_USAGE }
+  }
+  const message = anthropicMessage(anthropicBlocks(spoken))
+  return { ...message, stop_reason: anthropicStop(spoken), stop_sequence: null, usage: ANTHROPIC_USAGE }
+}
+
+const OPENAI_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+const ANTHROPIC_USAGE = { input_tokens: 0, output_tokens: 0 }
+
+const openaiStop = ({ call }: Spoken) => (call ? 'tool_calls' : 'stop')
+const anthropicStop = ({ call }: Spoken) => (call ? 'tool_use' : 'end_turn')
+
+function openaiMessage({ text, call }: Spoken, streams: boolean): JsonObject {
+  const message: JsonObject = { role: 'assistant', content: text === '' ? null : text }
+  if (!call) return message
+  const described = {
+    id: call.id,
+    type: 'function',
+    function: { name: call.name, arguments: JSON.stringify(call.input) },
+  }
+  return { ...message, tool_calls: [streams ? { index: 0, ...described } : described] }
+}
+
+function anthropicMessage(content: JsonObject[]): JsonObject {
+  return { id: MODEL, type: 'message', role: 'assistant', model: MODEL, content, stop_reason: null }
+}
+
+function anthropicBlocks({ text, call }: Spoken): JsonObject[] {
+  const words = text === '' && call ? [] : [{ type: 'text', text }]
+  return call ? [...words, { type: 'tool_use', ...call }] : words
+}
+
+/** A block is announced empty and then filled, as clients of this wire expect it. */
+function blockFrames(block: JsonObject, index: number): ({ type: string } & JsonObject)[] {
+  const isText = block.type === 'text'
+  const content_block = isText ? { type: 'text', text: '' } : { ...block, input: {} }
+  const delta: JsonObject = isText
+    ? { type: 'text_delta', text: block.text ?? '' }
+    : { type: 'input_json_delta', partial_json: JSON.stringify(block.input) }
+  return [
+    { type: 'content_block_start', index, content_block },
+    { type: 'content_block_delta', index, delta },
+    { type: 'content_block_stop', index },
+  ]
+}

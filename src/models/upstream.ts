@@ -1,0 +1,199 @@
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { isJsonObject } from '../base/json.ts'
+import type { Clock } from '../ctx/world.ts'
+import { tryParse } from './fields.ts'
+import { kindOf } from './meter.ts'
+
+export interface Outgoing {
+  url: URL
+  headers: Record<string, string>
+  text: string
+  /** So long may the provider say nothing. */
+  silenceMs: number
+}
+
+/** An answer whose first bytes have come. */
+export interface Upstream {
+  contentType: string
+  chunks: AsyncIterable<Buffer>
+  /** How it ended, when reading `chunks` has thrown: a sentence about the provider. */
+  end: () => string
+  /** Breaks the connection off. */
+  cut: () => void
+  /** Lets the connection go back to the pool, though the provider may still dawdle over the end of the answer. */
+  release: () => void
+}
+
+/** Why a try failed: a sentence about the provider, and how long to wait before another is worth it. */
+export interface Failed {
+  sentence: string
+  status: number | null
+  retryAfterMs: number | null
+  again: boolean
+}
+
+/** One try. Failing is an ordinary outcome here, so it is returned and not thrown. */
+export async function tryUpstream(clock: Clock, outgoing: Outgoing, signal: AbortSignal): Promise<Upstream | Failed> {
+  const silence = new Silence(clock, outgoing.silenceMs)
+  const fate: Fate = { reused: false }
+  try {
+    const message = await connect(outgoing, silence, fate, signal)
+    if (message.statusCode !== 200) return await refusal(message, silence, clock.now())
+    return await firstBytes(message, silence)
+  } catch (error) {
+    silence.stop()
+    if (silence.broken) return failed(`sent nothing for ${outgoing.silenceMs / 1000} s`, { again: false })
+    // A kept connection that the provider had closed in the meantime says nothing about the provider.
+    const retryAfterMs = fate.reused ? 0 : null
+    return failed(`could not be reached (${codeOf(error)})`, { again: true, retryAfterMs })
+  }
+}
+
+export const isFailed = (outcome: Upstream | Failed): outcome is Failed => 'sentence' in outcome
+
+interface Fate {
+  reused: boolean
+}
+
+function connect(outgoing: Outgoing, silence: Silence, fate: Fate, signal: AbortSignal): Promise<IncomingMessage> {
+  const { url, headers, text } = outgoing
+  return new Promise((resolve, reject) => {
+    // The global agents keep connections.
+    const request = (url.protocol === 'https:' ? https : http).request(url, { method: 'POST', headers, signal })
+    silence.onSilent = () => request.destroy(new Error('silent'))
+    request.on('response', resolve)
+    request.on('error', (error) => {
+      fate.reused ||= request.reusedSocket
+      reject(error)
+    })
+    silence.wait()
+    request.end(text)
+  })
+}
+
+async function firstBytes(message: IncomingMessage, silence: Silence): Promise<Upstream | Failed> {
+  const incoming: AsyncIterator<Buffer> = message.iterator({ destroyOnReturn: false })
+  const first = await incoming.next()
+  if (first.done) {
+    silence.stop()
+    return failed('sent an empty answer', { again: true })
+  }
+  const chunks = chunksOf(first.value, incoming, silence)
+  const contentType = message.headers['content-type'] ?? ''
+  const end = () => (silence.broken ? 'fell silent in the middle of its answer' : 'cut its answer off')
+  return { contentType, chunks, end, cut: () => message.destroy(), release: () => release(message, silence) }
+}
+
+/** Throws when the connection breaks or falls silent. */
+async function* chunksOf(first: Buffer, incoming: AsyncIterator<Buffer>, silence: Silence): AsyncGenerator<Buffer> {
+  try {
+    for (let chunk = first; ; ) {
+      // A reader that is slow to take a chunk is not the provider's silence.
+      silence.pause()
+      yield chunk
+      silence.wait()
+      const next = await incoming.next()
+      if (next.done) return
+      chunk = next.value
+    }
+  } finally {
+    silence.stop()
+    // Its listener would keep what is left from flowing.
+    await incoming.return?.()
+  }
+}
+
+const LONGEST_FAREWELL_MS = 1000
+
+function release(message: IncomingMessage, silence: Silence): void {
+  const cancel = silence.clock.after(LONGEST_FAREWELL_MS, () => message.destroy())
+  message.once('close', cancel)
+  message.on('error', () => {})
+  message.resume()
+}
+
+const MOST_OF_A_REFUSAL = 64 * 1024
+
+async function refusal(message: IncomingMessage, silence: Silence, now: number): Promise<Failed> {
+  const status = message.statusCode ?? 0
+  let text = ''
+  try {
+    message.setEncoding('utf8')
+    for await (const chunk of message) {
+      text += chunk
+      if (text.length > MOST_OF_A_REFUSAL) break
+    }
+  } catch {
+    // The status says enough.
+  }
+  silence.stop()
+  const body = tryParse(text)
+  const kind = isJsonObject(body) ? kindOf(body) : ''
+  // A used-up quota is told as a rate limit, but waiting does not bring it back.
+  const again = (status === 408 || status === 429 || status >= 500) && !kind.includes('insufficient_quota')
+  return failed(`answered ${status}${kind}`, { status, again, retryAfterMs: retryAfter(message.headers, now) })
+}
+
+/** `retry-after` in seconds or as a date, or in milliseconds in a header of OpenAI's own. */
+function retryAfter(headers: http.IncomingHttpHeaders, now: number): number | null {
+  const ms = Number(headers['retry-after-ms'] ?? Number.NaN)
+  if (Number.isFinite(ms)) return Math.max(0, ms)
+  const given = headers['retry-after']
+  if (given === undefined) return null
+  const seconds = Number(given)
+  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(given) - now
+  return Number.isFinite(wait) ? Math.max(0, wait) : null
+}
+
+function failed(sentence: string, more: Partial<Failed> & { again: boolean }): Failed {
+  return { sentence, status: null, retryAfterMs: null, ...more }
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  return typeof code === 'string' ? code : 'connection failed'
+}
+
+/** Tells when the provider has said nothing for too long while somebody waited for it. */
+class Silence {
+  onSilent: () => void = () => {}
+  /** It lasted too long. */
+  broken = false
+  #since: number | null = null
+  #cancel: (() => void) | null = null
+  readonly clock: Clock
+  readonly #ms: number
+
+  constructor(clock: Clock, ms: number) {
+    this.clock = clock
+    this.#ms = ms
+  }
+
+  wait(): void {
+    this.#since = this.clock.now()
+    // One timer for many chunks: it looks at the time when it fires and not at each of them.
+    this.#cancel ??= this.clock.after(this.#ms, () => this.#look())
+  }
+
+  pause(): void {
+    this.#since = null
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = null
+    this.#since = null
+  }
+
+  #look(): void {
+    this.#cancel = null
+    if (this.#since === null) return
+    const left = this.#since + this.#ms - this.clock.now()
+    if (left <= 0) {
+      this.broken = true
+      return this.onSilent()
+    }
+    this.#cancel = this.clock.after(left, () => this.#look())
+  }
+}

@@ -1,0 +1,252 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import pino from 'pino'
+import { type IdPrefix, makeId } from '../../src/base/ids.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Wire } from '../../src/base/protocol.ts'
+import type { Wedge } from '../../src/base/wedge.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { Bells } from '../../src/ctx/bells.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { pooledRandom } from '../../src/ctx/system.ts'
+import { Tails } from '../../src/ctx/tails.ts'
+import type { Clock } from '../../src/ctx/world.ts'
+import { jsonObject } from '../../src/http/judge.ts'
+import { route } from '../../src/http/route.ts'
+import { bind, httpServer } from '../../src/http/server.ts'
+import { chooseModel } from '../../src/models/choose.ts'
+import { forwardModelCall } from '../../src/models/forward.ts'
+import type { ModelRun } from '../../src/models/run.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+
+export type Heard = {
+  status: number
+  text: string
+  body: JsonObject
+  headers: http.IncomingHttpHeaders
+  whole: boolean
+}
+
+export interface Desk {
+  ctx: Ctx
+  run: ModelRun
+  clock: HandClock
+  port: number
+  /** Ends the run. */
+  abort: () => void
+  /** All that the service logged. */
+  logged: () => string
+  /** Calls the model as the sandbox does and hears it to the end. */
+  ask: (body?: JsonObject, more?: Ask) => Promise<Heard>
+  charges: () => Promise<JsonObject[]>
+  costMicros: () => Promise<number>
+  setStatus: (status: string) => Promise<unknown>
+  close: () => Promise<void>
+}
+
+export type Ask = {
+  wire?: Wire
+  path?: string
+  headers?: Record<string, string>
+  /** Sees the answer as it comes; true hangs up. */
+  onChunk?: (chunk: string) => boolean | undefined
+  /** Never reads what comes. */
+  deaf?: boolean
+}
+
+/** A running task and the route that its sandbox calls, over a real store and a real server. */
+export async function openDesk(env: Record<string, string>, more: Partial<ModelRun> = {}): Promise<Desk> {
+  const dir = mkdtempSync(join(tmpdir(), 'models-'))
+  const store = await openSqlite(dir, 'normal')
+  const clock = new HandClock()
+  const random = pooledRandom()
+  let logged = ''
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged += String(chunk)
+      done()
+    },
+  })
+  const config = loadConfig({ ...env, SVC_DATA_DIR: dir })
+  // All that the models need of it.
+  const ctx = {
+    config,
+    store,
+    db: store.db,
+    world: {
+      clock,
+      random,
+      newId: (prefix: IdPrefix) => makeId(prefix, Date.now(), random),
+      log: pino({ level: 'debug' }, sink),
+      env: (name: string) => env[name],
+    },
+    bells: new Bells(),
+    tails: new Tails(),
+  } as unknown as Ctx
+  await insertTask(ctx)
+  const end = new AbortController()
+  const run: ModelRun = {
+    taskId: 'task_1',
+    epoch: 1,
+    projectId: 'prj_1',
+    wedge: wedgeWith({}),
+    taskType: 'triage',
+    input: { order: 7 },
+    model: chooseModel(config, 'free'),
+    maxCostMicros: 1_000_000,
+    spentMicros: 0,
+    reservedMicros: 0,
+    signal: end.signal,
+    failure: null,
+    ...more,
+  }
+  const app = httpServer(ctx)
+  bind(app, ctx, llmRoute(ctx, run), async () => null)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  return {
+    ctx,
+    run,
+    clock,
+    port,
+    abort: () => end.abort(),
+    logged: () => logged,
+    ask: (body = hello, ask = {}) => call(port, run, body, ask),
+    charges: async () => {
+      const rows = await store.db.selectFrom('events').selectAll().orderBy('seq').execute()
+      return rows.filter(({ type }) => type === 'cost.charged').map(({ data }) => JSON.parse(data))
+    },
+    costMicros: async () => (await store.db.selectFrom('tasks').selectAll().executeTakeFirstOrThrow()).cost_micros,
+    setStatus: (status) => store.transact((db) => db.updateTable('tasks').set({ status }).execute()),
+    async close() {
+      await app.close()
+      await store.close()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+export const hello: JsonObject = {
+  model: 'whatever-the-sandbox-says',
+  max_tokens: 1000,
+  stream: true,
+  messages: [{ role: 'user', content: 'hello' }],
+}
+
+export function wedgeWith(rehearsals: Record<string, Json>): Wedge {
+  const manifest = { wedge: 'refunds', task_types: { triage: {} } } as unknown as Wedge['manifest']
+  return { slug: 'refunds', title: 'Refunds', dir: '/', manifest, source: {}, skills: [], knowledge: [], rehearsals }
+}
+
+/** Time moves when told. With `hurry`, waits of less than a minute and a half are over at once and only noted. */
+export class HandClock implements Clock {
+  hurry = false
+  waits: number[] = []
+  #now = 1_800_000_000_000
+  #timers = new Set<{ at: number; call: () => void }>()
+
+  now(): number {
+    return this.#now
+  }
+
+  after(ms: number, call: () => void): () => void {
+    const timer = { at: this.#now + ms, call }
+    if (this.hurry && ms < 90_000) {
+      this.waits.push(ms)
+      setImmediate(call)
+    } else this.#timers.add(timer)
+    return () => this.#timers.delete(timer)
+  }
+
+  advance(ms: number): void {
+    this.#now += ms
+    const due = [...this.#timers].filter(({ at }) => at <= this.#now)
+    for (const timer of due) {
+      this.#timers.delete(timer)
+      timer.call()
+    }
+  }
+
+  /** Lets time pass in steps until the promise is settled. */
+  async until<T>(promise: Promise<T>, step: number): Promise<T> {
+    const state = { settled: false }
+    const settle = () => {
+      state.settled = true
+    }
+    promise.then(settle, settle)
+    while (!state.settled) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      this.advance(step)
+    }
+    return promise
+  }
+}
+
+function llmRoute(ctx: Ctx, run: ModelRun) {
+  return route('POST', '/v1/internal/llm/:wire/*', {
+    summary: 'A model call',
+    body: jsonObject,
+    answers: { 200: 'text/event-stream' },
+    async handle({ params, body, request }) {
+      const wire = params['wire'] === 'anthropic' ? 'anthropic' : 'openai'
+      return forwardModelCall(ctx, run, wire, params['*'] ?? '', body, request.headers)
+    },
+  })
+}
+
+const PATHS = { anthropic: 'v1/messages', openai: 'v1/chat/completions' }
+
+function call(port: number, run: ModelRun, body: JsonObject, ask: Ask): Promise<Heard> {
+  const wire = ask.wire ?? run.model.wire
+  const path = `/v1/internal/llm/${wire}/${ask.path ?? PATHS[wire]}`
+  const headers = { 'content-type': 'application/json', authorization: 'Bearer svc_tsk_1', ...ask.headers }
+  return new Promise((resolve, reject) => {
+    const request = http.request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent: false })
+    request.on('error', reject)
+    request.on('response', (response) => {
+      if (ask.deaf) return
+      let text = ''
+      const done = (whole: boolean) =>
+        resolve({ status: response.statusCode ?? 0, text, body: parsed(text), headers: response.headers, whole })
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        text += chunk
+        if (ask.onChunk?.(text)) request.destroy()
+      })
+      response.on('error', () => done(false))
+      response.on('end', () => done(true))
+    })
+    request.end(JSON.stringify(body))
+  })
+}
+
+function parsed(text: string): JsonObject {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
+
+async function insertTask(ctx: Ctx): Promise<void> {
+  const created_at = new Date(0).toISOString()
+  await ctx.store.transact(async (db) => {
+    await db.insertInto('organisations').values({ id: 'org_1', name: 'o', created_at, founding: null }).execute()
+    const project = { id: 'prj_1', org_id: 'org_1', slug: 'default', name: 'p', tier: 'free', wedges: null, created_at }
+    await db.insertInto('projects').values(project).execute()
+    const nothing = { client_id: null, thread_id: null, channel_id: null, case_id: null, schedule_id: null }
+    const task = { wedge: 'refunds', task_type: 'triage', status: 'running', input: '{}', actor: 'null' }
+    const rest = { constraints: '{}', tools: '[]', output_schema: null, output: null, error: null, retry_of: null }
+    const counters = { cost_micros: 0, last_event_id: 1, epoch: 1, cancel_requested: 0 as const }
+    const times = { created_at, started_at: created_at, finished_at: null }
+    const ids = { id: 'task_1', project_id: 'prj_1', replica: 'replica' }
+    await db
+      .insertInto('tasks')
+      .values({ ...ids, ...task, ...nothing, ...rest, ...counters, ...times })
+      .execute()
+  })
+}
