@@ -1,0 +1,71 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { bootstrap } from '../../src/accounts/bootstrap.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { openStore } from '../../src/store/open.ts'
+import { eachStore, testApp } from '../app.ts'
+import { createDatabase, dropDatabase } from '../postgres.ts'
+import { auditOf } from './people.ts'
+
+const FIXED = 'svc_key_fixed-by-the-deployment-0123456789'
+
+eachStore((store) => {
+  test('the first start makes an organisation, a project and a key; later starts make nothing', async () => {
+    const app = await testApp({ store, env: { SVC_FOUNDER_API_KEY: '' } })
+    const told = app.app.firstKey
+    expect(told).toMatch(/^svc_key_[\w-]{43}$/)
+    const { organisation, projects, key } = (await app.call('GET', '/v1/auth/session', undefined, { key: told })).body
+    expect(projects).toMatchObject([{ slug: 'default', tier: 'default', wedges: null }])
+    expect(key.role).toBe('admin')
+    expect(await bootstrap(app.ctx)).toEqual({ key: null })
+    expect((await app.call('GET', '/v1/keys', undefined, { key: told })).body.data).toHaveLength(1)
+    expect(await auditOf(app, organisation.id)).toEqual(['organisation.created'])
+    expect(await auditOf(app, projects[0].id)).toEqual(['key.created'])
+  })
+
+  test('a fixed key of the deployment opens the first project after every start, and is never told', async () => {
+    const app = await testApp({ store })
+    const fixed: Ctx = { ...app.ctx, config: { ...app.ctx.config, founderApiKey: FIXED } }
+    for (let start = 0; start < 2; start++) {
+      expect(await bootstrap(fixed)).toEqual({ key: null })
+      expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).body.data).toHaveLength(2)
+    }
+    const { id } = (await app.call('GET', '/v1/auth/session', undefined, { key: FIXED })).body.key
+    await app.call('DELETE', `/v1/keys/${id}`)
+    expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).status).toBe(401)
+    await bootstrap(fixed)
+    expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).status).toBe(200)
+  })
+})
+
+describe('replicas that start together on an empty PostgreSQL', () => {
+  test('make one organisation, and one of them tells its key', async () => {
+    const replicas = await replicasOn(await emptyDatabase())
+    const keys = (await Promise.all(replicas.map(bootstrap))).map(({ key }) => key)
+    expect(keys.filter((key) => key !== null)).toHaveLength(1)
+    const db = replicas[0]?.db
+    expect(await db?.selectFrom('organisations').selectAll().execute()).toHaveLength(1)
+    expect(await db?.selectFrom('projects').selectAll().execute()).toHaveLength(1)
+    expect(await db?.selectFrom('keys').selectAll().execute()).toHaveLength(1)
+  })
+
+  test('agree on the fixed key', async () => {
+    const replicas = await replicasOn(await emptyDatabase(), FIXED)
+    expect(await Promise.all(replicas.map(bootstrap))).toEqual(replicas.map(() => ({ key: null })))
+    expect(await replicas[0]?.db.selectFrom('keys').selectAll().execute()).toHaveLength(1)
+  })
+})
+
+async function emptyDatabase(): Promise<string> {
+  const url = await createDatabase()
+  onTestFinished(() => dropDatabase(url))
+  return url
+}
+
+/** Contexts as five processes would have them: each with its own connections. */
+async function replicasOn(databaseUrl: string, founderApiKey: string | null = null): Promise<Ctx[]> {
+  const { ctx } = await testApp({ store: 'sqlite' })
+  const config = { ...ctx.config, databaseUrl, founderApiKey }
+  const stores = await Promise.all([1, 2, 3, 4, 5].map(() => openStore(config, () => {})))
+  onTestFinished(() => Promise.all(stores.map((store) => store.close())).then(() => {}))
+  return stores.map((store) => ({ ...ctx, config, store, db: store.db }))
+}

@@ -1,0 +1,69 @@
+import { expect, test, vi } from 'vitest'
+import { eachStore, testApp } from '../app.ts'
+import { auditOf } from './people.ts'
+
+eachStore((store) => {
+  test('a key is shown once, works at once and not after it was deleted', async () => {
+    const app = await testApp({ store })
+    const made = await app.call('POST', '/v1/keys', { name: 'ci' })
+    expect(made.status).toBe(201)
+    expect(made.headers.get('location')).toBe(`/v1/keys/${made.body.id}`)
+    const { key, ...record } = made.body
+    expect(key).toMatch(/^svc_key_[\w-]{43}$/)
+    expect(record).toMatchObject({ name: 'ci', role: 'admin', hint: expect.not.stringContaining(key) })
+    expect((await app.call('GET', '/v1/projects', undefined, { key })).status).toBe(200)
+    const list = await app.call('GET', '/v1/keys')
+    expect(JSON.stringify(list.body)).not.toContain(key)
+    expect(list.body.data.map(({ id }: { id: string }) => id)).toContain(made.body.id)
+    expect((await app.call('DELETE', `/v1/keys/${made.body.id}`)).status).toBe(204)
+    expect((await app.call('GET', '/v1/projects', undefined, { key })).status).toBe(401)
+    const gone = await app.call('DELETE', `/v1/keys/${made.body.id}`)
+    expect(gone).toMatchObject({ status: 404, body: { error: 'no such key' } })
+    expect(await auditOf(app, record.project_id)).toEqual(['key.created', 'key.created', 'key.deleted'])
+  })
+
+  test.each(['operator', 'viewer'] as const)('a key of role %s reads keys and makes none', async (role) => {
+    const app = await testApp({ store })
+    const { key } = (await app.call('POST', '/v1/keys', { name: 'low', role })).body
+    expect((await app.call('GET', '/v1/keys', undefined, { key })).status).toBe(200)
+    const refused = await app.call('POST', '/v1/keys', { name: 'more' }, { key })
+    expect(refused).toMatchObject({ status: 403, body: { error: `role '${role}' cannot do this` } })
+  })
+
+  test('no key is an owner', async () => {
+    const app = await testApp({ store })
+    const refused = await app.call('POST', '/v1/keys', { name: 'top', role: 'owner' })
+    expect(refused.body).toEqual({ error: "field 'role' must be one of viewer, operator, admin" })
+    expect(refused.status).toBe(400)
+  })
+
+  test('a project key cannot reach what stands above its project', async () => {
+    const app = await testApp({ store })
+    const calls = [
+      ['GET', '/v1/members'],
+      ['POST', '/v1/members'],
+      ['PUT', '/v1/members/mem_x'],
+      ['DELETE', '/v1/members/mem_x'],
+      ['POST', '/v1/projects'],
+    ] as const
+    for (const [method, path] of calls) {
+      const answer = await app.call(method, path)
+      expect(answer).toMatchObject({ status: 403, body: { error: 'a project key cannot do this' } })
+    }
+  })
+
+  test('the last use of a key is noted once a minute at most', async () => {
+    const app = await testApp({ store })
+    const used = async () => (await app.call('GET', '/v1/keys')).body.data[0].last_used_at
+    // The note is written beside the request.
+    const first = await vi.waitFor(async () => {
+      const at = await used()
+      expect(at).not.toBeNull()
+      return at
+    })
+    await app.clock.advance(59_999)
+    for (let n = 0; n < 3; n++) expect(await used()).toBe(first)
+    await app.clock.advance(1)
+    await vi.waitFor(async () => expect(Date.parse(await used()) - Date.parse(first)).toBe(60_000))
+  })
+})

@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { isoTime } from '../../src/ctx/world.ts'
+import { eachStore, testApp } from '../app.ts'
+import { auditOf, join, PASSWORD, signUp, tally } from './people.ts'
+
+const DAY = 24 * 60 * 60_000
+
+eachStore((store) => {
+  test('an invite is shown once, accepted once, and makes a member of the invited role', async () => {
+    const app = await testApp({ store })
+    const key = await signUp(app)
+    const sent = await app.call('POST', '/v1/members', { email: 'Op@Example.com', role: 'operator' }, { key })
+    expect(sent.status).toBe(201)
+    expect(sent.headers.get('location')).toBe(`/v1/members/${sent.body.member.id}`)
+    expect(sent.body).toMatchObject({
+      member: { email: 'op@example.com', role: 'operator', status: 'invited', name: null },
+      invite: expect.stringMatching(/^svc_inv_/),
+      expires_at: expect.any(String),
+    })
+    const early = await app.call('POST', '/v1/auth/login', { email: 'op@example.com', password: '' }, { key: null })
+    expect(early.status).toBe(401)
+    const body = { invite: sent.body.invite, password: PASSWORD, name: 'Op' }
+    const accepts = await Promise.all([1, 2, 3].map(() => app.call('POST', '/v1/auth/accept', body, { key: null })))
+    expect(tally(accepts)).toEqual({ 200: 1, 401: 2 })
+    const accepted = accepts.find(({ status }) => status === 200)
+    expect(accepted?.body).toMatchObject({ member: { name: 'Op', role: 'operator', status: 'active' } })
+    const session = await app.call('GET', '/v1/auth/session', undefined, { key: accepted?.body.session_token })
+    expect(session.body.role).toBe('operator')
+    const login = await app.call(
+      'POST',
+      '/v1/auth/login',
+      { email: 'op@example.com', password: PASSWORD },
+      { key: null },
+    )
+    expect(login.status).toBe(200)
+    expect((await auditOf(app, login.body.organisation.id)).slice(3)).toEqual([
+      'member.invited',
+      'member.accepted',
+      'member.signed_in',
+      'member.signed_in',
+    ])
+  })
+
+  test('an invite dies after seven days, when it is replaced and when it is taken back', async () => {
+    const app = await testApp({ store })
+    const key = await signUp(app)
+    const invite = async () =>
+      (await app.call('POST', '/v1/members', { email: 'v@example.com', role: 'viewer' }, { key })).body
+    const accept = async (token: string) =>
+      (await app.call('POST', '/v1/auth/accept', { invite: token, password: PASSWORD }, { key: null })).status
+    const first = await invite()
+    const second = await invite()
+    expect(second.member.id).toBe(first.member.id)
+    expect(await accept(first.invite)).toBe(401)
+    expect(Date.parse(second.expires_at)).toBe(app.clock.now() + 7 * DAY)
+    const invite_expires_at = isoTime(app.clock.now())
+    await inTx(app.ctx, (tx) => tx.db.updateTable('members').set({ invite_expires_at }).execute())
+    expect(await accept(second.invite)).toBe(401)
+    const third = await invite()
+    expect((await app.call('DELETE', `/v1/members/${third.member.id}`, undefined, { key })).status).toBe(204)
+    expect(await accept(third.invite)).toBe(401)
+    const fourth = await invite()
+    expect(await accept(fourth.invite)).toBe(200)
+    const again = await app.call('POST', '/v1/members', { email: 'v@example.com', role: 'viewer' }, { key })
+    expect(again).toMatchObject({ status: 409, body: { error: 'email is already in use' } })
+  })
+
+  test('an admin cannot make, change or remove an owner', async () => {
+    const app = await testApp({ store })
+    const owner = await signUp(app)
+    const admin = await join(app, owner, 'admin')
+    const ownerId = (await app.call('GET', '/v1/auth/session', undefined, { key: owner })).body.member.id
+    const calls = [
+      ['POST', '/v1/members', { email: 'x@example.com', role: 'owner' }],
+      ['PUT', `/v1/members/${admin.id}`, { role: 'owner' }],
+      ['PUT', `/v1/members/${ownerId}`, { role: 'viewer' }],
+      ['PUT', `/v1/members/${ownerId}`, { name: 'Renamed' }],
+      ['DELETE', `/v1/members/${ownerId}`, undefined],
+    ] as const
+    for (const [method, path, body] of calls) {
+      const answer = await app.call(method, path, body, { key: admin.session })
+      expect(answer).toMatchObject({ status: 403, body: { error: "role 'admin' cannot do this" } })
+    }
+    const invited = await app.call('POST', '/v1/members', { email: 'x@example.com', role: 'owner' }, { key: owner })
+    expect(invited.status).toBe(201)
+    const replaced = await app.call(
+      'POST',
+      '/v1/members',
+      { email: 'x@example.com', role: 'viewer' },
+      { key: admin.session },
+    )
+    expect(replaced.status).toBe(403)
+  })
+
+  test('the last owner can neither be removed nor demoted, and an open invitation is no owner', async () => {
+    const app = await testApp({ store })
+    const key = await signUp(app)
+    const { member } = (await app.call('GET', '/v1/auth/session', undefined, { key })).body
+    await app.call('POST', '/v1/members', { email: 'later@example.com', role: 'owner' }, { key })
+    const path = `/v1/members/${member.id}`
+    for (const answer of [
+      await app.call('PUT', path, { role: 'admin' }, { key }),
+      await app.call('DELETE', path, undefined, { key }),
+    ]) {
+      expect(answer).toMatchObject({ status: 409, body: { error: 'the last owner has to stay' } })
+    }
+    expect((await app.call('PUT', path, { name: 'Ada' }, { key })).body).toEqual({ ...member, name: 'Ada' })
+  })
+
+  test('two owners who demote each other at once leave one owner', async () => {
+    const app = await testApp({ store })
+    const first = await signUp(app)
+    const firstId = (await app.call('GET', '/v1/auth/session', undefined, { key: first })).body.member.id
+    const second = await join(app, first, 'owner')
+    await Promise.all([
+      app.call('PUT', `/v1/members/${second.id}`, { role: 'viewer' }, { key: first }),
+      app.call('PUT', `/v1/members/${firstId}`, { role: 'viewer' }, { key: second.session }),
+    ])
+    const members = (await app.call('GET', '/v1/members', undefined, { key: first })).body.data
+    expect(members.filter(({ role }: { role: string }) => role === 'owner')).toHaveLength(1)
+  })
+
+  test('a new role holds from the next call, and a removed member is a stranger', async () => {
+    const app = await testApp({ store })
+    const key = await signUp(app)
+    const { id, session } = await join(app, key, 'admin')
+    const invite = (email: string) => app.call('POST', '/v1/members', { email, role: 'viewer' }, { key: session })
+    expect((await invite('a@example.com')).status).toBe(201)
+    const demoted = await app.call('PUT', `/v1/members/${id}`, { role: 'viewer' }, { key })
+    expect(demoted).toMatchObject({ status: 200, body: { role: 'viewer' } })
+    expect((await invite('b@example.com')).status).toBe(403)
+    expect((await app.call('DELETE', `/v1/members/${id}`, undefined, { key })).status).toBe(204)
+    expect((await invite('b@example.com')).status).toBe(401)
+    const absent = await app.call('DELETE', `/v1/members/${id}`, undefined, { key })
+    expect(absent).toMatchObject({ status: 404, body: { error: 'no such member' } })
+  })
+})

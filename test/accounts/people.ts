@@ -1,0 +1,35 @@
+import { expect } from 'vitest'
+import type { Role } from '../../src/ctx/scope.ts'
+import type { TestApp } from '../app.ts'
+
+export const PASSWORD = 'correct horse battery'
+
+/** The owner's session. */
+export async function signUp(app: TestApp, email = 'owner@example.com'): Promise<string> {
+  const answer = await app.call('POST', '/v1/auth/signup', { email, password: PASSWORD }, { key: null })
+  expect(answer.status).toBe(201)
+  return answer.body.session_token
+}
+
+/** Invites someone and accepts: the new member's id and session. */
+export async function join(app: TestApp, session: string, role: Role): Promise<{ id: string; session: string }> {
+  const email = `${role}-two@example.com`
+  const { status, body } = await app.call('POST', '/v1/members', { email, role }, { key: session })
+  expect(status).toBe(201)
+  const answer = await app.call('POST', '/v1/auth/accept', { invite: body.invite, password: PASSWORD }, { key: null })
+  expect(answer.status).toBe(200)
+  return { id: body.member.id, session: answer.body.session_token }
+}
+
+/** The actions of a chain, in order. */
+export async function auditOf(app: TestApp, chain: string): Promise<string[]> {
+  const query = app.ctx.db.selectFrom('audit_entries').select('action').where('chain', '=', chain).orderBy('seq')
+  return (await query.execute()).map(({ action }) => action)
+}
+
+/** How many answers there are of each status. */
+export function tally(answers: { status: number }[]): Record<number, number> {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
