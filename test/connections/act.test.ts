@@ -6,7 +6,8 @@ import { requireExecutor } from '../../src/connections/executors/table.ts'
 import { findConnection } from '../../src/connections/rows.ts'
 import { writeSecret } from '../../src/connections/secrets.ts'
 import { vaultWith } from '../../src/connections/vault.ts'
-import { answerJson, eachStore, givenConnection, place, upstream } from './place.ts'
+import { eachStore } from '../stores.ts'
+import { answerJson, givenConnection, place, upstream } from './place.ts'
 
 const CANARY = 'canary-5ecret-value'
 const send = { capability: 'send_email', payload: { to: 'a@b.test', body: 'hello' }, idempotencyKey: 'apr_1' }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { briefConnections, grantFor, missingConnections, pickConnection } from '../../src/connections/grants.ts'
 import type { Connection } from '../../src/connections/rows.ts'
 import { writeSecret } from '../../src/connections/secrets.ts'
-import { eachStore, givenConnection, PROJECT, place } from './place.ts'
+import { eachStore } from '../stores.ts'
+import { givenConnection, PROJECT, place } from './place.ts'
 
 const manifest = { connections: ['mail', 'crm'] }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { afterEach, describe } from 'vitest'
+import { afterEach } from 'vitest'
 import { insertConnection } from '../../src/connections/rows.ts'
 import type { Connection } from '../../src/connections/rows.ts'
 import { vaultWith } from '../../src/connections/vault.ts'
@@ -17,13 +17,8 @@ import { systemWorld } from '../../src/ctx/system.ts'
 import { Tails } from '../../src/ctx/tails.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { openStore } from '../../src/store/open.ts'
-import { createDatabase, dropDatabase } from '../postgres.ts'
-
-export type StoreKind = 'sqlite' | 'postgres'
-
-export function eachStore(define: (store: StoreKind) => void): void {
-  describe.each(['sqlite', 'postgres'] as const)('%s', define)
-}
+import { dropDatabase } from '../postgres.ts'
+import { migratedDatabase, type StoreKind } from '../stores.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -52,7 +47,7 @@ export async function place({
 } = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-conn-'))
   ends.push(() => rm(folder, { recursive: true, force: true }))
-  const url = store === 'postgres' ? await createDatabase() : undefined
+  const url = store === 'postgres' ? await migratedDatabase() : undefined
   if (url) ends.push(() => dropDatabase(url))
   const config = loadConfig({
     SVC_DATA_DIR: folder,

@@ -7,7 +7,8 @@ import { openSecret, withSecret, writeSecret } from '../../src/connections/secre
 import { openVault, vaultWith } from '../../src/connections/vault.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { SecretUnavailable } from '../../src/ctx/vault.ts'
-import { eachStore, givenConnection, outside, place } from './place.ts'
+import { eachStore } from '../stores.ts'
+import { givenConnection, outside, place } from './place.ts'
 
 const KEY = Buffer.alloc(32, 1)
 const OTHER_KEY = Buffer.alloc(32, 2)
