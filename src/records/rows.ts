@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { insertMany } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
@@ -16,25 +17,31 @@ export interface RecordFilter extends PageQuery {
 }
 
 /** Newest first, one more than a page. */
-export function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<Records[]> {
-  const { wedge, collection, key, where, limit, cursor } = filter
-  const tests = fieldTests(where)
-  const lead = leadingTest(tests)
+export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<Records[]> {
+  const { wedge, collection, key, limit, cursor } = filter
   let query = db.selectFrom('records').selectAll().where('project_id', 'in', projectIds)
   if (wedge !== undefined) query = query.where('wedge', '=', wedge)
   if (collection !== undefined) query = query.where('collection', '=', collection)
   if (key !== undefined) query = query.where('key', '=', key)
   if (cursor !== undefined) query = query.where('id', '<', cursor)
-  if (lead && collection !== undefined && key === undefined) {
-    const shelves = projectIds.map((projectId) => shelfOf(projectId, collection))
-    query = query.where('id', 'in', matchingIds(db, { shelves, wedge, cursor, limit }, lead, tests))
-  } else {
-    for (const test of tests) query = query.where(recordFulfils('records.id', test))
-  }
+  for (const condition of await whereSql(db, projectIds, filter)) query = query.where(condition)
   return query
     .orderBy('id', 'desc')
     .limit(limit + 1)
     .execute()
+}
+
+/** In a named collection a filter starts from the index of fields; else the records are tried one by one. */
+async function whereSql(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<Expression<SqlBool>[]> {
+  const { wedge, collection, key, limit, cursor } = filter
+  const tests = fieldTests(filter.where)
+  if (collection !== undefined && key === undefined) {
+    const shelves = projectIds.map((projectId) => shelfOf(projectId, collection))
+    const place = { shelves, wedge, cursor, limit }
+    const lead = await leadingTest(db, place, tests)
+    if (lead) return [sql<SqlBool>`id in (${matchingIds(db, place, lead, tests)})`]
+  }
+  return tests.map((test) => recordFulfils('records.id', test))
 }
 
 export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<Records | undefined> {

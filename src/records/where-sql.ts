@@ -28,22 +28,26 @@ export function fieldTests(conditions: readonly Condition[]): FieldTest[] {
   return [...paths].map(([path, group]) => ({ path, conditions: group, present: group.some(demandsPresence) }))
 }
 
-/** The test to start from: what the index narrows most. Null when each is fulfilled by the absence of something. */
-export function leadingTest(tests: readonly FieldTest[]): FieldTest | null {
-  const present = tests.filter((test) => test.present)
-  return present.toSorted((a, b) => breadth(a) - breadth(b))[0] ?? null
+/**
+ * The test to start from. Few rows fulfil it: then they are gathered from the index and tried by the other tests. Null
+ * when each test alone is fulfilled by many or by absence: then a page is met soon by walking the newest records.
+ */
+export async function leadingTest(db: Db, place: Shelves, tests: readonly FieldTest[]): Promise<FieldTest | null> {
+  const present = tests.filter((test) => test.present).toSorted((a, b) => breadth(a) - breadth(b))
+  const [first] = present
+  if (!first || (tests.length === 1 && breadth(first) === ONE_KEY)) return first ?? null
+  const counts = await Promise.all(present.map((test) => countUpTo(db, place, test, MANY)))
+  const least = Math.min(...counts)
+  if (least < MANY) return present[counts.indexOf(least)] ?? first
+  // One key is in the order of ids, so it can be walked too; and without a wedge there is no order to walk in.
+  return breadth(first) === ONE_KEY || place.wedge === undefined ? first : null
 }
+
+const MANY = 10_000
 
 /** The ids of the newest records that fulfil all tests, read from the index alone. */
 export function matchingIds(db: Db, place: Shelves, lead: FieldTest, tests: readonly FieldTest[]) {
-  let query = db
-    .selectFrom('record_fields as f')
-    .select('f.record_id')
-    .where('f.shelf', 'in', place.shelves)
-    .where('f.path', '=', lead.path)
-    .where(keyFulfils('f.sort_key', lead.conditions))
-  if (place.wedge !== undefined) query = query.where('f.wedge', '=', place.wedge)
-  if (place.cursor !== undefined) query = query.where('f.record_id', '<', place.cursor)
+  let query = onShelves(db, place, lead).select('f.record_id')
   for (const test of tests) {
     if (test !== lead) query = query.where(recordFulfils('f.record_id', test))
   }
@@ -52,6 +56,26 @@ export function matchingIds(db: Db, place: Shelves, lead: FieldTest, tests: read
   return query
     .orderBy(breadth(lead) === ONE_KEY ? 'f.record_id' : sql`f.record_id || ''`, 'desc')
     .limit(place.limit + 1)
+}
+
+async function countUpTo(db: Db, place: Shelves, test: FieldTest, most: number): Promise<number> {
+  const rows = onShelves(db, place, test).select('f.path').limit(most).as('found')
+  const counted = await db
+    .selectFrom(rows)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirst()
+  return counted?.count ?? 0
+}
+
+function onShelves(db: Db, { shelves, wedge, cursor }: Shelves, test: FieldTest) {
+  let query = db
+    .selectFrom('record_fields as f')
+    .where('f.shelf', 'in', shelves)
+    .where('f.path', '=', test.path)
+    .where(keyFulfils('f.sort_key', test.conditions))
+  if (wedge !== undefined) query = query.where('f.wedge', '=', wedge)
+  if (cursor !== undefined) query = query.where('f.record_id', '<', cursor)
+  return query
 }
 
 /** Whether the record of an id fulfils a test, by its own fields. */
@@ -64,7 +88,7 @@ export function recordFulfils(id: 'records.id' | 'f.record_id', test: FieldTest)
   return sql<SqlBool>`not exists (${field} and (${sql.join(ruledOut, sql` or `)}))`
 }
 
-const demandsPresence = ({ op, value }: Condition) => op !== 'ne' && !(op === 'exists' && value === false)
+const demandsPresence = ({ op, value }: Condition) => op !== 'ne' && (op !== 'exists' || value)
 
 /** The lower, the fewer rows: one key, some keys, between two bounds, beyond one, all. */
 function breadth({ conditions }: FieldTest): number {
@@ -98,18 +122,18 @@ function comparison(key: Expression<unknown>, condition: Condition): Expression<
       return condition.value.length === 0 ? NEVER : sql<SqlBool>`${key} in (${sql.join(condition.value.map(sortKey))})`
     case 'exists':
       return condition.value ? ALWAYS : NEVER
-  }
-  // Keys of one type begin with one letter, and order exists only within a type.
-  const [least, beyond] = typeof condition.value === 'number' ? ['n', 'o'] : ['s', 't']
-  const bound = sortKey(condition.value)
-  switch (condition.op) {
-    case 'gt':
-      return sql<SqlBool>`${key} > ${bound} and ${key} < ${beyond}`
-    case 'gte':
-      return sql<SqlBool>`${key} >= ${bound} and ${key} < ${beyond}`
-    case 'lt':
-      return sql<SqlBool>`${key} >= ${least} and ${key} < ${bound}`
-    case 'lte':
-      return sql<SqlBool>`${key} >= ${least} and ${key} <= ${bound}`
+    default:
+      return bounded(key, condition.op, condition.value)
   }
 }
+
+/** Keys of one type begin with one letter, and order exists only within a type. */
+function bounded(key: Expression<unknown>, op: 'gt' | 'gte' | 'lt' | 'lte', value: string | number) {
+  const [least, beyond] = typeof value === 'number' ? ['n', 'o'] : ['s', 't']
+  const bound = sql`${key} ${COMPARE[op]} ${sortKey(value)}`
+  return op === 'gt' || op === 'gte'
+    ? sql<SqlBool>`${bound} and ${key} < ${beyond}`
+    : sql<SqlBool>`${bound} and ${key} >= ${least}`
+}
+
+const COMPARE = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { notFound } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { Scope } from '../ctx/scope.ts'
+import { pageOf, pageQuery } from '../http/page.ts'
+import { created, type Params, read, write } from '../http/route.ts'
+import type { Cases } from '../store/tables.ts'
+import { showTask, TaskRecord } from '../tasks/record.ts'
+import { CASE_STATUSES, CaseRecord } from './record.ts'
+import { CaseChange, changeCase } from './move.ts'
+import { CaseInput, openCase } from './open.ts'
+import { showCases, showOne } from './read.ts'
+import { findCase, listCases } from './rows.ts'
+import { CaseTaskInput, spawnTask } from './spawn.ts'
+
+async function caseInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }): Promise<Cases> {
+  const found = await findCase(ctx.db, scope.projectIds, params.id ?? '')
+  if (!found) throw notFound('case')
+  return found
+}
+
+export const getCases = read('/v1/cases', {
+  summary: 'List cases, newest first',
+  query: z.object({
+    wedge: z.string().optional(),
+    status: z.enum(CASE_STATUSES).optional(),
+    stage: z.string().optional(),
+    client_id: z.string().optional(),
+    ...pageQuery,
+  }),
+  answers: { 200: pageOf(CaseRecord) },
+  async handle({ ctx, scope, query }) {
+    const rows = await listCases(ctx.db, scope.projectIds, query)
+    const data = await showCases(ctx.db, rows.slice(0, query.limit))
+    return { data, next_cursor: rows.length > query.limit ? (data.at(-1)?.id ?? null) : null }
+  },
+})
+
+export const postCase = write('POST', '/v1/cases', {
+  summary: 'Open a case',
+  body: CaseInput,
+  answers: { 201: CaseRecord },
+  async handle({ ctx, scope, body }) {
+    const row = await openCase(ctx, scope, body)
+    return created(`/v1/cases/${row.id}`, await showOne(ctx.db, row))
+  },
+})
+
+export const getCase = read('/v1/cases/:id', {
+  summary: 'Read a case with its history and its tasks',
+  answers: { 200: CaseRecord },
+  find: caseInScope,
+  handle: ({ ctx, subject }) => showOne(ctx.db, subject),
+})
+
+export const putCase = write('PUT', '/v1/cases/:id', {
+  summary: 'Move, change, close or reopen a case; what is left out stays',
+  body: CaseChange,
+  answers: { 200: CaseRecord },
+  find: caseInScope,
+  handle: async ({ ctx, scope, subject, body }) => showOne(ctx.db, await changeCase(ctx, subject, body, scope.actor)),
+})
+
+export const postCaseTask = write('POST', '/v1/cases/:id/tasks', {
+  summary: 'Create a task on a case; 409 when the case is closed',
+  body: CaseTaskInput,
+  answers: { 201: TaskRecord },
+  find: caseInScope,
+  async handle({ ctx, scope, subject, body }) {
+    const task = await spawnTask(ctx, subject, body, scope.actor)
+    return created(`/v1/tasks/${task.id}`, showTask(task, []))
+  },
+})

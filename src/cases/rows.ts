@@ -1,0 +1,108 @@
+import type { PageQuery } from '../http/page.ts'
+import type { Db } from '../store/store.ts'
+import type { CaseHistory, Cases } from '../store/tables.ts'
+
+export async function insertCase(db: Db, row: Cases): Promise<void> {
+  await db.insertInto('cases').values(row).execute()
+}
+
+export function findCase(db: Db, projectIds: readonly string[], id: string): Promise<Cases | undefined> {
+  return db
+    .selectFrom('cases')
+    .selectAll()
+    .where('id', '=', id)
+    .where('project_id', 'in', projectIds)
+    .executeTakeFirst()
+}
+
+/** The service's own look at a case, without a scope: never for a caller's id. */
+export function caseRow(db: Db, id: string): Promise<Cases | undefined> {
+  return db.selectFrom('cases').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export interface CaseFilter extends PageQuery {
+  wedge?: string | undefined
+  status?: string | undefined
+  stage?: string | undefined
+  client_id?: string | undefined
+}
+
+/** Newest first, one more than a page. */
+export function listCases(db: Db, projectIds: readonly string[], filter: CaseFilter): Promise<Cases[]> {
+  let query = db.selectFrom('cases').selectAll().where('project_id', 'in', projectIds)
+  if (filter.wedge !== undefined) query = query.where('wedge', '=', filter.wedge)
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status)
+  if (filter.stage !== undefined) query = query.where('stage', '=', filter.stage)
+  if (filter.client_id !== undefined) query = query.where('client_id', '=', filter.client_id)
+  if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor)
+  return query
+    .orderBy('id', 'desc')
+    .limit(filter.limit + 1)
+    .execute()
+}
+
+/**
+ * The case as it is now, and as it stays until the commit: an update that changes nothing holds the row on PostgreSQL,
+ * and SQLite has one writer anyway.
+ */
+export function lockCase(db: Db, id: string): Promise<Cases | undefined> {
+  return db
+    .updateTable('cases')
+    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export type CaseState = Pick<Cases, 'title' | 'stage' | 'status' | 'data' | 'updated_at' | 'closed_at'>
+
+/** Only for a case that `lockCase` holds. */
+export async function setCase(db: Db, id: string, state: CaseState): Promise<void> {
+  await db.updateTable('cases').set(state).where('id', '=', id).execute()
+}
+
+/** Only while `lockCase` holds the case, or in the transaction that makes it: the number is counted here. */
+export async function addHistory(db: Db, entry: Omit<CaseHistory, 'n'>): Promise<void> {
+  const last = await db
+    .selectFrom('case_history')
+    .select((eb) => eb.fn.max('n').as('n'))
+    .where('case_id', '=', entry.case_id)
+    .executeTakeFirst()
+  await db
+    .insertInto('case_history')
+    .values({ ...entry, n: (last?.n ?? 0) + 1 })
+    .execute()
+}
+
+/** Oldest first. */
+export async function historyOf(db: Db, caseIds: readonly string[]): Promise<CaseHistory[]> {
+  if (caseIds.length === 0) return []
+  return db
+    .selectFrom('case_history')
+    .selectAll()
+    .where('case_id', 'in', caseIds)
+    .orderBy('case_id')
+    .orderBy('n')
+    .execute()
+}
+
+/** Newest first. */
+export async function tasksOf(db: Db, caseIds: readonly string[]): Promise<{ id: string; case_id: string | null }[]> {
+  if (caseIds.length === 0) return []
+  return db
+    .selectFrom('tasks')
+    .select(['id', 'case_id'])
+    .where('case_id', 'in', caseIds)
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+export async function isClientOf(db: Db, projectId: string, id: string): Promise<boolean> {
+  const client = await db
+    .selectFrom('clients')
+    .select('id')
+    .where('id', '=', id)
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+  return client !== undefined
+}

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { audit } from '../audit/append.ts'
+import { badRequest, notFound } from '../base/problem.ts'
+import { checkClient } from '../cases/open.ts'
+import { findCase } from '../cases/rows.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import { json } from '../http/judge.ts'
+import type { Schedules } from '../store/tables.ts'
+import { requireWedge } from '../wedges/enabled.ts'
+import { requireTaskType } from '../wedges/task-type.ts'
+import { Cadence, nextRun } from './cadence.ts'
+import { cadenceOf } from './record.ts'
+import { insertSchedule, lockSchedule, setSchedule } from './rows.ts'
+
+export const ScheduleInput = z.object({
+  name: z.string().min(1).max(200),
+  wedge: z.string(),
+  task_type: z.string(),
+  cadence: Cadence,
+  input: json.optional(),
+  enabled: z.boolean().optional(),
+  client_id: z.string().nullish(),
+  case_id: z.string().nullish(),
+})
+export type ScheduleInput = z.infer<typeof ScheduleInput>
+
+/** What is left out stays. */
+export const ScheduleChange = ScheduleInput.partial()
+export type ScheduleChange = z.infer<typeof ScheduleChange>
+
+export async function createSchedule(ctx: Ctx, scope: ProjectScope, input: ScheduleInput): Promise<Schedules> {
+  const row = planSchedule(ctx, scope.projectId, input)
+  await checkPlan(ctx, row)
+  await inTx(ctx, async (tx) => {
+    await insertSchedule(tx.db, row)
+    const { name, wedge, task_type } = row
+    await audit(tx, row.project_id, scope.actor, 'schedule.created', row.id, { name, wedge, task_type })
+  })
+  return row
+}
+
+/** The row of a new schedule. Slots of `every` are counted from now on. */
+export function planSchedule(
+  ctx: Ctx,
+  projectId: string,
+  input: ScheduleInput,
+  blueprint: string | null = null,
+): Schedules {
+  const now = ctx.world.clock.now()
+  const row: Schedules = {
+    id: ctx.world.newId('sch'),
+    project_id: projectId,
+    name: input.name,
+    wedge: input.wedge,
+    task_type: input.task_type,
+    cadence: JSON.stringify(input.cadence),
+    input: JSON.stringify(input.input ?? null),
+    enabled: input.enabled === false ? 0 : 1,
+    client_id: input.client_id ?? null,
+    case_id: input.case_id ?? null,
+    blueprint,
+    anchor_at: isoTime(now),
+    next_run_at: null,
+    last_run_at: null,
+    last_task_id: null,
+    last_error: null,
+    created_at: isoTime(now),
+    updated_at: isoTime(now),
+  }
+  return { ...row, next_run_at: nextRunAt(row, now) }
+}
+
+/** Changes a schedule. A new cadence counts from now; one that is switched on again does not make up for the pause. */
+export async function changeSchedule(
+  ctx: Ctx,
+  scope: ProjectScope,
+  found: Schedules,
+  change: ScheduleChange,
+): Promise<Schedules> {
+  await checkPlan(ctx, changed(ctx, found, change))
+  return inTx(ctx, async (tx) => {
+    const before = await lockSchedule(tx.db, found.id)
+    if (!before) throw notFound('schedule')
+    const row = changed(tx, before, change)
+    await setSchedule(tx.db, row)
+    const fields = Object.keys(change)
+    await audit(tx, row.project_id, scope.actor, 'schedule.updated', row.id, { fields, enabled: row.enabled === 1 })
+    return row
+  })
+}
+
+function changed(ctx: Ctx, before: Schedules, change: ScheduleChange): Schedules {
+  const now = ctx.world.clock.now()
+  const { name = before.name, wedge = before.wedge, task_type = before.task_type } = change
+  const { client_id = before.client_id, case_id = before.case_id } = change
+  const cadence = change.cadence ? JSON.stringify(change.cadence) : before.cadence
+  const input = change.input === undefined ? before.input : JSON.stringify(change.input)
+  const enabled = change.enabled === undefined ? before.enabled : change.enabled ? 1 : 0
+  const anchor_at = cadence === before.cadence ? before.anchor_at : isoTime(now)
+  const fields = { name, wedge, task_type, client_id, case_id, cadence, input, enabled, anchor_at } as const
+  const row: Schedules = { ...before, ...fields, updated_at: isoTime(now) }
+  const sameTimes = cadence === before.cadence && enabled === before.enabled
+  return { ...row, next_run_at: sameTimes ? before.next_run_at : nextRunAt(row, now) }
+}
+
+/** 400 for what is not known, 403 for a wedge that is not enabled; the same again is looked at when it fires. */
+async function checkPlan(ctx: Ctx, row: Schedules): Promise<void> {
+  const wedge = await requireWedge(ctx, { projectId: row.project_id }, row.wedge)
+  requireTaskType(wedge, row.task_type)
+  if (row.client_id !== null) await checkClient(ctx, row.project_id, row.client_id)
+  if (row.case_id === null) return
+  const found = await findCase(ctx.db, [row.project_id], row.case_id)
+  if (!found) throw badRequest(`unknown case '${row.case_id.slice(0, 100)}'`)
+  if (found.wedge !== row.wedge) throw badRequest(`case is of wedge '${found.wedge}'`)
+}
+
+/** The next due time after a moment; none while the schedule is off. */
+export function nextRunAt(row: Pick<Schedules, 'cadence' | 'anchor_at' | 'enabled'>, after: number): string | null {
+  return row.enabled === 1 ? isoTime(nextRun(cadenceOf(row), after, Date.parse(row.anchor_at))) : null
+}

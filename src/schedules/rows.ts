@@ -1,0 +1,112 @@
+import type { PageQuery } from '../http/page.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Schedules } from '../store/tables.ts'
+
+export async function insertSchedule(db: Db, row: Schedules): Promise<void> {
+  await db.insertInto('schedules').values(row).execute()
+}
+
+export function findSchedule(db: Db, projectIds: readonly string[], id: string): Promise<Schedules | undefined> {
+  return db
+    .selectFrom('schedules')
+    .selectAll()
+    .where('id', '=', id)
+    .where('project_id', 'in', projectIds)
+    .executeTakeFirst()
+}
+
+/** Newest first, one more than a page. */
+export function listSchedules(
+  db: Db,
+  projectIds: readonly string[],
+  filter: PageQuery & { wedge?: string | undefined },
+): Promise<Schedules[]> {
+  let query = db.selectFrom('schedules').selectAll().where('project_id', 'in', projectIds)
+  if (filter.wedge !== undefined) query = query.where('wedge', '=', filter.wedge)
+  if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor)
+  return query
+    .orderBy('id', 'desc')
+    .limit(filter.limit + 1)
+    .execute()
+}
+
+/** The row as it is now, held until the commit: an update that changes nothing. */
+export function lockSchedule(db: Db, id: string): Promise<Schedules | undefined> {
+  return db
+    .updateTable('schedules')
+    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Only for a schedule that `lockSchedule` holds. */
+export async function setSchedule(db: Db, { id, ...fields }: Schedules): Promise<void> {
+  await db.updateTable('schedules').set(fields).where('id', '=', id).execute()
+}
+
+/** Answers whether it was there. The tasks that it made stay. */
+export async function dropSchedule(db: Db, id: string): Promise<boolean> {
+  const gone = await db.deleteFrom('schedules').where('id', '=', id).returning('id').executeTakeFirst()
+  await db.deleteFrom('schedule_slots').where('schedule_id', '=', id).execute()
+  return gone !== undefined
+}
+
+/** The longest overdue first. */
+export const dueSchedules = prepared<{ now: string; most: number }, Schedules>((db, arg) =>
+  db
+    .selectFrom('schedules')
+    .selectAll()
+    .where('enabled', '=', 1)
+    .where('next_run_at', '<=', arg('now'))
+    .orderBy('next_run_at')
+    .limit(arg('most')),
+)
+
+/** Takes a due time away from all others who see it: of many that try, one moves `next_run_at` on. */
+export const takeSlot = prepared<{ id: string; slot: string; next: string }, { id: string }>((db, arg) =>
+  db
+    .updateTable('schedules')
+    .set({ next_run_at: arg('next') })
+    .where('id', '=', arg('id'))
+    .where('enabled', '=', 1)
+    .where('next_run_at', '=', arg('slot'))
+    .returning('id'),
+)
+
+/** The second lock: a due time that has a row never fires again, whatever happens to `next_run_at`. */
+export const keepSlot = prepared<
+  { schedule_id: string; slot: string; task_id: string | null },
+  { schedule_id: string }
+>((db, arg) =>
+  db
+    .insertInto('schedule_slots')
+    .values({ schedule_id: arg('schedule_id'), slot: arg('slot'), task_id: arg('task_id') })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('schedule_id'),
+)
+
+export const dropSlotsBefore = prepared<{ schedule_id: string; before: string }>((db, arg) =>
+  db
+    .deleteFrom('schedule_slots')
+    .where('schedule_id', '=', arg('schedule_id'))
+    .where('slot', '<', arg('before'))
+    .$castTo<never>(),
+)
+
+export const noteFired = prepared<{ id: string; at: string; task_id: string }>((db, arg) =>
+  db
+    .updateTable('schedules')
+    .set({ last_run_at: arg('at'), last_task_id: arg('task_id'), last_error: null })
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
+)
+
+export const noteFailed = prepared<{ id: string; at: string; error: string }>((db, arg) =>
+  db
+    .updateTable('schedules')
+    .set({ last_run_at: arg('at'), last_error: arg('error') })
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
+)
