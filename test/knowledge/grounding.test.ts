@@ -5,20 +5,20 @@ import type { Actor } from '../../src/ctx/scope.ts'
 import { recordCorrection } from '../../src/knowledge/corrections.ts'
 import { recordFeedback } from '../../src/knowledge/feedback.ts'
 import { groundingFor } from '../../src/knowledge/grounding.ts'
+import { eachStore, type TestApp } from '../app.ts'
 import { place } from '../wedges/folder.ts'
-import { addTask, type App, deskApp, projectOf, stranger } from './desk.ts'
-import { eachStore } from './door.ts'
+import { addTask, deskApp, projectOf, stranger } from './desk.ts'
 
 const by: Actor = { kind: 'key', id: 'key_1' }
 
-async function grounding(app: App, client_id: string | null = null, input: Json = null, projectId?: string) {
+async function grounding(app: TestApp, client_id: string | null = null, input: Json = null, projectId?: string) {
   const wedge = await app.ctx.wedges.find('desk')
   if (!wedge) throw new Error('no desk')
   const task = { task_type: 'triage', input, client_id }
   return groundingFor(app.ctx.db, wedge, projectId ?? (await projectOf(app)), task)
 }
 const names = (texts: { name: string }[]) => texts.map(({ name }) => name)
-const add = (app: App, name: string, content: string) =>
+const add = (app: TestApp, name: string, content: string) =>
   app.call('POST', '/v1/wedges/desk/knowledge', { name, content })
 
 eachStore((store) => {

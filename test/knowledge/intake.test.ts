@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { reportGap } from '../../src/knowledge/intake.ts'
+import { eachStore, type TestApp } from '../app.ts'
 import { manifest, place } from '../wedges/folder.ts'
-import { type App, auditOf, deskApp, projectOf, stranger } from './desk.ts'
-import { eachStore } from './door.ts'
+import { auditOf, deskApp, projectOf, stranger } from './desk.ts'
 
-async function report(app: App, question: string, why?: string) {
+async function report(app: TestApp, question: string, why?: string) {
   const projectId = await projectOf(app)
   return inTx(app.ctx, (tx) => reportGap(tx, { projectId, wedge: 'desk', taskId: 'task_1', question, why }))
 }

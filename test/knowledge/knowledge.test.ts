@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
+import { eachStore } from '../app.ts'
 import { auditOf, deskApp, projectOf, stranger } from './desk.ts'
-import { eachStore } from './door.ts'
 
 eachStore((store) => {
   test('an item is created, read, listed, changed and deleted, and each leaves its audit line', async () => {
     const app = await deskApp(store)
     const made = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'hours', content: 'Nine to five.' })
     expect(made.status).toBe(201)
-    expect(made.headers.location).toBe(`/v1/knowledge/${made.body.id}`)
+    expect(made.headers.get('location')).toBe(`/v1/knowledge/${made.body.id}`)
     expect(made.body).toEqual({
       id: expect.stringMatching(/^kn_[0-9a-z]{26}$/),
       project_id: await projectOf(app),

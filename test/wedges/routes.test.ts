@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { requireWedge } from '../../src/wedges/enabled.ts'
+import { eachStore } from '../app.ts'
 import { deskApp, projectOf } from '../knowledge/desk.ts'
-import { eachStore } from '../knowledge/door.ts'
 import { manifest, place } from './folder.ts'
 
 eachStore((store) => {
