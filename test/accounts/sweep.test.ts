@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { noteFailure } from '../../src/accounts/login-limit.ts'
+import { sweepAccounts } from '../../src/accounts/sweep.ts'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { eachStore, testApp } from '../app.ts'
+import { signUp } from './people.ts'
+
+eachStore((store) => {
+  test('old failures and sessions that ran out are swept, and nothing else', async () => {
+    const app = await testApp({ store })
+    const { db, world } = app.ctx
+    const key = await signUp(app)
+    const note = (email: string) => inTx(app.ctx, (tx) => noteFailure(tx, { email, address: '192.0.2.1' }))
+    await note('early@example.com')
+    await app.clock.advance(15 * 60_000)
+    await note('late@example.com')
+    const ended = { hash: 'x', created_at: '', expires_at: new Date(world.clock.now()).toISOString() }
+    await inTx(app.ctx, async (tx) => {
+      const member_id = (await tx.db.selectFrom('members').select('id').executeTakeFirstOrThrow()).id
+      await tx.db
+        .insertInto('sessions')
+        .values({ ...ended, member_id })
+        .execute()
+    })
+    await sweepAccounts(app.ctx)
+    const left = await db.selectFrom('login_failures').select('subject').orderBy('subject').execute()
+    expect(left.map(({ subject }) => subject)).toEqual(['account:late@example.com', 'address:192.0.2.1'])
+    expect(await db.selectFrom('sessions').select('hash').where('hash', '=', 'x').execute()).toEqual([])
+    expect((await app.call('GET', '/v1/auth/session', undefined, { key })).status).toBe(200)
+  })
+})
