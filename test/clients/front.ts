@@ -1,0 +1,86 @@
+import { type TestApp, testApp } from '../app.ts'
+import type { StoreKind } from '../stores.ts'
+
+/** Its tasks end before they start, for want of a connection: here only what goes in and out of threads matters. */
+const DESK = {
+  wedge: 'desk',
+  task_types: { triage: { harness: { needs_connections: true } }, close: { harness: { needs_connections: true } } },
+  connections: ['absent'],
+  cases: { stages: ['new', 'done'], initial: 'new' },
+}
+
+const WEDGES = {
+  'desk/wedge.json': DESK,
+  'other/wedge.json': { ...DESK, wedge: 'other' },
+  'reply/wedge.json': { wedge: 'reply', task_types: { triage: {} } },
+  'reply/rehearsals/triage.json': [{ output: { reply: 'You wrote: {{input.body}}' } }],
+}
+
+export type Front = TestApp & { connection: string; channel: string }
+
+/** A service with a channel that hands its mail to a wedge. */
+export async function openFront(store: StoreKind, wedge = 'desk'): Promise<Front> {
+  const env = { SVC_OPEN_SIGNUP: '1', SVC_PUBLIC_URL: 'https://desk.example/' }
+  const app = await testApp({ store, wedges: WEDGES, env })
+  const connection = await made(app, '/v1/connections', { kind: 'email', name: 'mail' })
+  const binding = { connection_id: connection, address: 'help@desk.example', wedge, task_type: 'triage' }
+  return { ...app, connection, channel: await made(app, '/v1/channels', binding) }
+}
+
+/** Creates something and answers its id. */
+export async function made(app: TestApp, path: string, body: object): Promise<string> {
+  const answer = await app.call('POST', path, body)
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body.id
+}
+
+export interface Delivered {
+  task_id: string
+  thread_id: string
+  client_id: string
+}
+
+export async function writeIn(front: Front, handle: string, more: object = {}): Promise<Delivered> {
+  const answer = await front.call('POST', `/v1/channels/${front.channel}/inbound`, mail(handle, more))
+  if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+export const mail = (handle: string, more: object = {}) => ({
+  from: { handle, name: 'Ada' },
+  body: 'Where is my order?',
+  subject: 'Order 7',
+  ...more,
+})
+
+/** A client that wrote once and has a session in the portal. */
+export async function enterPortal(front: Front, handle: string) {
+  const written = await writeIn(front, handle)
+  const link = await front.call('POST', `/v1/clients/${written.client_id}/portal-link`)
+  const session = await front.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })
+  const key: string = session.body.session_token
+  const portal = (method: string, path: string, body?: unknown) =>
+    front.call(method, `/v1/portal/${path}`, body, { key })
+  return { ...written, key, portal }
+}
+
+/** The owner of another organisation on the same service. The first to sign up takes over the one that came with it. */
+export async function stranger(app: TestApp): Promise<string> {
+  let session = ''
+  for (const email of ['owner@example.com', 'stranger@example.com']) {
+    const account = { email, password: 'correct horse battery' }
+    session = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
+  }
+  return session
+}
+
+export async function projectOf(app: TestApp): Promise<string> {
+  return (await app.call('GET', '/v1/projects')).body.data[0].id
+}
+
+/** The audit lines about people, such as `key client.created`. */
+export async function auditOf(app: TestApp): Promise<string[]> {
+  const query = app.ctx.db.selectFrom('audit_entries').select(['actor_kind', 'action']).orderBy('seq')
+  const lines = (await query.execute()).map(({ actor_kind, action }) => `${actor_kind} ${action}`)
+  return lines.filter((line) => /^\w+ (channel|client|message|portal|thread)\./.test(line))
+}

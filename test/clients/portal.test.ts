@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { append } from '../../src/events/append.ts'
+import type { NewEvent } from '../../src/events/types.ts'
+import { planTask } from '../../src/tasks/create.ts'
+import { end } from '../../src/tasks/end.ts'
+import { insertArtifact, insertTask } from '../../src/tasks/rows.ts'
+import { eachStore } from '../app.ts'
+import { auditOf, enterPortal, type Front, openFront, projectOf } from './front.ts'
+
+eachStore((store) => {
+  test('a client reads its own threads, without what is internal', async () => {
+    const front = await openFront(store)
+    const ada = await enterPortal(front, 'ada@example.com')
+    await enterPortal(front, 'bob@example.com')
+    const { data } = (await ada.portal('GET', 'threads')).body
+    const [thread, ...others] = data
+    expect(others).toEqual([])
+    expect(Object.keys(thread)).toEqual(['id', 'subject', 'status', 'created_at', 'updated_at'])
+    expect(thread).toMatchObject({ id: ada.thread_id, subject: 'Order 7', status: 'open' })
+    const whole = (await ada.portal('GET', `threads/${ada.thread_id}`)).body
+    expect(Object.keys(whole)).toEqual([...Object.keys(thread), 'messages'])
+    expect(Object.keys(whole.messages[0])).toEqual([
+      'id',
+      'direction',
+      'from',
+      'body',
+      'subject',
+      'task_id',
+      'created_at',
+    ])
+  })
+
+  test('a message of the client goes into the thread and spawns a task on its channel', async () => {
+    const front = await openFront(store)
+    const ada = await enterPortal(front, 'ada@example.com')
+    const answer = await ada.portal('POST', `threads/${ada.thread_id}/messages`, { body: 'Any news?' })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toMatchObject({ direction: 'inbound', body: 'Any news?' })
+    const task = (await front.call('GET', `/v1/tasks/${answer.body.task_id}`)).body
+    expect(task).toMatchObject({ wedge: 'desk', task_type: 'triage', client_id: ada.client_id })
+    expect(task).toMatchObject({ thread_id: ada.thread_id, channel_id: front.channel })
+    expect(task.input).toMatchObject({ from: { handle: 'ada@example.com', name: 'Ada' }, body: 'Any news?' })
+    const { messages } = (await front.call('GET', `/v1/threads/${ada.thread_id}`)).body
+    expect(messages.at(-1)).toMatchObject({ id: answer.body.id, task_id: task.id })
+    expect((await auditOf(front)).at(-1)).toBe('client message.posted')
+    expect(await front.ctx.db.selectFrom('knowledge').selectAll().execute()).toEqual([])
+  })
+
+  test('a message has at most 10,000 characters, and at least one', async () => {
+    const front = await openFront(store)
+    const ada = await enterPortal(front, 'ada@example.com')
+    const post = (body: unknown) => ada.portal('POST', `threads/${ada.thread_id}/messages`, { body })
+    expect((await post('😀'.repeat(10_000))).status).toBe(201)
+    const long = await post('😀'.repeat(10_001))
+    expect([long.status, long.body]).toEqual([413, { error: 'message is longer than 10,000 characters' }])
+    for (const empty of ['', ' \n', 7, undefined]) expect((await post(empty)).status).toBe(400)
+  })
+
+  test('a thread that is closed, or whose channel is gone, takes no messages', async () => {
+    const front = await openFront(store)
+    const ada = await enterPortal(front, 'ada@example.com')
+    const post = () => ada.portal('POST', `threads/${ada.thread_id}/messages`, { body: 'Any news?' })
+    await front.call('PUT', `/v1/threads/${ada.thread_id}`, { status: 'closed' })
+    expect((await post()).body).toEqual({ error: 'thread is closed' })
+    await front.call('PUT', `/v1/threads/${ada.thread_id}`, { status: 'open' })
+    const project = await projectOf(front)
+    await front.call('PUT', `/v1/projects/${project}`, { wedges: [] })
+    expect((await post()).body).toEqual({ error: 'thread takes no messages now' })
+    await front.call('PUT', `/v1/projects/${project}`, { wedges: null })
+    await front.call('DELETE', `/v1/channels/${front.channel}`)
+    expect((await post()).body).toEqual({ error: 'thread takes no messages now' })
+    expect((await front.call('GET', '/v1/tasks')).body.data).toHaveLength(1)
+  })
+
+  test('a client may post thirty messages a minute, and one client does not use up the turns of another', async () => {
+    const front = await openFront(store)
+    const ada = await enterPortal(front, 'ada@example.com')
+    const bob = await enterPortal(front, 'bob@example.com')
+    const post = (who: typeof ada) => who.portal('POST', `threads/${who.thread_id}/messages`, { body: 'hello' })
+    const answers = await Promise.all(Array.from({ length: 31 }, () => post(ada)))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(30)
+    const refused = answers.find(({ status }) => status !== 201)
+    expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([429, '60'])
+    expect((await post(bob)).status).toBe(201)
+    await front.clock.advance(60_000)
+    expect((await post(ada)).status).toBe(201)
+  })
+
+  test('the log of a task reaches its client, replayed and live, without what is internal', async () => {
+    const front = await openFront(store)
+    const { client_id, key } = await enterPortal(front, 'ada@example.com')
+    const task = await runningTask(front, client_id)
+    const path = `/v1/portal/tasks/${task}/events`
+    const live = front.events(task, { path, key })
+    await expect.poll(() => front.ctx.tails.followed(task)).toBe(true)
+    await inTx(front.ctx, (tx) => append(tx, { taskId: task, epoch: 0 }, EVENTS))
+    await inTx(front.ctx, (tx) => end(tx, task, { status: 'succeeded', output: {}, events: [] }))
+    const readable = ['task.created', 'progress', 'artifact.created', 'task.finished']
+    expect((await live).map(({ event }) => event)).toEqual(readable)
+    expect((await front.events(task, { path, key })).map(({ event }) => event)).toEqual(readable)
+    const rest = await front.events(task, { path, key, after: 2 })
+    expect(rest.map(({ event }) => event)).toEqual(['artifact.created', 'task.finished'])
+  })
+
+  test('a client fetches the artifacts of its own tasks', async () => {
+    const front = await openFront(store)
+    const ada = await enterPortal(front, 'ada@example.com')
+    const artifact = await addArtifact(front, ada.task_id)
+    const answer = await ada.portal('GET', `artifacts/${artifact}`)
+    expect([answer.status, answer.body]).toEqual([200, 'for Ada'])
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('a client reads its own cases, without the data that the founder keeps', async () => {
+    const front = await openFront(store)
+    const ada = await enterPortal(front, 'ada@example.com')
+    const bob = await enterPortal(front, 'bob@example.com')
+    const mine = await addCase(front, ada.client_id)
+    await addCase(front, null)
+    const { data } = (await ada.portal('GET', 'cases')).body
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([mine])
+    const fields = ['id', 'title', 'stage', 'status', 'created_at', 'updated_at', 'closed_at']
+    expect(Object.keys(data[0])).toEqual(fields)
+    expect((await bob.portal('GET', 'cases')).body.data).toEqual([])
+  })
+
+  test('what belongs to another client does not exist', async () => {
+    const front = await openFront(store)
+    const ada = await enterPortal(front, 'ada@example.com')
+    const bob = await enterPortal(front, 'bob@example.com')
+    const artifact = await addArtifact(front, ada.task_id)
+    const founders = (await front.call('POST', '/v1/tasks', { wedge: 'desk', task_type: 'triage' })).body.id
+    const statusOf = async (method: string, path: string) => (await bob.portal(method, path, undefined)).status
+    expect(await statusOf('GET', `threads/${ada.thread_id}`)).toBe(404)
+    expect(await statusOf('POST', `threads/${ada.thread_id}/messages`)).toBe(404)
+    expect(await statusOf('GET', `tasks/${ada.task_id}/events`)).toBe(404)
+    expect(await statusOf('GET', `tasks/${founders}/events`)).toBe(404)
+    expect(await statusOf('GET', `artifacts/${artifact}`)).toBe(404)
+    const absent = await bob.portal('GET', 'threads/thr_none')
+    expect(absent.body).toEqual((await bob.portal('GET', `threads/${ada.thread_id}`)).body)
+  })
+})
+
+/** One of each kind that a client must not see, between those that it may. */
+const EVENTS: NewEvent[] = [
+  {
+    type: 'task.created',
+    data: { wedge: 'desk', task_type: 'triage', status: 'running', sandbox: 'none', model: 'none' },
+  },
+  { type: 'progress', data: { text: 'looking' } },
+  { type: 'token.delta', data: { text: 'It' } },
+  {
+    type: 'cost.charged',
+    data: { model: 'm', input_tokens: 1, output_tokens: 1, cost_usd: 0.1, total_usd: 0.1 },
+  },
+  {
+    type: 'approval.requested',
+    data: { approval_id: 'apr_1', action: 'mail:send', risk: 'high', preview: {}, expires_at: '' },
+  },
+  { type: 'approval.resolved', data: { approval_id: 'apr_1', action: 'mail:send', decision: 'approved' } },
+  { type: 'feedback.recorded', data: { source: 'approval', knowledge_id: null } },
+  {
+    type: 'artifact.created',
+    data: { artifact_id: 'art_1', name: 'a.txt', content_type: 'text/plain', size: 1, url: '/v1/artifacts/art_1' },
+  },
+]
+
+/** A task that seems to run here: its log is written by the test. */
+async function runningTask(front: Front, clientId: string): Promise<string> {
+  const request = { wedge: 'desk', task_type: 'triage' }
+  const plan = await planTask(front.ctx, await projectOf(front), request, { client_id: clientId })
+  await inTx(front.ctx, (tx) => insertTask(tx.db, { ...plan, status: 'running' }))
+  return plan.id
+}
+
+async function addArtifact(front: Front, taskId: string): Promise<string> {
+  const id = front.ctx.world.newId('art')
+  const project_id = await projectOf(front)
+  const content = Buffer.from('for Ada').toString('base64')
+  await inTx(front.ctx, (tx) =>
+    insertArtifact(tx.db, {
+      id,
+      project_id,
+      task_id: taskId,
+      name: 'a.txt',
+      content_type: 'text/plain',
+      size: 7,
+      content,
+      created_at: '',
+    }),
+  )
+  return id
+}
+
+async function addCase(front: Front, clientId: string | null): Promise<string> {
+  const id = front.ctx.world.newId('case')
+  const row = { id, project_id: await projectOf(front), wedge: 'desk', client_id: clientId, title: 'Order 7' }
+  const state = { stage: 'new', status: 'open', data: '{"fraud":true}', closed_at: null }
+  const times = { created_at: '', updated_at: '' }
+  await front.ctx.store.transact((db) =>
+    db
+      .insertInto('cases')
+      .values({ ...row, ...state, ...times })
+      .execute(),
+  )
+  return id
+}

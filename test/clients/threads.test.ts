@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { historyOf } from '../../src/clients/history.ts'
+import { appendReply, keepSentMail } from '../../src/clients/reply.ts'
+import { inTx, type Tx } from '../../src/ctx/ctx.ts'
+import type { Tasks } from '../../src/store/tables.ts'
+import { taskRow } from '../../src/tasks/rows.ts'
+import { eachStore } from '../app.ts'
+import { auditOf, enterPortal, type Front, openFront, writeIn } from './front.ts'
+
+eachStore((store) => {
+  test('the reply of a task becomes an outbound message of its thread', async () => {
+    const front = await openFront(store, 'reply')
+    const { task_id, thread_id } = await writeIn(front, 'ada@example.com')
+    expect(await front.finished(task_id)).toMatchObject({ status: 'succeeded' })
+    const { messages } = (await front.call('GET', `/v1/threads/${thread_id}`)).body
+    expect(messages).toHaveLength(2)
+    const body = 'You wrote: Where is my order?'
+    expect(messages[1]).toMatchObject({ direction: 'outbound', from: null, body, task_id })
+  })
+
+  test('a mail of the task is kept in its thread, and the client reads only what was sent to them', async () => {
+    const front = await openFront(store)
+    const { task_id, thread_id, portal } = await enterPortal(front, 'ada@example.com')
+    const toAda = { body: 'It left on Monday.', subject: 'Re: Order 7', to: 'Ada <ADA@example.com>' }
+    const toDepot = { body: 'Is she a fraud?', subject: 'Order 7', to: ['depot@desk.example'] }
+    await asTask(front, task_id, async (tx, task) => {
+      await keepSentMail(tx, task, toDepot)
+      await keepSentMail(tx, task, toAda)
+      await appendReply(tx, task, ' It left on Monday. ')
+      await appendReply(tx, task, 'Is she a fraud?')
+    })
+    const bodies = (answer: { body: { messages: { body: string }[] } }) => answer.body.messages.map(({ body }) => body)
+    const founders = await front.call('GET', `/v1/threads/${thread_id}`)
+    expect(bodies(founders).slice(1)).toEqual(['Is she a fraud?', 'It left on Monday.', 'Is she a fraud?'])
+    expect(founders.body.messages[1].to).toEqual(['depot@desk.example'])
+    expect(bodies(await portal('GET', `threads/${thread_id}`)).slice(1)).toEqual([
+      'It left on Monday.',
+      'Is she a fraud?',
+    ])
+  })
+
+  test('the history of a thread is its newest messages that fit, oldest first', async () => {
+    const front = await openFront(store)
+    const { task_id, thread_id } = await writeIn(front, 'ada@example.com', { body: 'first' })
+    await asTask(front, task_id, (tx, task) => appendReply(tx, task, 'second'))
+    await writeIn(front, 'ada@example.com', { body: 'third', from: { handle: 'ada@example.com', name: 'A\n\nda' } })
+    const history = await historyOf(front.ctx.db, thread_id)
+    expect(history.map(({ direction, from, body }) => [direction, from, body])).toEqual([
+      ['inbound', 'Ada <ada@example.com>', 'first'],
+      ['outbound', 'us', 'second'],
+      ['inbound', 'A da <ada@example.com>', 'third'],
+    ])
+    const bodies = async (messages: number, characters: number) =>
+      (await historyOf(front.ctx.db, thread_id, { messages, characters })).map(({ body }) => body)
+    expect(await bodies(2, 1000)).toEqual(['second', 'third'])
+    expect(await bodies(50, 12)).toEqual(['second', 'third'])
+    expect(await bodies(50, 3)).toEqual(['thi\n[cut: 5 characters in all]'])
+  })
+
+  test('threads are listed by client, channel and status', async () => {
+    const front = await openFront(store)
+    const ada = await writeIn(front, 'ada@example.com')
+    await front.clock.advance(10)
+    const bob = await writeIn(front, 'bob@example.com')
+    await front.call('PUT', `/v1/threads/${bob.thread_id}`, { status: 'closed' })
+    const ids = async (query: string) =>
+      (await front.call('GET', `/v1/threads${query}`)).body.data.map(({ id }: { id: string }) => id)
+    expect(await ids(`?client_id=${ada.client_id}`)).toEqual([ada.thread_id])
+    expect(await ids('?status=closed')).toEqual([bob.thread_id])
+    expect(await ids(`?channel_id=${front.channel}&status=open`)).toEqual([ada.thread_id])
+    expect(await ids('?channel_id=chan_none')).toEqual([])
+    expect((await front.call('GET', '/v1/threads?status=lost')).status).toBe(400)
+    expect((await front.call('GET', '/v1/threads/thr_none')).body).toEqual({ error: 'no such thread' })
+  })
+
+  test('a closed thread opens again unless the client has another open one', async () => {
+    const front = await openFront(store)
+    const { thread_id } = await writeIn(front, 'ada@example.com')
+    const put = (id: string, status: string) => front.call('PUT', `/v1/threads/${id}`, { status })
+    expect((await put(thread_id, 'closed')).body.status).toBe('closed')
+    expect((await put(thread_id, 'closed')).status).toBe(200)
+    expect((await put(thread_id, 'open')).body.status).toBe('open')
+    expect((await put(thread_id, 'open')).status).toBe(200)
+    await put(thread_id, 'closed')
+    const later = await writeIn(front, 'ada@example.com')
+    expect((await put(thread_id, 'open')).body).toEqual({ error: 'client has another open thread on this channel' })
+    await put(later.thread_id, 'closed')
+    const both = await Promise.all([put(thread_id, 'open'), put(later.thread_id, 'open')])
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 409]))
+    expect((await auditOf(front)).filter((line) => line === 'key thread.closed')).toHaveLength(3)
+  })
+})
+
+async function asTask(front: Front, id: string, work: (tx: Tx, task: Tasks) => Promise<void>): Promise<void> {
+  await inTx(front.ctx, async (tx) => {
+    const task = await taskRow(tx.db, id)
+    if (task) await work(tx, task)
+  })
+}
