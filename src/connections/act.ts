@@ -52,8 +52,9 @@ async function attempt(ctx: Ctx, connection: Connection, ask: ActionAsk): Promis
 }
 
 function judged(reply: Reply): ActionResult {
-  const { ok, status, body, error } = reply
-  return { outcome: ok ? 'ok' : refusedOrUnknown(status), ok, status, result: body, error }
+  const { ok, status, body, error, unclear } = reply
+  const outcome = ok ? 'ok' : unclear ? 'unknown' : refusedOrUnknown(status)
+  return { outcome, ok, status, result: body, error }
 }
 
 /** A gateway speaks for someone it could not hear: 502 and 504 say nothing about the effect. */

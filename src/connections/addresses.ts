@@ -63,8 +63,13 @@ export function reachOf(entries: readonly string[]): Reach {
   for (const entry of entries) {
     const [name = '', bits] = entry.replaceAll(/[[\]]/g, '').split('/')
     const family = isIP(name)
-    if (family === 4) reach.v4.addSubnet(name, bits === undefined ? 32 : Number(bits), 'ipv4')
-    else if (family === 6) reach.v6.addSubnet(name, bits === undefined ? 128 : Number(bits), 'ipv6')
+    const widest = family === 4 ? 32 : 128
+    const prefix = bits === undefined ? widest : Number(bits)
+    if (bits !== undefined && !(family > 0 && /^\d+$/.test(bits) && prefix <= widest)) {
+      throw new Error(`SVC_EGRESS_ALLOW: '${entry}' is neither a host nor a network`)
+    }
+    if (family === 4) reach.v4.addSubnet(name, prefix, 'ipv4')
+    else if (family === 6) reach.v6.addSubnet(name, prefix, 'ipv6')
     else reach.hosts.add(name.toLowerCase())
   }
   return reach

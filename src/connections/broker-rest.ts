@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
+import { parseStrictJson } from '../base/strict-json.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Account, Broker, Executed, Execution, Link, Toolkit, ToolkitPage } from './broker.ts'
 import { EgressError, egress } from './egress.ts'
@@ -75,9 +76,11 @@ async function execute(ctx: Ctx, ask: Execution): Promise<Executed> {
   })
   const told = isJsonObject(answer.body) ? answer.body : {}
   // The provider answers 200 to a tool that failed.
-  const ok = answer.status >= 200 && answer.status < 300 && told.successful === true
+  const accepted = answer.status >= 200 && answer.status < 300
+  const ok = accepted && told.successful === true
   const why = errorText(told) ?? `broker answered ${answer.status}`
-  return { ok, status: answer.status, data: told.data ?? null, error: ok ? null : why }
+  const unclear = accepted && typeof told.successful !== 'boolean'
+  return { ok, status: answer.status, data: told.data ?? null, error: ok ? null : why, unclear }
 }
 
 /** A call of the account management; everything but success is the provider's fault to the caller. */
@@ -125,12 +128,12 @@ async function call(
     timeoutMs: CALL_TIMEOUT_MS,
     maxBytes,
   })
-  return { status: answer.status, body: parse(answer.body.toString('utf8'), maskOf([key])) }
+  return { status: answer.status, body: parse(answer.body, maskOf([key])) }
 }
 
-function parse(text: string, mask: Mask): Json {
+function parse(bytes: Buffer, mask: Mask): Json {
   try {
-    return mask.json(JSON.parse(text))
+    return mask.json(parseStrictJson(bytes))
   } catch {
     return null
   }

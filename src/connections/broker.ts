@@ -45,4 +45,6 @@ export interface Executed {
   status: number
   data: Json
   error: string | null
+  /** The provider answered and does not say how the tool ended. */
+  unclear: boolean
 }

@@ -24,6 +24,11 @@ export function healthError(status: number | null, error: string | null): string
 
 type Health = Parameters<typeof setHealth>[2]
 
-function setIn(ctx: Ctx, connection: Connection, health: Health): Promise<void> {
-  return ctx.store.transact((db) => setHealth(db, connection.id, health))
+/** A note that cannot be written must not hide how the call itself ended. */
+async function setIn(ctx: Ctx, connection: Connection, health: Health): Promise<void> {
+  try {
+    await ctx.store.transact((db) => setHealth(db, connection.id, health))
+  } catch (err) {
+    ctx.world.log.warn({ err, connection: connection.id }, 'health of a connection not noted')
+  }
 }

@@ -172,6 +172,30 @@ describe('outcomes', () => {
   })
 })
 
+describe('answers that no store could keep', () => {
+  test.each([
+    ['a hundred thousand levels', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['half a character', '{"a":"\\ud800"}'],
+    ['no json at all', '{"a":'],
+  ])('%s come back as text', async (_, body) => {
+    const { ctx } = await place()
+    const server = await upstream((_request, response) =>
+      response.setHeader('content-type', 'application/json').end(body),
+    )
+    const crm = await givenConnection(ctx, { config: { api_url: server.url } })
+    expect(await act(ctx, crm, send)).toEqual({ outcome: 'ok', ok: true, status: 200, result: body, error: null })
+  })
+
+  test('a store that is away does not hide that the action was done', async () => {
+    const { ctx, logged } = await place()
+    const server = await upstream((_, response) => response.end())
+    const crm = await givenConnection(ctx, { config: { api_url: server.url } })
+    const away = { ...ctx.store, transact: () => Promise.reject(new Error('away')) }
+    expect(await act({ ...ctx, store: away }, crm, send)).toMatchObject({ outcome: 'ok' })
+    expect(logged.join()).toContain('health of a connection not noted')
+  })
+})
+
 describe('secrets stay inside', () => {
   test('an upstream that echoes the secret in any form shows nothing of it', async () => {
     const { ctx, scope, logged } = await place()

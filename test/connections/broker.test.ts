@@ -92,7 +92,8 @@ describe('actions', () => {
 
   test.each([
     [200, { data: null, successful: false, error: 'quota exceeded' }, 'failed', 'quota exceeded'],
-    [200, { data: {} }, 'failed', 'broker answered 200'],
+    [200, { data: {} }, 'unknown', 'broker answered 200'],
+    [200, 'what?', 'unknown', 'broker answered 200'],
     [404, { error: { message: 'no such tool' } }, 'failed', 'no such tool'],
     [401, { error: `key ${KEY} is wrong` }, 'failed', 'key [secret] is wrong'],
     [504, {}, 'unknown', 'broker answered 504'],
@@ -101,6 +102,12 @@ describe('actions', () => {
     server.state.tool = () => ({ status, body })
     const connection = await givenConnection(ctx, gmail)
     expect(await act(ctx, connection, send)).toMatchObject({ outcome, status, ok: false, error })
+  })
+
+  test('an answer of the provider that is too large to read leaves the outcome open', async () => {
+    const { ctx, server } = await withProvider()
+    server.state.tool = () => ({ status: 200, body: { successful: false, data: 'x'.repeat(300 * 1024) } })
+    expect(await act(ctx, await givenConnection(ctx, gmail), send)).toMatchObject({ outcome: 'unknown', result: null })
   })
 
   test('a provider that does not answer leaves the outcome open', async () => {

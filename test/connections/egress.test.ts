@@ -150,6 +150,10 @@ describe('addresses', () => {
     },
   )
 
+  test.each(['10.0.0.0/33', '10.0.0.0/x', '::/129', 'host/8'])('%s in SVC_EGRESS_ALLOW is an error', (entry) => {
+    expect(() => egress(allowing(entry))).toThrow(/is neither a host nor a network/)
+  })
+
   test('an allowed host opens no other name with the same address', async () => {
     const ctx = allowing('inside.test')
     const out = egress(ctx, { lookup: names(() => ['127.0.0.1']) })

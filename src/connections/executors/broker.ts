@@ -4,6 +4,7 @@ import type { Ctx } from '../../ctx/ctx.ts'
 import { accountStatus, brokerUser, connectedAccount } from '../accounts.ts'
 import type { Broker } from '../broker.ts'
 import { brokerOf } from '../broker-rest.ts'
+import { EgressError } from '../egress.ts'
 import type { Connection } from '../rows.ts'
 import type { Action, Executor, Read, Reply, Use } from './executor.ts'
 
@@ -29,15 +30,23 @@ async function run(
 ): Promise<Reply> {
   if (!/^[A-Za-z0-9_-]{1,200}$/.test(capability)) throw badRequest(`'${capability}' is not a tool slug`)
   if (!isJsonObject(args)) throw badRequest('the arguments of a broker tool must be an object')
-  const done = await broker.execute({
-    slug: capability,
-    userId: brokerUser(connection),
-    accountId: await requireAccount(ctx, broker, connection),
-    arguments: args,
-    idempotencyKey,
-  })
-  return { ok: done.ok, status: done.status, contentType: 'application/json', body: done.data, error: done.error }
+  const done = await broker
+    .execute({
+      slug: capability,
+      userId: brokerUser(connection),
+      accountId: await requireAccount(ctx, broker, connection),
+      arguments: args,
+      idempotencyKey,
+    })
+    .catch((error) => {
+      throw error instanceof EgressError ? withoutStatus(error) : error
+    })
+  const { ok, status, data: body, error, unclear } = done
+  return { ok, status, contentType: 'application/json', body, error, unclear }
 }
+
+/** The provider's status tells nothing about the tool: that stands in the body which could not be read. */
+const withoutStatus = ({ kind, message, sent }: EgressError) => new EgressError(kind, message, { sent })
 
 /** An authorisation that was completed since nobody asked is found here, so that the first action works. */
 async function requireAccount(ctx: Ctx, broker: Broker, connection: Connection): Promise<string> {

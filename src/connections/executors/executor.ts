@@ -27,6 +27,8 @@ export interface Reply {
   contentType: string
   body: Json
   error: string | null
+  /** The answer came and does not tell how it ended. */
+  unclear?: boolean
 }
 
 /**

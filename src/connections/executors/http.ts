@@ -1,5 +1,6 @@
 import { isJsonObject, type Json } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
+import { parseStrictJson } from '../../base/strict-json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { egress, type Incoming } from '../egress.ts'
 import { CALL_TIMEOUT_MS, MOST_BYTES } from '../limits.ts'
@@ -60,14 +61,12 @@ function withSender({ connection, payload }: Action): Json {
   return typeof from === 'string' && isJsonObject(payload) && !('from' in payload) ? { ...payload, from } : payload
 }
 
-/** JSON when it says so and is so, else the text; nothing at all is null. */
+/** JSON when it says so and can be kept, else the text; nothing at all is null. */
 function bodyOf(contentType: string, bytes: Buffer): Json {
   if (bytes.length === 0) return null
-  const text = bytes.toString('utf8')
-  if (!/[/+]json\b/i.test(contentType)) return text
   try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+    if (/[/+]json\b/i.test(contentType)) return parseStrictJson(bytes)
+  } catch {}
+  // PostgreSQL has no place for NUL.
+  return bytes.toString('utf8').replaceAll('\0', '\ufffd')
 }
