@@ -1,9 +1,34 @@
 import { join } from 'node:path'
-import { type TestApp, testApp } from '../app.ts'
+import { onTestFinished } from 'vitest'
+import { sharedApp, type TestApp, type TestAppOptions } from '../app.ts'
+import { place } from '../wedges/folder.ts'
 
-const DESK = {
-  'desk/wedge.json': {
-    wedge: 'desk',
+/** A running service, and a wedge in it that no other test has touched. */
+export interface Desk extends TestApp {
+  wedge: string
+  /** The wedge's path in the API. */
+  at: string
+  /** The folder of wedges. */
+  wedges: string
+}
+
+/** One service for all tests of a block; each call places another wedge that has a bit of everything. */
+export function desks(options: TestAppOptions): () => Promise<Desk> {
+  const shared = sharedApp({ ...options, env: { SVC_OPEN_SIGNUP: '1', ...options.env } })
+  let placed = 0
+  return async () => {
+    const app = shared()
+    const wedge = `desk-${++placed}`
+    const wedges = join(app.dir, 'wedges')
+    await place(wedges, wedge, deskFiles(wedge))
+    await app.ctx.wedges.find(wedge)
+    return { ...app, wedge, wedges, at: `/v1/wedges/${wedge}` }
+  }
+}
+
+const deskFiles = (wedge: string) => ({
+  'wedge.json': {
+    wedge,
     title: 'The desk',
     task_types: { triage: {} },
     intake: [
@@ -11,22 +36,15 @@ const DESK = {
       { id: 'who', question: 'Who takes over?' },
     ],
   },
-  'desk/skills/handling.md': 'Be kind.',
-  'desk/knowledge/terms.md': 'Thirty days.',
-  'desk/rehearsals/triage.json': [{ output: { done: true } }],
-}
+  'skills/handling.md': 'Be kind.',
+  'knowledge/terms.md': 'Thirty days.',
+})
 
-/** A service with one wedge, `desk`, that has a bit of everything, and the path of its folder of wedges. */
-export async function deskApp(store: 'sqlite' | 'postgres'): Promise<TestApp & { wedges: string }> {
-  const app = await testApp({ store, wedges: DESK, env: { SVC_OPEN_SIGNUP: '1' } })
-  return { ...app, wedges: join(app.dir, 'wedges') }
-}
-
-/** Another organisation on the same service. The first to sign up takes over the one that came with it. */
+/** Another organisation on the same service. The first ever to sign up takes over the one that came with it. */
 export async function stranger(app: TestApp): Promise<{ key: string }> {
   let key = ''
-  for (const email of ['owner@example.com', 'stranger@example.com']) {
-    const account = { email, password: 'correct horse battery' }
+  for (const name of ['owner', 'stranger']) {
+    const account = { email: `${name}-${app.ctx.world.newId('mem')}@example.com`, password: 'correct horse battery' }
     key = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
   }
   return { key }
@@ -36,37 +54,42 @@ export async function projectOf(app: TestApp): Promise<string> {
   return (await app.call('GET', '/v1/projects')).body.data[0].id
 }
 
-export async function auditOf(app: TestApp): Promise<string[]> {
-  const chain = await projectOf(app)
-  const query = app.ctx.db.selectFrom('audit_entries').select('action').where('chain', '=', chain).orderBy('seq')
-  return (await query.execute()).map(({ action }) => action)
+/** The project has only a wedge that does not exist, until the end of the test. */
+export async function disable(app: TestApp): Promise<void> {
+  const set = (wedges: string | null) =>
+    app.ctx.store.transact((db) => db.updateTable('projects').set({ wedges }).execute())
+  onTestFinished(() => set(null).then(() => {}))
+  await set('["other"]')
+}
+
+/** What was audited about the desk's wedge, in order. */
+export async function auditOf(desk: Desk): Promise<string[]> {
+  const entries = await desk.ctx.db.selectFrom('audit_entries').select(['action', 'data']).orderBy('seq').execute()
+  return entries.filter(({ data }) => JSON.parse(data).wedge === desk.wedge).map(({ action }) => action)
 }
 
 /** A finished task as a row: what matters here is whose it was. */
-export async function addTask(app: TestApp, clientId: string | null): Promise<string> {
-  const projectId = await projectOf(app)
-  const id = app.ctx.world.newId('task')
-  await app.ctx.store.transact((db) =>
-    db
-      .insertInto('tasks')
-      .values({
-        id,
-        project_id: projectId,
-        wedge: 'desk',
-        task_type: 'triage',
-        status: 'succeeded',
-        input: '{}',
-        actor: 'null',
-        constraints: '{}',
-        tools: '[]',
-        client_id: clientId,
-        cost_micros: 0,
-        last_event_id: 0,
-        epoch: 0,
-        cancel_requested: 0,
-        created_at: new Date(0).toISOString(),
-      } as never)
-      .execute(),
-  )
-  return id
+export async function addTask(desk: Desk, clientId: string | null) {
+  const task = {
+    id: desk.ctx.world.newId('task'),
+    project_id: await projectOf(desk),
+    wedge: desk.wedge,
+    task_type: 'triage',
+  }
+  const row = {
+    ...task,
+    status: 'succeeded',
+    input: '{}',
+    actor: 'null',
+    constraints: '{}',
+    tools: '[]',
+    client_id: clientId,
+    cost_micros: 0,
+    last_event_id: 0,
+    epoch: 0,
+    cancel_requested: 0 as const,
+    created_at: new Date(0).toISOString(),
+  }
+  await desk.ctx.store.transact((db) => db.insertInto('tasks').values(row).execute())
+  return task
 }

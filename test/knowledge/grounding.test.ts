@@ -5,25 +5,26 @@ import type { Actor } from '../../src/ctx/scope.ts'
 import { recordCorrection } from '../../src/knowledge/corrections.ts'
 import { recordFeedback } from '../../src/knowledge/feedback.ts'
 import { groundingFor } from '../../src/knowledge/grounding.ts'
-import { eachStore, type TestApp } from '../app.ts'
+import { eachStore } from '../app.ts'
 import { place } from '../wedges/folder.ts'
-import { addTask, deskApp, projectOf, stranger } from './desk.ts'
+import { addTask, type Desk, desks, projectOf, stranger } from './desk.ts'
 
 const by: Actor = { kind: 'key', id: 'key_1' }
 
-async function grounding(app: TestApp, client_id: string | null = null, input: Json = null, projectId?: string) {
-  const wedge = await app.ctx.wedges.find('desk')
+async function grounding(app: Desk, client_id: string | null = null, input: Json = null, projectId?: string) {
+  const wedge = await app.ctx.wedges.find(app.wedge)
   if (!wedge) throw new Error('no desk')
   const task = { task_type: 'triage', input, client_id }
   return groundingFor(app.ctx.db, wedge, projectId ?? (await projectOf(app)), task)
 }
 const names = (texts: { name: string }[]) => texts.map(({ name }) => name)
-const add = (app: TestApp, name: string, content: string) =>
-  app.call('POST', '/v1/wedges/desk/knowledge', { name, content })
+const add = (app: Desk, name: string, content: string) => app.call('POST', `${app.at}/knowledge`, { name, content })
 
 eachStore((store) => {
+  const desk = desks({ store })
+
   test('the very next run knows the authored files and the live items as they are now', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     const { body: item } = await add(app, 'hours', 'Nine to five.')
     expect(await grounding(app)).toEqual({
       knowledge: [
@@ -39,7 +40,7 @@ eachStore((store) => {
   })
 
   test('what does not fit is named, and what matters to the task stays', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     for (let n = 0; n < 7; n++) await add(app, `filler ${n}`, `filler ${n} `.repeat(800))
     await add(app, 'parcels', `A damaged parcel is replaced. ${'x'.repeat(20_000)}`)
     await app.clock.advance(60_000)
@@ -55,8 +56,8 @@ eachStore((store) => {
   })
 
   test('authored files beyond their own share are named, and live items keep theirs', async () => {
-    const app = await deskApp(store)
-    await place(app.wedges, 'desk', { 'knowledge/big.md': 'x'.repeat(200_000) })
+    const app = await desk()
+    await place(app.wedges, app.wedge, { 'knowledge/big.md': 'x'.repeat(200_000) })
     await add(app, 'hours', 'Nine to five.')
     await app.ctx.wedges.find('none')
     const { knowledge, left_out } = await grounding(app)
@@ -65,13 +66,13 @@ eachStore((store) => {
   })
 
   test('a correction keeps the proposal, the change and their difference', async () => {
-    const app = await deskApp(store)
-    const taskId = await addTask(app, null)
+    const app = await desk()
+    const { id: taskId } = await addTask(app, null)
     const projectId = await projectOf(app)
     const id = await inTx(app.ctx, (tx) =>
       recordCorrection(tx, {
         projectId,
-        wedge: 'desk',
+        wedge: app.wedge,
         taskId,
         approvalId: 'apr_1',
         action: 'mail:send',
@@ -97,8 +98,8 @@ eachStore((store) => {
   })
 
   test('feedback becomes knowledge, a rating alone does not', async () => {
-    const app = await deskApp(store)
-    const task = { id: await addTask(app, null), project_id: await projectOf(app), wedge: 'desk', task_type: 'triage' }
+    const app = await desk()
+    const task = await addTask(app, null)
     const record = (feedback: object) => inTx(app.ctx, (tx) => recordFeedback(tx, { actor: by }, task, feedback))
     expect(await record({ rating: 5 })).toBeNull()
     const id = await record({ rating: 2, note: 'Be kind.' })
@@ -108,11 +109,9 @@ eachStore((store) => {
   })
 
   test("another tenant's or another client's knowledge never reaches a brief", async () => {
-    const app = await deskApp(store)
-    const projectId = await projectOf(app)
+    const app = await desk()
     for (const client of ['cli_a', 'cli_b', null]) {
-      const id = await addTask(app, client)
-      const task = { id, project_id: projectId, wedge: 'desk', task_type: 'triage' }
+      const task = await addTask(app, client)
       await inTx(app.ctx, (tx) => recordFeedback(tx, { actor: by }, task, { note: `about ${client}` }))
     }
     await add(app, 'ours', 'for all')
@@ -129,9 +128,8 @@ eachStore((store) => {
   })
 
   test('what a founder made a fact of is for everyone', async () => {
-    const app = await deskApp(store)
-    const id = await addTask(app, 'cli_a')
-    const task = { id, project_id: await projectOf(app), wedge: 'desk', task_type: 'triage' }
+    const app = await desk()
+    const task = await addTask(app, 'cli_a')
     const item = await inTx(app.ctx, (tx) => recordFeedback(tx, { actor: by }, task, { note: 'Sign as Ada.' }))
     expect(names((await grounding(app, 'cli_b')).knowledge)).toEqual(['terms.md'])
     await app.call('PUT', `/v1/knowledge/${item}`, { kind: 'fact', name: 'signature', content: 'Sign as Ada.' })

@@ -1,21 +1,23 @@
 import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { reportGap } from '../../src/knowledge/intake.ts'
-import { eachStore, type TestApp } from '../app.ts'
+import { eachStore } from '../app.ts'
 import { manifest, place } from '../wedges/folder.ts'
-import { auditOf, deskApp, projectOf, stranger } from './desk.ts'
+import { auditOf, type Desk, desks, projectOf, stranger } from './desk.ts'
 
-async function report(app: TestApp, question: string, why?: string) {
+async function report(app: Desk, question: string, why?: string) {
   const projectId = await projectOf(app)
-  return inTx(app.ctx, (tx) => reportGap(tx, { projectId, wedge: 'desk', taskId: 'task_1', question, why }))
+  return inTx(app.ctx, (tx) => reportGap(tx, { projectId, wedge: app.wedge, taskId: 'task_1', question, why }))
 }
 
 eachStore((store) => {
+  const desk = desks({ store })
+
   test('the seeded questions are shown before anybody answered, and coverage follows the answers', async () => {
-    const app = await deskApp(store)
-    const before = await app.call('GET', '/v1/wedges/desk/intake')
+    const app = await desk()
+    const before = await app.call('GET', `${app.at}/intake`)
     expect(before.status).toBe(200)
-    expect(before.body).toMatchObject({ wedge: 'desk', coverage: 0 })
+    expect(before.body).toMatchObject({ wedge: app.wedge, coverage: 0 })
     expect(before.body.questions[0]).toEqual({
       id: 'window',
       project_id: await projectOf(app),
@@ -29,37 +31,37 @@ eachStore((store) => {
       asked: 0,
       created_at: null,
     })
-    const answered = await app.call('POST', '/v1/wedges/desk/intake/window', { answer: 'Thirty.' })
+    const answered = await app.call('POST', `${app.at}/intake/window`, { answer: 'Thirty.' })
     expect(answered).toMatchObject({ status: 200, body: { id: 'window', status: 'answered', answer: 'Thirty.' } })
     const item = await app.call('GET', `/v1/knowledge/${answered.body.knowledge_id}`)
-    expect(item.body).toMatchObject({ kind: 'answer', wedge: 'desk', name: 'How many days may a customer wait?' })
+    expect(item.body).toMatchObject({ kind: 'answer', wedge: app.wedge, name: 'How many days may a customer wait?' })
     expect(item.body.content).toBe('Question: How many days may a customer wait?\nAnswer: Thirty.')
-    expect((await app.call('GET', '/v1/wedges/desk/intake')).body).toMatchObject({
+    expect((await app.call('GET', `${app.at}/intake`)).body).toMatchObject({
       coverage: 50,
       questions: [
         { id: 'window', status: 'answered', answer: 'Thirty.' },
         { id: 'who', status: 'open' },
       ],
     })
-    const dismissed = await app.call('POST', '/v1/wedges/desk/intake/who/dismiss')
+    const dismissed = await app.call('POST', `${app.at}/intake/who/dismiss`)
     expect(dismissed).toMatchObject({ status: 200, body: { id: 'who', status: 'dismissed' } })
-    expect((await app.call('GET', '/v1/wedges/desk/intake')).body.coverage).toBe(100)
+    expect((await app.call('GET', `${app.at}/intake`)).body.coverage).toBe(100)
     const audit = (await auditOf(app)).filter((action) => action.startsWith('intake.'))
     expect(audit).toEqual(['intake.answered', 'intake.dismissed'])
   })
 
   test('a wedge without questions and without gaps is covered', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     await place(app.wedges, 'bare', { 'wedge.json': manifest('bare') })
     const { body } = await app.call('GET', '/v1/wedges/bare/intake')
     expect(body).toEqual({ wedge: 'bare', coverage: 100, questions: [] })
   })
 
   test('the same gap is one question with a count, also when it is found at once by many', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     await Promise.all(Array.from({ length: 10 }, () => report(app, 'What is the return address?', 'A parcel waits.')))
     await report(app, 'what is the return-address')
-    const { body } = await app.call('GET', '/v1/wedges/desk/intake')
+    const { body } = await app.call('GET', `${app.at}/intake`)
     expect(body.questions).toHaveLength(3)
     expect(body.questions[2]).toMatchObject({
       question: 'What is the return address?',
@@ -69,29 +71,29 @@ eachStore((store) => {
       task_id: 'task_1',
       asked: 11,
     })
-    const path = `/v1/wedges/desk/intake/${body.questions[2].id}`
+    const path = `${app.at}/intake/${body.questions[2].id}`
     expect((await app.call('POST', path, { answer: 'Main street 1' })).body).toMatchObject({ status: 'answered' })
     await report(app, 'What is the return address?')
-    expect((await app.call('GET', '/v1/wedges/desk/intake')).body).toMatchObject({
+    expect((await app.call('GET', `${app.at}/intake`)).body).toMatchObject({
       coverage: 33,
       questions: [{}, {}, { status: 'answered', asked: 12 }],
     })
   })
 
   test('a gap in the words of a seed is counted on the seed', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     await report(app, 'who takes over')
-    const { body } = await app.call('GET', '/v1/wedges/desk/intake')
+    const { body } = await app.call('GET', `${app.at}/intake`)
     expect(body.questions).toHaveLength(2)
     expect(body.questions[1]).toMatchObject({ id: 'who', kind: 'seed', question: 'Who takes over?', asked: 1 })
   })
 
   test('a second answer is the next version of the same item', async () => {
-    const app = await deskApp(store)
-    const path = '/v1/wedges/desk/intake/who'
+    const app = await desk()
+    const path = `${app.at}/intake/who`
     const answers = await Promise.all(['Ada', 'Bob', 'Cyd'].map((answer) => app.call('POST', path, { answer })))
     expect(new Set(answers.map(({ body }) => body.knowledge_id)).size).toBe(1)
-    const { body } = await app.call('GET', '/v1/wedges/desk/knowledge')
+    const { body } = await app.call('GET', `${app.at}/knowledge`)
     expect(body.data).toMatchObject([{ version: 3, kind: 'answer' }])
     expect(await app.call('POST', `${path}/dismiss`)).toMatchObject({
       status: 409,
@@ -100,35 +102,33 @@ eachStore((store) => {
   })
 
   test('a dismissed question can still be answered, and a deleted answer opens its question again', async () => {
-    const app = await deskApp(store)
-    const path = '/v1/wedges/desk/intake/who'
+    const app = await desk()
+    const path = `${app.at}/intake/who`
     expect((await app.call('POST', `${path}/dismiss`)).status).toBe(200)
     expect((await app.call('POST', `${path}/dismiss`)).status).toBe(200)
     const { body } = await app.call('POST', path, { answer: 'Ada' })
     expect((await app.call('DELETE', `/v1/knowledge/${body.knowledge_id}`)).status).toBe(204)
-    const { questions } = (await app.call('GET', '/v1/wedges/desk/intake')).body
+    const { questions } = (await app.call('GET', `${app.at}/intake`)).body
     expect(questions[1]).toMatchObject({ id: 'who', status: 'open', answer: null, knowledge_id: null })
   })
 
   test('bad answers are 400, unknown questions and wedges 404, and other organisations have their own queue', async () => {
-    const app = await deskApp(store)
-    const path = '/v1/wedges/desk/intake/who'
+    const app = await desk()
+    const path = `${app.at}/intake/who`
     expect(await app.call('POST', path, {})).toMatchObject({
       status: 400,
       body: { error: "field 'answer' is required" },
     })
     expect((await app.call('POST', path, { answer: ' ' })).status).toBe(400)
     const absent = { status: 404, body: { error: 'no such question' } }
-    expect(await app.call('POST', '/v1/wedges/desk/intake/absent', {})).toMatchObject(absent)
-    expect(await app.call('POST', '/v1/wedges/desk/intake/absent/dismiss')).toMatchObject(absent)
+    expect(await app.call('POST', `${app.at}/intake/absent`, {})).toMatchObject(absent)
+    expect(await app.call('POST', `${app.at}/intake/absent/dismiss`)).toMatchObject(absent)
     expect((await app.call('GET', '/v1/wedges/absent/intake')).body).toEqual({ error: 'no such wedge' })
     const { question_id } = await report(app, 'Where?')
     await app.call('POST', path, { answer: 'Ada' })
     const other = await stranger(app)
-    const { body } = await app.call('GET', '/v1/wedges/desk/intake', undefined, other)
+    const { body } = await app.call('GET', `${app.at}/intake`, undefined, other)
     expect(body).toMatchObject({ coverage: 0, questions: [{ status: 'open' }, { status: 'open' }] })
-    expect(await app.call('POST', `/v1/wedges/desk/intake/${question_id}`, { answer: 'x' }, other)).toMatchObject(
-      absent,
-    )
+    expect(await app.call('POST', `${app.at}/intake/${question_id}`, { answer: 'x' }, other)).toMatchObject(absent)
   })
 })

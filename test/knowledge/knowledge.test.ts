@@ -1,17 +1,19 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
-import { auditOf, deskApp, projectOf, stranger } from './desk.ts'
+import { auditOf, desks, disable, projectOf, stranger } from './desk.ts'
 
 eachStore((store) => {
+  const desk = desks({ store })
+
   test('an item is created, read, listed, changed and deleted, and each leaves its audit line', async () => {
-    const app = await deskApp(store)
-    const made = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'hours', content: 'Nine to five.' })
+    const app = await desk()
+    const made = await app.call('POST', `${app.at}/knowledge`, { name: 'hours', content: 'Nine to five.' })
     expect(made.status).toBe(201)
     expect(made.headers.get('location')).toBe(`/v1/knowledge/${made.body.id}`)
     expect(made.body).toEqual({
       id: expect.stringMatching(/^kn_[0-9a-z]{26}$/),
       project_id: await projectOf(app),
-      wedge: 'desk',
+      wedge: app.wedge,
       name: 'hours',
       content: 'Nine to five.',
       kind: 'note',
@@ -24,7 +26,7 @@ eachStore((store) => {
     })
     const path = `/v1/knowledge/${made.body.id}`
     expect((await app.call('GET', path)).body).toEqual(made.body)
-    expect((await app.call('GET', '/v1/wedges/desk/knowledge')).body).toEqual({ data: [made.body], next_cursor: null })
+    expect((await app.call('GET', `${app.at}/knowledge`)).body).toEqual({ data: [made.body], next_cursor: null })
 
     await app.clock.advance(1000)
     const change = { content: 'Nine to six.', kind: 'fact', source: 'the door', metadata: { checked: true } }
@@ -42,8 +44,8 @@ eachStore((store) => {
   })
 
   test('earlier versions stay readable, newest first, with who wrote them', async () => {
-    const app = await deskApp(store)
-    const { body: item } = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'n', content: 'one' })
+    const app = await desk()
+    const { body: item } = await app.call('POST', `${app.at}/knowledge`, { name: 'n', content: 'one' })
     await Promise.all(['two', 'three'].map((content) => app.call('PUT', `/v1/knowledge/${item.id}`, { content })))
     const { body } = await app.call('GET', `/v1/knowledge/${item.id}/revisions`)
     expect(body.data.map(({ version }: { version: number }) => version)).toEqual([3, 2, 1])
@@ -65,26 +67,26 @@ eachStore((store) => {
   })
 
   test('the list is newest first, in pages, by kind', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     const ids: string[] = []
     for (const kind of ['note', 'fact', 'correction', 'feedback', 'answer', 'seed']) {
-      const { body } = await app.call('POST', '/v1/wedges/desk/knowledge', { name: kind, content: 'x', kind })
+      const { body } = await app.call('POST', `${app.at}/knowledge`, { name: kind, content: 'x', kind })
       ids.unshift(body.id)
     }
     ids.sort().reverse()
     const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
-    const first = (await app.call('GET', '/v1/wedges/desk/knowledge?limit=4')).body
-    const second = (await app.call('GET', `/v1/wedges/desk/knowledge?limit=4&cursor=${first.next_cursor}`)).body
+    const first = (await app.call('GET', `${app.at}/knowledge?limit=4`)).body
+    const second = (await app.call('GET', `${app.at}/knowledge?limit=4&cursor=${first.next_cursor}`)).body
     expect([...idsOf(first), ...idsOf(second)]).toEqual(ids)
     expect(second.next_cursor).toBeNull()
-    const facts = (await app.call('GET', '/v1/wedges/desk/knowledge?kind=fact')).body
+    const facts = (await app.call('GET', `${app.at}/knowledge?kind=fact`)).body
     expect(facts.data).toMatchObject([{ name: 'fact' }])
-    expect((await app.call('GET', '/v1/wedges/desk/knowledge?kind=gossip')).status).toBe(400)
+    expect((await app.call('GET', `${app.at}/knowledge?kind=gossip`)).status).toBe(400)
   })
 
   test('fields that are missing, of the wrong type or of no known kind are 400', async () => {
-    const app = await deskApp(store)
-    const { body: item } = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'n', content: 'c' })
+    const app = await desk()
+    const { body: item } = await app.call('POST', `${app.at}/knowledge`, { name: 'n', content: 'c' })
     const wrong: [object, string][] = [
       [{ name: 1, content: 'x' }, "field 'name' must be a string"],
       [{ name: ' ', content: 'x' }, "field 'name' must have at least 1 characters"],
@@ -96,41 +98,41 @@ eachStore((store) => {
     ]
     for (const [body, error] of wrong) {
       const refused = { status: 400, body: { error } }
-      expect(await app.call('POST', '/v1/wedges/desk/knowledge', body)).toMatchObject(refused)
+      expect(await app.call('POST', `${app.at}/knowledge`, body)).toMatchObject(refused)
       expect(await app.call('PUT', `/v1/knowledge/${item.id}`, body)).toMatchObject(refused)
     }
-    const nameless = await app.call('POST', '/v1/wedges/desk/knowledge', { content: 'x' })
+    const nameless = await app.call('POST', `${app.at}/knowledge`, { content: 'x' })
     expect(nameless).toMatchObject({ status: 400, body: { error: "field 'name' is required" } })
-    const empty = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'x' })
+    const empty = await app.call('POST', `${app.at}/knowledge`, { name: 'x' })
     expect(empty).toMatchObject({ status: 400, body: { error: "field 'content' is required" } })
-    expect((await app.call('GET', '/v1/wedges/desk/knowledge')).body.data).toEqual([item])
+    expect((await app.call('GET', `${app.at}/knowledge`)).body.data).toEqual([item])
   })
 
   test('nobody sees or touches the knowledge of another organisation', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     const other = await stranger(app)
-    const { body: item } = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'secret', content: 'ours' })
+    const { body: item } = await app.call('POST', `${app.at}/knowledge`, { name: 'secret', content: 'ours' })
     const path = `/v1/knowledge/${item.id}`
     const denied = { status: 404, body: { error: 'no such knowledge item' } }
     expect(await app.call('GET', path, undefined, other)).toMatchObject(denied)
     expect(await app.call('GET', `${path}/revisions`, undefined, other)).toMatchObject(denied)
     expect(await app.call('PUT', path, { kind: 'gossip' }, other)).toMatchObject(denied)
     expect(await app.call('DELETE', path, undefined, other)).toMatchObject(denied)
-    expect((await app.call('GET', '/v1/wedges/desk/knowledge', undefined, other)).body.data).toEqual([])
-    expect((await app.call('GET', '/v1/wedges/desk', undefined, other)).body.knowledge.live).toEqual([])
+    expect((await app.call('GET', `${app.at}/knowledge`, undefined, other)).body.data).toEqual([])
+    expect((await app.call('GET', app.at, undefined, other)).body.knowledge.live).toEqual([])
     expect((await app.call('GET', path)).body).toEqual(item)
   })
 
   test('an unknown wedge has no knowledge, and one that is not enabled takes none', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     const unknown = { status: 404, body: { error: 'no such wedge' } }
     expect(await app.call('GET', '/v1/wedges/absent/knowledge')).toMatchObject(unknown)
     expect(await app.call('POST', '/v1/wedges/absent/knowledge', {})).toMatchObject(unknown)
-    await app.ctx.store.transact((db) => db.updateTable('projects').set({ wedges: '["other"]' }).execute())
-    expect(await app.call('POST', '/v1/wedges/desk/knowledge', {})).toMatchObject({
+    await disable(app)
+    expect(await app.call('POST', `${app.at}/knowledge`, {})).toMatchObject({
       status: 403,
-      body: { error: "wedge 'desk' is not enabled for this project" },
+      body: { error: `wedge '${app.wedge}' is not enabled for this project` },
     })
-    expect((await app.call('GET', '/v1/wedges/desk/knowledge')).status).toBe(200)
+    expect((await app.call('GET', `${app.at}/knowledge`)).status).toBe(200)
   })
 })

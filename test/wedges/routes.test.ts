@@ -3,23 +3,25 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { requireWedge } from '../../src/wedges/enabled.ts'
 import { eachStore } from '../app.ts'
-import { deskApp, projectOf } from '../knowledge/desk.ts'
+import { desks, disable, projectOf } from '../knowledge/desk.ts'
 import { manifest, place } from './folder.ts'
 
 eachStore((store) => {
+  const desk = desks({ store })
+
   test('a wedge is shown with its manifest as written, its skills, its authored and its live knowledge', async () => {
-    const app = await deskApp(store)
-    const { body: item } = await app.call('POST', '/v1/wedges/desk/knowledge', { name: 'n', content: 'c' })
-    const { status, body } = await app.call('GET', '/v1/wedges/desk')
+    const app = await desk()
+    const { body: item } = await app.call('POST', `${app.at}/knowledge`, { name: 'n', content: 'c' })
+    const { status, body } = await app.call('GET', app.at)
     expect(status).toBe(200)
-    expect(body).toMatchObject({ wedge: 'desk', title: 'The desk', enabled: true, problems: [] })
+    expect(body).toMatchObject({ wedge: app.wedge, title: 'The desk', enabled: true, problems: [] })
     expect(body.manifest.task_types).toEqual({ triage: {} })
     expect(body.skills).toEqual([{ name: 'handling', content: 'Be kind.' }])
     expect(body.knowledge).toEqual({ authored: [{ name: 'terms.md', content: 'Thirty days.' }], live: [item] })
   })
 
   test('a folder that is placed is a wedge at once, and a malformed one is unknown', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     await place(app.wedges, 'new', { 'wedge.json': manifest('new'), 'rehearsals/triage.json': '{' })
     await place(app.wedges, 'bad', { 'wedge.json': '{' })
     const { body } = await app.call('GET', '/v1/wedges/new')
@@ -35,33 +37,36 @@ eachStore((store) => {
   })
 
   test('the list goes by name, in pages', async () => {
-    const app = await deskApp(store)
-    for (const slug of ['b-two', 'a_one', 'zed']) await place(app.wedges, slug, { 'wedge.json': manifest(slug) })
-    await app.call('GET', '/v1/wedges/zed')
-    const first = (await app.call('GET', '/v1/wedges?limit=2')).body
-    expect(first).toMatchObject({ data: [{ wedge: 'a_one' }, { wedge: 'b-two' }], next_cursor: 'b-two' })
-    const second = (await app.call('GET', '/v1/wedges?limit=2&cursor=b-two')).body
-    expect(second).toMatchObject({ data: [{ wedge: 'desk', enabled: true }, { wedge: 'zed' }], next_cursor: null })
+    const app = await desk()
+    for (const slug of ['zz-two', 'zz_one', 'zzz']) await place(app.wedges, slug, { 'wedge.json': manifest(slug) })
+    await app.call('GET', '/v1/wedges/zzz')
+    const all = (await app.call('GET', '/v1/wedges')).body.data
+    expect(all.map(({ wedge }: { wedge: string }) => wedge)).toEqual(app.ctx.wedges.all().map(({ slug }) => slug))
+    expect(all).toContainEqual(expect.objectContaining({ wedge: app.wedge, title: 'The desk', enabled: true }))
+    const first = (await app.call('GET', '/v1/wedges?limit=2&cursor=zz')).body
+    expect(first).toMatchObject({ data: [{ wedge: 'zz-two' }, { wedge: 'zz_one' }], next_cursor: 'zz_one' })
+    const second = (await app.call('GET', '/v1/wedges?limit=2&cursor=zz_one')).body
+    expect(second).toMatchObject({ data: [{ wedge: 'zzz' }], next_cursor: null })
     expect((await app.call('GET', '/v1/wedges?limit=0')).status).toBe(400)
     expect((await app.call('GET', '/v1/wedges', undefined, { key: null })).status).toBe(401)
   })
 
   test('a request may name a wedge that is known and enabled for the project', async () => {
-    const app = await deskApp(store)
+    const app = await desk()
     const scope = { projectId: await projectOf(app) }
-    expect((await requireWedge(app.ctx, scope, 'desk')).slug).toBe('desk')
+    expect((await requireWedge(app.ctx, scope, app.wedge)).slug).toBe(app.wedge)
     await expect(requireWedge(app.ctx, scope, 'absent')).rejects.toMatchObject({
       status: 400,
       message: "unknown wedge 'absent'",
     })
-    await app.ctx.store.transact((db) => db.updateTable('projects').set({ wedges: '["other"]' }).execute())
-    await expect(requireWedge(app.ctx, scope, 'desk')).rejects.toMatchObject({
+    await disable(app)
+    await expect(requireWedge(app.ctx, scope, app.wedge)).rejects.toMatchObject({
       status: 403,
-      message: "wedge 'desk' is not enabled for this project",
+      message: `wedge '${app.wedge}' is not enabled for this project`,
     })
-    expect((await app.call('GET', '/v1/wedges/desk')).body.enabled).toBe(false)
-    await rm(join(app.wedges, 'desk'), { recursive: true })
+    expect((await app.call('GET', app.at)).body.enabled).toBe(false)
+    await rm(join(app.wedges, app.wedge), { recursive: true })
     await app.ctx.wedges.find('absent')
-    await expect(requireWedge(app.ctx, scope, 'desk')).rejects.toMatchObject({ status: 400 })
+    await expect(requireWedge(app.ctx, scope, app.wedge)).rejects.toMatchObject({ status: 400 })
   })
 })
