@@ -6,6 +6,7 @@ import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Client } from './client-rows.ts'
 import { endClientSessions, insertLink, revokeLinks } from './portal-rows.ts'
+import { revokedBell } from './portal-stream.ts'
 
 const LINK_MS = 7 * 24 * 60 * 60_000
 
@@ -35,12 +36,13 @@ export async function makePortalLink(ctx: Ctx, scope: ProjectScope, client: Clie
   return { token, expires_at, url: portalUrl(ctx.config, token) }
 }
 
-/** Ends the client's access at once: links that are on their way, and sessions. */
+/** Ends the client's access at once: links that are on their way, sessions, and streams that those opened. */
 export async function revokePortal(ctx: Ctx, scope: ProjectScope, client: Client): Promise<void> {
   await inTx(ctx, async (tx) => {
     // Links first: whoever exchanges one now is waited for, and has a session by the time sessions are ended.
     await revokeLinks(tx.db, client.id, isoTime(tx.world.clock.now()))
     await endClientSessions(tx.db, client.id)
+    tx.ring(revokedBell(client.id))
     await audit(tx, scope.projectId, scope.actor, 'portal.revoked', client.id)
   })
 }

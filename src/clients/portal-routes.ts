@@ -23,6 +23,7 @@ import {
 } from './portal-records.ts'
 import { casesOfClient } from './portal-rows.ts'
 import { openPortalSession } from './portal-session.ts'
+import { untilRevoked } from './portal-stream.ts'
 import { findThread, listThreads } from './thread-rows.ts'
 import { messagesOf } from './threads.ts'
 
@@ -110,7 +111,8 @@ export const portalRoutes: Route<ClientScope>[] = [
     query: StreamQuery,
     answers: { 200: 'text/event-stream' },
     find: ownTask,
-    handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, CLIENT_EVENTS),
+    handle: async ({ ctx, scope, subject, request, query }) =>
+      untilRevoked(ctx, scope, streamTask(ctx, subject, request, query, CLIENT_EVENTS)),
   }),
   route('GET', '/v1/portal/cases', {
     summary: "List the client's cases, newest first",

@@ -103,6 +103,16 @@ eachStore((store) => {
     expect(rest.map(({ event }) => event)).toEqual(['artifact.created', 'task.finished'])
   })
 
+  test('a stream ends when the access of its client is revoked', async () => {
+    const front = await openFront(store)
+    const { client_id, key } = await enterPortal(front, 'ada@example.com')
+    const task = await runningTask(front, client_id)
+    const live = front.events(task, { path: `/v1/portal/tasks/${task}/events`, key })
+    await expect.poll(() => front.ctx.tails.followed(task)).toBe(true)
+    await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)
+    expect(await live).toEqual([])
+  })
+
   test('a client fetches the artifacts of its own tasks', async () => {
     const front = await openFront(store)
     const ada = await enterPortal(front, 'ada@example.com')

@@ -1,0 +1,19 @@
+import type { Ctx } from '../ctx/ctx.ts'
+import type { ClientScope } from '../ctx/scope.ts'
+import { StreamAnswer } from '../http/route.ts'
+
+/** Rung when a client's access is revoked. */
+export const revokedBell = (clientId: string): string => `portal:${clientId}`
+
+/** A stream that ends with the session that opened it: after a revocation the client hears nothing more. */
+export function untilRevoked(ctx: Ctx, { clientId }: ClientScope, answer: StreamAnswer): StreamAnswer {
+  return new StreamAnswer(answer.headers, async (out, gone) => {
+    const revoked = new AbortController()
+    const stopListening = ctx.bells.on(revokedBell(clientId), () => revoked.abort())
+    try {
+      await answer.write(out, AbortSignal.any([gone, revoked.signal]))
+    } finally {
+      stopListening()
+    }
+  })
+}
