@@ -275,7 +275,7 @@ describe('from inside', () => {
           globals: [typeof fetch, typeof WebSocket, typeof EventSource],
           net: await Promise.all([['127.0.0.1', 80], ['169.254.169.254', 80]].map(([host, port]) =>
             new Promise((resolve) => connect(port, host).on('error', (error) => resolve(error.code)).on('connect', () => resolve('connected'))))),
-          run: [codeOf(() => String(execFileSync('/bin/true'))) !== undefined],
+          run: codeOf(() => String(execFileSync(process.execPath, ['-v']))),
           code: codeOf(() => new Function('return 1')()) === 1,
         })`,
     })
@@ -292,7 +292,7 @@ describe('from inside', () => {
       env: [],
       globals: ['undefined', 'undefined', 'undefined'],
       net: ['EAFNOSUPPORT', 'EAFNOSUPPORT'],
-      run: [true],
+      run: 'EPERM',
       code: false,
     })
     delete process.env['SVC_CANARY']

@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest'
+import type { Clock } from '../../src/ctx/world.ts'
+import { type Owner, type Seat, WorkflowPool } from '../../src/workflows/pool.ts'
+import type { WorkflowProcess } from '../../src/workflows/process.ts'
+
+const SECOND = 1000
+
+/** A pool whose processes are only counted, with a clock that stands still until it is moved. */
+function pool() {
+  const clock = handClock()
+  const killed: string[] = []
+  const dying: (() => void)[] = []
+  const start = async ({ projectId, wedgeDir, stamp }: Owner): Promise<WorkflowProcess> => {
+    let die = () => {}
+    const gone = new Promise<void>((resolve) => void (die = resolve))
+    dying.push(die)
+    const kill = async () => {
+      killed.push(`${projectId} ${wedgeDir} ${stamp}`)
+      die()
+    }
+    return { call: async () => ({ kind: 'crashed' }), kill, gone }
+  }
+  return { pool: new WorkflowPool(clock, start), clock, killed, dying }
+}
+
+const owner = (projectId: string, wedgeDir = 'desk', stamp = '1'): Owner => ({ projectId, wedgeDir, stamp })
+
+async function seats(from: WorkflowPool, count: number, of: (n: number) => Owner): Promise<Seat[]> {
+  const taken = await Promise.all(Array.from({ length: count }, (_, n) => from.take(of(n), SECOND)))
+  return taken.filter((seat) => seat !== null)
+}
+
+test('a process that is free is used again by the same project and wedge only', async () => {
+  const { pool: warm } = pool()
+  const [first] = await seats(warm, 1, () => owner('a'))
+  warm.giveBack(first!, true)
+  expect(await warm.take(owner('b'), SECOND)).not.toBe(first)
+  expect(await warm.take(owner('a', 'inbox'), SECOND)).not.toBe(first)
+  expect(await warm.take(owner('a'), SECOND)).toBe(first)
+})
+
+test('a process of older sources ends when the wedge is called again', async () => {
+  const { pool: warm, killed } = pool()
+  const [old] = await seats(warm, 1, () => owner('a'))
+  warm.giveBack(old!, true)
+  expect(await warm.take(owner('a', 'desk', '2'), SECOND)).not.toBe(old)
+  await turn()
+  expect(killed).toEqual(['a desk 1'])
+})
+
+test('a wedge has four processes at most, and further calls wait in order', async () => {
+  const { pool: warm } = pool()
+  const [first, second] = await seats(warm, 4, () => owner('a'))
+  const order: string[] = []
+  const waiting = ['fifth', 'sixth'].map(async (word) => {
+    const seat = await warm.take(owner('a'), SECOND)
+    order.push(word)
+    return seat
+  })
+  await turn()
+  expect([warm.size, order]).toEqual([4, []])
+  warm.giveBack(first!, true)
+  warm.giveBack(second!, false)
+  expect((await Promise.all(waiting))[0]).toBe(first)
+  expect(order).toEqual(['fifth', 'sixth'])
+  expect(warm.size).toBe(4)
+})
+
+test('a call that waits too long, or whose run ends, gets none', async () => {
+  const { pool: warm, clock } = pool()
+  const [first] = await seats(warm, 4, () => owner('a'))
+  const stop = new AbortController()
+  const late = warm.take(owner('a'), SECOND)
+  const ended = warm.take(owner('a'), 9 * SECOND, stop.signal)
+  clock.advance(SECOND)
+  stop.abort()
+  expect(await Promise.all([late, ended])).toEqual([null, null])
+  warm.giveBack(first!, true)
+  expect(await warm.take(owner('a'), SECOND)).toBe(first)
+})
+
+test('one project has eight processes at most, all together sixteen, and the longest idle one makes room', async () => {
+  const { pool: warm, killed, clock } = pool()
+  const ofA = await seats(warm, 8, (n) => owner('a', `wedge${n}`))
+  expect([ofA.length, warm.size]).toEqual([8, 8])
+  const ninth = warm.take(owner('a', 'wedge9'), SECOND)
+  await turn()
+  expect(warm.size).toBe(8)
+  warm.giveBack(ofA[3]!, true)
+  expect(await ninth).toMatchObject({ wedgeDir: 'wedge9' })
+
+  const ofOthers = await seats(warm, 8, (n) => owner(`b${n}`))
+  for (const seat of [ofOthers[5]!, ofOthers[2]!]) {
+    clock.advance(1)
+    warm.giveBack(seat, true)
+  }
+  expect(await warm.take(owner('c'), SECOND)).toMatchObject({ projectId: 'c' })
+  await turn()
+  expect([warm.size, killed]).toEqual([16, ['a wedge3 1', 'b5 desk 1']])
+})
+
+test('an idle process ends after a minute, one that is used does not', async () => {
+  const { pool: warm, clock, killed } = pool()
+  const [idle, used] = await seats(warm, 2, (n) => owner(`p${n}`))
+  warm.giveBack(idle!, true)
+  warm.giveBack(used!, true)
+  clock.advance(40 * SECOND)
+  warm.giveBack((await warm.take(owner('p1'), SECOND))!, true)
+  clock.advance(40 * SECOND)
+  await turn()
+  expect([warm.size, killed]).toEqual([1, ['p0 desk 1']])
+})
+
+test('a process that died is forgotten, and its place is free', async () => {
+  const { pool: warm, dying } = pool()
+  const [first] = await seats(warm, 4, () => owner('a'))
+  const fifth = warm.take(owner('a'), SECOND)
+  dying[0]?.()
+  expect(await fifth).not.toBe(first)
+  expect(warm.size).toBe(4)
+})
+
+test('a closed pool ends its processes and gives none', async () => {
+  const { pool: warm, killed } = pool()
+  await seats(warm, 4, () => owner('a'))
+  const fifth = warm.take(owner('a'), SECOND)
+  await warm.close()
+  expect([await fifth, await warm.take(owner('b'), SECOND), warm.size, killed.length]).toEqual([null, null, 0, 4])
+})
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+function handClock(): Clock & { advance(ms: number): void } {
+  let now = 0
+  const timers = new Set<{ at: number; call: () => void }>()
+  return {
+    now: () => now,
+    after(ms, call) {
+      const timer = { at: now + ms, call }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+    advance(ms) {
+      now += ms
+      for (const timer of [...timers].filter(({ at }) => at <= now)) {
+        timers.delete(timer)
+        timer.call()
+      }
+    },
+  }
+}
