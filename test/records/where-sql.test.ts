@@ -1,16 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../src/base/json.ts'
 import { fieldsOf, MAX_FIELDS, sortKey } from '../../src/records/fields.ts'
 import { deleteRecord, indexFields, listRecords, upsert } from '../../src/records/rows.ts'
 import { matches, parseWhere } from '../../src/records/where.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createDatabase, dropDatabase } from '../postgres.ts'
+import { eachStore } from '../stores.ts'
+import { emptyStore } from './empty-store.ts'
 
 /** Few names and few values, so that conditions often meet what is there. */
 const text = fc.oneof(
@@ -84,16 +80,16 @@ test('a value has at most a thousand fields', () => {
   expect(() => fieldsOf(fields(MAX_FIELDS + 1))).toThrow('at most 1000 fields')
 })
 
-describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
+eachStore((kind) => {
   let store: Store
-  let close: () => Promise<void>
+  let remove: () => Promise<void>
 
   beforeAll(async () => {
-    const opened = await open(kind)
+    const opened = await emptyStore(kind)
     store = opened.store
-    close = opened.close
+    remove = opened.remove
   })
-  afterAll(() => close())
+  afterAll(() => remove())
 
   test('a filter finds exactly what `where` means, in pages, newest first', async () => {
     const values = fc.sample(value, { numRuns: 400, seed: 6 })
@@ -156,15 +152,4 @@ function put(store: Store, collection: string, n: number, value: Json) {
     const [record] = await upsert(db, { ...row, value: JSON.stringify(value) })
     if (record) await indexFields(db, record, fieldsOf(value))
   })
-}
-
-async function open(kind: 'sqlite' | 'postgres'): Promise<{ store: Store; close: () => Promise<void> }> {
-  if (kind === 'sqlite') {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-records-'))
-    const store = await openSqlite(folder, 'normal')
-    return { store, close: () => store.close().then(() => rm(folder, { recursive: true })) }
-  }
-  const url = await createDatabase()
-  const store = await openPostgres(url, () => {})
-  return { store, close: () => store.close().then(() => dropDatabase(url)) }
 }

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import { caseForAgent, updateCaseByAgent } from '../../src/cases/agent.ts'
+import { ECHO, eachStore, sharedApp, type TestApp } from '../app.ts'
+
+const WEDGES = {
+  ...ECHO,
+  'claims/wedge.json': {
+    wedge: 'claims',
+    task_types: { assess: {} },
+    cases: { stages: ['new', 'assessing', 'paid'], initial: 'new' },
+  },
+  'claims/rehearsals/assess.json': [{ output: {} }],
+}
+
+eachStore((store) => {
+  const shared = sharedApp({ store, wedges: WEDGES })
+  const call: TestApp['call'] = (...request) => shared().call(...request)
+  const open = async (fields: object = {}) => (await call('POST', '/v1/cases', { wedge: 'claims', ...fields })).body
+  const newClient = async () => (await call('POST', '/v1/clients', { display_name: 'Ada' })).body.id
+
+  describe('a case', () => {
+    test('opens at the initial stage of its wedge', async () => {
+      const { status, body, headers } = await call('POST', '/v1/cases', { wedge: 'claims', title: 'Water damage' })
+      expect(status).toBe(201)
+      expect(headers.get('location')).toBe(`/v1/cases/${body.id}`)
+      expect(body).toMatchObject({
+        wedge: 'claims',
+        title: 'Water damage',
+        stage: 'new',
+        status: 'open',
+        client_id: null,
+        data: {},
+        task_ids: [],
+        closed_at: null,
+      })
+      expect(body.history).toEqual([{ from: null, to: 'new', at: body.created_at, by: expect.anything(), note: null }])
+      expect((await call('GET', `/v1/cases/${body.id}`)).body).toEqual(body)
+    })
+
+    test('moves between any declared stages and remembers each move', async () => {
+      const { id } = await open()
+      await shared().clock.advance(1000)
+      await call('PUT', `/v1/cases/${id}`, { stage: 'paid', note: 'by hand' })
+      const { status, body } = await call('PUT', `/v1/cases/${id}`, { stage: 'assessing', data: { sum: 5 } })
+      expect(status).toBe(200)
+      expect(body).toMatchObject({ stage: 'assessing', data: { sum: 5 } })
+      expect(body.history.map(({ from, to, note }: Record<string, unknown>) => [from, to, note])).toEqual([
+        [null, 'new', null],
+        ['new', 'paid', 'by hand'],
+        ['paid', 'assessing', null],
+      ])
+      expect(body.updated_at > body.created_at).toBe(true)
+    })
+
+    test('what an update leaves out stays, and adds nothing to the history', async () => {
+      const { id, history } = await open({ title: 'Old', data: { a: 1 } })
+      const { body } = await call('PUT', `/v1/cases/${id}`, { title: 'New' })
+      expect(body).toMatchObject({ title: 'New', data: { a: 1 }, stage: 'new', status: 'open', history })
+    })
+
+    test('closes, refuses new tasks with 409, and takes them again once reopened', async () => {
+      const { id } = await open()
+      const closed = await call('PUT', `/v1/cases/${id}`, { status: 'closed' })
+      expect(closed.body).toMatchObject({ status: 'closed', closed_at: expect.any(String) })
+      expect(closed.body.history.at(-1)).toMatchObject({ from: 'new', to: 'new', note: 'closed' })
+      const refused = await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })
+      expect(refused).toMatchObject({ status: 409, body: { error: 'case is closed' } })
+      const reopened = await call('PUT', `/v1/cases/${id}`, { status: 'open' })
+      expect(reopened.body).toMatchObject({ status: 'open', closed_at: null })
+      expect((await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })).status).toBe(201)
+    })
+
+    test('spawns tasks of its wedge for its client, listed newest first', async () => {
+      const client_id = await newClient()
+      const { id } = await open({ client_id })
+      const first = await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess', input: { n: 1 } })
+      expect(first.status).toBe(201)
+      expect(first.headers.get('location')).toBe(`/v1/tasks/${first.body.id}`)
+      expect(first.body).toMatchObject({ wedge: 'claims', case_id: id, client_id, input: { n: 1 } })
+      await shared().clock.advance(1)
+      const second = await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })
+      expect((await call('GET', `/v1/cases/${id}`)).body.task_ids).toEqual([second.body.id, first.body.id])
+    })
+
+    test('that is closed at the same time has no task that was spawned after the closing', async () => {
+      const { id } = await open()
+      const spawn = () => call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })
+      const close = () => call('PUT', `/v1/cases/${id}`, { status: 'closed' })
+      const answers = await Promise.all([spawn(), spawn(), close(), spawn(), spawn()])
+      const made = answers.filter(({ status }) => status === 201).length
+      expect((await call('GET', `/v1/cases/${id}`)).body.task_ids).toHaveLength(made)
+      expect(answers.every(({ status }) => [200, 201, 409].includes(status))).toBe(true)
+      expect((await spawn()).status).toBe(409)
+    })
+
+    test('keeps every one of simultaneous moves in its history', async () => {
+      const { id } = await open()
+      const moves = Array.from({ length: 10 }, (_, n) => call('PUT', `/v1/cases/${id}`, { note: `n${n}` }))
+      await Promise.all(moves)
+      expect((await call('GET', `/v1/cases/${id}`)).body.history).toHaveLength(11)
+    })
+  })
+
+  test.each([
+    [{ wedge: 'claims', stage: 'lost' }, "unknown stage 'lost' of wedge 'claims'; known are new, assessing, paid"],
+    [{ wedge: 'echo' }, "wedge 'echo' has no cases"],
+    [{ wedge: 'nothing' }, "unknown wedge 'nothing'"],
+    [{ wedge: 'claims', client_id: 'cli_nobody' }, "unknown client 'cli_nobody'"],
+    [{ wedge: 'claims', data: [] }, "field 'data' must be an object"],
+    [{}, "field 'wedge' is required"],
+  ])('refuses to open %j', async (body, error) => {
+    expect(await call('POST', '/v1/cases', body)).toMatchObject({ status: 400, body: { error } })
+  })
+
+  test('refuses to move to an unknown stage or status, and knows no case that is not there', async () => {
+    const { id } = await open()
+    expect((await call('PUT', `/v1/cases/${id}`, { stage: 'lost' })).status).toBe(400)
+    expect((await call('PUT', `/v1/cases/${id}`, { status: 'lost' })).status).toBe(400)
+    expect(await call('PUT', '/v1/cases/case_0', { status: 3 })).toMatchObject({
+      status: 404,
+      body: { error: 'no such case' },
+    })
+    expect((await call('POST', '/v1/cases/case_0/tasks', {})).status).toBe(404)
+    expect((await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'nothing' })).status).toBe(400)
+  })
+
+  test('a list of cases is newest first and narrowed by wedge, status, stage and client', async () => {
+    const client_id = await newClient()
+    const ids: string[] = []
+    for (const stage of ['new', 'assessing', 'paid']) {
+      await shared().clock.advance(1)
+      ids.unshift((await open({ client_id, stage })).id)
+    }
+    await call('PUT', `/v1/cases/${ids[0]}`, { status: 'closed' })
+    const list = async (query: string) =>
+      (await call('GET', `/v1/cases?client_id=${client_id}${query}`)).body.data.map((row: { id: string }) => row.id)
+    expect(await list('')).toEqual(ids)
+    expect(await list('&wedge=claims&status=open')).toEqual(ids.slice(1))
+    expect(await list('&stage=new')).toEqual(ids.slice(2))
+    expect(await list('&wedge=echo')).toEqual([])
+    expect((await call('GET', '/v1/cases?status=lost')).status).toBe(400)
+    const { body } = await call('GET', `/v1/cases?client_id=${client_id}&limit=2`)
+    expect(await list(`&cursor=${body.next_cursor}`)).toEqual(ids.slice(2))
+  })
+
+  describe('the agent of a task', () => {
+    const actor = { kind: 'task', id: 'task_1' } as const
+
+    test('reads and moves the case of its task', async () => {
+      const { ctx } = shared()
+      const { id } = await open()
+      const moved = await updateCaseByAgent(
+        ctx,
+        id,
+        { stage: 'assessing', data: { seen: true }, note: 'read it' },
+        actor,
+      )
+      expect(moved).toMatchObject({ stage: 'assessing', data: { seen: true } })
+      expect(moved.history.at(-1)).toMatchObject({ by: actor, note: 'read it' })
+      expect(await caseForAgent(ctx, id)).toEqual(moved)
+      await expect(updateCaseByAgent(ctx, id, { stage: 'lost' }, actor)).rejects.toThrow("unknown stage 'lost'")
+    })
+
+    test('has no case without one, and cannot change a closed one', async () => {
+      const { ctx } = shared()
+      await expect(caseForAgent(ctx, null)).rejects.toThrow('no such case')
+      const { id } = await open()
+      await call('PUT', `/v1/cases/${id}`, { status: 'closed' })
+      await expect(updateCaseByAgent(ctx, id, { status: 'open' }, actor)).rejects.toThrow('case is closed')
+    })
+  })
+})

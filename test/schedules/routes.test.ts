@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { fireDueSchedules } from '../../src/schedules/fire.ts'
+import { ECHO, eachStore, sharedApp, type TestApp } from '../app.ts'
+
+const WEDGES = {
+  ...ECHO,
+  'claims/wedge.json': { wedge: 'claims', task_types: { assess: {} }, cases: { stages: ['new'], initial: 'new' } },
+  'claims/rehearsals/assess.json': [{ output: {} }],
+}
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const morning = { name: 'Morning', wedge: 'echo', task_type: 'say', cadence: { kind: 'daily', hour: 8, minute: 30 } }
+
+eachStore((store) => {
+  const shared = sharedApp({ store, wedges: WEDGES })
+  const call: TestApp['call'] = (...request) => shared().call(...request)
+  const create = async (fields: object = {}) => (await call('POST', '/v1/schedules', { ...morning, ...fields })).body
+  const read = async (id: string) => (await call('GET', `/v1/schedules/${id}`)).body
+  const tasksOf = (id: string) =>
+    shared().ctx.db.selectFrom('tasks').selectAll().where('schedule_id', '=', id).orderBy('id').execute()
+  /** The service's own look at its schedules, so much later; its clock stands still. */
+  const fireLater = (ms: number) => fireDueSchedules(ahead(shared().ctx, ms))
+  const later = (ms: number) => new Date(shared().clock.now() + ms).toISOString()
+
+  describe('a schedule', () => {
+    test('is created enabled, with the next due time', async () => {
+      const { status, body, headers } = await call('POST', '/v1/schedules', { ...morning, input: { a: 1 } })
+      expect(status).toBe(201)
+      expect(headers.get('location')).toBe(`/v1/schedules/${body.id}`)
+      expect(body).toMatchObject({ ...morning, input: { a: 1 }, enabled: true, last_run_at: null, last_error: null })
+      expect(body.next_run_at).toMatch(/T08:30:00\.000Z$/)
+      expect(body.next_run_at > later(0)).toBe(true)
+      expect(await read(body.id)).toEqual(body)
+      expect((await call('GET', '/v1/schedules')).body.data).toContainEqual(body)
+    })
+
+    test('that is switched off is due never, and does not make up for the pause when it is switched on', async () => {
+      const { id } = await create({ enabled: false, cadence: { kind: 'every', seconds: 60 } })
+      expect(await read(id)).toMatchObject({ enabled: false, next_run_at: null })
+      await shared().clock.advance(5 * MINUTE + 1000)
+      const { body } = await call('PUT', `/v1/schedules/${id}`, { enabled: true })
+      expect(body.next_run_at).toBe(later(59_000))
+      await fireLater(58_000)
+      expect(await tasksOf(id)).toEqual([])
+      await call('DELETE', `/v1/schedules/${id}`)
+    })
+
+    test('keeps what an update leaves out, and counts a new cadence from now', async () => {
+      const before = await create({ input: 'x' })
+      await shared().clock.advance(MINUTE)
+      const { body } = await call('PUT', `/v1/schedules/${before.id}`, { name: 'Evening' })
+      expect(body).toEqual({ ...before, name: 'Evening', updated_at: later(0) })
+      const cadence = { kind: 'every', seconds: 90 }
+      const changed = await call('PUT', `/v1/schedules/${before.id}`, { cadence })
+      expect(changed.body).toMatchObject({ cadence, input: 'x', next_run_at: later(90_000) })
+    })
+
+    test('is gone once deleted, and its tasks stay', async () => {
+      const { id } = await create()
+      const { body: task } = await call('POST', `/v1/schedules/${id}/run`)
+      expect((await call('DELETE', `/v1/schedules/${id}`)).status).toBe(204)
+      expect(await call('GET', `/v1/schedules/${id}`)).toMatchObject({
+        status: 404,
+        body: { error: 'no such schedule' },
+      })
+      expect((await call('GET', `/v1/tasks/${task.id}`)).body.schedule_id).toBe(id)
+    })
+
+    test('fires now when asked, also while it is off, and keeps its due times', async () => {
+      const before = await create({ enabled: false, input: { hello: 1 } })
+      const { status, body, headers } = await call('POST', `/v1/schedules/${before.id}/run`)
+      expect(status).toBe(201)
+      expect(headers.get('location')).toBe(`/v1/tasks/${body.id}`)
+      expect(body).toMatchObject({ wedge: 'echo', task_type: 'say', input: { hello: 1 }, schedule_id: before.id })
+      expect(await read(before.id)).toEqual({ ...before, last_run_at: body.created_at, last_task_id: body.id })
+    })
+  })
+
+  test.each([
+    [{ wedge: 'nothing' }, "unknown wedge 'nothing'"],
+    [{ task_type: 'nothing' }, "unknown task type 'nothing' of wedge 'echo'"],
+    [{ name: '' }, "field 'name' must have at least 1 characters"],
+    [{ cadence: undefined }, "field 'cadence' is required"],
+    [{ cadence: { kind: 'every', seconds: 0 } }, "field 'cadence.seconds' must be at least 1"],
+    [{ cadence: { kind: 'daily', hour: 24, minute: 0 } }, "field 'cadence.hour' must be at most 23"],
+    [{ client_id: 'cli_nobody' }, "unknown client 'cli_nobody'"],
+    [{ case_id: 'case_nothing' }, "unknown case 'case_nothing'"],
+  ])('refuses %j', async (fields, error) => {
+    expect(await call('POST', '/v1/schedules', { ...morning, ...fields })).toMatchObject({
+      status: 400,
+      body: { error },
+    })
+  })
+
+  describe('a due time', () => {
+    test('makes one task, however many look at the same time', async () => {
+      const { id, next_run_at } = await create({ input: { n: 1 } })
+      await Promise.all(Array.from({ length: 8 }, () => fireLater(24 * HOUR)))
+      const tasks = await tasksOf(id)
+      expect(tasks).toHaveLength(1)
+      expect(tasks[0]).toMatchObject({ wedge: 'echo', input: '{"n":1}', schedule_id: id })
+      const after = await read(id)
+      expect(after).toMatchObject({ last_task_id: tasks[0]?.id, last_error: null })
+      expect(after.next_run_at > next_run_at).toBe(true)
+    })
+
+    test('that was missed while nobody looked fires once', async () => {
+      const { id } = await create({ cadence: { kind: 'every', seconds: 600 } })
+      await fireLater(5 * HOUR + MINUTE)
+      await fireLater(5 * HOUR + MINUTE)
+      expect(await tasksOf(id)).toHaveLength(1)
+      expect((await read(id)).next_run_at).toBe(later(5 * HOUR + 10 * MINUTE))
+      await call('DELETE', `/v1/schedules/${id}`)
+    })
+
+    test('that can make no task says why, and the schedule goes on', async () => {
+      const { body: kase } = await call('POST', '/v1/cases', { wedge: 'claims' })
+      const cadence = { kind: 'every', seconds: 60 }
+      const { id } = await create({ wedge: 'claims', task_type: 'assess', case_id: kase.id, cadence })
+      await call('PUT', `/v1/cases/${kase.id}`, { status: 'closed' })
+      await fireLater(MINUTE)
+      const failed = { last_error: 'case is closed', last_task_id: null, next_run_at: later(2 * MINUTE) }
+      expect(await read(id)).toMatchObject(failed)
+      expect((await call('POST', `/v1/schedules/${id}/run`)).status).toBe(409)
+      await call('PUT', `/v1/cases/${kase.id}`, { status: 'open' })
+      await fireLater(2 * MINUTE)
+      const [task] = await tasksOf(id)
+      expect(await read(id)).toMatchObject({ last_error: null, last_task_id: task?.id })
+      expect((await call('GET', `/v1/cases/${kase.id}`)).body.task_ids).toEqual([task?.id])
+      await call('DELETE', `/v1/schedules/${id}`)
+    })
+
+    test('of a wedge that is not enabled any more says so', async () => {
+      const { id } = await create({ cadence: { kind: 'every', seconds: 60 } })
+      const { body: projects } = await call('GET', '/v1/projects')
+      const path = `/v1/projects/${projects.data[0].id}`
+      await call('PUT', path, { wedges: [] })
+      await fireLater(MINUTE)
+      await call('PUT', path, { wedges: null })
+      expect((await read(id)).last_error).toBe("wedge 'echo' is not enabled for this project")
+      await call('DELETE', `/v1/schedules/${id}`)
+    })
+  })
+})
+
+function ahead(ctx: Ctx, ms: number): Ctx {
+  const now = ctx.world.clock.now() + ms
+  return { ...ctx, world: { ...ctx.world, clock: { ...ctx.world.clock, now: () => now, after: () => () => {} } } }
+}
