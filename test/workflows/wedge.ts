@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { systemWorld } from '../../src/ctx/system.ts'
 import type { Clock } from '../../src/ctx/world.ts'
 import type { Driver } from '../../src/sandbox/driver.ts'
-import { WorkflowCells } from '../../src/workflows/call.ts'
+import { WorkflowCells } from '../../src/workflows/cells.ts'
 import { emptyFolder, place } from '../wedges/folder.ts'
 
 /** The folder with the bundled program, for the tests of one file. */
