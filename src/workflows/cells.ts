@@ -15,7 +15,7 @@ export class WorkflowCells {
   readonly #ctx: Pick<Ctx, 'config' | 'world'>
   readonly #pool: WorkflowPool
 
-  /** `agentDir` holds the bundled program `workflow-cell.mjs`. */
+  /** `agentDir` holds the bundled program `workflow-cell.cjs`. */
   constructor(ctx: Pick<Ctx, 'config' | 'world'>, driver: Driver, agentDir: string) {
     const { clock } = ctx.world
     this.#ctx = ctx

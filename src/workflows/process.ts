@@ -43,7 +43,7 @@ const NOISE_MOST_BYTES = 1024 * 1024
 /** Resolves when the process waits for calls; none of the wedge's code has run by then. */
 export async function startProcess(maker: ProcessMaker, start: WorkflowStart): Promise<WorkflowProcess> {
   const { driver, agentDir, clock } = maker
-  const program = `${driver.agentDirInside(agentDir)}/workflow-cell.mjs`
+  const program = `${driver.agentDirInside(agentDir)}/workflow-cell.cjs`
   const cell = driver.start({ profile: 'sealed', command: ['node', program], agentDir, socket: null, limits: LIMITS })
   const inbox = listen(cell, start.nonce)
   const ready = inbox.next()

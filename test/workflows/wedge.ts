@@ -24,9 +24,9 @@ export function bundledProgram(): { dir: string } {
       bundle: true,
       minify: true,
       platform: 'node',
-      format: 'esm',
+      format: 'cjs',
       target: 'node20.19',
-      outfile: join(program.dir, 'workflow-cell.mjs'),
+      outfile: join(program.dir, 'workflow-cell.cjs'),
       logLevel: 'error',
     })
   })
