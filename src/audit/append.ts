@@ -1,24 +1,9 @@
-import { createHash } from 'node:crypto'
+import { entryHash, GENESIS } from '../base/audit-chain.ts'
 import { canonical, type JsonObject } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { insertEntry, setHeadHash, startChain, takeHead } from './rows.ts'
-
-/** An entry as it is hashed and shown; `hash` covers all the rest. */
-export interface AuditEntry {
-  seq: number
-  ts: string
-  actor: Actor
-  action: string
-  subject: string
-  data: JsonObject
-  prev_hash: string
-  hash: string
-}
-
-/** Before the first entry there is nothing to chain to. */
-export const GENESIS = '0'.repeat(64)
 
 /**
  * Adds a line to the chain, in the transaction of the change that it tells of: no line, no change. The chain's head
@@ -33,32 +18,18 @@ export async function audit(
   data: JsonObject = {},
 ): Promise<void> {
   const head = await lockHead(tx, chain)
-  const ts = isoTime(tx.world.clock.now())
   const entry = {
     seq: head.seq,
-    ts,
-    actor: { kind: actor.kind, id: actor.id },
+    ts: isoTime(tx.world.clock.now()),
+    actor,
     action,
     subject,
-    data,
+    data: canonical(data),
     prev_hash: head.hash,
   }
   const hash = entryHash(entry)
-  await insertEntry(tx.db, {
-    ...entry,
-    chain,
-    actor_kind: actor.kind,
-    actor_id: actor.id,
-    data: JSON.stringify(data),
-    hash,
-  })
+  await insertEntry(tx.db, { ...entry, chain, actor_kind: actor.kind, actor_id: actor.id, hash })
   await setHeadHash(tx.db, { chain, hash })
-}
-
-export function entryHash(entry: Omit<AuditEntry, 'hash'>): string {
-  const { seq, ts, actor, action, subject, data, prev_hash } = entry
-  const text = canonical({ seq, ts, actor: { kind: actor.kind, id: actor.id }, action, subject, data, prev_hash })
-  return createHash('sha256').update(text).digest('hex')
 }
 
 /** The number of the new entry and the hash before it. */

@@ -1,4 +1,7 @@
+import { sql } from 'kysely'
 import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { AuditCheckpoints, AuditEntries } from '../store/tables.ts'
 
 /** Takes the next number; the row stays locked until the commit, so numbers and hashes follow one another. */
 export const takeHead = prepared<{ chain: string }, { seq: number; hash: string }>((db, arg) =>
@@ -53,3 +56,157 @@ export const insertEntry = prepared<{
     })
     .$castTo<never>(),
 )
+
+export interface EntryFilter {
+  action?: string | undefined
+  subject?: string | undefined
+  from: number
+  to: number
+  limit: number
+}
+
+/** Newest first, one more than a page. */
+export function listEntries(db: Db, chain: string, filter: EntryFilter): Promise<AuditEntries[]> {
+  let query = db
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('seq', '>=', filter.from)
+    .where('seq', '<=', filter.to)
+  if (filter.action) query = query.where('action', '=', filter.action)
+  if (filter.subject) query = query.where('subject', '=', filter.subject)
+  return query
+    .orderBy('seq', 'desc')
+    .limit(filter.limit + 1)
+    .execute()
+}
+
+/** In the order of the chain. */
+export const readEntries = prepared<
+  { chain: string; after: number; upTo: number; limit: number },
+  Omit<AuditEntries, 'chain'>
+>((db, arg) =>
+  db
+    .selectFrom('audit_entries')
+    .select(['seq', 'ts', 'actor_kind', 'actor_id', 'action', 'subject', 'data', 'prev_hash', 'hash'])
+    .where('chain', '=', arg('chain'))
+    .where('seq', '>', arg('after'))
+    .where('seq', '<=', arg('upTo'))
+    .orderBy('seq')
+    .limit(arg('limit')),
+)
+
+/** Between the fields of an entry and between entries: characters that no field has, unless somebody put them there. */
+export const FIELD = '\x1f'
+export const LINE = '\x1e'
+
+/**
+ * The same as one text: for a million entries, nine columns a row are most of the cost. `n` is the number of rows, so
+ * that a field that holds a separator cannot pass for more rows or fewer. The texts are joined in the order of the
+ * inner query; if a store did it otherwise, the chain would not hold.
+ */
+export const readEntriesAsText = prepared<
+  { chain: string; after: number; upTo: number; limit: number },
+  { n: number; text: string | null }
+>((db, arg) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('audit_entries')
+        .selectAll()
+        .where('chain', '=', arg('chain'))
+        .where('seq', '>', arg('after'))
+        .where('seq', '<=', arg('upTo'))
+        .orderBy('seq')
+        .limit(arg('limit'))
+        .as('e'),
+    )
+    .select((eb) => [
+      eb.fn.countAll<number>().as('n'),
+      sql<string | null>`string_agg(concat_ws(${sql.lit(FIELD)}, seq, ts, actor_kind, actor_id, action, subject, data,
+        prev_hash, hash), ${sql.lit(LINE)})`.as('text'),
+    ]),
+)
+
+export const readCheckpoints = prepared<{ chain: string; after: number; upTo: number }, AuditCheckpoints>((db, arg) =>
+  db
+    .selectFrom('audit_checkpoints')
+    .selectAll()
+    .where('chain', '=', arg('chain'))
+    .where('seq', '>', arg('after'))
+    .where('seq', '<=', arg('upTo'))
+    .orderBy('seq'),
+)
+
+export interface Ends {
+  head_seq: number | null
+  head_hash: string | null
+  first_entry: number | null
+  last_entry: number | null
+  first_checkpoint: number | null
+  last_checkpoint: number | null
+}
+
+const ends = prepared<{ chain: string }, Ends>((db, arg) =>
+  db.selectNoFrom((eb) => {
+    const head = eb.selectFrom('audit_heads').where('chain', '=', arg('chain'))
+    const entries = eb.selectFrom('audit_entries').where('chain', '=', arg('chain'))
+    const checkpoints = eb.selectFrom('audit_checkpoints').where('chain', '=', arg('chain'))
+    return [
+      head.select('seq').as('head_seq'),
+      head.select('hash').as('head_hash'),
+      entries.select((of) => of.fn.min('seq').as('n')).as('first_entry'),
+      entries.select((of) => of.fn.max('seq').as('n')).as('last_entry'),
+      checkpoints.select((of) => of.fn.min('seq').as('n')).as('first_checkpoint'),
+      checkpoints.select((of) => of.fn.max('seq').as('n')).as('last_checkpoint'),
+    ]
+  }),
+)
+
+/** Where everything of a chain begins and ends, seen in one moment: what is appended later is beyond it. */
+export async function endsOf(db: Db, chain: string): Promise<Ends> {
+  const [row] = await ends(db, { chain })
+  if (!row) throw new Error(`the ends of chain ${chain} cannot be read`)
+  return row
+}
+
+/** Chains that grew by so many entries since their last checkpoint, or at all since that time. */
+export function chainsToCheck(db: Db, grownBy: number, before: string): Promise<ChainToCheck[]> {
+  return db
+    .selectFrom('audit_heads as h')
+    .leftJoin('audit_checkpoints as c', (join) =>
+      join.onRef('c.chain', '=', 'h.chain').on('c.seq', '=', (eb) =>
+        eb
+          .selectFrom('audit_checkpoints as l')
+          .whereRef('l.chain', '=', 'h.chain')
+          .select((of) => of.fn.max('l.seq').as('n')),
+      ),
+    )
+    .select(['h.chain', 'h.seq', 'h.hash', 'c.seq as checked_seq', 'c.hash as checked_hash'])
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('c.seq', 'is', null), eb('h.seq', '>', 0)]),
+        eb('h.seq', '>=', eb(eb.ref('c.seq'), '+', grownBy)),
+        eb.and([eb('h.seq', '>', eb.ref('c.seq')), eb('c.at', '<=', before)]),
+      ]),
+    )
+    .execute()
+}
+
+export interface ChainToCheck {
+  chain: string
+  seq: number
+  hash: string
+  checked_seq: number | null
+  checked_hash: string | null
+}
+
+/** False when another replica was faster. */
+export async function insertCheckpoint(db: Db, checkpoint: AuditCheckpoints): Promise<boolean> {
+  const result = await db
+    .insertInto('audit_checkpoints')
+    .values(checkpoint)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}

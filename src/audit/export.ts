@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { ChainEntry, Checkpoint } from '../base/audit-chain.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { isoTime } from '../ctx/world.ts'
+import { StreamAnswer } from '../http/route.ts'
+import { chainPages } from './pages.ts'
+import { endsOf } from './rows.ts'
+import { publicKey, signHead } from './signing.ts'
+import { headOf, wholeChain } from './verify.ts'
+
+/**
+ * The chain as JSON lines, each with its `kind`: first `chain` with the head and the public key, then `entry` lines in
+ * their order with a `checkpoint` after the entry it tells of, and last a checkpoint of the head, signed now. So the
+ * file alone shows whether it is whole.
+ */
+export function exportChain(ctx: Ctx, chain: string): StreamAnswer {
+  const headers = {
+    'content-type': 'application/jsonl; charset=utf-8',
+    'content-disposition': `attachment; filename="audit-${chain}.jsonl"`,
+    'cache-control': 'no-store',
+  }
+  return new StreamAnswer(headers, async (out, gone) => {
+    for await (const text of exportedLines(ctx, chain)) {
+      if (gone.aborted) return
+      if (!out.write(text)) await drained(out, gone)
+    }
+    out.end()
+  })
+}
+
+async function* exportedLines(ctx: Ctx, chain: string): AsyncGenerator<string> {
+  const ends = await endsOf(ctx.db, chain)
+  const head = headOf(ends)
+  const keys = [publicKey(ctx).toString('base64')]
+  yield line({ kind: 'chain', chain, head, exported_at: isoTime(ctx.world.clock.now()), keys })
+  for await (const { entries, checkpoints } of chainPages(ctx.db, wholeChain(chain, ends))) {
+    yield interleaved(entries, checkpoints)
+  }
+  if (head) yield line({ kind: 'checkpoint', ...signHead(ctx, chain, head) })
+}
+
+function interleaved(entries: readonly ChainEntry[], checkpoints: readonly Checkpoint[]): string {
+  const waiting = [...checkpoints]
+  let text = ''
+  for (const entry of entries) {
+    text += entryLine(entry)
+    while (waiting[0] && waiting[0].seq <= entry.seq) text += line({ kind: 'checkpoint', ...waiting.shift() })
+  }
+  for (const beyond of waiting) text += line({ kind: 'checkpoint', ...beyond })
+  return text
+}
+
+/** `data` is JSON text already and goes out byte for byte, also when somebody has made it something else. */
+function entryLine({ data, ...entry }: ChainEntry): string {
+  return `${JSON.stringify({ kind: 'entry', ...entry }).slice(0, -1)},"data":${data}}\n`
+}
+
+const line = (value: object) => `${JSON.stringify(value)}\n`
+
+async function drained(out: ServerResponse, gone: AbortSignal): Promise<void> {
+  await once(out, 'drain', { signal: gone }).catch(() => {})
+}

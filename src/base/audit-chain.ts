@@ -1,0 +1,194 @@
+import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto'
+
+/**
+ * The audit chain as it can be checked by anyone who has its lines: the service over its rows, the command line over
+ * an export. Knows no store and no clock.
+ */
+export interface ChainEntry {
+  seq: number
+  ts: string
+  actor: { kind: string; id: string }
+  action: string
+  subject: string
+  /** Canonical JSON (RFC 8785). Kept as text, so that every changed byte is seen and nothing is parsed to be hashed. */
+  data: string
+  prev_hash: string
+  hash: string
+}
+
+/** Says, signed, which hash the chain had at an entry. */
+export interface Checkpoint {
+  chain: string
+  seq: number
+  hash: string
+  at: string
+  kid: string
+  signature: string
+}
+
+export interface ChainHead {
+  seq: number
+  hash: string
+}
+
+/** A stretch of the chain in its order, with the checkpoints of the entries in it; the last may name later ones. */
+export interface ChainPage {
+  entries: readonly ChainEntry[]
+  checkpoints: readonly Checkpoint[]
+}
+
+export interface Verdict {
+  ok: boolean
+  /** How many entries were looked at before the answer was known. */
+  entries: number
+  /** The hash of the newest entry that holds; null for a chain that has none. */
+  head: string | null
+  first_bad_seq: number | null
+  problem: string | null
+  /** The newest entry that a checkpoint with a good signature vouches for. */
+  anchored_to: number | null
+  checkpoints: { signed: number; not_verifiable: number }
+}
+
+/** Before the first entry there is nothing to chain to. */
+export const GENESIS = '0'.repeat(64)
+
+/** SHA-256 over the canonical JSON of the entry without its hash. The keys stand in the order that RFC 8785 gives. */
+export function entryHash({ action, actor, data, prev_hash, seq, subject, ts }: Omit<ChainEntry, 'hash'>): string {
+  const who = `{"id":${quoted(actor.id)},"kind":${quoted(actor.kind)}}`
+  const what = `{"action":${quoted(action)},"actor":${who},"data":${data},"prev_hash":${quoted(prev_hash)}`
+  return hash('sha256', `${what},"seq":${seq},"subject":${quoted(subject)},"ts":${quoted(ts)}}`, 'hex')
+}
+
+/** Nearly all fields need no escape, and to see that is quicker than to ask for it. */
+const quoted = (text: string) => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
+const PLAIN = /^[ !#-[\]-~]*$/
+
+/** What a checkpoint's signature covers. */
+export function checkpointText({ chain, seq, hash, at }: Omit<Checkpoint, 'kid' | 'signature'>): Buffer {
+  return Buffer.from(`svc audit checkpoint\n${chain}\n${seq}\n${hash}\n${at}\n`)
+}
+
+/** The public keys that are trusted, by their ids. */
+export type TrustedKeys = ReadonlyMap<string, KeyObject>
+
+/** The id of a key is a fingerprint of it, so a key cannot pass for another. */
+export function keyId(publicKey: Buffer): string {
+  return hash('sha256', publicKey.toString('base64'), 'hex').slice(0, 16)
+}
+
+/** From DER (SPKI), as an export carries it. */
+export function trustedKeys(keys: readonly Buffer[]): TrustedKeys {
+  return new Map(keys.map((key) => [keyId(key), createPublicKey({ key, format: 'der', type: 'spki' })]))
+}
+
+export interface Walk {
+  /** Where the walk begins: the last entry that is known to be right, or nothing. */
+  from?: ChainHead
+  /** Where the chain must end; null when the store has lost it. Left out when the end is not known. */
+  head?: ChainHead | null
+  trusted: TrustedKeys
+}
+
+/** Walks the chain to its end or to the first entry that is wrong. */
+export async function verifyChain(pages: AsyncIterable<ChainPage>, walk: Walk): Promise<Verdict> {
+  const at = walk.from ?? { seq: 0, hash: GENESIS }
+  const state: State = { ...at, entries: 0, anchored: null, signed: 0, unverifiable: 0, trusted: walk.trusted }
+  for await (const page of pages) {
+    const fault = faultIn(state, page)
+    if (fault) return verdict(state, fault)
+  }
+  return verdict(state, walk.head === undefined ? null : faultAtEnd(state, walk.head))
+}
+
+interface State {
+  seq: number
+  hash: string
+  entries: number
+  anchored: number | null
+  signed: number
+  unverifiable: number
+  trusted: TrustedKeys
+}
+
+interface Fault {
+  seq: number
+  problem: string
+}
+
+function faultIn(state: State, page: ChainPage): Fault | null {
+  const fault = faultOfEntries(state, page)
+  const passed = page.checkpoints.filter(({ seq }) => seq <= state.seq && seq !== fault?.seq)
+  return faultOfSignatures(state, passed) ?? fault
+}
+
+function faultOfEntries(state: State, { entries, checkpoints }: ChainPage): Fault | null {
+  let next = 0
+  for (const entry of entries) {
+    const fault = faultOf(state, entry)
+    if (fault) return fault
+    state.seq = entry.seq
+    state.hash = entry.hash
+    for (let mark = checkpoints[next]; mark && mark.seq <= entry.seq; mark = checkpoints[++next]) {
+      if (mark.seq !== entry.seq || mark.hash !== entry.hash) {
+        return { seq: mark.seq, problem: `entry ${mark.seq} is not the one that its checkpoint tells of` }
+      }
+    }
+  }
+  const beyond = checkpoints[next]
+  return beyond ? { seq: state.seq + 1, problem: `the chain was cut: a checkpoint tells of entry ${beyond.seq}` } : null
+}
+
+function faultOf(state: State, entry: ChainEntry): Fault | null {
+  state.entries++
+  const expected = state.seq + 1
+  if (entry.seq !== expected) {
+    const problem =
+      entry.seq > expected ? `entry ${expected} is missing` : `entry ${entry.seq} stands where ${expected} belongs`
+    return { seq: Math.min(entry.seq, expected), problem }
+  }
+  if (entry.prev_hash !== state.hash)
+    return { seq: expected, problem: `entry ${expected} does not follow the one before` }
+  if (entryHash(entry) !== entry.hash) return { seq: expected, problem: `entry ${expected} is not what its hash says` }
+  return null
+}
+
+/**
+ * What a checkpoint says must hold even when nobody can tell any more who signed it, but only a good signature is an
+ * anchor. The newest of a page vouches for all before it, so only that one is checked: a signature costs as much as a
+ * hundred hashes.
+ */
+function faultOfSignatures(state: State, checkpoints: readonly Checkpoint[]): Fault | null {
+  const known = checkpoints.filter(({ kid }) => state.trusted.has(kid))
+  state.unverifiable += checkpoints.length - known.length
+  const newest = known.at(-1)
+  const key = newest && state.trusted.get(newest.kid)
+  if (!newest || !key) return null
+  if (!verify(null, checkpointText(newest), key, Buffer.from(newest.signature, 'base64'))) {
+    return { seq: newest.seq, problem: `the checkpoint of entry ${newest.seq} is forged` }
+  }
+  state.signed += known.length
+  state.anchored = newest.seq
+  return null
+}
+
+function faultAtEnd(state: State, head: ChainHead | null): Fault | null {
+  if (!head) return state.seq === 0 ? null : { seq: state.seq + 1, problem: 'the head of the chain is gone' }
+  if (head.seq > state.seq) return { seq: state.seq + 1, problem: `the chain was cut: its head is entry ${head.seq}` }
+  if (head.seq < state.seq) return { seq: head.seq + 1, problem: `entry ${head.seq + 1} stands behind the head` }
+  return head.hash === state.hash
+    ? null
+    : { seq: head.seq, problem: `the head does not name the hash of entry ${head.seq}` }
+}
+
+function verdict(state: State, fault: Fault | null): Verdict {
+  return {
+    ok: fault === null,
+    entries: state.entries,
+    head: state.seq === 0 ? null : state.hash,
+    first_bad_seq: fault?.seq ?? null,
+    problem: fault?.problem ?? null,
+    anchored_to: state.anchored,
+    checkpoints: { signed: state.signed, not_verifiable: state.unverifiable },
+  }
+}

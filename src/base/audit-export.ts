@@ -1,0 +1,114 @@
+import {
+  type ChainEntry,
+  type ChainHead,
+  type ChainPage,
+  type Checkpoint,
+  keyId,
+  trustedKeys,
+  type Verdict,
+  verifyChain,
+} from './audit-chain.ts'
+import { canonical, isJsonObject, type JsonObject } from './json.ts'
+
+/** What a file says of itself; whether to believe its key is for the reader to say. */
+export interface ExportVerdict extends Verdict {
+  chain: string
+  /** The ids of the keys that signed: compare them with those that the service's log names. */
+  kids: string[]
+}
+
+/** Checks an export of the audit chain by itself, line by line, without the service. */
+export async function verifyExport(lines: AsyncIterable<string>): Promise<ExportVerdict> {
+  const rest = numbered(lines)
+  const { value: first } = await rest.next()
+  const { chain, head, keys } = headerOf(first?.value)
+  const verdict = await verifyChain(pagesOf(rest), { head, trusted: trustedKeys(keys) })
+  return { ...verdict, chain, kids: keys.map(keyId) }
+}
+
+const PAGE = 1000
+
+/** A page ends before an entry, so a checkpoint is always in the page of the entry that it follows. */
+async function* pagesOf(lines: AsyncIterable<Line>): AsyncGenerator<ChainPage> {
+  let entries: ChainEntry[] = []
+  let checkpoints: Checkpoint[] = []
+  for await (const { n, value } of lines) {
+    if (value.kind === 'checkpoint') {
+      checkpoints.push(checkpointOf(value))
+      continue
+    }
+    if (value.kind !== 'entry') throw malformed(n)
+    if (entries.length >= PAGE) {
+      yield { entries, checkpoints }
+      entries = []
+      checkpoints = []
+    }
+    entries.push(entryOf(value))
+  }
+  yield { entries, checkpoints }
+}
+
+interface Line {
+  n: number
+  value: JsonObject
+}
+
+async function* numbered(lines: AsyncIterable<string>): AsyncGenerator<Line, undefined> {
+  let n = 0
+  for await (const text of lines) {
+    n++
+    if (text.trim() !== '') yield { n, value: parsed(text, n) }
+  }
+}
+
+function parsed(text: string, n: number): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isJsonObject(value)) return value
+  } catch {
+    throw malformed(n)
+  }
+  throw malformed(n)
+}
+
+const malformed = (n: number) => new Error(`line ${n} is not a line of an audit export`)
+
+function headerOf(value: JsonObject | undefined): { chain: string; head: ChainHead | null; keys: Buffer[] } {
+  if (value?.kind !== 'chain') throw malformed(1)
+  const { chain, head, keys } = value
+  const texts = Array.isArray(keys) ? keys.map(text) : []
+  return {
+    chain: text(chain),
+    head: isJsonObject(head) ? { seq: whole(head.seq), hash: text(head.hash) } : null,
+    keys: texts.map((key) => Buffer.from(key, 'base64')),
+  }
+}
+
+function entryOf({ seq, ts, actor, action, subject, data, prev_hash, hash }: JsonObject): ChainEntry {
+  const { kind, id } = isJsonObject(actor) ? actor : {}
+  return {
+    seq: whole(seq),
+    ts: text(ts),
+    actor: { kind: text(kind), id: text(id) },
+    action: text(action),
+    subject: text(subject),
+    data: canonical(data ?? null),
+    prev_hash: text(prev_hash),
+    hash: text(hash),
+  }
+}
+
+function checkpointOf({ chain, seq, hash, at, kid, signature }: JsonObject): Checkpoint {
+  return {
+    chain: text(chain),
+    seq: whole(seq),
+    hash: text(hash),
+    at: text(at),
+    kid: text(kid),
+    signature: text(signature),
+  }
+}
+
+/** A field of another kind than it should be cannot have the hash that it claims, and is found by that. */
+const text = (value: unknown) => (typeof value === 'string' ? value : '')
+const whole = (value: unknown) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : 0)

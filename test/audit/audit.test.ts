@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+import { checkpointDue } from '../../src/audit/checkpoint.ts'
+import { verifyExport } from '../../src/base/audit-export.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { eachStore, type TestApp, type TestAppOptions, testApp } from '../app.ts'
+
+const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
+
+eachStore((store) => {
+  /** Twelve entries of the project's own and whatever the start wrote. */
+  async function appWithEntries(options: Partial<TestAppOptions> = {}): Promise<TestApp> {
+    const app = await testApp({ store, env: { SVC_SECRET_KEY: SECRET_KEY }, ...options })
+    for (let n = 0; n < 12; n++) await note(app, n)
+    return app
+  }
+
+  describe('the audit of a project', () => {
+    test('lists its entries newest first, page by page, and filters them', async () => {
+      const app = await appWithEntries()
+      const first = await app.call('GET', '/v1/audit?limit=5')
+      expect(first.status).toBe(200)
+      const [newest] = first.body.data
+      expect(newest).toMatchObject({ action: 'knowledge.created', actor: { kind: 'key' }, data: expect.any(Object) })
+      const seqs = first.body.data.map(({ seq }: { seq: number }) => seq)
+      expect(seqs).toEqual([0, 1, 2, 3, 4].map((n) => newest.seq - n))
+      const second = await app.call('GET', `/v1/audit?limit=5&cursor=${first.body.next_cursor}`)
+      expect(second.body.data[0].hash).toBe(first.body.data[4].prev_hash)
+      const ranged = await app.call('GET', '/v1/audit?from_seq=2&to_seq=4')
+      expect(ranged.body.data.map(({ seq }: { seq: number }) => seq)).toEqual([4, 3, 2])
+      const one = await app.call('GET', `/v1/audit?subject=${newest.subject}&action=knowledge.created`)
+      expect(one.body.data).toEqual([newest])
+      expect((await app.call('GET', '/v1/audit?action=nothing.happened')).body).toEqual({ data: [], next_cursor: null })
+      expect((await app.call('GET', '/v1/audit?cursor=x')).status).toBe(400)
+      expect((await app.call('GET', '/v1/audit?chain=all')).status).toBe(400)
+    })
+
+    test('verifies, with the number of its entries and the hash of the newest', async () => {
+      const app = await appWithEntries()
+      const [newest] = (await app.call('GET', '/v1/audit?limit=1')).body.data
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({
+        ok: true,
+        entries: newest.seq,
+        head: newest.hash,
+        first_bad_seq: null,
+      })
+    })
+
+    test('needs a project when the caller has several, and shows the organisation only to its admins', async () => {
+      const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
+      expect((await app.call('GET', '/v1/audit?chain=organisation')).status).toBe(403)
+      const person = { email: 'owner@example.com', password: 'correct horse battery' }
+      const { body } = await app.call('POST', '/v1/auth/signup', person, { key: null })
+      const key = body.session_token
+      expect((await app.call('GET', '/v1/audit', undefined, { key })).status).toBe(200)
+      const added = await app.call('POST', '/v1/projects', { name: 'Second' }, { key })
+      expect(added.status).toBe(201)
+      const several = await app.call('GET', '/v1/audit', undefined, { key })
+      expect(several).toMatchObject({ status: 400, body: { error: "header 'x-svc-project' is required" } })
+      const headers = { 'x-svc-project': added.body.id }
+      expect((await app.call('GET', '/v1/audit/verify', undefined, { key, headers })).body.ok).toBe(true)
+      const whole = await app.call('GET', '/v1/audit?chain=organisation', undefined, { key })
+      expect(whole.body.data.length).toBeGreaterThan(0)
+      expect((await app.call('GET', '/v1/audit/verify?chain=organisation', undefined, { key })).body.ok).toBe(true)
+    })
+  })
+
+  describe('somebody with the database in hand', () => {
+    test.each([
+      ['edits an entry', { set: { subject: 'task_other' } }],
+      ['edits its data so that it means the same', { set: { data: '{ }' } }],
+      ['edits its time', { set: { ts: '2026-01-01T00:00:00.000Z' } }],
+      ['puts a separator into a field', { set: { action: 'a\x1fb\x1ec' } }],
+      ['deletes an entry', null],
+    ])('is found who %s', async (_, change) => {
+      const app = await appWithEntries()
+      const { db } = app.ctx
+      if (change) await db.updateTable('audit_entries').set(change.set).where('seq', '=', 5).execute()
+      else await db.deleteFrom('audit_entries').where('seq', '=', 5).execute()
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, first_bad_seq: 5 })
+    })
+
+    test('is found who swaps, inserts or appends', async () => {
+      const app = await appWithEntries()
+      const { db } = app.ctx
+      const move = (from: number, to: number) =>
+        db.updateTable('audit_entries').set({ seq: to }).where('seq', '=', from).execute()
+      const verdict = async () => (await app.call('GET', '/v1/audit/verify')).body
+      for (const [from, to] of [
+        [5, 900],
+        [6, 5],
+        [900, 6],
+      ] as const)
+        await move(from, to)
+      expect(await verdict()).toMatchObject({ ok: false, first_bad_seq: 5 })
+      for (const [from, to] of [
+        [5, 900],
+        [6, 5],
+        [900, 6],
+      ] as const)
+        await move(from, to)
+      expect(await verdict()).toMatchObject({ ok: true })
+      const last = await db.selectFrom('audit_entries').selectAll().orderBy('seq', 'desc').executeTakeFirstOrThrow()
+      await db
+        .insertInto('audit_entries')
+        .values({ ...last, seq: last.seq + 1, prev_hash: last.hash })
+        .execute()
+      expect(await verdict()).toMatchObject({ ok: false, first_bad_seq: last.seq + 1 })
+    })
+
+    test('is found who cuts off the tail, also together with the head', async () => {
+      const app = await appWithEntries()
+      const { db } = app.ctx
+      expect(await checkpointDue(later(app, 5))).toBeGreaterThan(0)
+      const { chain } = await db
+        .selectFrom('audit_entries')
+        .select('chain')
+        .where('seq', '=', 12)
+        .executeTakeFirstOrThrow()
+      await db.deleteFrom('audit_entries').where('chain', '=', chain).where('seq', '>', 8).execute()
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, first_bad_seq: 9 })
+      const entries = db.selectFrom('audit_entries').select('hash').where('chain', '=', chain)
+      const { hash } = await entries.where('seq', '=', 8).executeTakeFirstOrThrow()
+      await db.updateTable('audit_heads').set({ seq: 8, hash }).where('chain', '=', chain).execute()
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, first_bad_seq: 9 })
+    })
+  })
+
+  describe('checkpoints', () => {
+    test('are signed after a hundred entries, or after five minutes when there is one more', async () => {
+      const app = await appWithEntries()
+      expect(await checkpointDue(later(app, 5))).toBeGreaterThan(0)
+      expect(await checkpointDue(later(app, 10))).toBe(0)
+      await note(app, 1)
+      expect(await checkpointDue(later(app, 9))).toBe(0)
+      expect(await checkpointDue(later(app, 10))).toBe(1)
+      const { body } = await app.call('GET', '/v1/audit/verify')
+      expect(body).toMatchObject({ ok: true, anchored_to: body.entries, checkpoints: { not_verifiable: 0 } })
+      expect(body.checkpoints.signed).toBeGreaterThanOrEqual(2)
+      for (let n = 0; n < 100; n++) await note(app, n)
+      expect(await checkpointDue(later(app, 10))).toBe(1)
+      expect(app.logged.some((line) => line.includes('"audit checkpoint"'))).toBe(true)
+    })
+
+    test('are not signed over a chain that does not hold', async () => {
+      const app = await appWithEntries()
+      await app.ctx.db.updateTable('audit_entries').set({ subject: 'x' }).where('seq', '=', 9).execute()
+      await checkpointDue(later(app, 5))
+      const { first_bad_seq, anchored_to } = (await app.call('GET', '/v1/audit/verify')).body
+      expect(first_bad_seq).toBe(9)
+      expect(anchored_to ?? 0).toBeLessThan(9)
+      expect(app.logged.some((line) => line.includes('audit chain is broken'))).toBe(true)
+    })
+  })
+
+  test('an export holds every entry and checkpoint and is verified without the service', async () => {
+    const app = await appWithEntries()
+    await checkpointDue(later(app, 5))
+    await note(app, 13)
+    const { body, headers } = await app.call('GET', '/v1/audit/export')
+    expect(headers.get('content-type')).toContain('jsonl')
+    const lines = String(body).split('\n')
+    const { entries } = (await app.call('GET', '/v1/audit/verify')).body
+    expect(lines.filter((line) => line.includes('"kind":"entry"'))).toHaveLength(entries)
+    expect(lines.filter((line) => line.includes('"kind":"checkpoint"')).length).toBeGreaterThanOrEqual(2)
+    expect(await verifyExport(each(lines))).toMatchObject({ ok: true, entries, anchored_to: entries })
+    expect(await verifyExport(each(lines.toSpliced(4, 1)))).toMatchObject({ ok: false })
+  })
+})
+
+/** The same service at a later time; its own clock stands still. */
+function later({ ctx }: TestApp, minutes: number): Ctx {
+  const { clock } = ctx.world
+  const now = () => clock.now() + minutes * 60_000
+  return { ...ctx, world: { ...ctx.world, clock: { now, after: (ms, call) => clock.after(ms, call) } } }
+}
+
+async function note(app: TestApp, n: number): Promise<void> {
+  const answer = await app.call('POST', '/v1/wedges/echo/knowledge', { name: `note ${n}`, content: 'something' })
+  expect(answer.status).toBe(201)
+}
+
+async function* each(lines: string[]): AsyncGenerator<string> {
+  yield* lines
+}
