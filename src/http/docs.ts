@@ -61,8 +61,8 @@ function fields(schema: Schema): string {
 function kind(schema: Schema): string {
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
-  const any = schema.anyOf ?? schema.oneOf
-  if (Array.isArray(any)) return any.map((one: Schema) => kind(one)).join(' | ')
+  const forms = schema.anyOf ?? schema.oneOf
+  if (Array.isArray(forms)) return forms.map((one: Schema) => kind(one)).join(' | ')
   if (schema.type === 'array') return `list of ${kind((schema.items as Schema | undefined) ?? {})}`
   const properties = schema.properties as Record<string, Schema> | undefined
   if (properties) return `{ ${Object.keys(properties).join(', ')} }`

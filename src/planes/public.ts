@@ -20,7 +20,8 @@ export function servePublicPlanes(ctx: Ctx, driver: Driver, isDraining: () => bo
   const app = httpServer(ctx)
   const open = { ...openPlane(isDraining), Portal: openClientRoutes }
   const founder = { ...founderPlane, Service: [getMeta(driver)] }
-  const described: Described[] = [...describe('open', open), ...describe('founder', founder)]
+  const client = { Portal: clientPlane }
+  const described = [...describe('open', open), ...describe('founder', founder), ...describe('client', client)]
   for (const one of [...Object.values(open).flat(), ...referencePages(described)]) bind(app, ctx, one, async () => null)
   for (const one of Object.values(founder).flat()) {
     bind(app, ctx, one as Route<Scope>, async (request) => (await scopeFor(ctx, request, one)) as ProjectScope)
