@@ -68,7 +68,8 @@ async function memberScope(ctx: Ctx, token: string, wanted: Wanted): Promise<Sco
   }
 }
 
-function oneProject(scope: Scope): ProjectScope {
+/** Where a write happens, or what a read is about that only one project can answer. */
+export function oneProject(scope: Scope): ProjectScope {
   const [projectId, another] = scope.projectIds
   if (projectId === undefined || another !== undefined) throw badRequest("header 'x-svc-project' is required")
   return { ...scope, projectId }

@@ -1,0 +1,73 @@
+import { readdir } from 'node:fs/promises'
+import type { z } from 'zod'
+import { isSlug } from '../base/names.ts'
+import { notFound } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { readJson, Unreadable } from '../wedges/files.ts'
+import { Blueprint, type BlueprintProblem } from './blueprint.ts'
+
+export interface Folder {
+  blueprints: Blueprint[]
+  problems: BlueprintProblem[]
+}
+
+/** Read anew each time: the files are few, and what was just placed or mended counts at once. */
+export async function readBlueprints(dir: string): Promise<Folder> {
+  const slugs = await slugsIn(dir)
+  const read = await Promise.all(slugs.map((slug) => readBlueprint(dir, slug)))
+  return {
+    blueprints: read.filter((one) => 'wedge' in one),
+    problems: read.filter((one) => 'problem' in one),
+  }
+}
+
+export async function blueprintAt(ctx: Ctx, slug: string): Promise<Blueprint> {
+  const read = isSlug(slug) ? await readBlueprint(ctx.config.blueprintsDir, slug) : null
+  if (!read || 'problem' in read) throw notFound('blueprint')
+  return read
+}
+
+/** Told at start, so that a broken file does not just look like a missing one. */
+export async function logBlueprintProblems(ctx: Ctx): Promise<void> {
+  const { problems } = await readBlueprints(ctx.config.blueprintsDir)
+  for (const { blueprint, problem } of problems) {
+    ctx.world.log.error({ blueprint, problem }, `blueprint '${blueprint}': ${problem}`)
+  }
+}
+
+async function readBlueprint(dir: string, slug: string): Promise<Blueprint | BlueprintProblem> {
+  try {
+    return judge(await readJson(dir, '', `${slug}.json`), slug)
+  } catch (error) {
+    if (error instanceof Unreadable) return { blueprint: slug, problem: error.message }
+    throw error
+  }
+}
+
+function judge(source: unknown, slug: string): Blueprint {
+  if (!isSlug(slug)) throw new Unreadable('the name of the file must be a slug: a-z, 0-9, _ and -')
+  const parsed = Blueprint.safeParse(source)
+  if (!parsed.success) throw new Unreadable(parsed.error.issues.slice(0, 3).map(sentence).join('; '))
+  const { blueprint, requires_connections, schedules, seed_knowledge } = parsed.data
+  if (blueprint !== slug) throw new Unreadable(`blueprint is '${blueprint}' but the file is called '${slug}.json'`)
+  for (const named of [requires_connections, schedules, seed_knowledge]) {
+    const twice = named.find(({ name }, at) => named.findIndex((other) => other.name === name) !== at)
+    if (twice) throw new Unreadable(`'${twice.name}' is named twice`)
+  }
+  return parsed.data
+}
+
+function sentence({ path, message }: z.core.$ZodIssue): string {
+  const said = message.replace(/^Invalid (input|option): /, '').replace(/^expected/, 'must be')
+  return `${path.map(String).join('.') || 'the file'} ${said}`
+}
+
+async function slugsIn(dir: string): Promise<string[]> {
+  try {
+    const names = (await readdir(dir)).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    return names.map((name) => name.slice(0, -'.json'.length)).sort()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}

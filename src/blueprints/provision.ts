@@ -1,0 +1,90 @@
+import { audit } from '../audit/append.ts'
+import { addConnection } from '../connections/connections.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { isoTime } from '../ctx/world.ts'
+import { createItem } from '../knowledge/items.ts'
+import { findItemNamed } from '../knowledge/rows.ts'
+import { planSchedule } from '../schedules/plan.ts'
+import { insertSchedule } from '../schedules/rows.ts'
+import type { Blueprint } from './blueprint.ts'
+import { schedulesNamed, takeInstall } from './rows.ts'
+
+/** Names, by what they name. */
+export interface Parts {
+  connections: string[]
+  schedules: string[]
+  knowledge: string[]
+}
+
+/**
+ * Makes what a blueprint needs and is not there: connections without secrets, schedules that are off, knowledge. All or
+ * nothing, and nothing that exists is changed, so it can be done again at any time.
+ */
+export function provision(
+  ctx: Ctx,
+  scope: ProjectScope,
+  blueprint: Blueprint,
+): Promise<{ created: Parts; reused: Parts }> {
+  return inTx(ctx, async (tx) => {
+    const { projectId } = scope
+    const now = isoTime(tx.world.clock.now())
+    await takeInstall(tx.db, {
+      project_id: projectId,
+      blueprint: blueprint.blueprint,
+      active: 0,
+      created_at: now,
+      activated_at: null,
+    })
+    const schedules = await provisionSchedules(tx, projectId, blueprint)
+    const knowledge = await provisionKnowledge(tx, scope, blueprint)
+    const connections = await provisionConnections(tx, scope, blueprint)
+    const created = { connections: connections.made, schedules: schedules.made, knowledge: knowledge.made }
+    await audit(tx, projectId, scope.actor, 'blueprint.provisioned', blueprint.blueprint, created)
+    return { created, reused: { connections: connections.kept, schedules: schedules.kept, knowledge: knowledge.kept } }
+  })
+}
+
+interface Sorted {
+  made: string[]
+  kept: string[]
+}
+
+async function provisionConnections(tx: Tx, scope: ProjectScope, blueprint: Blueprint): Promise<Sorted> {
+  const sorted: Sorted = { made: [], kept: [] }
+  for (const { name, kind, config } of blueprint.requires_connections) {
+    const added = await addConnection(tx, scope, { name, kind, config })
+    ;(added ? sorted.made : sorted.kept).push(name)
+  }
+  return sorted
+}
+
+async function provisionSchedules(tx: Tx, projectId: string, blueprint: Blueprint): Promise<Sorted> {
+  const sorted: Sorted = { made: [], kept: [] }
+  const { wedge, schedules } = blueprint
+  const names = schedules.map(({ name }) => name)
+  const known = await schedulesNamed(tx.db, projectId, wedge, names)
+  for (const schedule of schedules) {
+    if (known.has(schedule.name)) sorted.kept.push(schedule.name)
+    else {
+      const row = planSchedule(tx, projectId, { ...schedule, wedge, enabled: false }, blueprint.blueprint)
+      await insertSchedule(tx.db, row)
+      sorted.made.push(schedule.name)
+    }
+  }
+  return sorted
+}
+
+async function provisionKnowledge(tx: Tx, scope: ProjectScope, blueprint: Blueprint): Promise<Sorted> {
+  const sorted: Sorted = { made: [], kept: [] }
+  const { projectId, actor } = scope
+  const { wedge, seed_knowledge } = blueprint
+  for (const seed of seed_knowledge) {
+    if (await findItemNamed(tx.db, projectId, wedge, seed.name)) sorted.kept.push(seed.name)
+    else {
+      await createItem(tx, actor, { ...seed, projectId, wedge, source: `blueprint ${blueprint.blueprint}` })
+      sorted.made.push(seed.name)
+    }
+  }
+  return sorted
+}

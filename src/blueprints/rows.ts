@@ -1,0 +1,59 @@
+import type { Db } from '../store/store.ts'
+import type { BlueprintInstalls, Schedules } from '../store/tables.ts'
+
+export function installsIn(db: Db, projectIds: readonly string[]): Promise<BlueprintInstalls[]> {
+  return db.selectFrom('blueprint_installs').selectAll().where('project_id', 'in', projectIds).execute()
+}
+
+export function findInstall(db: Db, projectId: string, blueprint: string): Promise<BlueprintInstalls | undefined> {
+  return db
+    .selectFrom('blueprint_installs')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('blueprint', '=', blueprint)
+    .executeTakeFirst()
+}
+
+/** Held until the commit, also when it was there: of two that provision together, the second finds what the first made. */
+export async function takeInstall(db: Db, install: BlueprintInstalls): Promise<void> {
+  await db
+    .insertInto('blueprint_installs')
+    .values(install)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['project_id', 'blueprint'])
+        .doUpdateSet((eb) => ({ active: eb.ref('blueprint_installs.active') })),
+    )
+    .execute()
+}
+
+/** False when it was never provisioned. */
+export async function setActive(db: Db, projectId: string, blueprint: string, at: string): Promise<boolean> {
+  const changed = await db
+    .updateTable('blueprint_installs')
+    .set({ active: 1, activated_at: at })
+    .where('project_id', '=', projectId)
+    .where('blueprint', '=', blueprint)
+    .returning('blueprint')
+    .executeTakeFirst()
+  return changed !== undefined
+}
+
+/** A blueprint knows its schedules by wedge and name; the oldest counts. */
+export async function schedulesNamed(
+  db: Db,
+  projectId: string,
+  wedge: string,
+  names: readonly string[],
+): Promise<Map<string, Schedules>> {
+  if (names.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('schedules')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('wedge', '=', wedge)
+    .where('name', 'in', names)
+    .orderBy('id', 'desc')
+    .execute()
+  return new Map(rows.map((row) => [row.name, row]))
+}

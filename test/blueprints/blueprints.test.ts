@@ -1,0 +1,219 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { logBlueprintProblems } from '../../src/blueprints/folder.ts'
+import { eachStore, type TestApp, testApp, writeFiles } from '../app.ts'
+
+const DESK = {
+  blueprint: 'desk',
+  title: 'Desk',
+  summary: 'Says things.',
+  sells_as: 'Things said.',
+  wedge: 'echo',
+  requires_connections: [
+    { name: 'mail', kind: 'email' },
+    { name: 'hook', kind: 'webhook', config: { url: 'https://hooks.example.com/in' } },
+  ],
+  schedules: [
+    { name: 'round', task_type: 'say', cadence: { kind: 'daily', hour: 8, minute: 30 }, input: { text: 'hi' } },
+  ],
+  seed_knowledge: [{ name: 'facts', content: 'All is well.' }],
+}
+
+interface Item {
+  item: string
+  kind: string
+  ok: boolean
+  fix: { method: string; path: string; body: Record<string, unknown> | null } | null
+}
+
+eachStore((store) => {
+  async function appWith(blueprints: Record<string, unknown>, env: Record<string, string> = {}): Promise<TestApp> {
+    const app = await testApp({ store, env })
+    writeFiles(join(app.dir, 'blueprints'), blueprints)
+    return app
+  }
+  const appWithDesk = (env?: Record<string, string>) => appWith({ 'desk.json': DESK }, env)
+
+  describe('the list of blueprints', () => {
+    test('tells what each sells, whether it is installed, and which files are broken', async () => {
+      const app = await appWith({
+        'desk.json': DESK,
+        'other.json': DESK,
+        'bad.json': '{',
+        'twice.json': { ...DESK, blueprint: 'twice', schedules: [...DESK.schedules, ...DESK.schedules] },
+        'odd.json': { ...DESK, blueprint: 'odd', requires_connections: [{ name: 'mail', kind: 'pigeon' }] },
+        'notes.txt': 'nothing',
+      })
+      const { body } = await app.call('GET', '/v1/blueprints')
+      expect(body.data).toEqual([
+        {
+          blueprint: 'desk',
+          title: 'Desk',
+          summary: 'Says things.',
+          sells_as: 'Things said.',
+          wedge: 'echo',
+          installed: false,
+          active: false,
+        },
+      ])
+      expect(body.next_cursor).toBeNull()
+      const problems = body.problems.map(({ blueprint }: { blueprint: string }) => blueprint)
+      expect(problems).toEqual(['bad', 'odd', 'other', 'twice'])
+      await logBlueprintProblems(app.ctx)
+      expect(app.logged.filter((line) => line.includes("blueprint 'other'"))).toHaveLength(1)
+    })
+
+    test('goes on page by page', async () => {
+      const app = await appWith({ 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
+      const first = await app.call('GET', '/v1/blueprints?limit=1')
+      expect(first.body).toMatchObject({ data: [{ blueprint: 'a' }], next_cursor: 'a' })
+      const second = await app.call('GET', '/v1/blueprints?limit=1&cursor=a')
+      expect(second.body).toMatchObject({ data: [{ blueprint: 'b' }], next_cursor: null })
+    })
+  })
+
+  test.each([
+    ['POST', 'provision'],
+    ['GET', 'readiness'],
+    ['POST', 'activate'],
+  ])('%s …/%s of an unknown or broken blueprint is 404', async (method, what) => {
+    const app = await appWith({ 'bad.json': '{' })
+    for (const slug of ['none', 'bad', '..%2fdesk', 'Desk']) {
+      const answer = await app.call(method, `/v1/blueprints/${slug}/${what}`)
+      expect(answer).toMatchObject({ status: 404, body: { error: 'no such blueprint' } })
+    }
+  })
+
+  describe('provisioning', () => {
+    test('makes connections without secrets, schedules that are off and knowledge, once', async () => {
+      const app = await appWithDesk()
+      const first = await app.call('POST', '/v1/blueprints/desk/provision')
+      expect(first.status).toBe(200)
+      expect(first.body).toMatchObject({
+        blueprint: 'desk',
+        created: { connections: ['mail', 'hook'], schedules: ['round'], knowledge: ['facts'] },
+        reused: { connections: [], schedules: [], knowledge: [] },
+        readiness: { ready: false },
+      })
+      const schedules = (await app.call('GET', '/v1/schedules')).body.data
+      expect(schedules).toMatchObject([{ name: 'round', enabled: false, next_run_at: null, input: { text: 'hi' } }])
+      const [item] = (await app.call('GET', '/v1/wedges/echo/knowledge')).body.data
+      expect(item).toMatchObject({ name: 'facts', content: 'All is well.', kind: 'seed' })
+      await app.call('PUT', `/v1/knowledge/${item.id}`, { content: 'Changed.' })
+      const again = await app.call('POST', '/v1/blueprints/desk/provision')
+      expect(again.body).toMatchObject({
+        created: { connections: [], schedules: [], knowledge: [] },
+        reused: { connections: ['mail', 'hook'], schedules: ['round'], knowledge: ['facts'] },
+      })
+      const kept = (await app.call('GET', '/v1/wedges/echo/knowledge')).body.data
+      expect(kept).toMatchObject([{ content: 'Changed.' }])
+      expect((await app.call('GET', '/v1/blueprints')).body.data[0]).toMatchObject({ installed: true, active: false })
+    })
+
+    test('makes everything once when many ask at the same time', async () => {
+      const app = await appWithDesk()
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => app.call('POST', '/v1/blueprints/desk/provision')),
+      )
+      expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+      expect((await app.call('GET', '/v1/connections')).body.data).toHaveLength(2)
+      expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
+      expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
+    })
+  })
+
+  describe('readiness', () => {
+    test('becomes complete by making the calls that it names', async () => {
+      const app = await appWithDesk()
+      const { body: project } = await app.call('GET', '/v1/projects')
+      await app.call('PUT', `/v1/projects/${project.data[0].id}`, { wedges: [] })
+      const made = await follow(app)
+      expect(made.map(({ kind }) => kind)).toEqual(['wedge', 'provision', 'config', 'secret'])
+      expect((await app.call('POST', '/v1/blueprints/desk/activate')).body).toEqual({ ok: true, active: true })
+    })
+
+    test('asks to move a connection of another kind out of the way, and never deletes it', async () => {
+      const app = await appWithDesk()
+      const other = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'mail' })
+      const made = await follow(app)
+      expect(made.map(({ kind }) => kind)).toContain('connection')
+      expect((await app.call('GET', `/v1/connections/${other.body.id}`)).body.name).toBe('another name')
+    })
+
+    test('leads away from a secret in the environment that is not set', async () => {
+      const app = await appWithDesk()
+      const mail = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com' } }
+      await app.call('POST', '/v1/connections', { ...mail, secret_ref: 'env:MAIL_TOKEN' })
+      const made = await follow(app)
+      expect(made.map(({ fix }) => fix?.body)).toEqual([{}, { secret_ref: null }, { value: '<secret>' }])
+    })
+
+    test('asks for the authorisation of a broker connection, then for its outcome', async () => {
+      const requires_connections = [{ name: 'crm', kind: 'broker', config: { toolkit: 'hubspot' } }]
+      const app = await appWith({ 'desk.json': { ...DESK, requires_connections } })
+      await app.call('POST', '/v1/blueprints/desk/provision')
+      const [crm] = (await app.call('GET', '/v1/connections')).body.data
+      expect((await openItems(app))[0]?.fix).toEqual({
+        method: 'POST',
+        path: `/v1/connections/${crm.id}/broker/connect`,
+        body: {},
+      })
+      const rows = app.ctx.db.updateTable('connections').where('id', '=', crm.id)
+      await rows.set({ pending_account: 'ca_1' }).execute()
+      expect((await openItems(app))[0]?.fix).toMatchObject({ method: 'GET' })
+      await rows.set({ config: JSON.stringify({ ...crm.config, connected_account_id: 'ca_1' }) }).execute()
+      expect((await app.call('GET', '/v1/blueprints/desk/readiness')).body.ready).toBe(true)
+    })
+
+    test('says what no call can fix', async () => {
+      const app = await appWith({ 'desk.json': { ...DESK, wedge: 'nowhere', schedules: [] } })
+      const [wedge] = await openItems(app)
+      expect(wedge).toMatchObject({ item: 'nowhere', kind: 'wedge', ok: false, fix: null })
+    })
+  })
+
+  describe('activation', () => {
+    test('is refused with what is missing and changes nothing', async () => {
+      const app = await appWithDesk()
+      await app.call('POST', '/v1/blueprints/desk/provision')
+      const { status, body } = await app.call('POST', '/v1/blueprints/desk/activate')
+      expect(status).toBe(409)
+      expect(body).toEqual({ error: 'blueprint is not ready', missing: await openItems(app) })
+      expect((await app.call('GET', '/v1/schedules')).body.data[0].enabled).toBe(false)
+    })
+
+    test('switches the schedules on, can be asked for again and is audited', async () => {
+      const app = await appWithDesk()
+      await follow(app)
+      for (const _ of [1, 2]) {
+        const answer = await app.call('POST', '/v1/blueprints/desk/activate')
+        expect(answer).toMatchObject({ status: 200, body: { ok: true, active: true } })
+      }
+      const [schedule] = (await app.call('GET', '/v1/schedules')).body.data
+      expect(schedule).toMatchObject({ enabled: true, next_run_at: '2026-03-03T08:30:00.000Z' })
+      expect((await app.call('GET', '/v1/blueprints')).body.data[0]).toMatchObject({ installed: true, active: true })
+      const activated = await app.call('GET', '/v1/audit?action=blueprint.activated&subject=desk')
+      expect(activated.body.data).toHaveLength(2)
+    })
+  })
+})
+
+async function openItems(app: TestApp): Promise<Item[]> {
+  const { body } = await app.call('GET', '/v1/blueprints/desk/readiness')
+  return body.items.filter(({ ok }: Item) => !ok)
+}
+
+/** Makes the first open call again and again, with a word of its own for what stands in angle brackets. */
+async function follow(app: TestApp): Promise<Item[]> {
+  const made: Item[] = []
+  for (let item = (await openItems(app))[0]; item && made.length < 20; item = (await openItems(app))[0]) {
+    made.push(item)
+    const body = JSON.stringify(item.fix?.body).replaceAll(/"<([a-z _]+)>"/g, '"$1"')
+    const answer = await app.call(item.fix?.method ?? '', item.fix?.path ?? '', undefined, {
+      raw: body,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(answer.status).toBe(200)
+  }
+  return made
+}

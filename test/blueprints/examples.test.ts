@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url'
+import pino from 'pino'
+import { expect, test } from 'vitest'
+import { readBlueprints } from '../../src/blueprints/folder.ts'
+import { openShelf } from '../../src/wedges/shelf.ts'
+
+const folder = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+
+test('the examples can be read and fit their wedges', async () => {
+  const { blueprints, problems } = await readBlueprints(folder('blueprints'))
+  expect(problems).toEqual([])
+  expect(blueprints.map(({ blueprint }) => blueprint)).toEqual(['inbox-triage', 'invoice-chaser', 'refund-desk'])
+  const shelf = await openShelf(folder('wedges'), pino({ level: 'silent' }))
+  for (const { wedge, requires_connections, schedules } of blueprints) {
+    const manifest = shelf.get(wedge)?.manifest
+    expect(requires_connections.map(({ name }) => name)).toEqual(manifest?.connections)
+    for (const { task_type } of schedules) expect(Object.keys(manifest?.task_types ?? {})).toContain(task_type)
+  }
+})
+
+test('a folder that is not there holds nothing', async () => {
+  expect(await readBlueprints(folder('no-such-folder'))).toEqual({ blueprints: [], problems: [] })
+})
