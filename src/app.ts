@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { bootstrap } from './accounts/bootstrap.ts'
+import { sweepAccounts } from './accounts/sweep.ts'
 import { expireDue } from './approvals/settle.ts'
+import { sweepPortal } from './clients/portal-session.ts'
 import type { Config } from './config/config.ts'
+import { reachOf } from './connections/addresses.ts'
 import { openVault } from './connections/vault.ts'
 import { Bells } from './ctx/bells.ts'
-import type { Ctx } from './ctx/ctx.ts'
+import { type Ctx, inTx } from './ctx/ctx.ts'
 import { LiveRuns } from './ctx/live.ts'
 import { every, type Loop } from './ctx/loop.ts'
 import { Tails } from './ctx/tails.ts'
@@ -18,7 +21,9 @@ import { servePublicPlanes } from './planes/public.ts'
 import { BEAT_MS, endLeftOvers, endLostRuns, renewLease } from './runs/leases.ts'
 import { Runner } from './runs/runner.ts'
 import { type Driver, pickDriver } from './sandbox/driver.ts'
+import { fireDueSchedules } from './schedules/fire.ts'
 import { openStore } from './store/open.ts'
+import { dropKeysBefore } from './tasks/admission-rows.ts'
 import { openShelf } from './wedges/shelf.ts'
 import { WorkflowCells } from './workflows/cells.ts'
 
@@ -35,6 +40,8 @@ export interface App {
 
 export async function startApp(config: Config, world: World): Promise<App> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  // A list that cannot be read must not be found out by the first action.
+  reachOf(config.egressAllow)
   const ctx = await openContext(config, world)
   const driver = await pickDriver(config.sandbox, (line) => world.log.info(line), [config.dataDir])
   const { key } = await bootstrap(ctx)
@@ -100,6 +107,8 @@ async function clearLeftOvers(ctx: Ctx): Promise<void> {
 
 const SWEEP_MS = 1_000
 const FOLLOW_MS = 400
+const TIDY_MS = 10 * 60_000
+const DAY_MS = 24 * 60 * 60_000
 
 /** What every replica does again and again; all of it is safe to do together. */
 function sweepers(ctx: Ctx): Loop[] {
@@ -112,8 +121,17 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('lease', BEAT_MS, () => renewLease(ctx, startedAt)),
     sweep('lost runs', BEAT_MS, () => endLostRuns(ctx)),
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
+    sweep('schedules', SWEEP_MS, () => fireDueSchedules(ctx)),
+    sweep('left-overs', TIDY_MS, () => tidy(ctx)),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOW_MS, () => nudgeFollowers(ctx, seen))] : []),
   ]
+}
+
+/** What nobody can use any more goes. */
+async function tidy(ctx: Ctx): Promise<void> {
+  await sweepAccounts(ctx)
+  await sweepPortal(ctx)
+  await inTx(ctx, (tx) => dropKeysBefore(tx.db, { before: isoTime(ctx.world.clock.now() - DAY_MS) }))
 }
 
 /** The bundled programs lie beside the bundle; in development, in `dist`. */

@@ -7,7 +7,6 @@ async function serve(): Promise<void> {
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
   const app = await startApp(config, world)
-  const say = (line: string) => process.stdout.write(`${line}\n`)
   say(`Agent Work Service listens on ${app.url}`)
   say(
     `store: ${app.ctx.store.kind === 'sqlite' ? `SQLite in ${config.dataDir}` : 'PostgreSQL'}; sandbox: ${app.driver.kind}`,
@@ -28,6 +27,8 @@ async function serve(): Promise<void> {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
 }
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const [command] = process.argv.slice(2)
 if (command === 'serve') {

@@ -4,6 +4,7 @@ import { canonical, type Json } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
 import type { Wedge } from '../base/wedge.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { watch } from '../ctx/latch.ts'
 import { isoTime } from '../ctx/world.ts'
 import { append, RunOver, write } from '../events/append.ts'
 import type { Approvals } from '../store/tables.ts'
@@ -95,8 +96,8 @@ async function passByPolicy(tx: Tx, run: AskingRun, row: Approvals, policy_reaso
 }
 
 async function stopForPerson(tx: Tx, run: AskingRun, row: Approvals, preview: Json): Promise<void> {
-  const { id, epoch } = { id: run.taskId, epoch: run.epoch }
-  const [head] = await setWaiting(tx.db, { id, epoch, from: 'running', to: 'awaiting_approval', count: 1 })
+  const move = { from: 'running', to: 'awaiting_approval', count: 1 }
+  const [head] = await setWaiting(tx.db, { id: run.taskId, epoch: run.epoch, ...move })
   if (!head) throw new RunOver()
   const { id: approval_id, action, risk, expires_at } = row
   const data = { approval_id, action, risk, preview, expires_at: expires_at ?? '' }
@@ -104,29 +105,19 @@ async function stopForPerson(tx: Tx, run: AskingRun, row: Approvals, preview: Js
   tx.ring(`project:${row.project_id}`)
 }
 
-/** How long a waiter trusts its bell: a decision on another replica rings it too, unless the ring was lost. */
+/** A decision on another replica rings too, unless the ring was lost. */
 const POLL_MS = 700
 
-/** Waits on the row. The bell is heard from before the first look, so no decision slips in between. */
 async function decision(ctx: Ctx, id: string, signal: AbortSignal): Promise<Approvals> {
-  let wake = () => {}
-  const unhear = ctx.bells.on(`approval:${id}`, () => wake())
-  const ended = () => wake()
-  signal.addEventListener('abort', ended)
-  try {
-    for (;;) {
-      const rung = new Promise<void>((resolve) => {
-        wake = resolve
-      })
+  const decided = await watch(ctx, {
+    bell: `approval:${id}`,
+    signal,
+    pollMs: POLL_MS,
+    async look() {
       const row = await approvalRow(ctx.db, id)
-      if (row && row.status !== 'pending') return row
-      if (!row || signal.aborted) throw new Refused('withdrawn')
-      const cancel = ctx.store.kind === 'postgres' ? ctx.world.clock.after(POLL_MS, wake) : () => {}
-      await rung
-      cancel()
-    }
-  } finally {
-    unhear()
-    signal.removeEventListener('abort', ended)
-  }
+      return row && row.status !== 'pending' ? row : null
+    },
+  })
+  if (!decided) throw new Refused('withdrawn')
+  return decided
 }

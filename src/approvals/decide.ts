@@ -1,5 +1,5 @@
 import { audit } from '../audit/append.ts'
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
@@ -11,7 +11,7 @@ import type { Approvals, Tasks } from '../store/tables.ts'
 import { taskRow } from '../tasks/rows.ts'
 import { setWaiting } from '../tasks/state-rows.ts'
 import { payloadHash } from './ask.ts'
-import { approvedPayload } from './record.ts'
+import { approvedPayload, proposedPayload } from './record.ts'
 import { approvalRow, decidePending, pendingOf } from './rows.ts'
 import { endTask } from './settle.ts'
 
@@ -23,7 +23,7 @@ export function approve(
   { edited, note }: { edited?: JsonObject | undefined; note?: string | undefined },
 ): Promise<void> {
   const edit = approval.path === 'action' ? (edited ?? null) : null
-  const payload = JSON.parse(approval.payload) as Json
+  const payload = proposedPayload(approval)
   if (edit && !isJsonObject(payload)) throw badRequest("field 'edited' needs a payload that is an object")
   const row = { ...approval, edited: edit && JSON.stringify(edit) }
   return inTx(ctx, async (tx) => {

@@ -42,7 +42,7 @@ export function showApproval(row: Approvals) {
     task_type: row.task_type,
     action: row.action,
     risk: row.risk,
-    preview: JSON.parse(row.payload) as Json,
+    preview: proposedPayload(row),
     payload_sha256: row.payload_sha256,
     // The tool gate asks about a call that the agent makes itself: its arguments are not ours to change.
     allowed_decisions: row.path === 'action' ? ['approve', 'edit', 'reject'] : ['approve', 'reject'],
@@ -60,8 +60,10 @@ export function showApproval(row: Approvals) {
   }
 }
 
+export const proposedPayload = (row: Pick<Approvals, 'payload'>) => JSON.parse(row.payload) as Json
+
 /** What the approval lets through: the proposal, or the proposal overlaid with the person's edit. */
 export function approvedPayload(row: Pick<Approvals, 'payload' | 'edited'>): Json {
-  const payload = JSON.parse(row.payload) as Json
+  const payload = proposedPayload(row)
   return row.edited ? { ...(payload as JsonObject), ...(JSON.parse(row.edited) as JsonObject) } : payload
 }

@@ -20,7 +20,7 @@ export async function postMessage(ctx: Ctx, scope: ClientScope, thread: Threads,
   const plan = await planOrRefuse(ctx, thread)
   return inTx(ctx, async (tx) => {
     // Counted like the creations of a project, under the client's id: exact over all replicas.
-    await takeRateTurn(tx, scope.clientId, MOST_PER_MINUTE)
+    await takeRateTurn(tx, scope.clientId, MOST_PER_MINUTE, 'messages')
     const client = await findClient(tx.db, [scope.projectId], scope.clientId)
     const [place] = await placeIn(tx.db, { id: thread.id, now: isoTime(tx.world.clock.now()) })
     if (place?.status !== 'open') throw conflict('thread is closed')

@@ -1,7 +1,7 @@
 /**
  * A bell is a hint that rows changed; the rows are the truth. Whoever waits for one also polls, so a lost ring costs
  * a little time and nothing else. Topics: `tasks` (something is queued), `log:<task>`, `approval:<id>`,
- * `cancel:<task>`, `project:<id>`.
+ * `task:<id>` (it has ended), `project:<id>`, `portal:<client>` (its access was revoked).
  */
 export class Bells {
   readonly #listeners = new Map<string, Set<(topic: string) => void>>()

@@ -4,11 +4,11 @@ import type { IdPrefix } from '../base/ids.ts'
 /** All that is not a function of rows: time, chance, the log, the environment. Tests bring their own. */
 export interface World {
   clock: Clock
-  random(bytes: number): Uint8Array
-  newId(prefix: IdPrefix): string
+  random: (bytes: number) => Uint8Array
+  newId: (prefix: IdPrefix) => string
   log: Logger
   /** Reads the service's own environment; used on the line that needs a secret, never kept. */
-  env(name: string): string | undefined
+  env: (name: string) => string | undefined
 }
 
 export interface Clock {

@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '../base/json.ts'
 export interface EventData {
   'task.created': { wedge: string; task_type: string; status: 'running'; sandbox: string; model: string }
   'step.started': { step: Json; label: Json }
-  'tool.called': { call_id: string; tool: string; input: Json }
-  'tool.result': { call_id: string; tool: string; ok: boolean; output?: Json; error?: Json }
+  'tool.called': { call_id: string; tool: string; input: Json; truncated?: true }
+  'tool.result': { call_id: string; tool: string; ok: boolean; output?: Json; error?: Json; truncated?: true }
   progress: { text: string }
   'token.delta': { text: string }
   'approval.requested': { approval_id: string; action: string; risk: string; preview: Json; expires_at: string }

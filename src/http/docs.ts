@@ -66,7 +66,8 @@ function kind(schema: Schema): string {
   if (schema.type === 'array') return `list of ${kind((schema.items as Schema | undefined) ?? {})}`
   const properties = schema.properties as Record<string, Schema> | undefined
   if (properties) return `{ ${Object.keys(properties).join(', ')} }`
-  return typeof schema.type === 'string' ? schema.type : String(schema.description ?? 'any JSON value')
+  if (typeof schema.type === 'string') return schema.type
+  return typeof schema.description === 'string' ? schema.description : 'a JSON value'
 }
 
 function escape(text: string): string {

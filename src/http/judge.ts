@@ -4,9 +4,7 @@ import { badRequest, Problem } from '../base/problem.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 
 /** JSON values as they came: zod looks at their kind and copies nothing, so `__proto__` stays plain data. */
-export const json = z
-  .custom<Json>((value) => value !== undefined, 'is required')
-  .meta({ description: 'any JSON value' })
+export const json = z.custom<Json>((value) => value !== undefined, 'is required').meta({ description: 'a JSON value' })
 export const jsonObject = z.custom<JsonObject>(isJsonObject, 'must be an object').meta({ type: 'object' })
 
 /** The body as an object by the schema, or a 400 that names the first field at fault. */

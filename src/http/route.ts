@@ -76,9 +76,10 @@ export function route<ScopeT, Query extends z.ZodType, Body extends z.ZodType, S
     query: spec.query ?? null,
     body: spec.body ?? null,
     answers: spec.answers,
-    async run({ ctx, scope, params, request, judge }) {
+    async run(ask) {
+      const { ctx, scope, params, request } = ask
       const subject = (await spec.find?.({ ctx, scope, params })) as Subject
-      const { query, body } = judge() as { query: z.output<Query>; body: z.output<Body> }
+      const { query, body } = ask.judge() as { query: z.output<Query>; body: z.output<Body> }
       return spec.handle({ ctx, scope, params, query, body, subject, request })
     },
   }

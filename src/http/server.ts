@@ -34,14 +34,17 @@ export function httpServer(ctx: Ctx): FastifyInstance {
   return app
 }
 
-/** Binds a route to the server; `scopeOf` is the plane's way to know who asks. */
+/**
+ * Binds a route to the server; `scopeOf` is the plane's way to know who asks. That a write's scope names its project
+ * is the plane's promise; the types of a whole list of routes cannot carry it.
+ */
 export function bind<ScopeT>(
   app: FastifyInstance,
   ctx: Ctx,
   route: Route<ScopeT>,
-  scopeOf: (request: FastifyRequest, route: Route<ScopeT>) => Promise<ScopeT>,
+  scopeOf: (request: FastifyRequest) => Promise<unknown>,
 ): void {
-  const scopes = new WeakMap<FastifyRequest, ScopeT>()
+  const scopes = new WeakMap<FastifyRequest, unknown>()
   app.route({
     method: route.method,
     url: route.path,
@@ -49,7 +52,7 @@ export function bind<ScopeT>(
     exposeHeadRoute: false,
     // Before the body is read: a stranger's megabyte is not ours to carry.
     onRequest: async (request) => {
-      scopes.set(request, await scopeOf(request, route))
+      scopes.set(request, await scopeOf(request))
     },
     handler: async (request, reply) => {
       const result = await route.run({

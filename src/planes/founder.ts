@@ -1,5 +1,9 @@
 import * as accounts from '../accounts/routes.ts'
 import * as approvals from '../approvals/routes.ts'
+import { postSimulate } from '../approvals/simulate-route.ts'
+import * as audit from '../audit/routes.ts'
+import * as blueprints from '../blueprints/routes.ts'
+import * as cases from '../cases/routes.ts'
 import * as clients from '../clients/routes.ts'
 import * as broker from '../connections/broker-routes.ts'
 import * as connections from '../connections/routes.ts'
@@ -8,6 +12,7 @@ import type { Route } from '../http/route.ts'
 import * as intake from '../knowledge/intake-routes.ts'
 import * as knowledge from '../knowledge/routes.ts'
 import * as records from '../records/routes.ts'
+import * as schedules from '../schedules/routes.ts'
 import * as tasks from '../tasks/routes.ts'
 import * as wedges from '../wedges/routes.ts'
 
@@ -26,7 +31,7 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     approvals.getTaskActions,
     tasks.getArtifact,
   ],
-  Approvals: [approvals.getApprovals, approvals.getApproval, approvals.postApprove, approvals.postReject],
+  Approvals: [approvals.getApprovals, approvals.getApproval, approvals.postApprove, approvals.postReject, postSimulate],
   Connections: [
     connections.postConnection,
     connections.getConnections,
@@ -57,8 +62,24 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     knowledge.listKnowledgeRevisions,
   ],
   Intake: [intake.showIntake, intake.answerIntake, intake.dismissIntake],
+  Cases: [cases.getCases, cases.postCase, cases.getCase, cases.putCase, cases.postCaseTask],
   Records: [records.getRecords, records.postRecord, records.getRecord, records.deleteRecordRoute],
+  Schedules: [
+    schedules.getSchedules,
+    schedules.postSchedule,
+    schedules.getSchedule,
+    schedules.putSchedule,
+    schedules.deleteSchedule,
+    schedules.runSchedule,
+  ],
   Projects: [accounts.listProjects, accounts.createProject, accounts.getProject, accounts.updateProject],
   Keys: [accounts.listKeys, accounts.createKey, accounts.deleteKey],
   Members: [accounts.listMembers, accounts.inviteMember, accounts.updateMember, accounts.deleteMember],
+  Blueprints: [
+    blueprints.getBlueprints,
+    blueprints.provisionBlueprint,
+    blueprints.getReadiness,
+    blueprints.activateBlueprint,
+  ],
+  Audit: [audit.getAudit, audit.verifyAudit, audit.exportAudit],
 }

@@ -3,7 +3,6 @@ import { scopeFor } from '../accounts/authenticate.ts'
 import { unauthorized } from '../base/problem.ts'
 import { clientScope } from '../clients/portal-session.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { docsPage } from '../http/docs.ts'
 import { type Described, openApi } from '../http/openapi.ts'
 import { Answer, type Route, route } from '../http/route.ts'
@@ -24,7 +23,7 @@ export function servePublicPlanes(ctx: Ctx, driver: Driver, isDraining: () => bo
   const described = [...describe('open', open), ...describe('founder', founder), ...describe('client', client)]
   for (const one of [...Object.values(open).flat(), ...referencePages(described)]) bind(app, ctx, one, async () => null)
   for (const one of Object.values(founder).flat()) {
-    bind(app, ctx, one as Route<Scope>, async (request) => (await scopeFor(ctx, request, one)) as ProjectScope)
+    bind(app, ctx, one, (request) => scopeFor(ctx, request, one))
   }
   for (const one of clientPlane) bind(app, ctx, one, (request) => clientScope(ctx, request))
   // The sandbox plane lives on the cells' own sockets; here no credential opens it.

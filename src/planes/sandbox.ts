@@ -19,6 +19,8 @@ export const sandboxPlane = (workflows: WorkflowCells): sandbox.SandboxRoute[] =
   sandbox.getAgentRecord,
   sandbox.putAgentRecord,
   sandbox.deleteAgentRecord,
+  sandbox.getAgentCase,
+  sandbox.putAgentCase,
   sandbox.workflowRoute(workflows),
   sandbox.postGap,
 ]

@@ -20,6 +20,7 @@ export interface NewArtifact {
 export const MOST_ARTIFACTS = 50
 const MOST_ARTIFACT_BYTES = 10 * 1024 * 1024
 const MOST_STRING = 4096
+const MOST_TEXT = 16_384
 const MOST_DATA = 64 * 1024
 
 export function hear(line: JsonObject): Heard {
@@ -31,35 +32,34 @@ export function hear(line: JsonObject): Heard {
 }
 
 function hearEvent(type: Json, data: Json | undefined): Heard {
-  if (!isAgentEvent(type))
-    return { kind: 'refused', why: `an event that agents may not write: ${String(type).slice(0, 80)}` }
+  if (!isAgentEvent(type)) return { kind: 'refused', why: 'an event that agents may not write' }
   if (!isJsonObject(data)) return { kind: 'refused', why: `an event without data: ${type}` }
-  const shaped = SHAPES[type](data)
-  if (JSON.stringify(shaped).length > MOST_DATA) return { kind: 'refused', why: `an event that is too large: ${type}` }
-  return { kind: 'event', event: { type, data: shaped } as NewEvent }
+  const event = EVENTS[type](data)
+  if (JSON.stringify(event).length > MOST_DATA) return { kind: 'refused', why: `an event that is too large: ${type}` }
+  return { kind: 'event', event }
 }
 
 const isAgentEvent = (type: Json): type is AgentEvent => AGENT_EVENTS.some((known) => known === type)
 
 /** Only the fields that belong to a type, each of its kind: what customers read is what the table says. */
-const SHAPES: Record<AgentEvent, (data: JsonObject) => JsonObject> = {
-  'step.started': ({ step, label }) => ({ step: scalar(step), label: text(label) }),
-  'tool.called': ({ call_id, tool, input, truncated }) => ({
-    call_id: text(call_id),
-    tool: text(tool),
-    ...cutStrings({ input: input ?? null }),
-    ...(truncated === true && { truncated: true }),
-  }),
-  'tool.result': ({ call_id, tool, ok, output, error, truncated }) => ({
-    call_id: text(call_id),
-    tool: text(tool),
-    ok: ok === true,
-    ...cutStrings(ok === true ? { output: output ?? null } : { error: error ?? null }),
-    ...(truncated === true && { truncated: true }),
-  }),
-  progress: ({ text: said }) => ({ text: text(said, 16_384) }),
-  'token.delta': ({ text: said }) => ({ text: text(said, 16_384) }),
+const EVENTS: Record<AgentEvent, (data: JsonObject) => NewEvent> = {
+  'step.started': ({ step, label }) => ({ type: 'step.started', data: { step: scalar(step), label: text(label) } }),
+  'tool.called'({ call_id, tool, input, truncated }) {
+    const shown = cut(input ?? null)
+    const data = { call_id: text(call_id), tool: text(tool), input: shown.value }
+    return { type: 'tool.called', data: { ...data, ...mark(shown.cut || truncated === true) } }
+  },
+  'tool.result'({ call_id, tool, ok, output, error, truncated }) {
+    const shown = cut((ok === true ? output : error) ?? null)
+    const told = ok === true ? { ok: true, output: shown.value } : { ok: false, error: shown.value }
+    const data = { call_id: text(call_id), tool: text(tool), ...told }
+    return { type: 'tool.result', data: { ...data, ...mark(shown.cut || truncated === true) } }
+  },
+  progress: ({ text: said }) => ({ type: 'progress', data: { text: text(said, MOST_TEXT) } }),
+  'token.delta': ({ text: said }) => ({ type: 'token.delta', data: { text: text(said, MOST_TEXT) } }),
 }
+
+const mark = (truncated: boolean): { truncated?: true } => (truncated ? { truncated } : {})
 
 const text = (value: Json | undefined, most = MOST_STRING): string =>
   typeof value === 'string' ? value.slice(0, most) : ''
@@ -67,21 +67,19 @@ const text = (value: Json | undefined, most = MOST_STRING): string =>
 const scalar = (value: Json | undefined): Json =>
   typeof value === 'number' || typeof value === 'string' ? value : null
 
-/** Long strings are cut, and the event says so. */
-function cutStrings(fields: JsonObject): JsonObject {
-  let cut = false
-  const shorten = (value: Json): Json => {
-    if (typeof value === 'string' && value.length > MOST_STRING) {
-      cut = true
-      return value.slice(0, MOST_STRING)
-    }
-    if (Array.isArray(value)) return value.map(shorten)
-    if (isJsonObject(value))
-      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shorten(inner)]))
-    return value
+/** The value with its long strings cut, and whether any was. */
+function cut(value: Json): { value: Json; cut: boolean } {
+  if (typeof value === 'string') return { value: value.slice(0, MOST_STRING), cut: value.length > MOST_STRING }
+  if (Array.isArray(value)) {
+    const items = value.map(cut)
+    return { value: items.map((item) => item.value), cut: items.some((item) => item.cut) }
   }
-  const shown = shorten(fields) as JsonObject
-  return cut ? { ...shown, truncated: true } : shown
+  if (!isJsonObject(value)) return { value, cut: false }
+  const fields = Object.entries(value).map(([key, inner]) => [key, cut(inner)] as const)
+  return {
+    value: Object.fromEntries(fields.map(([key, inner]) => [key, inner.value])),
+    cut: fields.some(([, inner]) => inner.cut),
+  }
 }
 
 function hearArtifact({ name, content_type, content_base64 }: JsonObject): Heard {

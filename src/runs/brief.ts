@@ -1,9 +1,11 @@
-import type { Json, JsonObject } from '../base/json.ts'
-import type { Brief, HistoryMessage } from '../base/protocol.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Brief, HistoryMessage, NamedText } from '../base/protocol.ts'
+import { caseForAgent } from '../cases/agent.ts'
 import { historyOf } from '../clients/history.ts'
 import { briefConnections } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { groundingFor } from '../knowledge/grounding.ts'
+import { inputOf, outputSchemaOf, toolsOf } from '../tasks/record.ts'
 import { toolsFor } from '../tasks/tools.ts'
 import { instructionsFor, skillsFor } from '../wedges/task-type.ts'
 import type { Run } from './run.ts'
@@ -11,22 +13,22 @@ import type { Run } from './run.ts'
 /** Everything that the agent is told. No credential of anybody is in it but the run's own tokens. */
 export async function briefFor(ctx: Ctx, run: Run, socket: string | null): Promise<Brief> {
   const { task, wedge, type, constraints } = run
-  const input = JSON.parse(task.input) as Json
+  const input = inputOf(task)
   const grounding = await groundingFor(ctx.db, wedge, run.projectId, { ...task, input })
   const { shape, steps, temperature, strict_output } = type.harness
   return {
     v: 1,
     task: { id: task.id, wedge: task.wedge, task_type: task.task_type, input, constraints: { ...constraints } },
-    instructions: instructionsText(run, grounding.left_out),
+    instructions: instructionsText(run),
     skills: skillsFor(wedge, type),
-    knowledge: grounding.knowledge,
+    knowledge: [...grounding.knowledge, ...leftOut(grounding.left_out)],
     history: await history(ctx, run),
     output_schema: outputSchema(run),
     strict_output,
-    tools: toolsFor(wedge.manifest, JSON.parse(task.tools) as string[]),
+    tools: toolsFor(wedge.manifest, toolsOf(task)),
     connections: briefConnections(run.grant),
     workflows: wedge.manifest.workflows,
-    case: null,
+    case: task.case_id ? await caseOf(ctx, task.case_id) : null,
     gate_patterns: run.gatePatterns,
     shape,
     steps,
@@ -38,17 +40,27 @@ export async function briefFor(ctx: Ctx, run: Run, socket: string | null): Promi
 
 /** The task's own schema goes before its type's. */
 export function outputSchema({ task, type }: Pick<Run, 'task' | 'type'>): JsonObject | null {
-  return task.output_schema ? (JSON.parse(task.output_schema) as JsonObject) : (type.output_schema ?? null)
+  return outputSchemaOf(task) ?? type.output_schema ?? null
 }
 
-function instructionsText({ wedge, type, taskType }: Run, leftOut: string[]): string {
+function instructionsText({ wedge, type, taskType }: Run): string {
   const parts = [
     `You do the work '${taskType}' of '${wedge.title}'.`,
     type.description,
     ...instructionsFor(wedge, type).map(({ content }) => content),
-    leftOut.length > 0 ? `Knowledge that did not fit and is left out: ${leftOut.join(', ')}.` : undefined,
   ]
   return parts.filter(Boolean).join('\n\n')
+}
+
+/** As far as the agent may know it: no ids of projects or other tasks. */
+async function caseOf(ctx: Ctx, id: string): Promise<JsonObject> {
+  const { wedge, title, stage, status, data } = await caseForAgent(ctx, id)
+  return { id, wedge, title, stage, status, data }
+}
+
+/** Names of items may be words of an agent or a customer: they are data like the items themselves. */
+function leftOut(names: string[]): NamedText[] {
+  return names.length > 0 ? [{ name: 'left out for lack of room', content: names.join('\n') }] : []
 }
 
 async function history(ctx: Ctx, { task }: Run): Promise<HistoryMessage[]> {

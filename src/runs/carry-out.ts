@@ -1,11 +1,10 @@
-import type { Json } from '../base/json.ts'
 import { grantFor, missingConnections } from '../connections/grants.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { RunOver, write } from '../events/append.ts'
 import { chooseModel } from '../models/choose.ts'
 import type { Tasks } from '../store/tables.ts'
-import type { Constraints } from '../tasks/clamp.ts'
+import { constraintsOf, inputOf, toolsOf } from '../tasks/record.ts'
 import { startRunning } from '../tasks/state-rows.ts'
 import type { TaskError } from '../tasks/status.ts'
 import { executesCode, toolsFor } from '../tasks/tools.ts'
@@ -77,7 +76,7 @@ async function gather(ctx: Ctx, task: Tasks): Promise<RunParts | TaskError> {
     }
   }
   const [project] = await projectTier(ctx.db, { id: projectId })
-  const constraints = JSON.parse(task.constraints) as Constraints
+  const constraints = constraintsOf(task)
   return {
     wedge,
     type,
@@ -88,7 +87,7 @@ async function gather(ctx: Ctx, task: Tasks): Promise<RunParts | TaskError> {
       projectId,
       wedge,
       taskType: task.task_type,
-      input: JSON.parse(task.input) as Json,
+      input: inputOf(task),
       model: chooseModel(ctx.config, project?.tier ?? 'default'),
       maxCostMicros: Math.round(constraints.max_cost_usd * 1e6),
       spentMicros: 0,
@@ -101,7 +100,7 @@ async function gather(ctx: Ctx, task: Tasks): Promise<RunParts | TaskError> {
 /** Runs whose words can become code, and programs that we did not write, get a cell of their own. */
 function cellFor(pool: CellPool, run: Run): Promise<OpenCell> {
   if (pool.custom) return pool.own('custom')
-  const tools = toolsFor(run.wedge.manifest, JSON.parse(run.task.tools) as string[])
+  const tools = toolsFor(run.wedge.manifest, toolsOf(run.task))
   return executesCode(tools) ? pool.own('workshop') : pool.share(run.projectId)
 }
 

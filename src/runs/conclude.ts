@@ -27,17 +27,13 @@ export async function fail(ctx: Ctx, run: Pick<Run, 'taskId' | 'epoch'>, error: 
 }
 
 function reasonOf(run: Run, outcome: Exclude<Outcome, { kind: 'output' | 'ended' }>): TaskError {
-  const known = run.failure ?? run.model.failure
-  switch (outcome.kind) {
-    case 'timeout':
-      return { reason: 'runtime_exceeded', message: `the run took longer than ${run.constraints.max_runtime_s} s` }
-    case 'flooded':
-      return { reason: 'agent_failed', message: 'the agent wrote too many events' }
-    case 'crashed':
-      return known ?? { reason: 'agent_failed', message: crash(outcome.exit) }
-    case 'error':
-      return known ?? { reason: 'agent_failed', message: outcome.message }
+  if (outcome.kind === 'timeout') {
+    return { reason: 'runtime_exceeded', message: `the run took longer than ${run.constraints.max_runtime_s} s` }
   }
+  if (outcome.kind === 'flooded') return { reason: 'agent_failed', message: 'the agent wrote too many events' }
+  const message = outcome.kind === 'crashed' ? crash(outcome.exit) : outcome.message
+  // The service may know better than the agent why it failed.
+  return run.failure ?? run.model.failure ?? { reason: 'agent_failed', message }
 }
 
 function crash({ code, signal, stderr }: { code: number | null; signal: string | null; stderr: string }): string {

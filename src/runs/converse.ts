@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../base/json.ts'
+import type { Json } from '../base/json.ts'
 import type { Brief } from '../base/protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { CellExit } from '../sandbox/driver.ts'
 import { hear, MOST_ARTIFACTS, type NewArtifact } from './agent-lines.ts'
-import type { OpenCell } from './cells.ts'
+import type { Listener, OpenCell } from './cells.ts'
 import type { Run } from './run.ts'
 import { RunLog } from './run-log.ts'
 
@@ -27,35 +27,43 @@ export async function converse(ctx: Ctx, run: Run, cell: OpenCell, brief: Brief)
   const log = new RunLog(ctx, run)
   run.flush = () => settled(log)
   const artifacts: NewArtifact[] = []
-  let events = 0
-  let resolve: (outcome: Outcome) => void = () => {}
-  const ending = new Promise<Outcome>((settle) => {
-    resolve = settle
+  const outcome = await new Promise<Outcome>((resolve) => {
+    cell.start(run.taskId, brief, listener({ ctx, run, cell, log, artifacts, end: resolve }))
+    void run.ended.then(() => resolve({ kind: 'ended', artifacts }))
+    void run.time.passed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout', artifacts }))
   })
-  cell.start(run.taskId, brief, {
-    line: (line) => take(line),
-    exit: (exit) => resolve({ kind: 'crashed', exit, artifacts }),
-  })
-  void run.ended.then(() => resolve({ kind: 'ended', artifacts }))
-  void run.time.passed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout', artifacts }))
-  const outcome = await ending
   run.time.stop()
   await log.flush()
   return outcome
+}
 
-  function take(line: JsonObject): void {
-    const heard = hear(line)
-    if (heard.kind === 'event') {
-      if (++events > MOST_EVENTS) return resolve({ kind: 'flooded', artifacts })
-      log.push(heard.event)
-      if (log.backlog > MOST_BACKLOG) holdBack(cell, log)
-    } else if (heard.kind === 'artifact') {
-      if (artifacts.length < MOST_ARTIFACTS) artifacts.push(heard.artifact)
-    } else if (heard.kind === 'refused') {
-      ctx.world.log.warn({ task: run.taskId, why: heard.why }, 'agent line refused')
-    } else {
-      resolve({ ...heard, artifacts })
-    }
+interface Conversation {
+  ctx: Ctx
+  run: Run
+  cell: OpenCell
+  log: RunLog
+  artifacts: NewArtifact[]
+  end: (outcome: Outcome) => void
+}
+
+function listener({ ctx, run, cell, log, artifacts, end }: Conversation): Listener {
+  let events = 0
+  return {
+    exit: (exit) => end({ kind: 'crashed', exit, artifacts }),
+    line(line) {
+      const heard = hear(line)
+      if (heard.kind === 'event') {
+        if (++events > MOST_EVENTS) return end({ kind: 'flooded', artifacts })
+        log.push(heard.event)
+        if (log.backlog > MOST_BACKLOG) holdBack(cell, log)
+      } else if (heard.kind === 'artifact') {
+        if (artifacts.length < MOST_ARTIFACTS) artifacts.push(heard.artifact)
+      } else if (heard.kind === 'refused') {
+        ctx.world.log.warn({ task: run.taskId, why: heard.why }, 'agent line refused')
+      } else {
+        end({ ...heard, artifacts })
+      }
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { EndReason, LiveRun } from '../ctx/live.ts'
 import type { ModelRun } from '../models/run.ts'
 import type { Tasks } from '../store/tables.ts'
-import type { Constraints } from '../tasks/clamp.ts'
+import { constraintsOf } from '../tasks/record.ts'
 import type { TaskError } from '../tasks/status.ts'
 import { gatePatterns } from './gate-patterns.ts'
 import { WorkingTime } from './working-time.ts'
@@ -50,7 +50,6 @@ export interface RunParts {
 export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: RunParts): Run {
   const abort = new AbortController()
   const ended = once(abort.signal, 'abort').then(() => {})
-  const constraints = JSON.parse(task.constraints) as Constraints
   const run: Run = {
     task,
     taskId: task.id,
@@ -60,7 +59,7 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     wedge,
     type,
     grant,
-    constraints,
+    constraints: constraintsOf(task),
     model: { ...model, signal: abort.signal },
     taskToken: newToken('task', ctx.world.random),
     gateToken: newToken('gate', ctx.world.random),

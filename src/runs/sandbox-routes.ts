@@ -1,12 +1,18 @@
 import { z } from 'zod'
 import { ask } from '../approvals/ask.ts'
 import { performAction } from '../approvals/effects.ts'
+import { approvedPayload } from '../approvals/record.ts'
 import { audit } from '../audit/append.ts'
+import type { Json } from '../base/json.ts'
 import { badRequest, notFound, tooMany } from '../base/problem.ts'
 import type { Wire } from '../base/protocol.ts'
+import { caseForAgent, updateCaseByAgent } from '../cases/agent.ts'
+import { CaseChange } from '../cases/move.ts'
+import { keepSentMail } from '../clients/reply.ts'
+import { sentMail } from '../clients/sent-mail.ts'
 import { pickConnection } from '../connections/grants.ts'
 import { readThrough } from '../connections/read-through.ts'
-import { inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { append } from '../events/append.ts'
 import { json, jsonObject } from '../http/judge.ts'
 import { pageQuery } from '../http/page.ts'
@@ -50,9 +56,16 @@ export const postAction: SandboxRoute = route('POST', '/v1/internal/actions/:cap
     const request = { action: capability, payload: body.payload ?? {}, path: 'action', risk: 'high' } as const
     const approval = await run.time.waiting(() => ask(ctx, run, { ...request, connectionId: connection.id }))
     const { ok, status, result, error } = await performAction(ctx, run, approval, connection)
+    if (ok && connection.kind === 'email') await keepMail(ctx, run, approvedPayload(approval))
     return { ok, status, result, approval_id: approval.id, ...(error !== null && { error }) }
   },
 })
+
+/** A mail that a thread's task sent belongs to the thread too. */
+async function keepMail(ctx: Ctx, run: Run, payload: Json): Promise<void> {
+  const mail = sentMail(payload)
+  if (run.task.thread_id && mail) await inTx(ctx, (tx) => keepSentMail(tx, run.task, mail))
+}
 
 const ReadAsked = z.object({
   connection: z.string().optional(),
@@ -144,6 +157,19 @@ export const deleteAgentRecord: SandboxRoute = route('DELETE', '/v1/internal/rec
   },
 })
 
+export const getAgentCase: SandboxRoute = route('GET', '/v1/internal/case', {
+  summary: "Read the task's case",
+  answers: JSON_ANSWER,
+  handle: ({ ctx, scope }) => caseForAgent(ctx, scope.task.case_id),
+})
+
+export const putAgentCase: SandboxRoute = route('PUT', '/v1/internal/case', {
+  summary: "Move the task's case on",
+  body: CaseChange,
+  answers: JSON_ANSWER,
+  handle: ({ ctx, scope, body }) => updateCaseByAgent(ctx, scope.task.case_id, body, place(scope).actor),
+})
+
 /** Deterministic code of the wedge; its name passes the tool gate in the harness before it comes here. */
 export const workflowRoute = (cells: WorkflowCells): SandboxRoute =>
   route('POST', '/v1/internal/workflows/:name', {
@@ -151,7 +177,7 @@ export const workflowRoute = (cells: WorkflowCells): SandboxRoute =>
     body: z.object({ args: json.optional() }),
     answers: { 200: z.object({ result: json }) },
     async handle({ scope: run, params, body }) {
-      const args = body.args ?? {}
+      const { args = {} } = body
       return { result: await cells.call(run.wedge, run.projectId, params.name ?? '', args, run.signal) }
     },
   })

@@ -13,7 +13,7 @@ export function byteOrder(db: Db): string {
 }
 
 /** Many rows in few statements. The sizes are fixed so that both stores can keep the statements prepared. */
-export async function insertMany<T extends keyof Tables & string>(
+export async function insertMany<T extends keyof Tables>(
   db: Db,
   table: T,
   columns: readonly (keyof Tables[T] & string)[],

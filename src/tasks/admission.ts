@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict, tooMany } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -13,7 +14,8 @@ export interface IdempotencyKey {
   bodyHash: string
 }
 
-export function idempotencyKey(header: string | string[] | undefined, body: Buffer | undefined): IdempotencyKey | null {
+export function idempotencyKey({ headers, body }: Pick<FastifyRequest, 'headers' | 'body'>): IdempotencyKey | null {
+  const header = headers['idempotency-key']
   if (header === undefined) return null
   if (typeof header !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(header)) {
     throw badRequest("header 'idempotency-key' must be 1 to 255 printable characters")
@@ -21,7 +23,7 @@ export function idempotencyKey(header: string | string[] | undefined, body: Buff
   return {
     key: header,
     bodyHash: createHash('sha256')
-      .update(body ?? '')
+      .update(Buffer.isBuffer(body) ? body : '')
       .digest('hex'),
   }
 }
@@ -55,17 +57,17 @@ export async function bindKey(
  * Admits a creation if the one `limit` before it is a minute old: a sliding window that is exact over all replicas,
  * because the project's counter is locked until the commit.
  */
-export async function takeRateTurn(tx: Tx, projectId: string, limit: number): Promise<void> {
+export async function takeRateTurn(tx: Tx, subject: string, limit: number, noun: string): Promise<void> {
   const now = tx.world.clock.now()
-  let [turn] = await takeTurn(tx.db, { project_id: projectId })
+  let [turn] = await takeTurn(tx.db, { project_id: subject })
   if (!turn) {
-    await startRing(tx.db, { project_id: projectId })
-    ;[turn] = await takeTurn(tx.db, { project_id: projectId })
+    await startRing(tx.db, { project_id: subject })
+    ;[turn] = await takeTurn(tx.db, { project_id: subject })
   }
   const slot = (turn?.n ?? 0) % limit
-  const [former] = await ringTime(tx.db, { project_id: projectId, slot })
+  const [former] = await ringTime(tx.db, { project_id: subject, slot })
   if (former && former.at > now - WINDOW) {
-    throw tooMany(`more than ${limit} tasks in a minute`, (former.at + WINDOW - now) / 1000)
+    throw tooMany(`more than ${limit} ${noun} in a minute`, (former.at + WINDOW - now) / 1000)
   }
-  await putRingTime(tx.db, { project_id: projectId, slot, at: now })
+  await putRingTime(tx.db, { project_id: subject, slot, at: now })
 }

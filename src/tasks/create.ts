@@ -61,7 +61,7 @@ export async function createTask(
   return inTx(ctx, async (tx) => {
     const bound = key ? await bindKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await existing(tx, bound), replayed: true }
-    await takeRateTurn(tx, scope.projectId, ctx.config.taskRatePerMin)
+    await takeRateTurn(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
     await queueTask(tx, plan, scope.actor)
     return { task: plan, replayed: false }
   })

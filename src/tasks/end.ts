@@ -6,7 +6,7 @@ import type { NewEvent } from '../events/types.ts'
 import type { Tasks } from '../store/tables.ts'
 import { taskRow } from './rows.ts'
 import { endTask } from './state-rows.ts'
-import { isTerminal, mayMove, type Status, type TaskError, type TerminalStatus } from './status.ts'
+import { isTerminal, mayMove, type TaskError, type TerminalStatus } from './status.ts'
 
 export type Ending =
   | { status: 'succeeded'; output: Json; events: NewEvent[] }
@@ -20,7 +20,7 @@ export async function end(tx: Tx, id: string, ending: Ending, epoch?: number): P
   for (;;) {
     const task = await taskRow(tx.db, id)
     if (!task || isTerminal(task.status) || (epoch !== undefined && task.epoch !== epoch)) return null
-    if (!mayMove(task.status as Status, ending.status)) return null
+    if (!mayMove(task.status, ending.status)) return null
     if (await tryEnd(tx, task, ending)) return task
     // Another event was appended since we looked: look again.
   }

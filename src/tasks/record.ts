@@ -50,6 +50,13 @@ export type Task = Omit<z.infer<typeof TaskRecord>, 'input' | 'actor' | 'output'
 
 export type ArtifactRow = Omit<Artifacts, 'content'>
 
+/** The JSON columns of a row, each read where it is needed. */
+export const inputOf = (row: Pick<Tasks, 'input'>) => JSON.parse(row.input) as Json
+export const constraintsOf = (row: Pick<Tasks, 'constraints'>) => JSON.parse(row.constraints) as Constraints
+export const toolsOf = (row: Pick<Tasks, 'tools'>) => JSON.parse(row.tools) as string[]
+export const outputSchemaOf = (row: Pick<Tasks, 'output_schema'>) =>
+  row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject)
+
 export function showTask(row: Tasks, artifacts: readonly ArtifactRow[]): Task {
   return {
     id: row.id,
@@ -57,11 +64,11 @@ export function showTask(row: Tasks, artifacts: readonly ArtifactRow[]): Task {
     wedge: row.wedge,
     task_type: row.task_type,
     status: row.status as Status,
-    input: JSON.parse(row.input) as Json,
+    input: inputOf(row),
     actor: JSON.parse(row.actor) as Json,
-    constraints: JSON.parse(row.constraints) as Constraints,
-    tools: JSON.parse(row.tools) as string[],
-    output_schema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
+    constraints: constraintsOf(row),
+    tools: toolsOf(row),
+    output_schema: outputSchemaOf(row),
     output: row.output === null ? null : (JSON.parse(row.output) as Json),
     error: row.error === null ? null : (JSON.parse(row.error) as TaskError),
     cost_usd: row.cost_micros / 1e6,

@@ -31,7 +31,7 @@ export const postTask = write('POST', '/v1/tasks', {
   body: TaskInput,
   answers: { 201: TaskRecord },
   async handle({ ctx, scope, body, request }) {
-    const key = idempotencyKey(request.headers['idempotency-key'], request.body as Buffer | undefined)
+    const key = idempotencyKey(request)
     const { task, replayed } = await createTask(ctx, scope, body, key)
     const shown = replayed ? await showWithArtifacts(ctx, task) : showTask(task, [])
     return created(`/v1/tasks/${task.id}`, shown, replayed ? { 'idempotency-replayed': 'true' } : {})

@@ -27,12 +27,11 @@ const MOVES: Record<Status, readonly Status[]> = {
   cancelled: [],
 }
 
-export const isTerminal = (status: string): boolean => MOVES[status as Status].length === 0
+export const isStatus = (text: string): text is Status => STATUSES.some((status) => status === text)
 
-export const mayMove = (from: Status, to: Status): boolean => MOVES[from].includes(to)
+export const isTerminal = (status: string): boolean => isStatus(status) && MOVES[status].length === 0
 
-/** The statuses from which `to` can be reached: the condition of its compare-and-set. */
-export const before = (to: Status): Status[] => STATUSES.filter((from) => mayMove(from, to))
+export const mayMove = (from: string, to: Status): boolean => isStatus(from) && MOVES[from].includes(to)
 
 /** Why a task did not succeed. */
 export interface TaskError {

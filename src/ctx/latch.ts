@@ -1,0 +1,53 @@
+import type { Ctx } from './ctx.ts'
+
+/** Remembers that somebody rang until somebody has waited for it. */
+class Latch {
+  #rung = false
+  #wake: (() => void) | null = null
+
+  readonly ring = (): void => {
+    this.#rung = true
+    this.#wake?.()
+  }
+
+  passed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = null
+        this.#rung = false
+        resolve()
+      }
+      if (this.#rung) this.#wake()
+    })
+  }
+}
+
+interface Watch<T> {
+  bell: string
+  signal: AbortSignal
+  /** How long to trust the bell when it is rung on another replica, from where a ring can get lost. */
+  pollMs: number
+  look: () => Promise<T | null>
+}
+
+/**
+ * Looks, and looks again at each ring, until there is something to see; null when the signal fires first. The bell is
+ * heard from before the first look, so nothing slips in between.
+ */
+export async function watch<T>(ctx: Ctx, { bell, signal, pollMs, look }: Watch<T>): Promise<T | null> {
+  const latch = new Latch()
+  const unhear = ctx.bells.on(bell, latch.ring)
+  signal.addEventListener('abort', latch.ring)
+  try {
+    for (;;) {
+      const seen = await look()
+      if (seen !== null || signal.aborted) return seen
+      const cancel = ctx.store.kind === 'postgres' ? ctx.world.clock.after(pollMs, latch.ring) : null
+      await latch.passed()
+      cancel?.()
+    }
+  } finally {
+    unhear()
+    signal.removeEventListener('abort', latch.ring)
+  }
+}
