@@ -1,7 +1,7 @@
 import type { PageQuery } from '../http/page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
-import type { Approvals } from '../store/tables.ts'
+import type { Approvals, Tasks } from '../store/tables.ts'
 
 export const insertApproval = prepared<Approvals>((db, arg) =>
   db
@@ -63,6 +63,25 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
     .orderBy('id', 'desc')
     .limit(filter.limit + 1)
     .execute()
+}
+
+export type PastApproval = Pick<Approvals, 'id' | 'task_id' | 'action' | 'payload' | 'status' | 'created_at'> &
+  Pick<Tasks, 'constraints'>
+
+/** The newest of a wedge, in the order in which they were asked. */
+export async function pastApprovals(db: Db, projectId: string, wedge: string, limit: number): Promise<PastApproval[]> {
+  const columns = ['id', 'task_id', 'action', 'payload', 'status', 'created_at'] as const
+  const newest = await db
+    .selectFrom('approvals')
+    .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
+    .select(columns.map((column) => `approvals.${column}` as const))
+    .select('tasks.constraints')
+    .where('approvals.project_id', '=', projectId)
+    .where('approvals.wedge', '=', wedge)
+    .orderBy('approvals.id', 'desc')
+    .limit(limit)
+    .execute()
+  return newest.toReversed()
 }
 
 /** A person's decision: one compare-and-set, so of fifty simultaneous ones exactly one wins. Late is too late. */
