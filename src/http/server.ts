@@ -1,6 +1,7 @@
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { badRequest, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { answerUnreadable } from './client-error.ts'
 import { judgeBody, judgeQuery } from './judge.ts'
 import { Answer, type Route, StreamAnswer } from './route.ts'
 
@@ -19,12 +20,18 @@ export function httpServer(ctx: Ctx): FastifyInstance {
     routerOptions: { maxParamLength: 512, caseSensitive: true },
     logger: false,
     genReqId: () => Buffer.from(ctx.world.random(9)).toString('base64url'),
+    clientErrorHandler: answerUnreadable,
+    // What fails before any hook runs, such as a path that cannot be decoded.
+    frameworkErrors: (error, request, reply) =>
+      answerError(ctx, error, request, reply.header('x-request-id', request.id)),
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     refuseRepeatedHeaders(request.raw.rawHeaders)
+    // One of the stores could not even compare it.
+    if (request.url.includes('%00')) throw badRequest('url must not contain nul characters')
   })
   app.addHook('onResponse', async (request, reply) => logAnswer(ctx, request, reply))
   app.setNotFoundHandler((request, reply) => {
@@ -127,6 +134,9 @@ function answerError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRe
 /** Fastify's own refusals, in our words. */
 function asProblem(error: FastifyError): Problem | null {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem(413, 'body is larger than 1 MiB')
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem(415, 'content type must be application/json')
+  if (error.code === 'FST_ERR_BAD_URL') return badRequest('path is not valid')
+  if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') return new Problem(414, 'path is too long')
   if (error.code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return badRequest('body does not match its content-length')
   if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
     return new Problem(error.statusCode, error.message.charAt(0).toLowerCase() + error.message.slice(1))
