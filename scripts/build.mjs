@@ -20,7 +20,7 @@ const bundles = [
   {
     entry: 'src/main.ts',
     out: 'svc.mjs',
-    options: { external: ['@photostructure/sqlite', 'pg-native'], keepNames: true, banner: { js: banner } },
+    options: { external: ['@photostructure/sqlite', 'pg-native'], banner: { js: banner } },
   },
   // CommonJS starts some milliseconds sooner, and these two start often.
   { entry: 'src/harness/main.ts', out: 'harness.cjs', options: { minify: true, format: 'cjs' } },

@@ -73,26 +73,29 @@ export class Runner implements Loop {
     this.#cancelPoll = this.#ctx.world.clock.after(POLL_MS, () => this.#poll())
   }
 
+  /** One claim at a time; a bell that rings meanwhile is heard after it. */
   #claim(): void {
-    this.#again = true
-    this.#claiming ??= this.#claimWhileFree()
+    if (this.#claiming) {
+      this.#again = true
+      return
+    }
+    this.#again = false
+    this.#claiming = this.#claimFree().finally(() => {
+      this.#claiming = null
+      if (this.#again) this.#claim()
+    })
   }
 
-  async #claimWhileFree(): Promise<void> {
-    while (this.#again && !this.#stopping) {
-      this.#again = false
-      const free = this.#ctx.config.maxConcurrentTasks - this.#working()
-      if (free <= 0) break
-      try {
-        const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free)
-        this.#turn = turn
-        for (const task of tasks) this.#carry(task)
-        if (tasks.length > 0) this.#again = true
-      } catch (error) {
-        this.#ctx.world.log.error({ err: error }, 'claim failed')
-      }
+  async #claimFree(): Promise<void> {
+    const free = this.#ctx.config.maxConcurrentTasks - this.#working()
+    if (free <= 0 || this.#stopping) return
+    try {
+      const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free)
+      this.#turn = turn
+      for (const task of tasks) this.#carry(task)
+    } catch (error) {
+      this.#ctx.world.log.error({ err: error }, 'claim failed')
     }
-    this.#claiming = null
   }
 
   /** A run that waits for a person leaves its place to another. */
