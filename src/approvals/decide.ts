@@ -5,11 +5,11 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { write } from '../events/append.ts'
+import { changed } from '../events/changes.ts'
 import type { NewEvent } from '../events/types.ts'
 import { recordCorrection } from '../knowledge/corrections.ts'
 import type { Approvals, Tasks } from '../store/tables.ts'
-import { taskRow } from '../tasks/rows.ts'
-import { setWaiting } from '../tasks/state-rows.ts'
+import { holdTask, setWaiting } from '../tasks/state-rows.ts'
 import { payloadHash } from './ask.ts'
 import { approvedPayload, proposedPayload } from './record.ts'
 import { approvalRow, decidePending, pendingOf } from './rows.ts'
@@ -27,8 +27,8 @@ export function approve(
   if (edit && !isJsonObject(payload)) throw badRequest("field 'edited' needs a payload that is an object")
   const row = { ...approval, edited: edit && JSON.stringify(edit) }
   return inTx(ctx, async (tx) => {
+    const task = await heldTask(tx, row)
     await decide(tx, row, 'approved', scope.actor, { note: note ?? null, reason: null })
-    const task = await taskOf(tx, row)
     const corrected = edit && isJsonObject(payload) ? await learn(tx, scope.actor, row, payload, edit) : []
     await goOn(tx, task, [resolved(row, 'approved', scope.actor), ...corrected])
     await audit(tx, row.project_id, scope.actor, 'approval.approved', row.id, {
@@ -44,6 +44,7 @@ export function approve(
 /** Refuses the action, and with it the whole task: not a skip of one step. */
 export function reject(ctx: Ctx, scope: ProjectScope, row: Approvals, reason: string | undefined): Promise<void> {
   return inTx(ctx, async (tx) => {
+    await heldTask(tx, row)
     await decide(tx, row, 'rejected', scope.actor, { reason: reason ?? null, note: null })
     await endTask(tx, row.task_id, {
       status: 'rejected',
@@ -79,7 +80,7 @@ async function decide(
     throw conflict(`approval already decided (${now?.status === 'pending' ? 'expired' : now?.status})`)
   }
   tx.ring(`approval:${row.id}`)
-  tx.ring(`project:${row.project_id}`)
+  changed(tx, row.project_id, { kind: 'approval', id: row.id, status })
 }
 
 /** The task runs again, unless another of its questions is still open. */
@@ -90,6 +91,7 @@ async function goOn(tx: Tx, task: Tasks, events: NewEvent[]): Promise<void> {
   const [head] = await setWaiting(tx.db, { id: task.id, epoch: task.epoch, from, to, count: events.length })
   if (!head) throw conflict('task already finished')
   await write(tx, task.id, head.last_event_id, events)
+  changed(tx, task.project_id, { kind: 'task', id: task.id, status: to })
 }
 
 /** An edit that changed something becomes knowledge, and a note in the log. */
@@ -113,8 +115,8 @@ function resolved(row: Approvals, decision: 'approved' | 'rejected', { kind, id 
   return { type: 'approval.resolved', data }
 }
 
-async function taskOf(tx: Tx, row: Approvals): Promise<Tasks> {
-  const task = await taskRow(tx.db, row.task_id)
+async function heldTask(tx: Tx, row: Approvals): Promise<Tasks> {
+  const [task] = await holdTask(tx.db, { id: row.task_id })
   if (!task) throw new Error(`approval ${row.id} has no task`)
   return task
 }

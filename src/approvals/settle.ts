@@ -4,10 +4,12 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { EndReason } from '../ctx/live.ts'
 import { type Actor, type ProjectScope, SYSTEM } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
+import { changed } from '../events/changes.ts'
 import type { NewEvent } from '../events/types.ts'
 import type { Tasks } from '../store/tables.ts'
 import { type Ending, end } from '../tasks/end.ts'
 import { taskRow } from '../tasks/rows.ts'
+import { holdTask } from '../tasks/state-rows.ts'
 import { isTerminal } from '../tasks/status.ts'
 import { closePending, dueApprovals } from './rows.ts'
 
@@ -19,7 +21,7 @@ export async function endTask(tx: Tx, taskId: string, ending: Ending, epoch?: nu
   const task = await end(tx, taskId, ending, epoch)
   // Only a task that waits can have open questions.
   if (task?.status === 'awaiting_approval') {
-    await close(tx, taskId, ending.status === 'rejected' ? 'rejected' : 'expired', SYSTEM)
+    await close(tx, task.project_id, taskId, ending.status === 'rejected' ? 'rejected' : 'expired', SYSTEM)
   }
   if (task) tx.afterCommit(() => tx.live.get(taskId)?.end(endReason(ending)))
   return task
@@ -28,7 +30,7 @@ export async function endTask(tx: Tx, taskId: string, ending: Ending, epoch?: nu
 /** The founder's cancel. A task that waits for a person is settled as rejected, as the contract says. */
 export function cancelTask(ctx: Ctx, scope: ProjectScope, task: Tasks): Promise<Tasks> {
   return inTx(ctx, async (tx) => {
-    const now = await taskRow(tx.db, task.id)
+    const [now] = await holdTask(tx.db, { id: task.id })
     if (!now || isTerminal(now.status)) throw conflict('task already finished')
     const ended =
       now.status === 'awaiting_approval' ? await cancelWaiting(tx, scope, now) : await cancelRunning(tx, now)
@@ -48,7 +50,7 @@ function cancelRunning(tx: Tx, task: Tasks): Promise<Tasks | null> {
 }
 
 async function cancelWaiting(tx: Tx, scope: ProjectScope, task: Tasks): Promise<Tasks | null> {
-  const closed = await close(tx, task.id, 'rejected', scope.actor)
+  const closed = await close(tx, task.project_id, task.id, 'rejected', scope.actor)
   return endTask(tx, task.id, {
     status: 'rejected',
     error: { reason: 'rejected', message: 'the task was cancelled while it waited for an approval' },
@@ -71,17 +73,20 @@ export async function expireDue(ctx: Ctx): Promise<number> {
         error: { reason: 'expired', message: 'nobody decided in time; POST /v1/tasks/:id/retry runs it again' },
       })
       // A task that is over, by whatever race, keeps no open question.
-      if (!ended && (await close(tx, task_id, 'expired', SYSTEM)).length === 0) return
+      if (!ended && (await close(tx, project_id, task_id, 'expired', SYSTEM)).length === 0) return
       await audit(tx, project_id, SYSTEM, 'approval.expired', id, { task_id })
     })
   }
   return due.length
 }
 
-async function close(tx: Tx, taskId: string, status: 'rejected' | 'expired', { kind, id }: Actor) {
+async function close(tx: Tx, projectId: string, taskId: string, status: 'rejected' | 'expired', { kind, id }: Actor) {
   const decided_at = isoTime(tx.world.clock.now())
   const closed = await closePending(tx.db, { task_id: taskId, status, decided_at, by_kind: kind, by_id: id })
-  for (const row of closed) tx.ring(`approval:${row.id}`)
+  for (const row of closed) {
+    tx.ring(`approval:${row.id}`)
+    changed(tx, projectId, { kind: 'approval', id: row.id, status })
+  }
   return closed
 }
 

@@ -4,6 +4,7 @@ import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
+import { changed } from '../events/changes.ts'
 import { jsonObject } from '../http/judge.ts'
 import type { Cases } from '../store/tables.ts'
 import { CASE_STATUSES } from './record.ts'
@@ -44,7 +45,7 @@ async function apply(tx: Tx, before: Cases, change: CaseChange, actor: Actor): P
     const entry = { case_id: before.id, from_stage: before.stage, to_stage: stage, at: now, ...by, note }
     await addHistory(tx.db, entry)
   }
-  tx.ring(`project:${before.project_id}`)
+  changed(tx, before.project_id, { kind: 'case', id: before.id, status })
   const action = status === before.status ? 'case.updated' : `case.${turn(before.status, status)}`
   await audit(tx, before.project_id, actor, action, before.id, { from: before.stage, to: stage, status })
   return { ...before, ...state }

@@ -5,6 +5,7 @@ import type { Wedge } from '../base/wedge.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
+import { changed } from '../events/changes.ts'
 import { jsonObject } from '../http/judge.ts'
 import type { Cases } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled.ts'
@@ -43,7 +44,7 @@ export async function openCase(ctx: Ctx, scope: ProjectScope, input: z.infer<typ
     await insertCase(tx.db, row)
     const by = { by_kind: scope.actor.kind, by_id: scope.actor.id }
     await addHistory(tx.db, { case_id: row.id, from_stage: null, to_stage: stage, at: now, ...by, note: null })
-    tx.ring(`project:${row.project_id}`)
+    changed(tx, row.project_id, { kind: 'case', id: row.id, status: row.status })
     await audit(tx, row.project_id, scope.actor, 'case.opened', row.id, { wedge: row.wedge, stage })
   })
   return row

@@ -1,13 +1,14 @@
 /**
  * A bell is a hint that rows changed; the rows are the truth. Whoever waits for one also polls, so a lost ring costs
  * a little time and nothing else. Topics: `tasks` (something is queued), `log:<task>`, `approval:<id>`,
- * `task:<id>` (it has ended), `project:<id>`, `portal:<client>` (its access was revoked).
+ * `task:<id>` (it has ended), `project:<id>`, `portal:<client>` (its access was revoked). Behind a question mark a topic
+ * may carry a word on what changed; listeners get it, and are found by what stands before.
  */
 export class Bells {
   readonly #listeners = new Map<string, Set<(topic: string) => void>>()
 
   ring(topic: string): void {
-    const listeners = this.#listeners.get(topic)
+    const listeners = this.#listeners.get(topic.split('?', 1)[0] ?? topic)
     if (listeners) for (const listener of listeners) listener(topic)
   }
 

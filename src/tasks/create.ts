@@ -5,6 +5,7 @@ import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { inTx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
+import { changed } from '../events/changes.ts'
 import { json, jsonObject } from '../http/judge.ts'
 import type { Tasks } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled.ts'
@@ -111,7 +112,7 @@ export async function planTask(
 export async function queueTask(tx: Tx, plan: Tasks, actor: Actor): Promise<void> {
   await insertTask(tx.db, plan)
   tx.ring('tasks')
-  tx.ring(`project:${plan.project_id}`)
+  changed(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
   await audit(tx, plan.project_id, actor, 'task.created', plan.id, { wedge: plan.wedge, task_type: plan.task_type })
 }
 

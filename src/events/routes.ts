@@ -1,0 +1,10 @@
+import { read } from '../http/route.ts'
+import { sse } from '../http/sse.ts'
+import { followProjects } from './changes.ts'
+
+export const getStream = read('/v1/stream', {
+  summary: 'What changes in your projects, live: tasks, approvals, cases',
+  answers: { 200: 'text/event-stream' },
+  handle: async ({ ctx, scope }) =>
+    sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (gone) => followProjects(ctx, scope.projectIds, gone)),
+})
