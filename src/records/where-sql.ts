@@ -28,38 +28,46 @@ export function fieldTests(conditions: readonly Condition[]): FieldTest[] {
   return [...paths].map(([path, group]) => ({ path, conditions: group, present: group.some(demandsPresence) }))
 }
 
+/** The test to start from, and the order in which the index is read for it. */
+export interface Lead {
+  test: FieldTest
+  /** By key: all that fulfil the test are gathered. By age: the newest are tried, until a page is full. */
+  order: 'key' | 'age'
+}
+
 /**
- * The test to start from. Few rows fulfil it: then they are gathered from the index and tried by the other tests. Null
- * when each test alone is fulfilled by many or by absence: then a page is met soon by walking the newest records.
+ * What few records fulfil is gathered, then tried by the other tests; what many fulfil is met soon from the newest on.
+ * Null when each test is fulfilled by absence, of which an index knows nothing.
  */
-export async function leadingTest(db: Db, place: Shelves, tests: readonly FieldTest[]): Promise<FieldTest | null> {
+export async function leadingTest(db: Db, place: Shelves, tests: readonly FieldTest[]): Promise<Lead | null> {
   const present = tests.filter((test) => test.present).toSorted((a, b) => breadth(a) - breadth(b))
   const [first] = present
-  if (!first || (tests.length === 1 && breadth(first) === ONE_KEY)) return first ?? null
+  if (!first) return null
+  if (tests.length === 1 && isOneKey(first)) return { test: first, order: 'key' }
   const counts = await Promise.all(present.map((test) => countUpTo(db, place, test, MANY)))
   const least = Math.min(...counts)
-  if (least < MANY) return present[counts.indexOf(least)] ?? first
-  // One key is in the order of ids, so it can be walked too; and without a wedge there is no order to walk in.
-  return breadth(first) === ONE_KEY || place.wedge === undefined ? first : null
+  const fewest = present[counts.indexOf(least)] ?? first
+  return least < MANY ? { test: fewest, order: 'key' } : { test: first, order: isOneKey(first) ? 'key' : 'age' }
 }
 
 const MANY = 10_000
 
 /** The ids of the newest records that fulfil all tests, read from the index alone. */
-export function matchingIds(db: Db, place: Shelves, lead: FieldTest, tests: readonly FieldTest[]) {
-  let query = onShelves(db, place, lead).select('f.record_id')
+export function matchingIds(db: Db, place: Shelves, { test: lead, order }: Lead, tests: readonly FieldTest[]) {
+  let query = onShelves(db, place, lead, order === 'key' ? sql.ref('f.sort_key') : sql`(f.sort_key || '')`).select(
+    'f.record_id',
+  )
   for (const test of tests) {
     if (test !== lead) query = query.where(recordFulfils('f.record_id', test))
   }
-  // Under one key the index is in the order of ids. Otherwise it is not, and a planner that hopes to meet a page's worth
-  // of matches by walking all ids in order is kept from it: when nothing matches, it would walk them all.
-  return query
-    .orderBy(breadth(lead) === ONE_KEY ? 'f.record_id' : sql`f.record_id || ''`, 'desc')
-    .limit(place.limit + 1)
+  // Either store would sometimes choose the other order, by a guess at how many fulfil the test; we have counted. What
+  // is read as an expression cannot be looked up in an index. Under one key both orders are the same.
+  const byAge = order === 'age' || isOneKey(lead)
+  return query.orderBy(byAge ? 'f.record_id' : sql`f.record_id || ''`, 'desc').limit(place.limit + 1)
 }
 
 async function countUpTo(db: Db, place: Shelves, test: FieldTest, most: number): Promise<number> {
-  const rows = onShelves(db, place, test).select('f.path').limit(most).as('found')
+  const rows = onShelves(db, place, test, sql.ref('f.sort_key')).select('f.path').limit(most).as('found')
   const counted = await db
     .selectFrom(rows)
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -67,12 +75,12 @@ async function countUpTo(db: Db, place: Shelves, test: FieldTest, most: number):
   return counted?.count ?? 0
 }
 
-function onShelves(db: Db, { shelves, wedge, cursor }: Shelves, test: FieldTest) {
+function onShelves(db: Db, { shelves, wedge, cursor }: Shelves, test: FieldTest, key: Expression<unknown>) {
   let query = db
     .selectFrom('record_fields as f')
     .where('f.shelf', 'in', shelves)
     .where('f.path', '=', test.path)
-    .where(keyFulfils('f.sort_key', test.conditions))
+    .where(keyFulfils(key, test.conditions))
   if (wedge !== undefined) query = query.where('f.wedge', '=', wedge)
   if (cursor !== undefined) query = query.where('f.record_id', '<', cursor)
   return query
@@ -81,7 +89,7 @@ function onShelves(db: Db, { shelves, wedge, cursor }: Shelves, test: FieldTest)
 /** Whether the record of an id fulfils a test, by its own fields. */
 export function recordFulfils(id: 'records.id' | 'f.record_id', test: FieldTest): Expression<SqlBool> {
   const field = sql`select 1 from record_fields as p where p.record_id = ${sql.ref(id)} and p.path = ${test.path}`
-  if (test.present) return sql<SqlBool>`exists (${field} and ${keyFulfils('p.sort_key', test.conditions)})`
+  if (test.present) return sql<SqlBool>`exists (${field} and ${keyFulfils(sql.ref('p.sort_key'), test.conditions)})`
   const ruledOut = test.conditions.map((condition) =>
     condition.op === 'ne' ? sql<SqlBool>`p.sort_key = ${sortKey(condition.value)}` : ALWAYS,
   )
@@ -100,17 +108,32 @@ function breadth({ conditions }: FieldTest): number {
 }
 
 const ONE_KEY = 0
+const isOneKey = (test: FieldTest) => breadth(test) === ONE_KEY
 
 const ALWAYS = sql<SqlBool>`1 = 1`
 const NEVER = sql<SqlBool>`1 = 0`
 
-function keyFulfils(column: 'f.sort_key' | 'p.sort_key', conditions: readonly Condition[]): Expression<SqlBool> {
-  const key = sql.ref(column)
-  return sql<SqlBool>`${sql.join(
-    conditions.map((condition) => comparison(key, condition)),
-    sql` and `,
-  )}`
+function keyFulfils(key: Expression<unknown>, conditions: readonly Condition[]): Expression<SqlBool> {
+  const comparisons = conditions.map((condition) => comparison(key, condition))
+  return sql<SqlBool>`${sql.join([...comparisons, ...typeBounds(key, conditions)], sql` and `)}`
 }
+
+/**
+ * Keys of one type begin with one letter, and order exists only within a type. So a bound needs one at the other side,
+ * unless it has one: of two, a store may take the wider one to read by.
+ */
+function typeBounds(key: Expression<unknown>, conditions: readonly Condition[]): Expression<SqlBool>[] {
+  const lower = conditions.filter(({ op }) => op === 'gt' || op === 'gte').map(typeOfValue)
+  const upper = conditions.filter(({ op }) => op === 'lt' || op === 'lte').map(typeOfValue)
+  const openAbove = lower.filter((type) => !upper.includes(type))
+  const openBelow = upper.filter((type) => !lower.includes(type))
+  return [
+    ...openAbove.map((type) => sql<SqlBool>`${key} < ${type === 'number' ? 'o' : 't'}`),
+    ...openBelow.map((type) => sql<SqlBool>`${key} >= ${type === 'number' ? 'n' : 's'}`),
+  ]
+}
+
+const typeOfValue = ({ value }: Condition) => typeof value
 
 function comparison(key: Expression<unknown>, condition: Condition): Expression<SqlBool> {
   switch (condition.op) {
@@ -123,17 +146,8 @@ function comparison(key: Expression<unknown>, condition: Condition): Expression<
     case 'exists':
       return condition.value ? ALWAYS : NEVER
     default:
-      return bounded(key, condition.op, condition.value)
+      return sql<SqlBool>`${key} ${COMPARE[condition.op]} ${sortKey(condition.value)}`
   }
-}
-
-/** Keys of one type begin with one letter, and order exists only within a type. */
-function bounded(key: Expression<unknown>, op: 'gt' | 'gte' | 'lt' | 'lte', value: string | number) {
-  const [least, beyond] = typeof value === 'number' ? ['n', 'o'] : ['s', 't']
-  const bound = sql`${key} ${COMPARE[op]} ${sortKey(value)}`
-  return op === 'gt' || op === 'gte'
-    ? sql<SqlBool>`${bound} and ${key} < ${beyond}`
-    : sql<SqlBool>`${bound} and ${key} >= ${least}`
 }
 
 const COMPARE = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }

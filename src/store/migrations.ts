@@ -200,8 +200,24 @@ const MIGRATIONS: Record<string, Migration> = {
         create table record_fields (
           record_id text not null, shelf text not null, wedge text not null, path text not null,
           sort_key text ${byteOrder(db)} not null, primary key (record_id, path));
-        create index record_fields_key on record_fields (shelf, path, sort_key, record_id, wedge)`)
+        create index record_fields_key on record_fields (shelf, path, sort_key, record_id, wedge);
+        create index record_fields_newest on record_fields (shelf, path, record_id, sort_key, wedge)`)
       await ddl.up(db)
     },
   },
+
+  '0009_report_sums': statements(`
+    create table report_marks (
+      project_id text not null, source text not null, folded_to text not null, primary key (project_id, source));
+    create table report_open (
+      project_id text not null, source text not null, id text not null, primary key (project_id, source, id));
+    create table report_runs (
+      project_id text not null, day text not null, wedge text not null, status text not null, runs bigint not null,
+      cost_micros bigint not null, primary key (project_id, day, wedge, status));
+    create table report_clients (
+      project_id text not null, day text not null, client_id text not null, runs bigint not null,
+      cost_micros bigint not null, primary key (project_id, day, client_id));
+    create table report_approvals (
+      project_id text not null, day text not null, status text not null, wait_ms bigint not null, n bigint not null,
+      primary key (project_id, day, status, wait_ms))`),
 }
