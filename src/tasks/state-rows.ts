@@ -1,3 +1,4 @@
+import { isPostgres } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Tasks } from '../store/tables.ts'
 
@@ -7,6 +8,18 @@ import type { Tasks } from '../store/tables.ts'
  */
 
 const OPEN = ['running', 'awaiting_approval'] as const
+
+/**
+ * The task, held until the commit. Whoever decides by the approvals of a task holds it first: then no decision is
+ * made on what another is just changing, and all take their locks in one order, task before approval.
+ */
+export const holdTask = prepared<{ id: string }, Tasks>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', arg('id'))
+    .$if(isPostgres(db), (query) => query.forNoKeyUpdate()),
+)
 
 export const addCost = prepared<
   { id: string; epoch: number; micros: number },
