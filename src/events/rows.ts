@@ -1,4 +1,4 @@
-import { insertMany } from '../store/dialect.ts'
+import { manyRows } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Events } from '../store/tables.ts'
@@ -29,13 +29,11 @@ export const takeNumberOfNote = prepared<{ id: string }, { last_event_id: number
     .returning('last_event_id'),
 )
 
-const COLUMNS = ['task_id', 'seq', 'type', 'ts', 'data'] as const
+const insertRows = manyRows('events', ['task_id', 'seq', 'type', 'ts', 'data'])
 
 export function insertEvents(db: Db, events: readonly Events[]): Promise<void> {
-  return insertMany(
+  return insertRows(
     db,
-    'events',
-    COLUMNS,
     events.map((event) => [event.task_id, event.seq, event.type, event.ts, event.data]),
   )
 }

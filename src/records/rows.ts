@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { insertMany } from '../store/dialect.ts'
+import { manyRows } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
@@ -110,14 +110,14 @@ export async function deleteRecord(db: Db, id: string): Promise<boolean> {
   return gone !== undefined
 }
 
+const insertFields = manyRows('record_fields', ['record_id', 'shelf', 'wedge', 'path', 'sort_key'])
+
 /** The index of a record says what its value says now. The record's row is locked by the change before. */
 export async function indexFields(db: Db, record: Records, fields: readonly Field[]): Promise<void> {
   if (record.version > 1) await dropFields(db, { record_id: record.id })
   const shelf = shelfOf(record.project_id, record.collection)
-  await insertMany(
+  await insertFields(
     db,
-    'record_fields',
-    ['record_id', 'shelf', 'wedge', 'path', 'sort_key'],
     fields.map(({ path, sortKey }) => [record.id, shelf, record.wedge, path, sortKey]),
   )
 }

@@ -13,17 +13,18 @@ export function byteOrder(db: Db): string {
 }
 
 /** Many rows in few statements. The sizes are fixed so that both stores can keep the statements prepared. */
-export async function insertMany<T extends keyof Tables>(
-  db: Db,
-  table: T,
-  columns: readonly (keyof Tables[T] & string)[],
-  rows: readonly (readonly unknown[])[],
-): Promise<void> {
-  for (let at = 0; at < rows.length; ) {
-    const size = SIZES.find((candidate) => candidate <= rows.length - at) ?? 1
-    const values = rows.slice(at, at + size).flat()
-    await db.executeQuery(CompiledQuery.raw(insertText(isPostgres(db), table, columns, size), values))
-    at += size
+export function manyRows<T extends keyof Tables>(table: T, columns: readonly (keyof Tables[T] & string)[]) {
+  const texts = new Map<string, string>()
+  return async (db: Db, rows: readonly (readonly unknown[])[]): Promise<void> => {
+    const postgres = isPostgres(db)
+    for (let at = 0; at < rows.length; ) {
+      const size = SIZES.find((candidate) => candidate <= rows.length - at) ?? 1
+      const key = `${postgres} ${size}`
+      const text = texts.get(key) ?? insertText(postgres, table, columns, size)
+      texts.set(key, text)
+      await db.executeQuery(CompiledQuery.raw(text, rows.slice(at, at + size).flat()))
+      at += size
+    }
   }
 }
 

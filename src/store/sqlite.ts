@@ -22,6 +22,7 @@ export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Prom
     kind: 'sqlite',
     db: reading,
     transact: (work) => lane.transact(work),
+    commitMs: () => lane.commitMs,
     ping: () => lane.transact(async () => {}),
     tell: () => {},
     hear: () => {},
@@ -46,6 +47,7 @@ interface Member {
 class CommitLane {
   #waiting: Member[] = []
   #draining: Promise<void> | null = null
+  commitMs = 0
   readonly #handle: Handle
   readonly #db: Db
 
@@ -77,7 +79,9 @@ class CommitLane {
     try {
       this.#handle.exec('begin immediate')
       for (const member of members) done.push(await this.#attempt(member))
+      const began = performance.now()
       this.#handle.exec('commit')
+      this.commitMs += (performance.now() - began - this.commitMs) / 8
     } catch (error) {
       if (this.#handle.inTransaction()) this.#handle.exec('rollback')
       for (const member of members) member.reject(error)

@@ -13,6 +13,8 @@ export interface Store {
    * change nothing but rows.
    */
   transact<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** What a commit costs of late, in milliseconds: as long as it pays to wait for company. */
+  readonly commitMs: () => number
   /** Rejects while the store cannot be reached or written. */
   ping(): Promise<void>
   /** Tells the other replicas; a hint only, lost ones cost a poll. */
