@@ -60,4 +60,3 @@ export type CellOutput = { run: string } & AgentLine
 /** Where the sandbox sees the service's socket and the agent's own files. */
 export const CELL_SOCKET = '/run/svc.sock'
 export const CELL_AGENT_DIR = '/agent'
-export const CELL_OUT_DIR = '/tmp/out'

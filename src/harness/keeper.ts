@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
+import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import { type AgentLine, type Brief, CELL_OUT_DIR } from '../base/protocol.ts'
+import type { AgentLine, Brief } from '../base/protocol.ts'
 import { collectFiles } from './artifacts.ts'
 import { cellInput } from './cell.ts'
-import { killGroup, minimalEnvironment } from './child.ts'
+import { home, killGroup, minimalEnvironment } from './child.ts'
 import { parseJson } from './fields.ts'
 import { drained, type LineWriter, lineSplitter, writeLine } from './lines.ts'
 
@@ -23,7 +24,8 @@ export function customFrom(words: string[]): Custom {
   const [program, ...args] = split === -1 ? [] : words.slice(split + 1)
   if (program === undefined) throw new Error('usage: harness --keep [--dir folder] [--out folder] -- program …')
   const options = words.slice(0, split)
-  return { program, args, dir: option(options, '--dir', '/custom'), out: option(options, '--out', CELL_OUT_DIR) }
+  const dir = option(options, '--dir', home())
+  return { program, args, dir, out: option(options, '--out', path.join(home(), 'out')) }
 }
 
 /** Waits for the one start line, runs the program on its brief and resolves when all that it left is handed over. */

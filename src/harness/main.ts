@@ -14,7 +14,7 @@ function main(words: string[]): void {
     void keepAndExit(words.slice(1), writer)
     return
   }
-  const runsFolder = `${process.env['TMPDIR'] ?? '/tmp'}/runs`
+  const runsFolder = `${process.env['TMPDIR'] ?? process.cwd()}/runs`
   serveCell({ writer, running: new Map(), agents: new Map(), runsFolder, log: process.stderr }, process.stdin)
 }
 

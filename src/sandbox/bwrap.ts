@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../base/protocol.ts'
-import { bwrapArguments, type Furniture } from './bwrap-args.ts'
+import { bwrapArguments, CELL_CUSTOM_DIR, type Furniture } from './bwrap-args.ts'
 import { type CellProcess, cellOf, type Ending, hasPipes } from './cell.ts'
 import type { CellSpec, Driver, Isolation } from './driver.ts'
 import { findProgram, leakingDescriptors, nodeProgram, programAt, withCovered } from './programs.ts'
@@ -26,6 +26,7 @@ export function bwrapDriver(hide: string[]): Driver {
     isolation: isolation(),
     socketInside: () => CELL_SOCKET,
     agentDirInside: () => CELL_AGENT_DIR,
+    customDirInside: () => CELL_CUSTOM_DIR,
     socketDir: (parent) => makeSocketDir(parent, users()),
     prepareSocket: giveSocket,
     start(spec) {

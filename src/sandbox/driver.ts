@@ -65,6 +65,7 @@ export interface Driver {
   /** The socket's path as the cell sees it. */
   socketInside(hostPath: string): string
   agentDirInside(hostPath: string): string
+  customDirInside(hostPath: string): string
   /**
    * A new folder for one cell's socket: below `parent`, or below the system's temporary folder where the cell's user
    * cannot reach `parent` or the path would be too long for a socket. Only that user may enter. The caller removes it.

@@ -20,6 +20,7 @@ export function processDriver(log: (line: string) => void): Driver {
     isolation: isolation(),
     socketInside: (hostPath) => hostPath,
     agentDirInside: staged.readable,
+    customDirInside: staged.readable,
     socketDir: (parent) => makeSocketDir(parent, users()),
     prepareSocket: giveSocket,
     start(spec) {
