@@ -35,6 +35,7 @@ export function reserve(run: ModelRun, rate: Rate & { priced: boolean }, request
 export function release(run: ModelRun, reserved: Reserved): void {
   run.reservedMicros -= reserved.micros
   reserved.micros = 0
+  if (run.reservedMicros === 0) run.onIdle?.()
 }
 
 /** Four bytes are a token in ordinary text, two in the densest; the provider adds words of its own about tools. */

@@ -151,7 +151,6 @@ function usageOf({ reserved }: Call, heard: Heard): Usage {
 /** The money that was set aside becomes the money that was spent, in memory and in the task's log. */
 async function settle(ctx: Ctx, { run, reserved, rate }: Call, usage: Usage): Promise<void> {
   const micros = costOf(rate, usage)
-  release(run, reserved)
   run.spentMicros += micros
   const cost = {
     model: run.model.name,
@@ -164,6 +163,9 @@ async function settle(ctx: Ctx, { run, reserved, rate }: Call, usage: Usage): Pr
     await inTx(ctx, (tx) => charge(tx, run, cost))
   } catch (error) {
     if (!(error instanceof RunOver)) throw error
+  } finally {
+    // Only now: whoever waits for the run to be idle waits for the charge.
+    release(run, reserved)
   }
 }
 

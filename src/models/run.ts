@@ -17,6 +17,8 @@ export interface ModelRun {
   spentMicros: number
   /** The worst case of the calls that are under way. */
   reservedMicros: number
+  /** Told when no call is under way any more: all that was used is charged. */
+  onIdle?: () => void
   signal: AbortSignal
   /** Why the model could not go on; the reason of the task's end if the agent ends in an error. */
   failure: ModelFailure | null

@@ -4,7 +4,7 @@ import type { NewEvent } from '../events/types.ts'
 
 /** What a line of an agent means, once it is checked. The agent may be lying, broken or flooding. */
 export type Heard =
-  | { kind: 'event'; event: NewEvent }
+  | { kind: 'event'; event: NewEvent; size: number }
   | { kind: 'artifact'; artifact: NewArtifact }
   | { kind: 'output'; output: Json }
   | { kind: 'error'; message: string }
@@ -22,8 +22,11 @@ const MOST_ARTIFACT_BYTES = 10 * 1024 * 1024
 const MOST_STRING = 4096
 const MOST_TEXT = 16_384
 const MOST_DATA = 64 * 1024
+/** As for what comes over HTTP: deeper values can be read, but the stack ends when they are written out again. */
+const MOST_LEVELS = 64
 
 export function hear(line: JsonObject): Heard {
+  if (nestsDeeper(line, MOST_LEVELS)) return { kind: 'refused', why: `a line that nests deeper than ${MOST_LEVELS}` }
   if (line.event !== undefined) return hearEvent(line.event, line.data)
   if (isJsonObject(line.artifact)) return hearArtifact(line.artifact)
   if (line.output !== undefined) return { kind: 'output', output: line.output }
@@ -35,8 +38,14 @@ function hearEvent(type: Json, data: Json | undefined): Heard {
   if (!isAgentEvent(type)) return { kind: 'refused', why: 'an event that agents may not write' }
   if (!isJsonObject(data)) return { kind: 'refused', why: `an event without data: ${type}` }
   const event = EVENTS[type](data)
-  if (JSON.stringify(event).length > MOST_DATA) return { kind: 'refused', why: `an event that is too large: ${type}` }
-  return { kind: 'event', event }
+  const size = JSON.stringify(event).length
+  if (size > MOST_DATA) return { kind: 'refused', why: `an event that is too large: ${type}` }
+  return { kind: 'event', event, size }
+}
+
+function nestsDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => nestsDeeper(inner, levels - 1))
 }
 
 const isAgentEvent = (type: Json): type is AgentEvent => AGENT_EVENTS.some((known) => known === type)
@@ -86,16 +95,17 @@ function hearArtifact({ name, content_type, content_base64 }: JsonObject): Heard
   if (typeof name !== 'string' || typeof content_base64 !== 'string') {
     return { kind: 'refused', why: 'an artifact without a name or content' }
   }
-  const size = Buffer.byteLength(content_base64, 'base64')
-  if (size > MOST_ARTIFACT_BYTES) return { kind: 'refused', why: 'an artifact larger than 10 MiB' }
+  const content = Buffer.from(content_base64, 'base64')
+  if (content.length > MOST_ARTIFACT_BYTES) return { kind: 'refused', why: 'an artifact larger than 10 MiB' }
   const type = typeof content_type === 'string' && /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/.test(content_type)
   return {
     kind: 'artifact',
     artifact: {
       name: name.replace(/[\p{Cc}]/gu, '').slice(0, 255) || 'artifact',
       content_type: type ? content_type : 'application/octet-stream',
-      content_base64,
-      size,
+      // Written anew, so that it is base64 whatever the agent wrote.
+      content_base64: content.toString('base64'),
+      size: content.length,
     },
   }
 }

@@ -2,6 +2,7 @@ import { grantFor, missingConnections } from '../connections/grants.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { RunOver, write } from '../events/append.ts'
+import { changed } from '../events/changes.ts'
 import { chooseModel } from '../models/choose.ts'
 import type { Tasks } from '../store/tables.ts'
 import { constraintsOf, inputOf, toolsOf } from '../tasks/record.ts'
@@ -56,6 +57,9 @@ async function carryOutRun(place: Workplace, run: Run): Promise<void> {
     // From here on the tokens are good for nothing, whatever the agent still tries.
     dismiss()
     if (outcome.kind !== 'output' && outcome.kind !== 'error') cell.abort(run.taskId)
+    // A cell that let a run outlive its time may hang: no new run is put into it.
+    if (outcome.kind === 'timeout') pool.retire(cell)
+    await run.hangUp()
     await conclude(ctx, run, outcome)
   } finally {
     dismiss()
@@ -67,6 +71,9 @@ async function carryOutRun(place: Workplace, run: Run): Promise<void> {
 async function gather(ctx: Ctx, task: Tasks): Promise<RunParts | TaskError> {
   const wedge = await ctx.wedges.find(task.wedge)
   if (!wedge) return { reason: 'agent_failed', message: `the wedge '${task.wedge}' is not there any more` }
+  if (!Object.hasOwn(wedge.manifest.task_types, task.task_type)) {
+    return { reason: 'agent_failed', message: `the wedge '${task.wedge}' has no '${task.task_type}' any more` }
+  }
   const type = requireTaskType(wedge, task.task_type)
   const { project_id: projectId, client_id: clientId } = task
   if (type.harness.needs_connections) {
@@ -117,7 +124,7 @@ async function begin({ ctx, sandbox }: Workplace, run: Run): Promise<void> {
         data: { wedge: wedge.slug, task_type: taskType, status: 'running', sandbox, model: name },
       },
     ])
-    tx.ring(`project:${run.projectId}`)
+    changed(tx, run.projectId, { kind: 'task', id, status: 'running' })
   })
 }
 

@@ -14,8 +14,8 @@ const MOST_SHARED = 16
 export class CellPool {
   readonly #maker: CellMaker
   readonly #warm = new Map<CellKind, Promise<OpenCell>[]>()
-  /** By project, the one used last at the end. */
   readonly #shared = new Map<string, Promise<OpenCell>>()
+  /** The one lent last at the end. */
   readonly #open = new Set<OpenCell>()
   #closed = false
 
@@ -42,6 +42,16 @@ export class CellPool {
 
   /** A cell for one run alone. */
   async own(kind: CellKind): Promise<OpenCell> {
+    return this.#lend(await this.#take(kind))
+  }
+
+  #lend(cell: OpenCell): OpenCell {
+    cell.lent++
+    if (this.#open.delete(cell)) this.#open.add(cell)
+    return cell
+  }
+
+  async #take(kind: CellKind): Promise<OpenCell> {
     const stocked = this.#warm.get(kind)?.shift()
     this.warm(kind)
     const cell = await stocked?.catch(() => null)
@@ -54,19 +64,34 @@ export class CellPool {
     const known = this.#shared.get(projectId)
     const cell = await known?.catch(() => null)
     if (known !== this.#shared.get(projectId)) return this.share(projectId)
-    if (cell && this.#usable(cell)) return cell
-    const next = this.own('harness')
-    this.#shared.delete(projectId)
+    if (cell && this.#usable(cell)) return this.#lend(cell)
+    if (cell) this.retire(cell)
+    const next = this.#takeFor(projectId)
     this.#shared.set(projectId, next)
+    // Whoever waits for it hears of a failure; the next run tries again.
+    next.catch(() => this.#shared.get(projectId) === next && this.#shared.delete(projectId))
     if (cell) await this.#discardIdle(cell)
     await this.#makeRoom()
     return next
   }
 
+  /** Lent before anybody else can see it, so that it cannot make room for itself. */
+  async #takeFor(projectId: string): Promise<OpenCell> {
+    const cell = await this.own('harness')
+    cell.sharedBy = projectId
+    return cell
+  }
+
+  /** Gives a shared cell no new runs; it dies with its last one. */
+  retire(cell: OpenCell): void {
+    if (cell.sharedBy !== null) this.#shared.delete(cell.sharedBy)
+    cell.sharedBy = null
+  }
+
   /** A run has left its cell; an own cell dies with it, and a shared one that was replaced with its last run. */
   async leave(cell: OpenCell, runId: string): Promise<void> {
     cell.listeners.delete(runId)
-    for (const shared of this.#shared.values()) if ((await shared.catch(() => null)) === cell) return
+    cell.lent--
     await this.#discardIdle(cell)
   }
 
@@ -77,21 +102,20 @@ export class CellPool {
   }
 
   #usable(cell: OpenCell): boolean {
-    return this.#open.has(cell) && cell.carried < MOST_RUNS && cell.listeners.size < MOST_AT_ONCE
+    return this.#open.has(cell) && cell.carried < MOST_RUNS && cell.lent < MOST_AT_ONCE
   }
 
   async #makeRoom(): Promise<void> {
-    for (const [projectId, shared] of this.#shared) {
+    for (const cell of this.#open) {
       if (this.#shared.size <= MOST_SHARED) return
-      const cell = await shared.catch(() => null)
-      if (cell && cell.listeners.size > 0) continue
-      this.#shared.delete(projectId)
-      if (cell) await this.#discard(cell)
+      if (cell.sharedBy === null || cell.lent > 0) continue
+      this.retire(cell)
+      await this.#discard(cell)
     }
   }
 
   async #discardIdle(cell: OpenCell): Promise<void> {
-    if (cell.listeners.size === 0) await this.#discard(cell)
+    if (cell.lent === 0 && cell.sharedBy === null) await this.#discard(cell)
   }
 
   async #discard(cell: OpenCell): Promise<void> {

@@ -23,6 +23,10 @@ export interface OpenCell {
   gone: Promise<unknown>
   /** How many runs it has carried. */
   carried: number
+  /** How many runs have it now; counted by the pool from before they start. */
+  lent: number
+  /** The project whose runs are put into it, while it is the one that they share. */
+  sharedBy: string | null
   start(runId: string, brief: Brief, listener: Listener): void
   abort(runId: string): void
   /** A flood waits in the pipe until the log has caught up. */
@@ -68,8 +72,12 @@ export async function openCell(maker: CellMaker, kind: CellKind): Promise<OpenCe
   }
 }
 
+/** More than a shared cell needs; a program that opens more would eat the service's descriptors. */
+const MOST_CONNECTIONS = 256
+
 function listen({ door, doors }: CellMaker, id: string, path: string): Promise<Server> {
   const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, door)
+  server.maxConnections = MOST_CONNECTIONS
   server.on('connection', (connection) => doors.set(connection, id))
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -85,13 +93,18 @@ interface Door {
 
 function ready(cell: Cell, { id, socketInside, closeDoor }: Door): Promise<OpenCell> {
   const listeners = new Map<string, Listener>()
+  let ended: CellExit | null = null
   const open: OpenCell = {
     id,
     socketInside,
     listeners,
     gone: cell.exited,
     carried: 0,
+    lent: 0,
+    sharedBy: null,
     start(runId, brief, listener) {
+      // Nobody would tell the run of an end that is over.
+      if (ended) return listener.exit(ended)
       listeners.set(runId, listener)
       open.carried++
       cell.write(JSON.stringify({ run: runId, start: brief }))
@@ -111,6 +124,7 @@ function ready(cell: Cell, { id, socketInside, closeDoor }: Door): Promise<OpenC
       if (said && typeof said.run === 'string') listeners.get(said.run)?.line(said)
     })
     void cell.exited.then((exit) => {
+      ended = exit
       closeDoor()
       reject(new Error(`the cell ended before it was ready: ${exit.stderr.slice(-500) || (exit.signal ?? exit.code)}`))
       for (const listener of listeners.values()) listener.exit(exit)
@@ -136,7 +150,7 @@ function specOf({ ctx, agentDir, driver }: CellMaker, kind: CellKind, socket: st
   if (kind === 'workshop' || !agentCommand) {
     return { ...base, profile: 'workshop', command: ['node', harness], limits: OWN }
   }
-  const dir = customDir ? [] : ['--dir', '/tmp']
+  const dir = customDir ? ['--dir', driver.customDirInside(customDir)] : []
   const command = ['node', harness, '--keep', ...dir, '--', 'sh', '-c', agentCommand]
   return { ...base, profile: 'workshop', command, ...(customDir && { customDir }), limits: OWN }
 }

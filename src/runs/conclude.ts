@@ -56,11 +56,17 @@ async function concludeOutput(ctx: Ctx, run: Run, output: Json, artifacts: NewAr
   await inTx(ctx, (tx) => succeed(tx, run, ending, rows))
 }
 
+/** A task that waits for a person cannot succeed; without its agent it would wait for nothing. */
+async function endUnanswered(tx: Tx, { taskId, epoch }: Run): Promise<void> {
+  const message = 'the agent gave its output while it waited for an approval'
+  await endTask(tx, taskId, { status: 'failed', error: { reason: 'agent_failed', message } }, epoch)
+}
+
 async function succeed(tx: Tx, run: Run, ending: Ending & { output: Json }, rows: Artifacts[]): Promise<void> {
-  if (!(await endTask(tx, run.taskId, ending, run.epoch))) return
+  if (!(await endTask(tx, run.taskId, ending, run.epoch))) return endUnanswered(tx, run)
   for (const row of rows) await insertArtifact(tx.db, row)
   const reply = isJsonObject(ending.output) ? ending.output.reply : undefined
-  if (run.task.thread_id && typeof reply === 'string') await appendReply(tx, run.task, reply)
+  if (run.task.thread_id && typeof reply === 'string') await appendReply(tx, run.task, reply.replaceAll('\0', ''))
 }
 
 function artifactRows(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]): Artifacts[] {

@@ -2,6 +2,7 @@ import type { Json } from '../base/json.ts'
 import type { Brief } from '../base/protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { CellExit } from '../sandbox/driver.ts'
+import { RunOver } from '../events/append.ts'
 import { hear, MOST_ARTIFACTS, type NewArtifact } from './agent-lines.ts'
 import type { Listener, OpenCell } from './cells.ts'
 import type { Run } from './run.ts'
@@ -17,24 +18,37 @@ export type Outcome = { artifacts: NewArtifact[] } & (
   | { kind: 'ended' }
 )
 
-/** An agent that says more than this says nothing worth keeping. */
+/** An agent that says more than this, in events or in characters, says nothing worth keeping. */
 const MOST_EVENTS = 200_000
-/** Lines that wait for the log; beyond it the agent's pipe is left unread. */
-const MOST_BACKLOG = 4096
+const MOST_SAID = 128 * 1024 * 1024
+/** Of one run together: all that its cell's own folder could hold. They wait in memory for its end. */
+const MOST_ARTIFACT_BYTES = 128 * 1024 * 1024
+/** Characters that wait for the log; beyond it the agent's pipe is left unread. */
+const MOST_BACKLOG = 4 * 1024 * 1024
 
 /** Gives the agent its brief and listens until it has an output, fails, runs out of time or is ended from outside. */
 export async function converse(ctx: Ctx, run: Run, cell: OpenCell, brief: Brief): Promise<Outcome> {
+  const artifacts: NewArtifact[] = []
   const log = new RunLog(ctx, run)
   run.flush = () => settled(log)
-  const artifacts: NewArtifact[] = []
   const outcome = await new Promise<Outcome>((resolve) => {
+    void log.lost.then((error) => resolve(lostLog(run, error, artifacts)))
     cell.start(run.taskId, brief, listener({ ctx, run, cell, log, artifacts, end: resolve }))
     void run.ended.then(() => resolve({ kind: 'ended', artifacts }))
     void run.time.passed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout', artifacts }))
   })
   run.time.stop()
+  // What it still says would keep the log busy, and the end waits for the log.
+  cell.listeners.delete(run.taskId)
   await log.flush()
   return outcome
+}
+
+/** Nothing more can be written: the run is over, or it has to be. */
+function lostLog(run: Run, error: unknown, artifacts: NewArtifact[]): Outcome {
+  if (error instanceof RunOver) return { kind: 'ended', artifacts }
+  run.failure ??= { reason: 'sandbox_failed', message: 'what the agent said could not be stored' }
+  return { kind: 'error', message: '', artifacts }
 }
 
 interface Conversation {
@@ -47,17 +61,19 @@ interface Conversation {
 }
 
 function listener({ ctx, run, cell, log, artifacts, end }: Conversation): Listener {
-  let events = 0
+  const said = { events: 0, size: 0, files: 0 }
   return {
     exit: (exit) => end({ kind: 'crashed', exit, artifacts }),
     line(line) {
       const heard = hear(line)
       if (heard.kind === 'event') {
-        if (++events > MOST_EVENTS) return end({ kind: 'flooded', artifacts })
-        log.push(heard.event)
+        said.size += heard.size
+        if (++said.events > MOST_EVENTS || said.size > MOST_SAID) return end({ kind: 'flooded', artifacts })
+        log.push(heard.event, heard.size)
         if (log.backlog > MOST_BACKLOG) holdBack(cell, log)
       } else if (heard.kind === 'artifact') {
-        if (artifacts.length < MOST_ARTIFACTS) artifacts.push(heard.artifact)
+        said.files += heard.artifact.size
+        if (artifacts.length < MOST_ARTIFACTS && said.files <= MOST_ARTIFACT_BYTES) artifacts.push(heard.artifact)
       } else if (heard.kind === 'refused') {
         ctx.world.log.warn({ task: run.taskId, why: heard.why }, 'agent line refused')
       } else {

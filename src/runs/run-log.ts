@@ -8,22 +8,30 @@ import type { NewEvent } from '../events/types.ts'
  */
 export class RunLog {
   #waiting: NewEvent[] = []
+  #backlog = 0
   #writing: Promise<void> | null = null
   readonly #ctx: Ctx
-  readonly #run: { taskId: string; epoch: number; end(reason: 'lost_lease'): void }
+  readonly #run: { taskId: string; epoch: number }
+  /** Resolves with the cause when nothing more can be written: the run is over, or the store fails. */
+  readonly lost: Promise<unknown>
+  #lose: (error: unknown) => void = () => {}
 
-  constructor(ctx: Ctx, run: { taskId: string; epoch: number; end(reason: 'lost_lease'): void }) {
+  constructor(ctx: Ctx, run: { taskId: string; epoch: number }) {
     this.#ctx = ctx
     this.#run = run
+    this.lost = new Promise((resolve) => {
+      this.#lose = resolve
+    })
   }
 
-  /** How many lines are not on disk yet. */
+  /** How much has come since the log last was up to date. */
   get backlog(): number {
-    return this.#waiting.length
+    return this.#backlog
   }
 
-  push(event: NewEvent): void {
+  push(event: NewEvent, size: number): void {
     this.#waiting.push(event)
+    this.#backlog += size
     this.#writing ??= this.#write()
   }
 
@@ -45,8 +53,9 @@ export class RunLog {
     } catch (error) {
       this.#waiting = []
       if (!(error instanceof RunOver)) this.#ctx.world.log.error({ err: error, task: this.#run.taskId }, 'events lost')
-      this.#run.end('lost_lease')
+      this.#lose(error)
     } finally {
+      this.#backlog = 0
       this.#writing = null
     }
   }

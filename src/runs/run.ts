@@ -38,6 +38,8 @@ export interface Run extends AskingRun, LiveRun {
   failure: TaskError | null
   /** Writes what the agent has said so far, so that it stands before what the service says next. */
   flush: () => Promise<void>
+  /** Cuts the model calls that are still under way and waits until what they cost is written. */
+  hangUp: () => Promise<void>
 }
 
 export interface RunParts {
@@ -49,6 +51,7 @@ export interface RunParts {
 
 export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: RunParts): Run {
   const abort = new AbortController()
+  const hangUp = new AbortController()
   const ended = once(abort.signal, 'abort').then(() => {})
   const run: Run = {
     task,
@@ -60,7 +63,7 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     type,
     grant,
     constraints: constraintsOf(task),
-    model: { ...model, signal: abort.signal },
+    model: { ...model, signal: AbortSignal.any([abort.signal, hangUp.signal]) },
     taskToken: newToken('task', ctx.world.random),
     gateToken: newToken('gate', ctx.world.random),
     cellId: '',
@@ -72,6 +75,13 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     ended,
     failure: null,
     flush: async () => {},
+    async hangUp() {
+      hangUp.abort()
+      if (run.model.reservedMicros === 0) return
+      await new Promise<void>((resolve) => {
+        run.model.onIdle = resolve
+      })
+    },
     end(reason) {
       if (run.endedBy) return
       run.endedBy = reason
