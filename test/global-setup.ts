@@ -5,7 +5,7 @@ import { createPostgres, removePostgres, SERVER_URL } from './postgres.ts'
 /** One PostgreSQL for the whole run; each test file makes its own databases on it. */
 export default async function setup(): Promise<() => Promise<void>> {
   // The programs inside the sandbox are bundles; the tests run those that belong to the sources.
-  execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/build.mjs', import.meta.url))], {
+  execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/build.mjs', import.meta.url)), '--programs'], {
     stdio: 'inherit',
   })
   const server = await createPostgres()
