@@ -16,18 +16,20 @@ function section(document: OpenApiDocument, name: string): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => operation.tags.includes(name))
-      .map(([method, operation]) => describe(method, path, operation)),
+      .map(([method, operation]) => describe(method, path, operation, document.components.schemas)),
   )
   return `<section id="${escape(name)}"><h2>${escape(label(name))}</h2>${operations.join('')}</section>`
 }
 
-function describe(method: string, path: string, operation: Operation): string {
+function describe(method: string, path: string, operation: Operation, named: Named): string {
   const id = `${method}-${path}`.replace(/[^a-z0-9]+/gi, '-')
   const body = operation.requestBody?.content['application/json']?.schema
   return `<details id="${id}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escape(path)}</code>
 <span>${escape(operation.summary)}</span></summary>
-${parameters(operation.parameters ?? [])}${body ? `<h4>Body</h4>${fields(body)}` : ''}
-${Object.entries(operation.responses).map(answer).join('')}</details>`
+${parameters(operation.parameters ?? [])}${body ? `<h4>Body</h4>${fields(body, named)}` : ''}
+${Object.entries(operation.responses)
+  .map((one) => answer(one, named))
+  .join('')}</details>`
 }
 
 function parameters(list: Parameter[]): string {
@@ -39,15 +41,21 @@ function parameters(list: Parameter[]): string {
   return `<h4>Parameters</h4><table>${rows.join('')}</table>`
 }
 
-function answer([status, { content }]: [string, Operation['responses'][string]]): string {
+function answer([status, { content }]: [string, Operation['responses'][string]], named: Named): string {
   if (status === 'default') return ''
   const [type, media] = Object.entries(content ?? {})[0] ?? []
   if (!type || !media) return `<h4>${status}</h4>`
-  return `<h4>${status} <small>${escape(type)}</small></h4>${type === 'application/json' ? fields(media.schema) : ''}`
+  return `<h4>${status} <small>${escape(type)}</small></h4>${type === 'application/json' ? fields(media.schema, named) : ''}`
 }
 
+type Named = Record<string, Schema>
+
+const nameOf = (schema: Schema): string | undefined =>
+  typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined
+
 /** An object as a table of its fields; anything else by its kind. */
-function fields(schema: Schema): string {
+function fields(given: Schema, named: Named): string {
+  const schema = named[nameOf(given) ?? ''] ?? given
   const properties = schema.properties as Record<string, Schema> | undefined
   if (!properties) return `<p>${escape(kind(schema))}</p>`
   const required = (schema.required as string[] | undefined) ?? []
@@ -59,6 +67,8 @@ function fields(schema: Schema): string {
 }
 
 function kind(schema: Schema): string {
+  const name = nameOf(schema)
+  if (name) return name
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   const forms = schema.anyOf ?? schema.oneOf

@@ -13,7 +13,7 @@ export interface OpenApiDocument {
   info: Record<string, unknown>
   tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
-  components: Record<string, unknown>
+  components: { securitySchemes: Record<string, unknown>; schemas: Record<string, Schema> }
 }
 
 export interface Operation {
@@ -41,7 +41,7 @@ export function openApi(version: string, described: Described[]): OpenApiDocumen
     const path = one.route.path.replace(/:([a-z_]+)/g, '{$1}')
     paths[path] = { ...paths[path], [one.route.method.toLowerCase()]: operation(one) }
   }
-  return {
+  return withNamedSchemas({
     openapi: '3.1.0',
     info: {
       title: 'Agent Work Service',
@@ -57,8 +57,25 @@ export function openApi(version: string, described: Described[]): OpenApiDocumen
       },
       schemas: { Error: ERROR },
     },
-  }
+  })
 }
+
+/** Zod puts named schemas beside each use; a reference counts from the document's root, so they belong there, once. */
+function withNamedSchemas(document: OpenApiDocument): OpenApiDocument {
+  const named: Record<string, unknown> = {}
+  const paths = JSON.stringify(document.paths, (_, value: unknown) => {
+    if (!hasDefinitions(value)) return value
+    const { $defs, ...rest } = value
+    Object.assign(named, $defs)
+    return rest
+  })
+  const components = { ...document.components, schemas: { ...document.components.schemas, ...named } }
+  const text = JSON.stringify({ ...document, paths: JSON.parse(paths) as unknown, components })
+  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as OpenApiDocument
+}
+
+const hasDefinitions = (value: unknown): value is Schema & { $defs: Schema } =>
+  typeof value === 'object' && value !== null && '$defs' in value
 
 const ERROR: Schema = { type: 'object', required: ['error'], properties: { error: { type: 'string' } } }
 

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { clientPlane, openClientRoutes } from '../../src/planes/client.ts'
+import { founderPlane } from '../../src/planes/founder.ts'
+import { openPlane } from '../../src/planes/open.ts'
+import { KEY, sharedApp } from '../app.ts'
+
+const METHODS = ['get', 'post', 'put', 'delete']
+
+interface Bound {
+  method: string
+  path: string
+}
+
+const bound: Bound[] = [
+  ...Object.values(openPlane(() => false)).flat(),
+  ...openClientRoutes,
+  ...Object.values(founderPlane).flat(),
+  ...clientPlane,
+  { method: 'GET', path: '/v1/meta' },
+]
+const inDocument = ({ method, path }: Bound) => [path.replace(/:(\w+)/g, '{$1}'), method.toLowerCase()] as const
+
+describe('the reference', () => {
+  const shared = sharedApp({ store: 'sqlite' })
+  const document = async () => (await shared().call('GET', '/openapi.json', undefined, { key: null })).body
+
+  test('is an OpenAPI 3.1 document, open to everybody', async () => {
+    const { status, body, headers } = await shared().call('GET', '/openapi.json', undefined, { key: null })
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toMatch(/^application\/json/)
+    expect(body.openapi).toMatch(/^3\.1\.\d+$/)
+    expect(body.info).toMatchObject({ title: expect.any(String), version: expect.any(String) })
+    for (const [path, methods] of Object.entries<Record<string, object>>(body.paths)) {
+      expect(path).toMatch(/^\//)
+      for (const [method, operation] of Object.entries(methods)) {
+        expect(METHODS).toContain(method)
+        expect(operation).toMatchObject({ summary: expect.stringMatching(/./), responses: { default: {} } })
+      }
+    }
+  })
+
+  test('declares each parameter of a path once, and no reference leads nowhere', async () => {
+    const { paths, components } = await document()
+    for (const [path, methods] of Object.entries<Record<string, { parameters?: { name: string; in: string }[] }>>(
+      paths,
+    )) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      for (const { parameters = [] } of Object.values(methods)) {
+        expect(parameters.filter((one) => one.in === 'path').map((one) => one.name)).toEqual(named)
+      }
+    }
+    const references = [...JSON.stringify(paths).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)]
+    for (const [, name = ''] of references) expect(Object.keys(components.schemas)).toContain(name)
+    expect(/"\$ref":"#\/(?!components\/)|\$defs/.test(JSON.stringify({ paths, components }))).toBe(false)
+    expect(paths['/v1/tasks'].post.responses['201'].content['application/json'].schema).toEqual({
+      $ref: '#/components/schemas/Task',
+    })
+  })
+
+  test('has every route that is bound, with the credential of its plane', async () => {
+    const { paths, components } = await document()
+    for (const route of bound) expect(paths).toHaveProperty([...inDocument(route)])
+    expect(bound.length).toBe(Object.values<object>(paths).flatMap((methods) => Object.keys(methods)).length)
+    const planes = Object.keys(components.securitySchemes)
+    expect(planes).toEqual(['founder', 'client'])
+    expect(paths['/v1/tasks'].post.security).toEqual([{ founder: [] }])
+    expect(paths['/v1/portal/me'].get.security).toEqual([{ client: [] }])
+    expect(paths['/health'].get.security).toBeUndefined()
+  })
+
+  test('describes the body that the service judges by', async () => {
+    const { post } = (await document()).paths['/v1/tasks']
+    const { schema } = post.requestBody.content['application/json']
+    expect(schema.required).toEqual(['wedge', 'task_type'])
+    expect(Object.keys(schema.properties)).toEqual([
+      'wedge',
+      'task_type',
+      'input',
+      'actor',
+      'constraints',
+      'tools',
+      'output_schema',
+    ])
+  })
+
+  test('is readable at /docs, which lists every operation, runs nothing and loads nothing', async () => {
+    const { status, body, headers } = await shared().call('GET', '/docs', undefined, { key: null })
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toMatch(/^text\/html/)
+    for (const route of bound) {
+      const [path, method] = inDocument(route)
+      expect(body).toContain(`<b class="${method}">${method.toUpperCase()}</b> <code>${path}</code>`)
+    }
+    expect(body).toContain('<code>last_event_id</code>')
+    expect(body).toContain('/openapi.json')
+    expect(body).not.toMatch(/<script|src=|https?:/)
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+  })
+})
+
+describe('the log of the service', () => {
+  const CANARY = 'canary-5f1d9c'
+  const shared = sharedApp({ store: 'sqlite' })
+
+  test('has neither tokens nor payloads, whatever comes', async () => {
+    const app = shared()
+    const task = await app.createTask({ input: { text: CANARY }, actor: CANARY, task_type: 'checked' })
+    await app.finished(task.id)
+    await app
+      .createTask({ input: CANARY, output_schema: { type: 'array', title: CANARY } })
+      .then(({ id }) => app.finished(id))
+    await app.call('POST', `/v1/tasks/${task.id}/feedback`, { note: CANARY, correction: { to: CANARY } })
+    await app.call('GET', `/v1/tasks?wedge=${CANARY}&status=${CANARY}`)
+    await app.call('GET', `/v1/tasks/${CANARY}`)
+    await app.call('POST', '/v1/tasks', undefined, { raw: `{"wedge":"${CANARY}"` })
+    await app.call('POST', '/v1/tasks', { wedge: CANARY, task_type: CANARY })
+    await app.call('GET', '/v1/tasks', undefined, { key: `svc_key_${CANARY}_0123456789abcdef` })
+    await app.call('POST', '/v1/auth/login', { email: `${CANARY}@example.com`, password: `${CANARY} password` })
+    await app
+      .call('POST', '/v1/connections', { kind: 'email', name: 'mail' })
+      .then(({ body }) => app.call('POST', `/v1/connections/${body.id}/secret`, { value: CANARY }))
+    const log = app.logged.join('')
+    expect(log).toContain('"answered"')
+    expect(log).not.toContain(CANARY)
+    expect(log).not.toContain(KEY)
+    expect(log).not.toMatch(/svc_(key|fst|cst|plt|tsk|gat)_/)
+  })
+})
