@@ -8,10 +8,12 @@ import * as clients from '../clients/routes.ts'
 import * as broker from '../connections/broker-routes.ts'
 import * as connections from '../connections/routes.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
+import * as events from '../events/routes.ts'
 import type { Route } from '../http/route.ts'
 import * as intake from '../knowledge/intake-routes.ts'
 import * as knowledge from '../knowledge/routes.ts'
 import * as records from '../records/routes.ts'
+import * as reports from '../reports/routes.ts'
 import * as schedules from '../schedules/routes.ts'
 import * as tasks from '../tasks/routes.ts'
 import * as wedges from '../wedges/routes.ts'
@@ -28,9 +30,11 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     approvals.postCancel,
     tasks.retryTask,
     tasks.postFeedback,
+    reports.getTrace,
     approvals.getTaskActions,
     tasks.getArtifact,
   ],
+  Stream: [events.getStream],
   Approvals: [approvals.getApprovals, approvals.getApproval, approvals.postApprove, approvals.postReject, postSimulate],
   Connections: [
     connections.postConnection,
@@ -81,5 +85,6 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     blueprints.getReadiness,
     blueprints.activateBlueprint,
   ],
+  Analytics: [reports.getAnalytics],
   Audit: [audit.getAudit, audit.verifyAudit, audit.exportAudit],
 }

@@ -1,9 +1,9 @@
 import { grantFor, missingConnections } from '../connections/grants.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { RunOver, write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
-import { chooseModel } from '../models/choose.ts'
+import { chooseModel, type ModelChoice } from '../models/choose.ts'
 import type { Tasks } from '../store/tables.ts'
 import { constraintsOf, inputOf, toolsOf } from '../tasks/record.ts'
 import { startRunning } from '../tasks/state-rows.ts'
@@ -13,6 +13,7 @@ import { requireTaskType } from '../wedges/task-type.ts'
 import { briefFor } from './brief.ts'
 import type { CellPool } from './cell-pool.ts'
 import type { OpenCell } from './cells.ts'
+import type { Claimed } from './claim.ts'
 import { conclude, fail } from './conclude.ts'
 import { converse } from './converse.ts'
 import { projectTier } from './rows.ts'
@@ -29,12 +30,12 @@ export interface Workplace {
 }
 
 /** One execution of a claimed task, from its grant to its last event. Never throws: a task always ends. */
-export async function carryOut(place: Workplace, task: Tasks): Promise<void> {
+export async function carryOut(place: Workplace, { task, begun }: Claimed): Promise<void> {
   const { ctx } = place
   try {
     const parts = await gather(ctx, task)
     if ('reason' in parts) return await fail(ctx, { taskId: task.id, epoch: task.epoch }, parts)
-    await carryOutRun(place, openRun(ctx, task, parts))
+    await carryOutRun(place, openRun(ctx, task, parts), begun)
   } catch (error) {
     if (error instanceof RunOver) return
     ctx.world.log.error({ err: error, task: task.id }, 'run failed')
@@ -44,7 +45,7 @@ export async function carryOut(place: Workplace, task: Tasks): Promise<void> {
   }
 }
 
-async function carryOutRun(place: Workplace, run: Run): Promise<void> {
+async function carryOutRun(place: Workplace, run: Run, begun: boolean): Promise<void> {
   const { ctx, pool } = place
   const dismiss = place.admit(run)
   let cell: OpenCell | null = null
@@ -52,7 +53,7 @@ async function carryOutRun(place: Workplace, run: Run): Promise<void> {
     cell = await cellFor(pool, run)
     run.cellId = cell.id
     const brief = await briefFor(ctx, run, cell.socketInside)
-    await begin(place, run)
+    if (!begun) await inTx(ctx, (tx) => begin(tx, run.task, place.sandbox, run.model.model))
     const outcome = await converse(ctx, run, cell, brief)
     // From here on the tokens are good for nothing, whatever the agent still tries.
     dismiss()
@@ -111,21 +112,29 @@ function cellFor(pool: CellPool, run: Run): Promise<OpenCell> {
   return executesCode(tools) ? pool.own('workshop') : pool.share(run.projectId)
 }
 
+/**
+ * Begins a task whose cell is ready, inside the transaction that claims it. What may still keep it from running is left
+ * to the long way.
+ */
+export async function beginAtOnce(place: Workplace, tx: Tx, task: Tasks): Promise<boolean> {
+  const wedge = tx.wedges.get(task.wedge)
+  const type =
+    wedge && Object.hasOwn(wedge.manifest.task_types, task.task_type) && requireTaskType(wedge, task.task_type)
+  if (!type || type.harness.needs_connections || place.pool.custom) return false
+  if (executesCode(toolsFor(wedge.manifest, toolsOf(task))) || !place.pool.hasReady(task.project_id)) return false
+  const [project] = await projectTier(tx.db, { id: task.project_id })
+  await begin(tx, task, place.sandbox, chooseModel(tx.config, project?.tier ?? 'default'))
+  return true
+}
+
 /** provisioning → running, with `task.created`, always the first event. */
-async function begin({ ctx, sandbox }: Workplace, run: Run): Promise<void> {
-  const { taskId: id, epoch, model, wedge, taskType } = run
-  await inTx(ctx, async (tx) => {
-    const [head] = await startRunning(tx.db, { id, epoch, started_at: isoTime(tx.world.clock.now()) })
-    if (!head) throw new RunOver()
-    const name = `${model.model.provider}/${model.model.name}`
-    await write(tx, id, head.last_event_id, [
-      {
-        type: 'task.created',
-        data: { wedge: wedge.slug, task_type: taskType, status: 'running', sandbox, model: name },
-      },
-    ])
-    changed(tx, run.projectId, { kind: 'task', id, status: 'running' })
-  })
+async function begin(tx: Tx, task: Tasks, sandbox: string, { provider, name }: ModelChoice): Promise<void> {
+  const { id, epoch, wedge, task_type } = task
+  const [head] = await startRunning(tx.db, { id, epoch, started_at: isoTime(tx.world.clock.now()) })
+  if (!head) throw new RunOver()
+  const data = { wedge, task_type, status: 'running', sandbox, model: `${provider}/${name}` } as const
+  await write(tx, id, head.last_event_id, [{ type: 'task.created', data }])
+  changed(tx, task.project_id, { kind: 'task', id, status: 'running' })
 }
 
 function sandboxFailed(error: unknown): TaskError {

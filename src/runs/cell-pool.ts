@@ -75,6 +75,12 @@ export class CellPool {
     return next
   }
 
+  /** Whether the project's shared cell can take a run this moment. */
+  hasReady(projectId: string): boolean {
+    for (const cell of this.#open) if (cell.sharedBy === projectId && this.#usable(cell)) return true
+    return false
+  }
+
   /** Lent before anybody else can see it, so that it cannot make room for itself. */
   async #takeFor(projectId: string): Promise<OpenCell> {
     const cell = await this.own('harness')

@@ -18,12 +18,17 @@ import type { Run } from './run.ts'
 export async function conclude(ctx: Ctx, run: Run, outcome: Outcome): Promise<void> {
   // Whoever ended it from outside has written the end.
   if (outcome.kind === 'ended') return
-  if (outcome.kind === 'output') return concludeOutput(ctx, run, outcome.output, outcome.artifacts)
-  await fail(ctx, run, reasonOf(run, outcome))
+  if (outcome.kind === 'output') return concludeOutput(ctx, run, outcome.output, outcome)
+  await fail(ctx, run, reasonOf(run, outcome), outcome.unwritten)
 }
 
-export async function fail(ctx: Ctx, run: Pick<Run, 'taskId' | 'epoch'>, error: TaskError): Promise<void> {
-  await inTx(ctx, (tx) => endTask(tx, run.taskId, { status: 'failed', error }, run.epoch))
+export async function fail(
+  ctx: Ctx,
+  run: Pick<Run, 'taskId' | 'epoch'>,
+  error: TaskError,
+  events: NewEvent[] = [],
+): Promise<void> {
+  await inTx(ctx, (tx) => endTask(tx, run.taskId, { status: 'failed', error, events }, run.epoch))
 }
 
 function reasonOf(run: Run, outcome: Exclude<Outcome, { kind: 'output' | 'ended' }>): TaskError {
@@ -41,18 +46,25 @@ function crash({ code, signal, stderr }: { code: number | null; signal: string |
   return `the agent ended without an output (${signal ?? `exit code ${code}`})${last ? `: ${last}` : ''}`
 }
 
-async function concludeOutput(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]): Promise<void> {
+async function concludeOutput(
+  ctx: Ctx,
+  run: Run,
+  output: Json,
+  { artifacts, unwritten }: Pick<Outcome, 'artifacts' | 'unwritten'>,
+): Promise<void> {
   const schema = outputSchema(run)
   const errors = schema ? schemaErrors(schema, output) : []
   const validated: NewEvent = { type: 'output.validated', data: { ok: errors.length === 0, errors } }
   if (errors.length > 0) {
     const message = `the output does not match its schema: ${errors[0]?.path} ${errors[0]?.message}`
-    const error: TaskError = { reason: 'output_invalid', message }
-    await inTx(ctx, (tx) => endTask(tx, run.taskId, { status: 'failed', error, events: [validated] }, run.epoch))
-    return
+    return fail(ctx, run, { reason: 'output_invalid', message }, [...unwritten, validated])
   }
   const rows = artifactRows(ctx, run, output, artifacts)
-  const ending: Ending = { status: 'succeeded', output, events: [validated, ...rows.map(artifactCreated)] }
+  const ending: Ending = {
+    status: 'succeeded',
+    output,
+    events: [...unwritten, validated, ...rows.map(artifactCreated)],
+  }
   await inTx(ctx, (tx) => succeed(tx, run, ending, rows))
 }
 

@@ -3,20 +3,23 @@ import type { Brief } from '../base/protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { CellExit } from '../sandbox/driver.ts'
 import { RunOver } from '../events/append.ts'
+import type { NewEvent } from '../events/types.ts'
 import { hear, MOST_ARTIFACTS, type NewArtifact } from './agent-lines.ts'
 import type { Listener, OpenCell } from './cells.ts'
 import type { Run } from './run.ts'
 import { RunLog } from './run-log.ts'
 
 /** How a run came to its end, before anybody judged it. */
-export type Outcome = { artifacts: NewArtifact[] } & (
+export type Outcome = Told & { artifacts: NewArtifact[]; unwritten: NewEvent[] }
+
+/** What the end was; the first one that is told counts. */
+type Told =
   | { kind: 'output'; output: Json }
   | { kind: 'error'; message: string }
   | { kind: 'crashed'; exit: CellExit }
   | { kind: 'flooded' }
   | { kind: 'timeout' }
   | { kind: 'ended' }
-)
 
 /** An agent that says more than this, in events or in characters, says nothing worth keeping. */
 const MOST_EVENTS = 200_000
@@ -31,24 +34,23 @@ export async function converse(ctx: Ctx, run: Run, cell: OpenCell, brief: Brief)
   const artifacts: NewArtifact[] = []
   const log = new RunLog(ctx, run)
   run.flush = () => settled(log)
-  const outcome = await new Promise<Outcome>((resolve) => {
-    void log.lost.then((error) => resolve(lostLog(run, error, artifacts)))
+  const told = await new Promise<Told>((resolve) => {
+    void log.lost.then((error) => resolve(lostLog(run, error)))
     cell.start(run.taskId, brief, listener({ ctx, run, cell, log, artifacts, end: resolve }))
-    void run.ended.then(() => resolve({ kind: 'ended', artifacts }))
-    void run.time.passed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout', artifacts }))
+    void run.ended.then(() => resolve({ kind: 'ended' }))
+    void run.time.passed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout' }))
   })
   run.time.stop()
   // What it still says would keep the log busy, and the end waits for the log.
   cell.listeners.delete(run.taskId)
-  await log.flush()
-  return outcome
+  return { ...told, artifacts, unwritten: await log.rest() }
 }
 
 /** Nothing more can be written: the run is over, or it has to be. */
-function lostLog(run: Run, error: unknown, artifacts: NewArtifact[]): Outcome {
-  if (error instanceof RunOver) return { kind: 'ended', artifacts }
+function lostLog(run: Run, error: unknown): Told {
+  if (error instanceof RunOver) return { kind: 'ended' }
   run.failure ??= { reason: 'sandbox_failed', message: 'what the agent said could not be stored' }
-  return { kind: 'error', message: '', artifacts }
+  return { kind: 'error', message: '' }
 }
 
 interface Conversation {
@@ -57,18 +59,18 @@ interface Conversation {
   cell: OpenCell
   log: RunLog
   artifacts: NewArtifact[]
-  end: (outcome: Outcome) => void
+  end: (told: Told) => void
 }
 
 function listener({ ctx, run, cell, log, artifacts, end }: Conversation): Listener {
   const said = { events: 0, size: 0, files: 0 }
   return {
-    exit: (exit) => end({ kind: 'crashed', exit, artifacts }),
+    exit: (exit) => end({ kind: 'crashed', exit }),
     line(line) {
       const heard = hear(line)
       if (heard.kind === 'event') {
         said.size += heard.size
-        if (++said.events > MOST_EVENTS || said.size > MOST_SAID) return end({ kind: 'flooded', artifacts })
+        if (++said.events > MOST_EVENTS || said.size > MOST_SAID) return end({ kind: 'flooded' })
         log.push(heard.event, heard.size)
         if (log.backlog > MOST_BACKLOG) holdBack(cell, log)
       } else if (heard.kind === 'artifact') {
@@ -77,7 +79,7 @@ function listener({ ctx, run, cell, log, artifacts, end }: Conversation): Listen
       } else if (heard.kind === 'refused') {
         ctx.world.log.warn({ task: run.taskId, why: heard.why }, 'agent line refused')
       } else {
-        end({ ...heard, artifacts })
+        end(heard)
       }
     },
   }

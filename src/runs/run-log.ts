@@ -3,8 +3,9 @@ import { append, RunOver } from '../events/append.ts'
 import type { NewEvent } from '../events/types.ts'
 
 /**
- * What an agent says, on its way into the log. Lines that arrive while a commit is under way join the next one, so a
- * chatty agent costs a few transactions and not one a line.
+ * What an agent says, on its way into the log. The first line waits for company about half as long as a commit takes,
+ * and lines that arrive while one is under way join the next: a chatty agent costs few commits, and a short run often
+ * none but the one that ends it.
  */
 export class RunLog {
   #waiting: NewEvent[] = []
@@ -15,6 +16,8 @@ export class RunLog {
   /** Resolves with the cause when nothing more can be written: the run is over, or the store fails. */
   readonly lost: Promise<unknown>
   #lose: (error: unknown) => void = () => {}
+  #hurry: () => void = () => {}
+  #closing = false
 
   constructor(ctx: Ctx, run: { taskId: string; epoch: number }) {
     this.#ctx = ctx
@@ -37,12 +40,21 @@ export class RunLog {
 
   /** Resolves when everything said so far is committed. */
   async flush(): Promise<void> {
+    this.#hurry()
     while (this.#writing) await this.#writing
+  }
+
+  /** Writes no more, and hands over what is left: the transaction that ends the run writes it. */
+  async rest(): Promise<NewEvent[]> {
+    this.#closing = true
+    await this.flush()
+    return this.#waiting
   }
 
   async #write(): Promise<void> {
     try {
-      while (this.#waiting.length > 0) {
+      await this.#company()
+      while (this.#waiting.length > 0 && !this.#closing) {
         const written = await inTx(this.#ctx, async (tx) => {
           const events = this.#waiting.slice(0, MOST_TOGETHER)
           await append(tx, this.#run, events)
@@ -59,6 +71,17 @@ export class RunLog {
       this.#writing = null
     }
   }
+
+  /** Real time, not the service's clock: it is the disk that sets it. */
+  #company(): Promise<void> {
+    const ms = Math.min(this.#ctx.store.commitMs() / 2, MOST_WAIT_MS)
+    return new Promise((resolve) => {
+      this.#hurry = resolve
+      if (ms < 0.5) setImmediate(resolve)
+      else setTimeout(resolve, ms)
+    })
+  }
 }
 
 const MOST_TOGETHER = 1024
+const MOST_WAIT_MS = 4

@@ -4,12 +4,11 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Loop } from '../ctx/loop.ts'
 import { sleep } from '../ctx/world.ts'
 import type { Driver } from '../sandbox/driver.ts'
-import type { Tasks } from '../store/tables.ts'
 import { endTask } from '../approvals/settle.ts'
-import { carryOut } from './carry-out.ts'
+import { beginAtOnce, carryOut, type Workplace } from './carry-out.ts'
 import { CellPool } from './cell-pool.ts'
 import type { CellMaker } from './cells.ts'
-import { claimTasks } from './claim.ts'
+import { type Claimed, claimTasks } from './claim.ts'
 import { INTERRUPTED } from './leases.ts'
 import type { Run } from './run.ts'
 
@@ -21,7 +20,7 @@ const DRAIN_MS = 10_000
 export class Runner implements Loop {
   readonly pool: CellPool
   readonly #ctx: Ctx
-  readonly #sandbox: string
+  readonly #place: Workplace
   readonly #doors: WeakMap<Socket, string>
   readonly #runs = new Set<Run>()
   readonly #byToken = new Map<string, Run>()
@@ -35,9 +34,9 @@ export class Runner implements Loop {
 
   constructor(ctx: Ctx, driver: Driver, maker: Omit<CellMaker, 'ctx' | 'driver' | 'doors'>) {
     this.#ctx = ctx
-    this.#sandbox = driver.kind
     this.#doors = new WeakMap()
     this.pool = new CellPool({ ...maker, ctx, driver, doors: this.#doors })
+    this.#place = { ctx, pool: this.pool, sandbox: driver.kind, admit: (run) => this.#admit(run) }
   }
 
   start(): void {
@@ -90,7 +89,9 @@ export class Runner implements Loop {
     const free = this.#ctx.config.maxConcurrentTasks - this.#working()
     if (free <= 0 || this.#stopping) return
     try {
-      const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free)
+      const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free, (tx, task) =>
+        beginAtOnce(this.#place, tx, task),
+      )
       this.#turn = turn
       for (const task of tasks) this.#carry(task)
     } catch (error) {
@@ -105,9 +106,8 @@ export class Runner implements Loop {
     return this.#carrying.size - waiting
   }
 
-  #carry(task: Tasks): void {
-    const place = { ctx: this.#ctx, pool: this.pool, sandbox: this.#sandbox, admit: (run: Run) => this.#admit(run) }
-    const carrying = carryOut(place, task).finally(() => {
+  #carry(claimed: Claimed): void {
+    const carrying = carryOut(this.#place, claimed).finally(() => {
       this.#carrying.delete(carrying)
       this.#claim()
     })
