@@ -71,6 +71,7 @@ export const getReadiness = read('/v1/blueprints/:slug/readiness', {
 
 export const activateBlueprint = write('POST', '/v1/blueprints/:slug/activate', {
   summary: 'Let a blueprint work: its schedules are switched on',
+  role: 'admin',
   answers: { 200: z.object({ ok: z.literal(true), active: z.literal(true) }) },
   find: ({ ctx, params }) => blueprintAt(ctx, params.slug ?? ''),
   async handle({ ctx, scope, subject }) {
