@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { eachStore, writeFiles } from '../app.ts'
+import { call } from '../http.ts'
+import { approvalOf, CALLER, callsFor, type Desk, desks, replicaOf, startAct, stopReplica, wedgeFiles } from './desk.ts'
+
+const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))
+writeFiles(agentDir, CALLER)
+afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
+const CALLER_ENV = { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir }
+
+eachStore((store) => {
+  describe('one approval', () => {
+    const shared = desks(store)
+
+    test('of fifty simultaneous decisions one wins, and the action runs at most once', async () => {
+      const desk = shared()
+      for (const round of [1, 2, 3]) {
+        const task = await startAct(desk, { payload: { round } })
+        const id = await approvalOf(desk, task.id)
+        const answers = await Promise.all(
+          Array.from({ length: 50 }, (_, i) => desk.call('POST', `/v1/approvals/${id}/${decisionOf(i, round)}`, {})),
+        )
+        const won = answers.filter(({ status }) => status === 200)
+        const lost = answers.filter(({ status }) => status === 409)
+        expect([won.length, lost.length]).toEqual([1, 49])
+        const decision = won[0]?.body.decision
+        for (const { body } of lost) expect(body).toEqual({ error: `approval already decided (${decision})` })
+        const ended = await desk.finished(task.id)
+        expect(ended.status).toBe(decision === 'approved' ? 'succeeded' : 'rejected')
+        expect(callsFor(desk, id)).toHaveLength(decision === 'approved' ? 1 : 0)
+        const resolved = (await desk.events(task.id)).filter(({ event }) => event === 'approval.resolved')
+        expect(resolved.map(({ data }) => data.data.decision)).toEqual([decision])
+      }
+    })
+  })
+
+  describe('one run', () => {
+    const shared = desks(store, { env: CALLER_ENV })
+
+    test('several calls wait at once, and the task waits until the last is answered', async () => {
+      const desk = shared()
+      const { taskId, ids } = await startCalls(desk, 4)
+      const statusOf = async () => (await desk.call('GET', `/v1/tasks/${taskId}`)).body.status
+      for (const id of ids.slice(0, -1)) {
+        await desk.call('POST', `/v1/approvals/${id}/approve`, {})
+        expect(await statusOf()).toBe('awaiting_approval')
+      }
+      await desk.call('POST', `/v1/approvals/${ids.at(-1)}/approve`, {})
+      const ended = await desk.finished(taskId)
+      expect(ended).toMatchObject({ status: 'succeeded', error: null })
+      for (const id of ids) expect(callsFor(desk, id)).toHaveLength(1)
+    })
+
+    test('answers that come at the same moment leave no run waiting for nothing', async () => {
+      const desk = shared()
+      for (let round = 0; round < 3; round++) {
+        const { taskId, ids } = await startCalls(desk, 16)
+        const all = await Promise.all(ids.map((id) => desk.call('POST', `/v1/approvals/${id}/approve`, {})))
+        expect(all.map(({ status }) => status)).toEqual(ids.map(() => 200))
+        const ended = await desk.finished(taskId)
+        expect(ended).toMatchObject({ status: 'succeeded', error: null })
+        const events = (await desk.events(taskId)).map(({ id }) => Number(id))
+        expect(events).toEqual(events.map((_, i) => i + 1))
+        const actions = (await desk.call('GET', `/v1/tasks/${taskId}/actions`)).body.data
+        expect(actions.map(({ outcome }: { outcome: string }) => outcome)).toEqual(ids.map(() => 'ok'))
+      }
+    })
+
+    test('a rejection among approvals ends the run, and nothing undecided leaves', async () => {
+      const desk = shared()
+      const { taskId, ids } = await startCalls(desk, 8)
+      const answers = await Promise.all(
+        ids.map((id, i) => desk.call('POST', `/v1/approvals/${id}/${i === 4 ? 'reject' : 'approve'}`, {})),
+      )
+      expect(answers[4]?.status).toBe(200)
+      expect((await desk.finished(taskId)).status).toBe('rejected')
+      const rows = (await desk.call('GET', `/v1/approvals?task_id=${taskId}`)).body.data
+      for (const row of rows) {
+        expect(row.status).not.toBe('pending')
+        const sent = callsFor(desk, row.approval_id).length
+        expect(sent).toBeLessThanOrEqual(row.status === 'approved' ? 1 : 0)
+      }
+    })
+  })
+
+  if (store !== 'postgres') return
+  describe('two replicas', () => {
+    const shared = desks(store, { wedges: wedgeFiles('gate') })
+
+    test('a decision on the other replica frees the run, a cancel there ends it', async () => {
+      const desk = shared()
+      const task = await startAct(desk)
+      const id = await approvalOf(desk, task.id)
+      const other = await replicaOf(desk)
+      onTestFinished(() => stopReplica(desk, other))
+      const there = (path: string, body: object = {}) => call(other.url, desk.key, 'POST', path, body)
+      expect((await there(`/v1/approvals/${id}/approve`, { edited: { text: 'from afar' } })).status).toBe(200)
+      expect((await desk.finished(task.id)).status).toBe('succeeded')
+      expect(callsFor(desk, id).map(({ body }) => body)).toEqual(['{"text":"from afar"}'])
+      const next = await startAct(desk)
+      const second = await approvalOf(desk, next.id)
+      expect((await there(`/v1/tasks/${next.id}/cancel`)).body.status).toBe('rejected')
+      expect((await desk.finished(next.id)).status).toBe('rejected')
+      expect(callsFor(desk, second)).toHaveLength(0)
+    })
+
+    test('of fifty decisions on two replicas one wins', async () => {
+      const desk = shared()
+      const task = await startAct(desk)
+      const id = await approvalOf(desk, task.id)
+      const other = await replicaOf(desk)
+      onTestFinished(() => stopReplica(desk, other))
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          call(i % 2 ? other.url : desk.url, desk.key, 'POST', `/v1/approvals/${id}/approve`, {}),
+        ),
+      )
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      expect((await desk.finished(task.id)).status).toBe('succeeded')
+      expect(callsFor(desk, id)).toHaveLength(1)
+    })
+  })
+})
+
+/** All approve, all reject, or mixed. */
+const decisionOf = (i: number, round: number) => (round === 1 || (round === 3 && i % 2 === 0) ? 'approve' : 'reject')
+
+/** A run that makes so many gated calls at once; answers when all of them wait. */
+async function startCalls(desk: Desk, count: number): Promise<{ taskId: string; ids: string[] }> {
+  const calls = Array.from({ length: count }, (_, n) => ({
+    path: 'actions/send_note',
+    body: { connection: 'crm', payload: { n } },
+  }))
+  const { id: taskId } = await desk.createTask({ wedge: 'gate', task_type: 'act', input: { together: true, calls } })
+  await approvalOf(desk, taskId, count)
+  const { data } = (await desk.call('GET', `/v1/approvals?task_id=${taskId}&limit=200`)).body
+  return { taskId, ids: data.map(({ approval_id }: { approval_id: string }) => approval_id) }
+}
