@@ -14,6 +14,7 @@ export interface Config {
   sandbox: 'auto' | 'bwrap' | 'process'
   founderApiKey: string | null
   openSignup: boolean
+  /** 0: a replica that only serves. */
   maxConcurrentTasks: number
   pool: number
   maxRuntimeS: number
@@ -51,7 +52,7 @@ export function loadConfig(env: Env, cwd = process.cwd()): Config {
     sandbox: oneOf(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
     founderApiKey: founderKey(env),
     openSignup: env.SVC_OPEN_SIGNUP === '1',
-    maxConcurrentTasks: whole(env, 'SVC_MAX_CONCURRENT_TASKS', 8, 1),
+    maxConcurrentTasks: whole(env, 'SVC_MAX_CONCURRENT_TASKS', 8, 0),
     pool: whole(env, 'SVC_POOL', 2, 0),
     maxRuntimeS: positive(env, 'SVC_MAX_RUNTIME_S', 1800),
     maxCostUsd: positive(env, 'SVC_MAX_COST_USD', 5),

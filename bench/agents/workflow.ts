@@ -1,0 +1,37 @@
+/** Calls one workflow again and again over the sandbox plane and outputs how long the calls took. */
+import http from 'node:http'
+import { agent } from './agent.ts'
+
+const WARM_UP = 30
+
+agent(async ({ task, service }) => {
+  const connections = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  const times: number[] = []
+  for (let n = 0; n < (task.input.calls ?? 0) + WARM_UP; n++) {
+    const start = performance.now()
+    await call(connections, service)
+    if (n >= WARM_UP) times.push(performance.now() - start)
+  }
+  return { times }
+})
+
+function call(agent: http.Agent, { socket, task_token }: { socket: string; task_token: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = http.request({
+      agent,
+      socketPath: socket,
+      method: 'POST',
+      path: '/v1/internal/workflows/trivial',
+      headers: { authorization: `Bearer ${task_token}`, 'content-type': 'application/json' },
+    })
+    request.on('error', reject)
+    request.on('response', (response) => {
+      response.resume()
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve()
+        else reject(new Error(`the workflow answered ${response.statusCode}`))
+      })
+    })
+    request.end('{"args":{"n":1}}')
+  })
+}

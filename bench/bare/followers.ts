@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { type BareEvent, type BareStore, now } from './store.ts'
+
+interface Said {
+  type: string
+  data: unknown
+}
+
+/** The logs of the bare server: numbers in memory, each event committed before it is sent, frames joined per commit. */
+export class BareLogs {
+  readonly #store: BareStore
+  readonly #waiting = new Map<string, Said[]>()
+  readonly #heads = new Map<string, number>()
+  readonly #followers = new Map<string, Set<ServerResponse>>()
+
+  constructor(store: BareStore) {
+    this.#store = store
+  }
+
+  /** Events with whatever else belongs into the same commit. */
+  async append(taskId: string, said: Said[], more = () => {}): Promise<void> {
+    const events = await this.#store.commit(() => {
+      more()
+      return this.#write(taskId, said)
+    })
+    this.#publish(taskId, events)
+  }
+
+  /** One line of an agent; the lines of one turn are written and sent together. */
+  push(taskId: string, said: Said): void {
+    const waiting = this.#waiting.get(taskId)
+    if (waiting) return void waiting.push(said)
+    this.#waiting.set(taskId, [said])
+    const writing = this.#store.commit(() => {
+      const together = this.#waiting.get(taskId) ?? []
+      this.#waiting.delete(taskId)
+      return this.#write(taskId, together)
+    })
+    void writing.then((events) => this.#publish(taskId, events))
+  }
+
+  #write(taskId: string, said: readonly Said[]): BareEvent[] {
+    const first = (this.#heads.get(taskId) ?? 0) + 1
+    this.#heads.set(taskId, first + said.length - 1)
+    const ts = now()
+    const events = said.map(({ type, data }, i) => ({
+      task_id: taskId,
+      seq: first + i,
+      type,
+      ts,
+      data: JSON.stringify(data),
+    }))
+    this.#store.insertEvents(events)
+    return events
+  }
+
+  async follow(taskId: string, after: number, response: ServerResponse): Promise<void> {
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
+    response.flushHeaders()
+    let cursor = after
+    for (;;) {
+      const rows = this.#store.eventsAfter(taskId, cursor, 500)
+      if (rows.length === 0) break
+      cursor = rows.at(-1)?.seq ?? cursor
+      const taken = response.write(framesOf(rows))
+      if (rows.at(-1)?.type === 'task.finished') return void response.end()
+      if (!taken) await once(response, 'drain')
+    }
+    const followers = this.#followers.get(taskId) ?? new Set()
+    this.#followers.set(taskId, followers.add(response))
+    response.once('close', () => followers.delete(response))
+  }
+
+  #publish(taskId: string, events: BareEvent[]): void {
+    const followers = this.#followers.get(taskId)
+    if (!followers) return
+    const bytes = framesOf(events)
+    const finished = events.at(-1)?.type === 'task.finished'
+    for (const response of followers) {
+      response.write(bytes)
+      if (finished) response.end()
+    }
+    if (finished) this.#followers.delete(taskId)
+  }
+}
+
+function framesOf(events: readonly BareEvent[]): Buffer {
+  let text = ''
+  for (const { task_id, seq, type, ts, data } of events) {
+    const event = `{"id":${seq},"task_id":"${task_id}","seq":${seq},"type":"${type}","ts":"${ts}","data":${data}}`
+    text += `id: ${seq}\nevent: ${type}\ndata: ${event}\n\n`
+  }
+  return Buffer.from(text)
+}

@@ -1,0 +1,38 @@
+/** The clients, in a process of their own so that they do not share an event loop with anybody they measure. */
+import type { Connection } from './connection.ts'
+import { decide } from './decisions.ts'
+import type { Target } from './measure.ts'
+import { hammer, runs } from './requests.ts'
+import { delivery, follow, openIdle, replay } from './streams.ts'
+
+const idle: Connection[] = []
+const parkedBy = new Map<number, Parameters<typeof decide>[1]>()
+
+/** What the clients can be asked to do. */
+const WORK = {
+  hammer,
+  runs,
+  follow,
+  delivery,
+  replay,
+  async idle(target: Target, options: Parameters<typeof openIdle>[1]) {
+    idle.push(...(await openIdle(target, options)))
+    return { open: idle.length }
+  },
+  decide(target: Target, options: Parameters<typeof decide>[2]) {
+    const parked = parkedBy.get(target.port) ?? []
+    parkedBy.set(target.port, parked)
+    return decide(target, parked, options)
+  },
+}
+
+export type Work = typeof WORK
+
+process.on('message', ({ name, target, options }: { name: keyof Work; target: Target; options: never }) => {
+  WORK[name](target, options).then(
+    (result) => process.send?.({ result }),
+    (error: unknown) =>
+      process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  )
+})
+process.on('disconnect', () => process.exit(0))

@@ -1,0 +1,66 @@
+/** Runs the parts that were asked for, one after another, each against the bare baseline. */
+import { boot } from './parts/boot.ts'
+import { create, get } from './parts/create.ts'
+import { decision, workflow } from './parts/gate.ts'
+import { ownCell, provisioning, tasks } from './parts/runs.ts'
+import { delivery, idle, replay, throughput } from './parts/streams.ts'
+import { type Row, table } from './result.ts'
+import { type Places, Rig } from './rig.ts'
+
+const PARTS: Record<string, (rig: Rig) => Promise<Row[]>> = {
+  create,
+  get,
+  delivery,
+  throughput,
+  replay,
+  idle,
+  boot,
+  provisioning,
+  tasks,
+  'own-cell': ownCell,
+  decision,
+  workflow,
+}
+
+const MOST_MS = 60_000
+
+const [root = '.', programs = '.', ...words] = process.argv.slice(2)
+const asJson = words.includes('--json')
+const asked = words.filter((word) => !word.startsWith('--'))
+const unknown = asked.find((name) => !Object.hasOwn(PARTS, name))
+if (unknown !== undefined) {
+  process.stderr.write(`bench: there is no part '${unknown}'; the parts are ${Object.keys(PARTS).join(', ')}\n`)
+  process.exit(2)
+}
+let open: Rig | null = null
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void Promise.resolve(open?.close()).then(() => process.exit(1)))
+}
+const rows: Row[] = []
+for (const name of asked.length > 0 ? asked : Object.keys(PARTS))
+  rows.push(...(await runPart(name, { root, programs })))
+process.stdout.write(asJson ? `${JSON.stringify(rows, null, 2)}\n` : `\n${table(rows)}\n`)
+process.exit(rows.some((row) => row.pass === false) ? 1 : 0)
+
+/** A part that breaks or takes too long is a row that fails, not the end of the benchmark. */
+async function runPart(name: string, places: Places): Promise<Row[]> {
+  const rig = new Rig(places)
+  open = rig
+  const start = performance.now()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`took longer than ${MOST_MS / 1000} s`)), MOST_MS)
+  })
+  try {
+    const found = await Promise.race([PARTS[name]?.(rig) ?? [], late])
+    process.stderr.write(`bench: ${name} took ${((performance.now() - start) / 1000).toFixed(0)} s\n`)
+    return found
+  } catch (error) {
+    process.stderr.write(`bench: ${name}: ${error instanceof Error ? error.stack : String(error)}\n`)
+    const note = String(error).split('\n')[0] ?? ''
+    return [{ name, unit: '', value: Number.NaN, baseline: null, ratio: null, target: '', pass: false, note }]
+  } finally {
+    clearTimeout(timer)
+    await rig.close()
+  }
+}

@@ -1,0 +1,46 @@
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { median } from '../load/measure.ts'
+import { alternate, costRow, type Pairs, type Row } from '../result.ts'
+import { memoryOf, type Rig, type Server } from '../rig.ts'
+
+const IDLE_MS = 1500
+
+/** From the start of the process to the first answer of /health, and what it holds when nothing happens. */
+export async function boot(rig: Rig): Promise<Row[]> {
+  const dataDir = mkdtempSync(join(rig.dir, 'data-'))
+  const quiet = { SVC_POOL: '0' }
+  const first = await rig.service(quiet, dataDir)
+  await rig.stop(first)
+  const memory: Pairs = { service: [], bare: [] }
+  const times = await alternate(
+    4,
+    () => bootOnce(rig, () => rig.service(quiet, dataDir), memory.service),
+    () => bootOnce(rig, () => rig.bare(), memory.bare),
+  )
+  const withCells = await rig.service()
+  await pause()
+  const { own, all } = memoryOf(withCells.pid)
+  const cells: Pairs = { service: [all], bare: [median(memory.bare)] }
+  return [
+    costRow('boot to /health', 'ms', times, 4, `first start, with the schema: ${first.bootMs.toFixed(0)} ms`),
+    costRow('idle memory', 'MB', memory, 2, 'without cells'),
+    costRow(
+      'idle memory with cells',
+      'MB',
+      cells,
+      null,
+      `the service alone ${own.toFixed(0)} MB; shared pages count twice`,
+    ),
+  ]
+}
+
+async function bootOnce(rig: Rig, start: () => Promise<Server>, memory: number[]): Promise<number> {
+  const server = await start()
+  await pause()
+  memory.push(memoryOf(server.pid).own)
+  await rig.stop(server)
+  return server.bootMs
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, IDLE_MS))

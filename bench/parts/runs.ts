@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { median } from '../load/measure.ts'
+import { alternate, costRow, goalRow, type Pairs, rateRow, type Row } from '../result.ts'
+import type { Rig, Server } from '../rig.ts'
+
+const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
+const OWN_CELL = { ...BODY, wedge: 'workshop' }
+
+const worker = (rig: Rig) => [process.execPath, rig.program('bare-worker')]
+
+/** Whole tasks with the rehearsal model in a shared cell: created over HTTP, seen to finish on the stream. */
+export async function tasks(rig: Rig): Promise<Row[]> {
+  const service = await rig.service()
+  const bare = await rig.bare('warm', worker(rig))
+  const rows: Row[] = []
+  for (const clients of [1, 32]) {
+    const finished: Pairs = { service: [], bare: [] }
+    const rate = async (server: Server, times: number[]) => {
+      const result = await rig.load('runs', server, { clients, ms: 1500, body: BODY })
+      times.push(result.finished)
+      return result.rate
+    }
+    await rate(service, [])
+    const pairs = await alternate(
+      4,
+      () => rate(service, finished.service),
+      () => rate(bare, finished.bare),
+    )
+    const times = `create to finished p50 ${median(finished.service).toFixed(2)} ms, bare ${median(finished.bare).toFixed(2)}`
+    rows.push(rateRow(`tasks, ${clients} client${clients > 1 ? 's' : ''}`, 'tasks/s', pairs, 0.6, times))
+  }
+  return rows
+}
+
+/** Tasks that may run commands, each in a fresh sandbox that was started ahead. */
+export async function ownCell(rig: Rig): Promise<Row[]> {
+  const service = await rig.service()
+  const bare = await rig.bare('fresh', worker(rig))
+  const rate = async (server: Server) => (await rig.load('runs', server, { clients: 8, ms: 2500, body: OWN_CELL })).rate
+  await rate(service)
+  const pairs = await alternate(
+    3,
+    () => rate(service),
+    () => rate(bare),
+  )
+  return [rateRow('tasks with a cell of their own, 8 clients', 'tasks/s', pairs, 0.8)]
+}
+
+/** How soon a task has a place to run: in a cell that is warm, and in one that must be started. */
+export async function provisioning(rig: Rig): Promise<Row[]> {
+  const bare = await rig.bare('warm', worker(rig))
+  const warm = await rig.service()
+  const first = async (server: Server, body: object, pause_ms: number, ms = 1200) =>
+    (await rig.load('runs', server, { clients: 1, ms, body, pause_ms })).first
+  await first(warm, BODY, 0)
+  const shared = await alternate(
+    3,
+    () => first(warm, BODY, 2),
+    () => first(bare, BODY, 2),
+  )
+  await first(warm, OWN_CELL, 300)
+  const own = { service: [await first(warm, OWN_CELL, 300, 3000)], bare: [] }
+  await rig.stop(warm)
+  const unprepared = await rig.service({ SVC_POOL: '0' })
+  await first(unprepared, BODY, 0, 300)
+  const start = async () => (await first(unprepared, OWN_CELL, 20)) - (await first(unprepared, BODY, 5, 400))
+  const cold = await alternate(3, start, () => bareStart(rig))
+  const bound = 'create sent to task.created seen: an upper bound of claim to task.created'
+  return [
+    goalRow('warm shared cell', 'ms', shared, { most: 5 }, bound),
+    goalRow('warm cell of its own', 'ms', own, { most: 5 }, bound),
+    costRow('cold cell of its own', 'ms', cold, 1.5, 'over a shared one; bare: node started with the bundle'),
+  ]
+}
+
+/** A bare spawn of node that loads the bundle of the harness. */
+async function bareStart(rig: Rig): Promise<number> {
+  const times: number[] = []
+  for (let n = 0; n < 15; n++) {
+    const start = performance.now()
+    const child = spawn(process.execPath, [join(rig.places.root, 'dist/harness.cjs')], { env: {}, stdio: 'pipe' })
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    times.push(performance.now() - start)
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.once('close', resolve))
+  }
+  return median(times)
+}

@@ -1,0 +1,109 @@
+import { alternate, costRow, goalRow, rateRow, type Row } from '../result.ts'
+import { memoryOf, type Rig, type Server } from '../rig.ts'
+
+/** The agent waits so long before it speaks, until all followers are there. */
+const WAIT_MS = 600
+
+const body = (events: number) => ({ wedge: 'bench', task_type: 'say', input: { events, wait_ms: WAIT_MS } })
+
+async function bothWithAgent(rig: Rig, agent: string): Promise<[Server, Server]> {
+  const env = { SVC_AGENT_COMMAND: `node /custom/${agent}.mjs`, SVC_AGENT_DIR: rig.places.programs }
+  return [await rig.service(env), await rig.bare('agent', [process.execPath, rig.program(agent)])]
+}
+
+/** From the agent's write to the follower's read. */
+export async function delivery(rig: Rig): Promise<Row[]> {
+  const [service, bare] = await bothWithAgent(rig, 'pace')
+  const p99: { service: number[]; bare: number[] } = { service: [], bare: [] }
+  const measure = async (server: Server, kept: number[]) => {
+    const result = await rig.load('delivery', server, { body: body(0) })
+    kept.push(result.p99)
+    return result.p50
+  }
+  const p50 = await alternate(
+    4,
+    () => measure(service, p99.service),
+    () => measure(bare, p99.bare),
+  )
+  const note = 'agent writes, event committed, frame read'
+  return [costRow('delivery p50', 'ms', p50, 2, note), costRow('delivery p99', 'ms', p99, null)]
+}
+
+/** Tokens at full speed, each committed before it is sent. */
+export async function throughput(rig: Rig): Promise<Row[]> {
+  const [service, bare] = await bothWithAgent(rig, 'flood')
+  const rows: Row[] = []
+  for (const { followers, events } of [
+    { followers: 1, events: 30_000 },
+    { followers: 100, events: 10_000 },
+  ]) {
+    let reconnects = 0
+    const rate = async (server: Server) => {
+      const result = await rig.load('follow', server, { followers, body: body(events) })
+      if (result.events < events) throw new Error(`only ${result.events} of ${events} events came`)
+      if (server === service) reconnects += result.reconnects
+      return result.rate
+    }
+    const pairs = await alternate(
+      3,
+      () => rate(service),
+      () => rate(bare),
+    )
+    const name = followers === 1 ? 'events through one stream' : `events to ${followers} followers`
+    rows.push(rateRow(name, 'events/s', pairs, 0.6, reconnects > 0 ? `${reconnects} reconnects after overflow` : ''))
+  }
+  return rows
+}
+
+const LONG_LOG = 100_000
+
+export async function replay(rig: Rig): Promise<Row[]> {
+  const [service, bare] = await bothWithAgent(rig, 'flood')
+  const longLog = async (server: Server) =>
+    (await rig.load('follow', server, { followers: 1, body: body(LONG_LOG) })).task_id
+  const tasks = new Map([
+    [service, await longLog(service)],
+    [bare, await longLog(bare)],
+  ])
+  const rate = async (server: Server) => {
+    const options = { task_id: tasks.get(server) ?? '', events: LONG_LOG, times: 1 }
+    return (await rig.load('replay', server, options)).rate
+  }
+  const pairs = await alternate(
+    3,
+    () => rate(service),
+    () => rate(bare),
+  )
+  return [goalRow('replay of 100,000 events', 'events/s', pairs, { least: 100_000 })]
+}
+
+const STREAMS = 2000
+
+/** What a stream that has nothing to say costs the server. */
+export async function idle(rig: Rig): Promise<Row[]> {
+  const service = await rig.service({ SVC_MAX_CONCURRENT_TASKS: '0', SVC_POOL: '0' })
+  const bare = await rig.bare()
+  const perStream = async (server: Server) => {
+    const task_id = await queued(server)
+    // A first hundred brings in the code and the buffers that later ones share.
+    await rig.load('idle', server, { task_id, count: 100 })
+    await settle()
+    const before = memoryOf(server.pid).own
+    await rig.load('idle', server, { task_id, count: STREAMS })
+    await settle()
+    return ((memoryOf(server.pid).own - before) * 1024) / STREAMS
+  }
+  const pairs = { service: [await perStream(service)], bare: [await perStream(bare)] }
+  return [goalRow(`idle stream, of ${STREAMS}`, 'KB', pairs, { most: 20 }, '5,000 streams in 100 MB')]
+}
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 1500))
+
+async function queued({ port, key }: Server): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/tasks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body(0)),
+  })
+  return ((await answer.json()) as { id: string }).id
+}

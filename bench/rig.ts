@@ -1,0 +1,176 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Mode } from './bare/runs.ts'
+import type { Target } from './load/measure.ts'
+import type { Work } from './load/main.ts'
+
+const KEY = 'svc_key_bench_0123456789abcdefghijklmnop'
+
+/** A server under measurement. */
+export interface Server extends Target {
+  pid: number
+  /** From the start of the process to the first answer that all is well. */
+  bootMs: number
+}
+
+/** Where the bundles of this run lie, and where the service does. */
+export interface Places {
+  root: string
+  programs: string
+}
+
+/** Everything one part of the benchmark starts; `close` ends it and removes its folder, whatever happened. */
+export class Rig {
+  readonly places: Places
+  readonly dir: string
+  readonly #started: ChildProcess[] = []
+  #load: ChildProcess | null = null
+
+  constructor(places: Places) {
+    this.places = places
+    this.dir = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+    // Cells run as another user where the service is root.
+    chmodSync(this.dir, 0o755)
+  }
+
+  /** The service as it is shipped, on SQLite with every commit flushed. */
+  service(env: Record<string, string> = {}, dataDir = mkdtempSync(join(this.dir, 'data-'))): Promise<Server> {
+    const settings = {
+      SVC_DATA_DIR: dataDir,
+      SVC_WEDGES_DIR: join(this.places.root, 'bench/wedges'),
+      SVC_TASK_RATE_PER_MIN: '100000000',
+      SVC_FOUNDER_API_KEY: KEY,
+      SVC_LOG_LEVEL: 'warn',
+      SVC_APPROVAL_TTL_S: '3600',
+      ...env,
+    }
+    const flags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? []
+    const program = [...flags, join(this.places.root, 'dist/svc.mjs'), 'serve']
+    return this.#serve(program, (port) => ({ ...settings, SVC_PORT: String(port) }))
+  }
+
+  bare(mode: Mode = 'none', command: string[] = []): Promise<Server> {
+    const settings = { BARE_DIR: this.dir, BARE_MODE: mode, BARE_COMMAND: JSON.stringify(command) }
+    return this.#serve([this.program('bare-server')], (port) => ({ ...settings, BARE_PORT: String(port) }))
+  }
+
+  program(name: string): string {
+    return join(this.places.programs, `${name}.mjs`)
+  }
+
+  /** Lets the clients do something and answers with what they measured. */
+  load<Name extends keyof Work>(
+    name: Name,
+    { port, key }: Target,
+    options: Parameters<Work[Name]>[1],
+  ): ReturnType<Work[Name]> {
+    this.#load ??= this.#keep(fork(this.program('load'), { stdio: 'inherit', execArgv: [] }))
+    const load = this.#load
+    const answer = new Promise((resolve, reject) => {
+      load.once('message', ({ result, error }: { result?: unknown; error?: string }) => {
+        if (error === undefined) resolve(result)
+        else reject(new Error(error))
+      })
+      load.send({ name, target: { port, key }, options })
+    })
+    return answer as ReturnType<Work[Name]>
+  }
+
+  async stop(server: Server): Promise<void> {
+    const child = this.#started.find(({ pid }) => pid === server.pid)
+    if (child) await end(child)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#started.map(end))
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  async #serve(program: string[], env: (port: number) => Record<string, string>): Promise<Server> {
+    const port = await freePort()
+    const start = performance.now()
+    const base = { PATH: process.env['PATH'] ?? '', HOME: this.dir, TMPDIR: this.dir }
+    const child = this.#keep(
+      spawn(process.execPath, program, {
+        cwd: this.dir,
+        env: { ...base, ...env(port) },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      }),
+    )
+    await healthy(port, child)
+    return { port, key: KEY, pid: child.pid ?? 0, bootMs: performance.now() - start }
+  }
+
+  #keep(child: ChildProcess): ChildProcess {
+    this.#started.push(child)
+    return child
+  }
+}
+
+async function healthy(port: number, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 5000; tries++) {
+    if (child.exitCode !== null) throw new Error(`a server ended with code ${child.exitCode} before it answered`)
+    const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null)
+    if (answer?.ok) return void (await answer.text())
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  throw new Error('a server did not answer')
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+const PATIENCE_MS = 1500
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+  await ended
+  clearTimeout(timer)
+}
+
+/** Resident memory of a process in MB, and of all below it. */
+export function memoryOf(pid: number): { own: number; all: number } {
+  const own = residentMb(pid)
+  const below = childrenOf(pid).reduce((sum, child) => sum + memoryOf(child).all, 0)
+  return { own, all: own + below }
+}
+
+function residentMb(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+  } catch {
+    return 0
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => parentOf(name) === pid)
+    .map(Number)
+}
+
+function parentOf(pid: string): number {
+  try {
+    return Number(
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) . /s, '')
+        .split(' ')[0],
+    )
+  } catch {
+    return -1
+  }
+}

@@ -1,0 +1,55 @@
+// What `npm run bench` runs: builds the service and the benchmark, measures, and leaves nothing behind.
+//   npm run bench                    all parts (about five minutes)
+//   npm run bench -- create tasks    some of them
+//   npm run bench -- --json          for machines
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+for (const script of ['install.mjs', 'build.mjs']) {
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', script)], { stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
+const esbuild = await import('esbuild')
+
+// Below the root, so that the bare server finds the SQLite driver of Node 20 where the service does.
+mkdirSync(join(root, 'dist'), { recursive: true })
+const programs = mkdtempSync(join(root, 'dist', '.bench-'))
+chmodSync(programs, 0o755)
+try {
+  await esbuild.build({
+    entryPoints: {
+      main: join(root, 'bench/main.ts'),
+      load: join(root, 'bench/load/main.ts'),
+      'bare-server': join(root, 'bench/bare/server.ts'),
+      'bare-worker': join(root, 'bench/bare/worker.ts'),
+      pace: join(root, 'bench/agents/pace.ts'),
+      flood: join(root, 'bench/agents/flood.ts'),
+      workflow: join(root, 'bench/agents/workflow.ts'),
+    },
+    outdir: programs,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    logLevel: 'warning',
+  })
+  process.exitCode = await measure()
+} finally {
+  rmSync(programs, { recursive: true, force: true })
+}
+
+/** @returns {Promise<number>} */
+function measure() {
+  return new Promise((resolve, reject) => {
+    const words = [join(programs, 'main.mjs'), root, programs, ...process.argv.slice(2)]
+    const child = spawn(process.execPath, words, { stdio: 'inherit' })
+    for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal))
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+}
