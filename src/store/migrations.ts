@@ -215,9 +215,9 @@ const MIGRATIONS: Record<string, Migration> = {
       project_id text not null, day text not null, wedge text not null, status text not null, runs bigint not null,
       cost_micros bigint not null, primary key (project_id, day, wedge, status));
     create table report_clients (
-      project_id text not null, day text not null, client_id text not null, runs bigint not null,
-      cost_micros bigint not null, primary key (project_id, day, client_id));
+      project_id text not null, span text not null, client_id text not null, runs bigint not null,
+      cost_micros bigint not null, primary key (project_id, span, client_id));
     create table report_approvals (
-      project_id text not null, day text not null, status text not null, wait_ms bigint not null, n bigint not null,
-      primary key (project_id, day, status, wait_ms))`),
+      project_id text not null, span text not null, status text not null, wait_ms bigint not null, n bigint not null,
+      primary key (project_id, span, status, wait_ms))`),
 }

@@ -454,6 +454,48 @@ export interface AuditCheckpoints {
   signature: string
 }
 
+/** How far a project's tasks or approvals are folded into sums: every row up to this id is in them, or is in `report_open`. */
+export interface ReportMarks {
+  project_id: string
+  source: string
+  folded_to: string
+}
+
+/** Rows behind the mark that were not final when it passed. */
+export interface ReportOpen {
+  project_id: string
+  source: string
+  id: string
+}
+
+export interface ReportRuns {
+  project_id: string
+  day: string
+  wedge: string
+  status: string
+  runs: number
+  cost_micros: number
+}
+
+export interface ReportClients {
+  project_id: string
+  /** A day, and once more its month: a year is then a few months and the days at its ends. */
+  span: string
+  client_id: string
+  runs: number
+  cost_micros: number
+}
+
+export interface ReportApprovals {
+  project_id: string
+  /** A day, and once more its month. */
+  span: string
+  status: string
+  /** How long a person took, to three digits; -1 where nobody decided. */
+  wait_ms: number
+  n: number
+}
+
 export interface Tables {
   organisations: Organisations
   projects: Projects
@@ -493,4 +535,9 @@ export interface Tables {
   audit_entries: AuditEntries
   audit_heads: AuditHeads
   audit_checkpoints: AuditCheckpoints
+  report_marks: ReportMarks
+  report_open: ReportOpen
+  report_runs: ReportRuns
+  report_clients: ReportClients
+  report_approvals: ReportApprovals
 }

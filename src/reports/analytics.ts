@@ -1,0 +1,102 @@
+import type { ApprovalSum, ClientSum, RunSum } from './rows.ts'
+import { medianOf, NO_WAIT, waitOf } from './wait.ts'
+
+const CLIENTS_SHOWN = 100
+
+/** Puts the sums into the shape of the answer. Money is added in whole micro-dollars, so it is right to the cent. */
+export function summarise(
+  days: readonly string[],
+  now: number,
+  sums: { runs: readonly RunSum[]; clients: readonly ClientSum[]; approvals: readonly ApprovalSum[] },
+) {
+  const { runs, clients, approvals } = sums
+  const all = tally(runs)
+  return {
+    days: days.length,
+    from: `${days[0]}T00:00:00.000Z`,
+    to: new Date(now).toISOString(),
+    runs: all.runs,
+    succeeded: all.of('succeeded'),
+    failed: all.of('failed'),
+    rejected: all.of('rejected'),
+    expired: all.of('expired'),
+    cancelled: all.of('cancelled'),
+    success_rate: all.successRate,
+    cost_usd: all.costUsd,
+    median_approval_wait_s: medianWait(approvals),
+    by_wedge: byWedge(runs),
+    by_day: byDay(days, runs),
+    by_client: byClient(clients),
+    approvals: approvalCounts(approvals),
+  }
+}
+
+function byWedge(runs: readonly RunSum[]) {
+  return [...grouped(runs, 'wedge')]
+    .map(([wedge, ofWedge]) => ({ wedge, ...tally(ofWedge) }))
+    .map(({ wedge, runs, successRate, costUsd }) => ({ wedge, runs, success_rate: successRate, cost_usd: costUsd }))
+    .toSorted((a, b) => b.runs - a.runs || (a.wedge < b.wedge ? -1 : 1))
+}
+
+function byDay(days: readonly string[], runs: readonly RunSum[]) {
+  const ofDays = grouped(runs, 'day')
+  return days.map((day) => {
+    const { runs, of, costUsd } = tally(ofDays.get(day) ?? [])
+    return { day, runs, succeeded: of('succeeded'), cost_usd: costUsd }
+  })
+}
+
+function byClient(clients: readonly ClientSum[]) {
+  return clients
+    .toSorted((a, b) => b.cost_micros - a.cost_micros)
+    .slice(0, CLIENTS_SHOWN)
+    .map(({ client_id, runs, cost_micros }) => ({ client_id, runs, cost_usd: cost_micros / 1e6 }))
+}
+
+const FINAL = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled']
+
+/** What has not ended yet is a run, but neither a success nor a failure. */
+function tally(sums: readonly RunSum[]) {
+  const of = (status: string) => sum(sums.filter((row) => row.status === status).map(({ runs }) => runs))
+  const ended = sum(FINAL.map(of))
+  return {
+    runs: sum(sums.map(({ runs }) => runs)),
+    of,
+    successRate: ended === 0 ? 0 : of('succeeded') / ended,
+    costUsd: sum(sums.map(({ cost_micros }) => cost_micros)) / 1e6,
+  }
+}
+
+function approvalCounts(approvals: readonly ApprovalSum[]) {
+  const of = (status: string) => sum(approvals.filter((row) => row.status === status).map(({ n }) => n))
+  return {
+    requested: sum(approvals.map(({ n }) => n)),
+    pending: of('pending'),
+    auto_approved: of('auto_approved'),
+    approved: of('approved'),
+    rejected: of('rejected'),
+    expired: of('expired'),
+  }
+}
+
+function medianWait(approvals: readonly ApprovalSum[]): number | null {
+  const counts = new Map<number, number>()
+  for (const row of approvals) {
+    const wait = row.wait_ms ?? waitOf(row)
+    if (wait !== NO_WAIT) counts.set(wait, (counts.get(wait) ?? 0) + row.n)
+  }
+  const median = medianOf(counts)
+  return median === null ? null : median / 1000
+}
+
+function grouped(sums: readonly RunSum[], by: 'wedge' | 'day'): Map<string, RunSum[]> {
+  const groups = new Map<string, RunSum[]>()
+  for (const row of sums) {
+    const group = groups.get(row[by])
+    if (group) group.push(row)
+    else groups.set(row[by], [row])
+  }
+  return groups
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, n) => total + n, 0)

@@ -1,0 +1,157 @@
+import { excluded } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { ReportApprovals, ReportClients, ReportRuns, Tasks } from '../store/tables.ts'
+
+export type Source = 'tasks' | 'approvals'
+
+export async function projectIds(db: Db): Promise<string[]> {
+  return (await db.selectFrom('projects').select('id').orderBy('id').execute()).map(({ id }) => id)
+}
+
+export async function markOf(db: Db, project_id: string, source: Source): Promise<string> {
+  const row = await db
+    .selectFrom('report_marks')
+    .select('folded_to')
+    .where('project_id', '=', project_id)
+    .where('source', '=', source)
+    .executeTakeFirst()
+  return row?.folded_to ?? ''
+}
+
+/** One replica moves the mark on from where it stood; the others find it moved and leave. */
+export async function moveMark(db: Db, project_id: string, source: Source, from: string, to: string): Promise<boolean> {
+  const moved = await db
+    .insertInto('report_marks')
+    .values({ project_id, source, folded_to: to })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['project_id', 'source'])
+        .doUpdateSet({ folded_to: to })
+        .where('report_marks.folded_to', '=', from),
+    )
+    .returning('folded_to')
+    .executeTakeFirst()
+  return moved !== undefined
+}
+
+const TASK = ['tasks.id', 'created_at', 'status', 'wedge', 'client_id', 'cost_micros'] as const
+export type FoldedTask = Pick<Tasks, 'id' | 'created_at' | 'status' | 'wedge' | 'client_id' | 'cost_micros'>
+
+export interface Stretch {
+  projectId: string
+  after: string
+  upTo: string
+  limit: number
+}
+
+export function tasksIn(db: Db, { projectId, after, upTo, limit }: Stretch): Promise<FoldedTask[]> {
+  return db
+    .selectFrom('tasks')
+    .select(TASK)
+    .where('project_id', '=', projectId)
+    .where('id', '>', after)
+    .where('id', '<=', upTo)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+const APPROVAL = ['approvals.id', 'created_at', 'status', 'decided_at', 'decided_by_kind'] as const
+
+export function approvalsIn(db: Db, { projectId, after, upTo, limit }: Stretch) {
+  return db
+    .selectFrom('approvals')
+    .select(APPROVAL)
+    .where('project_id', '=', projectId)
+    .where('id', '>', after)
+    .where('id', '<=', upTo)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+export async function keepOpen(db: Db, project_id: string, source: Source, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .insertInto('report_open')
+    .values(ids.map((id) => ({ project_id, source, id })))
+    .execute()
+}
+
+/** Tasks that were left open and are final by now. */
+export function openTasks(db: Db, projectId: string, final: readonly string[], limit: number): Promise<FoldedTask[]> {
+  return db
+    .selectFrom('report_open')
+    .innerJoin('tasks', 'tasks.id', 'report_open.id')
+    .select(TASK)
+    .where('report_open.project_id', '=', projectId)
+    .where('report_open.source', '=', 'tasks')
+    .where('status', 'in', final)
+    .limit(limit)
+    .execute()
+}
+
+export function openApprovals(db: Db, projectId: string, limit: number) {
+  return db
+    .selectFrom('report_open')
+    .innerJoin('approvals', 'approvals.id', 'report_open.id')
+    .select(APPROVAL)
+    .where('report_open.project_id', '=', projectId)
+    .where('report_open.source', '=', 'approvals')
+    .where('status', '!=', 'pending')
+    .limit(limit)
+    .execute()
+}
+
+/** Those that nobody else took meanwhile. */
+export async function takeOpen(db: Db, projectId: string, source: Source, ids: string[]): Promise<Set<string>> {
+  const taken = await db
+    .deleteFrom('report_open')
+    .where('project_id', '=', projectId)
+    .where('source', '=', source)
+    .where('id', 'in', ids)
+    .returning('id')
+    .execute()
+  return new Set(taken.map(({ id }) => id))
+}
+
+export async function addRuns(db: Db, rows: ReportRuns[]): Promise<void> {
+  if (rows.length === 0) return
+  await db
+    .insertInto('report_runs')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'day', 'wedge', 'status']).doUpdateSet((eb) => ({
+        runs: eb('report_runs.runs', '+', excluded('runs')),
+        cost_micros: eb('report_runs.cost_micros', '+', excluded('cost_micros')),
+      })),
+    )
+    .execute()
+}
+
+export async function addClients(db: Db, rows: ReportClients[]): Promise<void> {
+  if (rows.length === 0) return
+  await db
+    .insertInto('report_clients')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'span', 'client_id']).doUpdateSet((eb) => ({
+        runs: eb('report_clients.runs', '+', excluded('runs')),
+        cost_micros: eb('report_clients.cost_micros', '+', excluded('cost_micros')),
+      })),
+    )
+    .execute()
+}
+
+export async function addApprovals(db: Db, rows: ReportApprovals[]): Promise<void> {
+  if (rows.length === 0) return
+  await db
+    .insertInto('report_approvals')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'span', 'status', 'wait_ms']).doUpdateSet((eb) => ({
+        n: eb('report_approvals.n', '+', excluded('n')),
+      })),
+    )
+    .execute()
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import type { Ctx } from '../ctx/ctx.ts'
+import { readEvents } from '../events/rows.ts'
+import { json } from '../http/judge.ts'
+import { read } from '../http/route.ts'
+import { taskInScope } from '../tasks/routes.ts'
+import { summarise } from './analytics.ts'
+import { approvalsIn, clientsIn, runsIn } from './rows.ts'
+import { daysBefore, spansOf } from './spans.ts'
+import { foldTrace, type TraceEvent } from './trace.ts'
+
+const count = z.number().int()
+const Analytics = z.object({
+  days: count,
+  from: z.string(),
+  to: z.string(),
+  runs: count,
+  succeeded: count,
+  failed: count,
+  rejected: count,
+  expired: count,
+  cancelled: count,
+  success_rate: z.number().meta({ description: 'succeeded of those that ended, from 0 to 1' }),
+  cost_usd: z.number(),
+  median_approval_wait_s: z.number().nullable().meta({ description: 'how long people took to decide' }),
+  by_wedge: z.array(z.object({ wedge: z.string(), runs: count, success_rate: z.number(), cost_usd: z.number() })),
+  by_day: z.array(z.object({ day: z.string(), runs: count, succeeded: count, cost_usd: z.number() })),
+  by_client: z
+    .array(z.object({ client_id: z.string(), runs: count, cost_usd: z.number() }))
+    .meta({ description: 'the hundred dearest' }),
+  approvals: z.object({
+    requested: count,
+    pending: count,
+    auto_approved: count,
+    approved: count,
+    rejected: count,
+    expired: count,
+  }),
+})
+
+const MOST_CLIENTS = 100
+
+export const getAnalytics = read('/v1/analytics', {
+  summary: 'Runs, success, cost and approval waits of the last days (UTC), by the day a task was created',
+  query: z.object({
+    days: z
+      .string()
+      .regex(/^([1-9]\d?|[12]\d\d|3[0-5]\d|36[0-5])$/, 'must be a whole number from 1 to 365')
+      .transform(Number)
+      .default(30),
+  }),
+  answers: { 200: Analytics },
+  async handle({ ctx, scope, query }) {
+    const now = ctx.world.clock.now()
+    const days = daysBefore(now, query.days)
+    const range = { from: days[0] ?? '', to: days.at(-1) ?? '', spans: spansOf(days) }
+    const ranges = scope.projectIds.map((projectId) => ({ projectId, ...range }))
+    const [runs, clients, approvals] = await Promise.all([
+      Promise.all(ranges.map((range) => runsIn(ctx.db, range))),
+      Promise.all(ranges.map((range) => clientsIn(ctx.db, range, MOST_CLIENTS))),
+      Promise.all(ranges.map((range) => approvalsIn(ctx.db, range))),
+    ])
+    return summarise(days, now, { runs: runs.flat(), clients: clients.flat(), approvals: approvals.flat() })
+  },
+})
+
+const Span = z
+  .object({
+    span_id: z.string(),
+    parent_id: z.string().nullable(),
+    name: z.string(),
+    kind: z.enum(['task', 'step', 'tool', 'model', 'approval']),
+    status: z.enum(['running', 'ok', 'failed']),
+    started_at: z.string(),
+    ended_at: z.string().nullable(),
+    duration_ms: z.number().nullable(),
+    attributes: json,
+    get children() {
+      return z.array(Span)
+    },
+  })
+  .meta({ id: 'Span' })
+
+export const getTrace = read('/v1/tasks/:id/trace', {
+  summary: 'The run as a tree of spans, folded from its log',
+  answers: { 200: z.object({ task_id: z.string(), status: z.string(), root: Span.nullable() }) },
+  find: taskInScope,
+  async handle({ ctx, subject }) {
+    // The row knows what the log of a run cannot tell yet, such as that it waits in the queue.
+    return { ...foldTrace(subject.id, await eventsOfTrace(ctx, subject.id)), status: subject.status }
+  },
+})
+
+const PAGE = 1000
+/** Most of a log, and nothing to a trace. */
+const UNTOLD = new Set(['token.delta', 'progress'])
+
+async function eventsOfTrace(ctx: Ctx, task_id: string): Promise<TraceEvent[]> {
+  const events: TraceEvent[] = []
+  for (let after = 0; ; ) {
+    const rows = await readEvents(ctx.db, { task_id, after, limit: PAGE })
+    for (const { seq, type, ts, data } of rows) {
+      if (!UNTOLD.has(type)) events.push({ seq, type, ts, data: JSON.parse(data) })
+    }
+    const last = rows.at(-1)
+    if (!last || rows.length < PAGE) return events
+    after = last.seq
+  }
+}

@@ -1,0 +1,151 @@
+import { sql } from 'kysely'
+import type { Db } from '../store/store.ts'
+import type { Source } from './fold-rows.ts'
+
+export interface Range {
+  projectId: string
+  /** UTC days, both included. */
+  from: string
+  to: string
+  /** The same days as months and days. */
+  spans: readonly string[]
+}
+
+export interface RunSum {
+  day: string
+  wedge: string
+  status: string
+  runs: number
+  cost_micros: number
+}
+
+/**
+ * Each of these is one statement over the sums, the rows behind them that were left open and the rows that are not
+ * folded yet: one moment is seen, so a fold under way counts nothing twice and nothing never.
+ */
+export function runsIn(db: Db, range: Range): Promise<RunSum[]> {
+  const { projectId, from, to } = range
+  return db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('report_runs')
+        .select(['day', 'wedge', 'status', 'runs', 'cost_micros'])
+        .where('project_id', '=', projectId)
+        .where('day', '>=', from)
+        .where('day', '<=', to)
+        .unionAll(liveTasks(db, range).select(['day', 'wedge', 'status', 'runs', 'cost_micros']))
+        .as('all_runs'),
+    )
+    .select(['day', 'wedge', 'status', total('runs').as('runs'), total('cost_micros').as('cost_micros')])
+    .groupBy(['day', 'wedge', 'status'])
+    .execute()
+}
+
+export interface ClientSum {
+  client_id: string
+  runs: number
+  cost_micros: number
+}
+
+/** The dearest first. */
+export function clientsIn(db: Db, range: Range, most: number): Promise<ClientSum[]> {
+  const { projectId, spans } = range
+  return db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('report_clients')
+        .select(['client_id', 'runs', 'cost_micros'])
+        .where('project_id', '=', projectId)
+        .where('span', 'in', spans)
+        .unionAll(
+          liveTasks(db, range)
+            .select((of) => [of.ref('client_id').$notNull().as('client_id'), 'runs', 'cost_micros'])
+            .where('client_id', 'is not', null),
+        )
+        .as('all_runs'),
+    )
+    .select(['client_id', total('runs').as('runs'), total('cost_micros').as('cost_micros')])
+    .groupBy('client_id')
+    .orderBy('cost_micros', 'desc')
+    .orderBy('client_id')
+    .limit(most)
+    .execute()
+}
+
+export interface ApprovalSum {
+  status: string
+  n: number
+  /** Null while the row is not folded: then the times and who decided tell. */
+  wait_ms: number | null
+  created_at: string
+  decided_at: string | null
+  decided_by_kind: string | null
+}
+
+export function approvalsIn(db: Db, range: Range): Promise<ApprovalSum[]> {
+  const { projectId, spans } = range
+  return db
+    .selectFrom('report_approvals')
+    .select([
+      'status',
+      total('n').as('n'),
+      sql<number | null>`wait_ms`.as('wait_ms'),
+      sql<string>`''`.as('created_at'),
+      sql<string | null>`null`.as('decided_at'),
+      sql<string | null>`null`.as('decided_by_kind'),
+    ])
+    .where('project_id', '=', projectId)
+    .where('span', 'in', spans)
+    .groupBy(['status', 'wait_ms'])
+    .unionAll(liveApprovals(db, range))
+    .execute()
+}
+
+/** Rows that are not in the sums: those beyond the mark, and those before it that were left open. */
+function liveTasks(db: Db, { projectId, from, to }: Range) {
+  const columns = ['tasks.wedge', 'tasks.status', 'tasks.client_id', 'tasks.cost_micros'] as const
+  const beyond = db
+    .selectFrom('tasks')
+    .select([day('tasks').as('day'), sql<number>`1`.as('runs'), ...columns])
+    .where('tasks.project_id', '=', projectId)
+    .where('tasks.id', '>', mark(projectId, 'tasks'))
+    .where('tasks.created_at', '>=', from)
+    .where('tasks.created_at', '<', behind(to))
+  const left = db
+    .selectFrom('report_open')
+    .innerJoin('tasks', 'tasks.id', 'report_open.id')
+    .select([day('tasks').as('day'), sql<number>`1`.as('runs'), ...columns])
+    .where('report_open.project_id', '=', projectId)
+    .where('report_open.source', '=', 'tasks')
+    .where('tasks.created_at', '>=', from)
+    .where('tasks.created_at', '<', behind(to))
+  return db.selectFrom(beyond.unionAll(left).as('live'))
+}
+
+function liveApprovals(db: Db, { projectId, from, to }: Range) {
+  const columns = ['approvals.created_at', 'approvals.decided_at', 'approvals.decided_by_kind'] as const
+  const beyond = db
+    .selectFrom('approvals')
+    .select(['approvals.status', sql<number>`1`.as('n'), sql<number | null>`null`.as('wait_ms'), ...columns])
+    .where('approvals.project_id', '=', projectId)
+    .where('approvals.id', '>', mark(projectId, 'approvals'))
+    .where('approvals.created_at', '>=', from)
+    .where('approvals.created_at', '<', behind(to))
+  const left = db
+    .selectFrom('report_open')
+    .innerJoin('approvals', 'approvals.id', 'report_open.id')
+    .select(['approvals.status', sql<number>`1`.as('n'), sql<number | null>`null`.as('wait_ms'), ...columns])
+    .where('report_open.project_id', '=', projectId)
+    .where('report_open.source', '=', 'approvals')
+    .where('approvals.created_at', '>=', from)
+    .where('approvals.created_at', '<', behind(to))
+  return beyond.unionAll(left)
+}
+
+const mark = (projectId: string, source: Source) =>
+  sql<string>`coalesce((select folded_to from report_marks where project_id = ${projectId} and source = ${source}), '')`
+const day = (table: 'tasks') => sql<string>`substr(${sql.ref(`${table}.created_at`)}, 1, 10)`
+/** Sorts after every time of the day. */
+const behind = (to: string) => `${to}U`
+/** PostgreSQL sums whole numbers to decimals, which come as text. */
+const total = (column: string) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`

@@ -1,0 +1,37 @@
+/** Where nobody decided there is no wait. */
+export const NO_WAIT = -1
+
+interface Decided {
+  status: string
+  created_at: string
+  decided_at: string | null
+  decided_by_kind: string | null
+}
+
+/**
+ * How long a person took to decide, in milliseconds. Three digits are kept: finer ones mean nothing to anybody, and
+ * coarse ones make few different values, so that a year of waits can be kept as counts.
+ */
+export function waitOf({ status, created_at, decided_at, decided_by_kind }: Decided): number {
+  const byPerson = (status === 'approved' || status === 'rejected') && decided_by_kind !== 'system'
+  if (!byPerson || decided_at === null) return NO_WAIT
+  return Number(Math.max(0, Date.parse(decided_at) - Date.parse(created_at)).toPrecision(3))
+}
+
+/** The middle of many, given as how often each occurs; null of none. */
+export function medianOf(counts: ReadonlyMap<number, number>): number | null {
+  const sorted = [...counts].toSorted(([a], [b]) => a - b)
+  const total = sorted.reduce((sum, [, n]) => sum + n, 0)
+  if (total === 0) return null
+  const [low, high] = [at(sorted, Math.floor((total - 1) / 2)), at(sorted, Math.floor(total / 2))]
+  return (low + high) / 2
+}
+
+function at(sorted: readonly (readonly [number, number])[], place: number): number {
+  let before = 0
+  for (const [value, n] of sorted) {
+    before += n
+    if (place < before) return value
+  }
+  throw new Error('a place behind the end was asked for')
+}

@@ -1,0 +1,319 @@
+import { describe, expect, test } from 'vitest'
+import { makeId } from '../../src/base/ids.ts'
+import { pooledRandom } from '../../src/ctx/system.ts'
+import { foldReports } from '../../src/reports/fold.ts'
+import { medianOf, waitOf } from '../../src/reports/wait.ts'
+import type { Approvals, Tasks } from '../../src/store/tables.ts'
+import { eachStore, type TestApp, testApp } from '../app.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+const random = pooledRandom()
+
+eachStore((store) => {
+  describe('analytics', () => {
+    test('of a project without tasks has a row for every day and no numbers', async () => {
+      const app = await testApp({ store })
+      const { status, body } = await app.call('GET', '/v1/analytics')
+      expect(status).toBe(200)
+      expect(body).toMatchObject({
+        days: 30,
+        from: '2026-02-01T00:00:00.000Z',
+        to: '2026-03-02T09:00:00.000Z',
+        runs: 0,
+        success_rate: 0,
+        cost_usd: 0,
+        median_approval_wait_s: null,
+        by_wedge: [],
+        by_client: [],
+      })
+      expect(body.by_day).toHaveLength(30)
+      expect(body.by_day[29]).toEqual({ day: '2026-03-02', runs: 0, succeeded: 0, cost_usd: 0 })
+    })
+
+    test.each(['0', '366', '-1', '1.5', 'all', ''])('refuses days=%s', async (days) => {
+      const app = await testApp({ store })
+      const { status, body } = await app.call('GET', `/v1/analytics?days=${days}`)
+      expect(status).toBe(400)
+      expect(body.error).toBe("query 'days' must be a whole number from 1 to 365")
+    })
+
+    test('counts what ran, by the UTC day of its creation, right to the cent', async () => {
+      const app = await testApp({ store })
+      await addTasks(app, [
+        { status: 'succeeded', cost_micros: 100_001, client_id: 'cli_a' },
+        { status: 'succeeded', cost_micros: 200_002, wedge: 'other', created_at: '2026-03-01T23:59:59.999Z' },
+        { status: 'failed', cost_micros: 3, client_id: 'cli_b', created_at: '2026-03-01T00:00:00.000Z' },
+        { status: 'cancelled', cost_micros: 0, wedge: 'other' },
+        { status: 'awaiting_approval', cost_micros: 50_000, client_id: 'cli_b' },
+        { status: 'succeeded', cost_micros: 9_000_000, created_at: '2026-02-28T23:59:59.999Z' },
+      ])
+      const { body } = await app.call('GET', '/v1/analytics?days=2')
+      expect(body).toMatchObject({
+        days: 2,
+        from: '2026-03-01T00:00:00.000Z',
+        runs: 5,
+        succeeded: 2,
+        failed: 1,
+        rejected: 0,
+        expired: 0,
+        cancelled: 1,
+        success_rate: 0.5,
+        cost_usd: 0.350006,
+        by_wedge: [
+          { wedge: 'echo', runs: 3, success_rate: 0.5, cost_usd: 0.150004 },
+          { wedge: 'other', runs: 2, success_rate: 0.5, cost_usd: 0.200002 },
+        ],
+        by_day: [
+          { day: '2026-03-01', runs: 2, succeeded: 1, cost_usd: 0.200005 },
+          { day: '2026-03-02', runs: 3, succeeded: 1, cost_usd: 0.150001 },
+        ],
+        by_client: [
+          { client_id: 'cli_a', runs: 1, cost_usd: 0.100001 },
+          { client_id: 'cli_b', runs: 2, cost_usd: 0.050003 },
+        ],
+      })
+    })
+
+    test('tells how long people took to decide, and counts every approval', async () => {
+      const app = await testApp({ store })
+      await addApprovals(app, [
+        { status: 'approved', waited: 10_000 },
+        { status: 'approved', waited: 90_000 },
+        { status: 'rejected', waited: 20_000 },
+        { status: 'rejected', waited: 1_000, decided_by_kind: 'system' },
+        { status: 'expired', waited: 300_000, decided_by_kind: 'system' },
+        { status: 'auto_approved', waited: 0, decided_by_kind: 'system' },
+        { status: 'pending', waited: null },
+      ])
+      const { body } = await app.call('GET', '/v1/analytics?days=1')
+      expect(body.median_approval_wait_s).toBe(20)
+      expect(body.approvals).toEqual({
+        requested: 7,
+        pending: 1,
+        auto_approved: 1,
+        approved: 2,
+        rejected: 2,
+        expired: 1,
+      })
+    })
+
+    test('says the same before, between and after the folds, whatever is still open', async () => {
+      const app = await testApp({ store })
+      const now = app.clock.now()
+      const statuses = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled', 'running', 'queued']
+      await addTasks(
+        app,
+        Array.from({ length: 2500 }, (_, n) => ({
+          status: statuses[n % 7] as string,
+          cost_micros: n * 7,
+          wedge: `w${n % 3}`,
+          client_id: n % 4 === 0 ? `cli_${n % 5}` : null,
+          created_at: new Date(now - ((n * 37 * MINUTE) % (400 * DAY))).toISOString(),
+        })),
+      )
+      await addApprovals(
+        app,
+        Array.from({ length: 1300 }, (_, n) => ({
+          status: ['approved', 'rejected', 'pending', 'auto_approved'][n % 4] as string,
+          waited: n % 4 < 2 ? (n * 137) % 290_000 : null,
+          created_at: new Date(now - ((n * 53 * MINUTE) % (300 * DAY))).toISOString(),
+        })),
+      )
+      const report = async (days: number) => (await app.call('GET', `/v1/analytics?days=${days}`)).body
+      const before = { year: await report(365), week: await report(7) }
+      expect(before.year.runs).toBe(2500)
+      const folds = await Promise.all([foldReports(app.ctx), foldReports(app.ctx)])
+      expect(Math.max(...folds)).toBeGreaterThan(3000)
+      expect({ year: await report(365), week: await report(7) }).toEqual(before)
+      await finish(app)
+      const finished = { year: await report(365), week: await report(7) }
+      expect(finished.year.succeeded).toBe(before.year.succeeded + before.year.runs - ended(before.year))
+      await foldReports(app.ctx)
+      expect({ year: await report(365), week: await report(7) }).toEqual(finished)
+      expect(await foldReports(app.ctx)).toBe(0)
+      const left = await app.ctx.db.selectFrom('report_open').selectAll().execute()
+      expect(left).toEqual([])
+    })
+
+    test('folds nothing that is younger than ten minutes', async () => {
+      const app = await testApp({ store })
+      await addTasks(app, [{ created_at: new Date(app.clock.now() - 9 * MINUTE).toISOString() }])
+      expect(await foldReports(app.ctx)).toBe(0)
+      expect((await app.call('GET', '/v1/analytics?days=1')).body.runs).toBe(1)
+    })
+  })
+
+  describe('the trace of a task', () => {
+    test('is the tree of its run, with the status of the task', async () => {
+      const app = await testApp({ store })
+      const { id } = await app.createTask({ input: 'hello' })
+      await app.finished(id)
+      const { status, body } = await app.call('GET', `/v1/tasks/${id}/trace`)
+      expect(status).toBe(200)
+      expect(body).toMatchObject({
+        task_id: id,
+        status: 'succeeded',
+        root: { span_id: 's1', parent_id: null, kind: 'task', status: 'ok' },
+      })
+      expect((await app.call('GET', '/v1/tasks/task_none/trace')).status).toBe(404)
+    })
+
+    test('is folded from a log of any length', async () => {
+      const app = await testApp({ store })
+      await addTasks(app, [{ id: 'task_long', status: 'running' }])
+      const event = (seq: number, type: string, data: object) => ({
+        task_id: 'task_long',
+        seq,
+        type,
+        ts: new Date(app.clock.now() + seq).toISOString(),
+        data: JSON.stringify(data),
+      })
+      const deltas = Array.from({ length: 2300 }, (_, n) => event(n + 2, 'token.delta', { text: 'x' }))
+      const log = [event(1, 'task.created', {}), ...deltas, event(2302, 'step.started', { step: 1, label: 'think' })]
+      for (let n = 0; n < log.length; n += 500) {
+        await app.ctx.db
+          .insertInto('events')
+          .values(log.slice(n, n + 500))
+          .execute()
+      }
+      const { body } = await app.call('GET', '/v1/tasks/task_long/trace')
+      expect(body.status).toBe('running')
+      expect(body.root.children).toMatchObject([{ span_id: 's2302', name: 'think', kind: 'step' }])
+    })
+  })
+})
+
+describe('waits', () => {
+  test('keep three digits', () => {
+    const wait = (ms: number) =>
+      waitOf({
+        status: 'approved',
+        created_at: '2026-01-01T00:00:00.000Z',
+        decided_at: new Date(Date.UTC(2026, 0, 1) + ms).toISOString(),
+        decided_by_kind: 'member',
+      })
+    expect([0, 7, 512, 12_345, 299_999].map(wait)).toEqual([0, 7, 512, 12_300, 300_000])
+  })
+
+  test('have a middle', () => {
+    expect(medianOf(new Map())).toBeNull()
+    expect(medianOf(new Map([[5, 1]]))).toBe(5)
+    expect(
+      medianOf(
+        new Map([
+          [9, 1],
+          [1, 1],
+        ]),
+      ),
+    ).toBe(5)
+    expect(
+      medianOf(
+        new Map([
+          [1, 2],
+          [100, 3],
+        ]),
+      ),
+    ).toBe(100)
+  })
+})
+
+async function projectOf(app: TestApp): Promise<string> {
+  return (await app.call('GET', '/v1/projects')).body.data[0].id
+}
+
+/** Ids are made at the time of creation, as the service does. */
+const idAt = (prefix: 'task' | 'apr', created_at: string) => makeId(prefix, Date.parse(created_at), random)
+
+async function addTasks(app: TestApp, rows: Partial<Tasks>[]): Promise<void> {
+  const project_id = await projectOf(app)
+  const tasks = rows.map((row): Tasks => {
+    const created_at = row.created_at ?? new Date(app.clock.now() - 30 * MINUTE).toISOString()
+    return {
+      id: idAt('task', created_at),
+      project_id,
+      wedge: 'echo',
+      task_type: 'say',
+      status: 'succeeded',
+      input: 'null',
+      actor: 'null',
+      constraints: '{}',
+      tools: '[]',
+      output_schema: null,
+      output: null,
+      error: null,
+      cost_micros: 0,
+      client_id: null,
+      thread_id: null,
+      channel_id: null,
+      case_id: null,
+      schedule_id: null,
+      retry_of: null,
+      last_event_id: 0,
+      epoch: 0,
+      replica: 'somewhere else',
+      cancel_requested: 0,
+      created_at,
+      started_at: null,
+      finished_at: null,
+      ...row,
+    }
+  })
+  for (let n = 0; n < tasks.length; n += 200) {
+    const some = tasks.slice(n, n + 200)
+    await app.ctx.store.transact(async (db) => void (await db.insertInto('tasks').values(some).execute()))
+  }
+}
+
+type NewApproval = Partial<Approvals> & { waited: number | null }
+
+async function addApprovals(app: TestApp, rows: NewApproval[]): Promise<void> {
+  const project_id = await projectOf(app)
+  const approvals = rows.map(({ waited, ...row }): Approvals => {
+    const created_at = row.created_at ?? new Date(app.clock.now() - 30 * MINUTE).toISOString()
+    return {
+      id: idAt('apr', created_at),
+      project_id,
+      task_id: 'task_x',
+      wedge: 'echo',
+      task_type: 'say',
+      action: 'send',
+      risk: 'high',
+      path: 'action',
+      payload: '{}',
+      payload_sha256: '',
+      edited: null,
+      status: 'approved',
+      policy_reason: null,
+      policy_rule: null,
+      reason: null,
+      note: null,
+      connection_id: null,
+      created_at,
+      expires_at: '2099-01-01T00:00:00.000Z',
+      decided_at: waited === null ? null : new Date(Date.parse(created_at) + waited).toISOString(),
+      decided_by_kind: 'member',
+      decided_by_id: 'mem_1',
+      ...row,
+    }
+  })
+  for (let n = 0; n < approvals.length; n += 200) {
+    const some = approvals.slice(n, n + 200)
+    await app.ctx.store.transact(async (db) => void (await db.insertInto('approvals').values(some).execute()))
+  }
+}
+
+/** Ends everything that is open. */
+async function finish(app: TestApp): Promise<void> {
+  const decided_at = new Date(app.clock.now()).toISOString()
+  await app.ctx.store.transact(async (db) => {
+    const open = ['running', 'queued']
+    await db.updateTable('tasks').set({ status: 'succeeded', cost_micros: 5 }).where('status', 'in', open).execute()
+    await db.updateTable('approvals').set({ status: 'expired', decided_at }).where('status', '=', 'pending').execute()
+  })
+}
+
+function ended(report: Record<string, number>): number {
+  const { succeeded = 0, failed = 0, rejected = 0, expired = 0, cancelled = 0 } = report
+  return succeeded + failed + rejected + expired + cancelled
+}
