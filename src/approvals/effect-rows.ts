@@ -1,7 +1,7 @@
 import type { PageQuery } from '../http/page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
-import type { Effects } from '../store/tables.ts'
+import type { Approvals, Effects } from '../store/tables.ts'
 
 /** Claims the effect of an approval: of all who try, one inserts the row, and only that one may call. */
 export const claimEffect = prepared<
@@ -26,16 +26,8 @@ export const claimEffect = prepared<
     .returning('approval_id'),
 )
 
-/** The approval and its task as they are now: locked by nothing, compared by the claim. */
-export const approvalAndTask = prepared<
-  { id: string },
-  { status: string; payload_sha256: string; task_status: string; epoch: number }
->((db, arg) =>
-  db
-    .selectFrom('approvals')
-    .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
-    .select(['approvals.status', 'approvals.payload_sha256', 'tasks.status as task_status', 'tasks.epoch'])
-    .where('approvals.id', '=', arg('id')),
+export const decidedAs = prepared<{ id: string }, Pick<Approvals, 'status' | 'payload_sha256'>>((db, arg) =>
+  db.selectFrom('approvals').select(['status', 'payload_sha256']).where('id', '=', arg('id')),
 )
 
 export const settleEffect = prepared<

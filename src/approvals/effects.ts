@@ -4,9 +4,10 @@ import { type ActionResult, act } from '../connections/act.ts'
 import type { Connection } from '../connections/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
+import { takeNumbers } from '../events/rows.ts'
 import type { Approvals, Effects } from '../store/tables.ts'
 import { type AskingRun, payloadHash, Refused } from './ask.ts'
-import { approvalAndTask, claimEffect, settleEffect } from './effect-rows.ts'
+import { decidedAs, claimEffect, settleEffect } from './effect-rows.ts'
 import { approvedPayload } from './record.ts'
 
 export const EffectRecord = z
@@ -50,10 +51,11 @@ export async function performAction(
 
 /** Only a row that says approved, of a run that still runs, becomes an effect. */
 async function claim(tx: Tx, run: AskingRun, approval: Approvals, connection: Connection): Promise<void> {
-  const [now] = await approvalAndTask(tx.db, { id: approval.id })
+  const [now] = await decidedAs(tx.db, { id: approval.id })
   const passed = now?.status === 'approved' || now?.status === 'auto_approved'
   if (!now || !passed || now.payload_sha256 !== approval.payload_sha256) throw new Refused(now?.status ?? 'withdrawn')
-  const running = now.epoch === run.epoch && (now.task_status === 'running' || now.task_status === 'awaiting_approval')
+  // Taking no number still locks the run's row: a cancel comes before the claim or after it, never in between.
+  const [running] = await takeNumbers(tx.db, { id: run.taskId, epoch: run.epoch, count: 0 })
   if (!running) throw new Refused('withdrawn: the run is over')
   const [claimed] = await claimEffect(tx.db, {
     approval_id: approval.id,

@@ -27,7 +27,7 @@ export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Prom
     tell: () => {},
     hear: () => {},
     async close() {
-      await lane.idle()
+      await lane.close()
       await reading.destroy()
       await writing.destroy()
     },
@@ -47,6 +47,7 @@ interface Member {
 class CommitLane {
   #waiting: Member[] = []
   #draining: Promise<void> | null = null
+  #closed = false
   commitMs = 0
   readonly #handle: Handle
   readonly #db: Db
@@ -58,12 +59,15 @@ class CommitLane {
 
   transact<T>(work: (db: Db) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      if (this.#closed) return reject(new Error('the store is closed'))
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
       this.#draining ??= this.#drain()
     })
   }
 
-  async idle(): Promise<void> {
+  /** Takes no more, and resolves when what was taken is done. */
+  async close(): Promise<void> {
+    this.#closed = true
     while (this.#draining) await this.#draining
   }
 
