@@ -4,7 +4,7 @@ import type { PolicyRule } from '../base/wedge.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { AskingRun, GatedRequest } from './ask.ts'
-import { answer, firstMatch } from './policy.ts'
+import { answer, firstMatch, type PolicyCounts } from './policy.ts'
 import { unuseRule, useRule, usesOf } from './rows.ts'
 
 /**
@@ -25,9 +25,11 @@ export async function consultPolicy(
     task: await usesOf(tx.db, run.projectId, counters.rule, counters.task),
     day: await usesOf(tx.db, run.projectId, counters.rule, counters.day),
   }
-  const verdict = answer(rules, { action, payload }, () => counts)
-  if (!verdict.approve || !(await use(tx, run.projectId, counters, rule))) return null
-  return { rule, reason: verdict.reason }
+  if (!answer(rules, { action, payload }, () => counts).approve) return null
+  const taken = await use(tx, run.projectId, counters, rule)
+  // Others may have used the rule since we counted: the reason tells the use that is ours.
+  const verdict = taken && answer(rules, { action, payload }, () => taken)
+  return verdict?.approve ? { rule, reason: verdict.reason } : null
 }
 
 interface Counters {
@@ -46,20 +48,23 @@ function countersOf(tx: Tx, run: AskingRun, rule: PolicyRule): Counters {
   }
 }
 
-/** Takes one use of each cap, or none: another run may have taken the last since we counted. */
-async function use(tx: Tx, projectId: string, counters: Counters, rule: PolicyRule): Promise<boolean> {
+/** Takes one use of each cap and answers what was used before, or takes none: another may have taken the last. */
+async function use(tx: Tx, project_id: string, counters: Counters, rule: PolicyRule): Promise<PolicyCounts | null> {
+  const before: PolicyCounts = { task: 0, day: 0 }
   const taken: string[] = []
-  for (const [span, cap] of [
-    [counters.task, rule.max_per_task],
-    [counters.day, rule.max_per_day],
+  for (const [kind, cap] of [
+    ['task', rule.max_per_task],
+    ['day', rule.max_per_day],
   ] as const) {
     if (cap === undefined) continue
-    const [used] = await useRule(tx.db, { project_id: projectId, rule: counters.rule, span, cap })
-    if (used) taken.push(span)
-    else {
-      for (const back of taken) await unuseRule(tx.db, { project_id: projectId, rule: counters.rule, span: back })
-      return false
+    const counter = { project_id, rule: counters.rule, span: counters[kind] }
+    const [used] = await useRule(tx.db, { ...counter, cap })
+    if (!used) {
+      for (const span of taken) await unuseRule(tx.db, { ...counter, span })
+      return null
     }
+    taken.push(counters[kind])
+    before[kind] = used.used - 1
   }
-  return true
+  return before
 }

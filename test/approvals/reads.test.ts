@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { eachStore, writeFiles } from '../app.ts'
+import { answerJson, CALLER, type Desk, desks, passing } from './desk.ts'
+
+const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))
+writeFiles(agentDir, CALLER)
+afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
+
+interface Said {
+  status: number
+  body: Record<string, unknown>
+}
+
+eachStore((store) => {
+  const shared = desks(store, {
+    env: { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir, SVC_READ_MAX_PER_TASK: '8' },
+  })
+  afterEach(() => {
+    shared().outside.answer = (_seen, response) => answerJson(response, 200, { done: true })
+    shared().outside.received.length = 0
+  })
+
+  /** What the sandbox plane answered to the calls of one run. */
+  async function said(desk: Desk, calls: object[], more: object = {}): Promise<{ answers: Said[]; taskId: string }> {
+    const { id } = await desk.createTask({ wedge: 'gate', task_type: 'act', input: { calls, ...more } })
+    const ended = await passing(desk, desk.finished(id))
+    expect(ended).toMatchObject({ status: 'succeeded', error: null })
+    return { answers: ended.output as Said[], taskId: id }
+  }
+  const read = (path: string, more: object = {}) => ({ path: 'reads/crm', body: { path, ...more } })
+
+  test('a read is a GET below the base of the connection, ungated, and the agent sees its answer', async () => {
+    const desk = shared()
+    const { answers, taskId } = await said(desk, [
+      read('orders?open=1'),
+      { method: 'GET', path: 'reads/crm?path=orders%2F7&connection=crm' },
+    ])
+    const whole = { ok: true, status: 200, content_type: 'application/json', body: { done: true } }
+    expect(answers).toEqual([
+      { status: 200, body: whole },
+      { status: 200, body: whole },
+    ])
+    const seen = desk.outside.received.map(({ method, url, headers }) => [method, url, headers.authorization])
+    expect(seen).toEqual([
+      ['GET', '/crm/orders?open=1', 'Bearer secret-of-crm'],
+      ['GET', '/crm/orders/7', 'Bearer secret-of-crm'],
+    ])
+    expect((await desk.call('GET', `/v1/approvals?task_id=${taskId}`)).body.data).toEqual([])
+    const lines = (await desk.call('GET', '/v1/audit?limit=200')).body.data
+    const own = lines.filter((line: { actor: { id: string } }) => line.actor.id === taskId)
+    expect(own.map(({ action }: { action: string }) => action)).toEqual(['read.executed', 'read.executed'])
+  })
+
+  test('nothing but a relative path below the base is asked for', async () => {
+    const desk = shared()
+    const paths = [`${desk.outside.url}/crm/x`, '//evil.example/x', '../mail', 'a/../../mail', '%2e%2e/mail', '\\\\x']
+    const { answers } = await said(
+      desk,
+      paths.map((path) => read(path)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 400))
+    const other = await said(desk, [
+      { path: 'reads/crm', body: {} },
+      { path: 'reads/hook', body: { path: 'x' } },
+      { path: 'reads/none', body: { path: 'x' } },
+      { method: 'PUT', path: 'reads/crm', body: { path: 'x' } },
+      { method: 'DELETE', path: 'reads/crm' },
+    ])
+    expect(other.answers.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404])
+    expect(other.answers[1]?.body).toEqual({ error: "no executor for kind 'webhook'" })
+    expect(desk.outside.received).toEqual([])
+  })
+
+  test('too large, redirected, unreachable and silent are told apart', async () => {
+    const desk = shared()
+    desk.outside.answer = ({ url }, response) => {
+      if (url.endsWith('/large')) response.writeHead(200).end('x'.repeat(256 * 1024 + 1))
+      else if (url.endsWith('/full'))
+        response.writeHead(200, { 'content-type': 'text/plain' }).end('x'.repeat(256 * 1024))
+      else if (url.endsWith('/moved')) response.writeHead(302, { location: 'http://169.254.169.254/' }).end()
+      else if (url.endsWith('/cut')) response.destroy()
+      else if (url.endsWith('/missing')) answerJson(response, 404, { no: 1 })
+    }
+    const { answers } = await said(
+      desk,
+      ['large', 'full', 'moved', 'cut', 'missing', 'silent'].map((path) => read(path)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([400, 200, 400, 502, 200, 504])
+    expect(answers[4]?.body).toMatchObject({ ok: false, status: 404, body: { no: 1 } })
+  })
+
+  test('one read more than the task may is 429, also when all come at once', async () => {
+    const desk = shared()
+    const nine = Array.from({ length: 9 }, (_, n) => read(`orders/${n}`))
+    const { answers } = await said(desk, nine)
+    expect(answers.map(({ status }) => status)).toEqual([...nine.slice(1).map(() => 200), 429])
+    const twelve = Array.from({ length: 12 }, (_, n) => read(`orders/${n}`))
+    const atOnce = await said(desk, twelve, { together: true })
+    expect(atOnce.answers.filter(({ status }) => status === 200)).toHaveLength(8)
+    expect(atOnce.answers.filter(({ status }) => status === 429)).toHaveLength(4)
+    expect((await said(desk, [read('orders')])).answers[0]?.status).toBe(200)
+  })
+
+  test('what the upstream echoes of the secret is masked', async () => {
+    const desk = shared()
+    desk.outside.answer = ({ headers }, response) => answerJson(response, 200, { you: headers.authorization })
+    const { answers } = await said(desk, [read('echo')])
+    expect(answers[0]?.body.body).toEqual({ you: 'Bearer [secret]' })
+  })
+
+  test('tokens are good for their own routes and their own run only', async () => {
+    const desk = shared()
+    const { answers } = await said(desk, [
+      { ...read('x'), gate: true },
+      { path: 'gate', body: { tool: 'look_up' } },
+      { path: 'gate', gate: true, body: { tool: 'look_up' } },
+      { ...read('x'), token: desk.key },
+      { ...read('x'), token: 'svc_tsk_nobody' },
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 200, 401, 401])
+    expect(answers[2]?.body).toEqual({ decision: 'allowed' })
+    expect(desk.outside.received).toEqual([])
+  })
+})
