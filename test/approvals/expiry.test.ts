@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { expireDue } from '../../src/approvals/settle.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { eachStore } from '../app.ts'
@@ -37,10 +37,10 @@ eachStore((store) => {
       const desk = shared()
       const task = await startAct(desk)
       const id = await approvalOf(desk, task.id)
-      const { now } = desk.clock
-      desk.clock.now = () => now.call(desk.clock) + MINUTES_5
+      const due = desk.clock.now() + MINUTES_5
+      const clock = vi.spyOn(desk.clock, 'now').mockReturnValue(due)
       const late = await desk.call('POST', `/v1/approvals/${id}/approve`, {})
-      desk.clock.now = now
+      clock.mockRestore()
       expect(late).toMatchObject({ status: 409, body: { error: 'approval already decided (expired)' } })
       await desk.call('POST', `/v1/tasks/${task.id}/cancel`)
       expect(callsFor(desk, id)).toHaveLength(0)
