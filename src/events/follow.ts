@@ -1,7 +1,7 @@
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Chunk, Seat } from '../ctx/tails.ts'
 import { errorFrame } from '../http/sse.ts'
-import { chunkOf } from './frames.ts'
+import { chunkOf, clientText } from './frames.ts'
 import { readEvents, readHeads } from './rows.ts'
 
 const PAGE = 500
@@ -10,7 +10,7 @@ export interface Following {
   taskId: string
   /** The number of the last event that the caller has. */
   after: number
-  /** The event types that the caller may see; null: all. */
+  /** The event types that a client may see; null: the founder, who sees all. */
   types: ReadonlySet<string> | null
   /** The task had ended when the caller came: the stream ends where the log does. */
   ended: boolean
@@ -87,7 +87,7 @@ function bytesFor(chunk: Chunk, types: ReadonlySet<string> | null, cursor: numbe
   if (!types && chunk.first > cursor) return chunk.bytes
   return chunk.frames
     .filter((frame) => frame.seq > cursor && (!types || types.has(frame.type)))
-    .map((frame) => frame.text)
+    .map((frame) => (types ? clientText(frame) : frame.text))
     .join('')
 }
 

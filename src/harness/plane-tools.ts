@@ -23,7 +23,8 @@ const act: Tool = {
     // A rejected or expired approval is the end of the run, not something to work around.
     if (answer.status === 403) throw new RunFailed(`the action was refused: ${failureOf(answer)}`)
     const outcome = outcomeOf(answer)
-    return outcome.ok ? { ...outcome, shown: pick(fieldsOf(answer), 'status', 'approval_id') } : outcome
+    // The approval is the founder's matter; clients read this line too.
+    return outcome.ok ? { ...outcome, shown: pick(fieldsOf(answer), 'status') } : outcome
   },
 }
 
