@@ -10,7 +10,8 @@ export function summarise(
   sums: { runs: readonly RunSum[]; clients: readonly ClientSum[]; approvals: readonly ApprovalSum[] },
 ) {
   const { runs, clients, approvals } = sums
-  const all = tally(runs)
+  const ofDays = grouped(runs, 'day')
+  const all = tally([...ofDays.values()].flat())
   return {
     days: days.length,
     from: `${days[0]}T00:00:00.000Z`,
@@ -24,22 +25,21 @@ export function summarise(
     success_rate: all.successRate,
     cost_usd: all.costUsd,
     median_approval_wait_s: medianWait(approvals),
-    by_wedge: byWedge(runs),
-    by_day: byDay(days, runs),
+    by_wedge: byWedge(grouped(runs, 'wedge')),
+    by_day: byDay(days, ofDays),
     by_client: byClient(clients),
     approvals: approvalCounts(approvals),
   }
 }
 
-function byWedge(runs: readonly RunSum[]) {
-  return [...grouped(runs, 'wedge')]
+function byWedge(ofWedges: Groups) {
+  return [...ofWedges]
     .map(([wedge, ofWedge]) => ({ wedge, ...tally(ofWedge) }))
     .map(({ wedge, runs, successRate, costUsd }) => ({ wedge, runs, success_rate: successRate, cost_usd: costUsd }))
     .toSorted((a, b) => b.runs - a.runs || (a.wedge < b.wedge ? -1 : 1))
 }
 
-function byDay(days: readonly string[], runs: readonly RunSum[]) {
-  const ofDays = grouped(runs, 'day')
+function byDay(days: readonly string[], ofDays: Groups) {
   return days.map((day) => {
     const { runs, of, costUsd } = tally(ofDays.get(day) ?? [])
     return { day, runs, succeeded: of('succeeded'), cost_usd: costUsd }
@@ -89,12 +89,14 @@ function medianWait(approvals: readonly ApprovalSum[]): number | null {
   return median === null ? null : median / 1000
 }
 
-function grouped(sums: readonly RunSum[], by: 'wedge' | 'day'): Map<string, RunSum[]> {
-  const groups = new Map<string, RunSum[]>()
-  for (const row of sums) {
-    const group = groups.get(row[by])
+type Groups = Map<string, RunSum[]>
+
+function grouped(sums: readonly RunSum[], by: RunSum['by']): Groups {
+  const groups: Groups = new Map()
+  for (const row of sums.filter((one) => one.by === by)) {
+    const group = groups.get(row.name)
     if (group) group.push(row)
-    else groups.set(row[by], [row])
+    else groups.set(row.name, [row])
   }
   return groups
 }

@@ -12,8 +12,9 @@ export interface Range {
 }
 
 export interface RunSum {
-  day: string
-  wedge: string
+  /** Every run is in the sum of its day and once more in that of its wedge. */
+  by: 'day' | 'wedge'
+  name: string
   status: string
   runs: number
   cost_micros: number
@@ -25,19 +26,26 @@ export interface RunSum {
  */
 export function runsIn(db: Db, range: Range): Promise<RunSum[]> {
   const { projectId, from, to } = range
-  return db
-    .selectFrom((eb) =>
+  const all = db.with('all_runs', () =>
+    db
+      .selectFrom('report_runs')
+      .select(['day', 'wedge', 'status', 'runs', 'cost_micros'])
+      .where('project_id', '=', projectId)
+      .where('day', '>=', from)
+      .where('day', '<=', to)
+      .unionAll(liveTasks(db, range).select(['day', 'wedge', 'status', 'runs', 'cost_micros'])),
+  )
+  const sums = [total('runs').as('runs'), total('cost_micros').as('cost_micros')] as const
+  return all
+    .selectFrom('all_runs')
+    .select([sql<'day' | 'wedge'>`'day'`.as('by'), 'day as name', 'status', ...sums])
+    .groupBy(['day', 'status'])
+    .unionAll((eb) =>
       eb
-        .selectFrom('report_runs')
-        .select(['day', 'wedge', 'status', 'runs', 'cost_micros'])
-        .where('project_id', '=', projectId)
-        .where('day', '>=', from)
-        .where('day', '<=', to)
-        .unionAll(liveTasks(db, range).select(['day', 'wedge', 'status', 'runs', 'cost_micros']))
-        .as('all_runs'),
+        .selectFrom('all_runs')
+        .select([sql<'day' | 'wedge'>`'wedge'`.as('by'), 'wedge as name', 'status', ...sums])
+        .groupBy(['wedge', 'status']),
     )
-    .select(['day', 'wedge', 'status', total('runs').as('runs'), total('cost_micros').as('cost_micros')])
-    .groupBy(['day', 'wedge', 'status'])
     .execute()
 }
 

@@ -9,13 +9,14 @@ interface Decided {
 }
 
 /**
- * How long a person took to decide, in milliseconds. Three digits are kept: finer ones mean nothing to anybody, and
- * coarse ones make few different values, so that a year of waits can be kept as counts.
+ * How long a person took to decide, in milliseconds. From ten seconds on, whole seconds are kept: finer ones mean
+ * nothing to anybody, and few different values make a year of waits a short list of counts.
  */
 export function waitOf({ status, created_at, decided_at, decided_by_kind }: Decided): number {
   const byPerson = (status === 'approved' || status === 'rejected') && decided_by_kind !== 'system'
   if (!byPerson || decided_at === null) return NO_WAIT
-  return Number(Math.max(0, Date.parse(decided_at) - Date.parse(created_at)).toPrecision(3))
+  const ms = Math.max(0, Date.parse(decided_at) - Date.parse(created_at))
+  return ms < 10_000 ? Number(ms.toPrecision(3)) : Math.round(ms / 1000) * 1000
 }
 
 /** The middle of many, given as how often each occurs; null of none. */

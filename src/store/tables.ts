@@ -491,9 +491,40 @@ export interface ReportApprovals {
   /** A day, and once more its month. */
   span: string
   status: string
-  /** How long a person took, to three digits; -1 where nobody decided. */
+  /** How long a person took, roughly; -1 where nobody decided. */
   wait_ms: number
   n: number
+}
+
+export interface Webhooks {
+  id: string
+  project_id: string
+  url: string
+  /** JSON list of the notices that it gets. */
+  events: string
+  enabled: Flag
+  /** Until when the secret before the last rotation signs too. */
+  previous_until: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** A notice on its way to one webhook. What it says follows from the row, so no payload is kept. */
+export interface WebhookDeliveries {
+  webhook_id: string
+  /** The notice's own id, by which a receiver knows it again; the same for all webhooks that get it. */
+  id: string
+  project_id: string
+  event: string
+  subject: string
+  status: string
+  attempts: number
+  /** When it is due; while it is being sent, when the sender counts as lost. */
+  next_at: string | null
+  last_status: number | null
+  last_error: string | null
+  created_at: string
+  delivered_at: string | null
 }
 
 export interface Tables {
@@ -535,6 +566,8 @@ export interface Tables {
   audit_entries: AuditEntries
   audit_heads: AuditHeads
   audit_checkpoints: AuditCheckpoints
+  webhooks: Webhooks
+  webhook_deliveries: WebhookDeliveries
   report_marks: ReportMarks
   report_open: ReportOpen
   report_runs: ReportRuns
