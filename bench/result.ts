@@ -104,7 +104,7 @@ export function table(rows: readonly Row[]): string {
     .join('\n')
 }
 
-function figure(value: number): string {
+export function figure(value: number): string {
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en-US')
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Mode } from './bare/runs.ts'
 import type { Target } from './load/measure.ts'
 import type { Work } from './load/main.ts'
+import { figure } from './result.ts'
 
 const KEY = 'svc_key_bench_0123456789abcdefghijklmnop'
 
@@ -141,11 +142,55 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer)
 }
 
+/** Adds up what a server's processor did for so many operations. */
+export class Effort {
+  #ms = 0
+  #done = 0
+
+  async spend<T>(server: Server, work: () => Promise<T>, done: (result: T) => number): Promise<T> {
+    const before = cpuOf(server.pid)
+    const result = await work()
+    this.#ms += cpuOf(server.pid) - before
+    this.#done += done(result)
+    return result
+  }
+
+  /** Microseconds of processor time for one. */
+  get each(): number {
+    return (this.#ms * 1000) / this.#done
+  }
+}
+
+/** A note that compares the efforts of both; it holds on a busy machine too. */
+export function effortNote(service: Effort, bare: Effort): string {
+  const ratio = (service.each / bare.each).toFixed(1)
+  return `processor ${figure(service.each)} µs each, bare ${figure(bare.each)} (${ratio} ×)`
+}
+
 /** Resident memory of a process in MB, and of all below it. */
 export function memoryOf(pid: number): { own: number; all: number } {
   const own = residentMb(pid)
   const below = childrenOf(pid).reduce((sum, child) => sum + memoryOf(child).all, 0)
   return { own, all: own + below }
+}
+
+/** Processor time that a process and all below it have used, in ms. What others do on the machine hardly shows in it. */
+export function cpuOf(pid: number): number {
+  return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), ownCpu(pid))
+}
+
+const TICK_MS = 10
+
+function ownCpu(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    // Its own time and that of children that have ended.
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_MS
+  } catch {
+    return 0
+  }
 }
 
 function residentMb(pid: number): number {

@@ -84,8 +84,9 @@ export class BareRuns {
   }
 
   async #inFresh(task: BareTask, command: string[]): Promise<void> {
-    const child = await this.#stock.shift()
+    const next = this.#stock.shift()
     this.#restock(command)
+    const child = await next
     if (!child) throw new Error('nothing in stock')
     this.#waiting.set(task.id, (line) => {
       void this.#hear(task, line, () => {})

@@ -1,11 +1,11 @@
 import { Connection } from './connection.ts'
-import { median, percentile, type Target } from './measure.ts'
+import { median, type Target } from './measure.ts'
 
 /** So many clients, each with one request at a time, for so long; answers with requests per second and their times. */
 export async function hammer(
   target: Target,
   options: { clients: number; ms: number; method: string; path: string; body?: unknown; expect: number },
-): Promise<{ rate: number; p50: number }> {
+): Promise<{ rate: number; p50: number; done: number }> {
   const body = options.body === undefined ? undefined : JSON.stringify(options.body)
   const times: number[] = []
   const start = performance.now()
@@ -20,14 +20,14 @@ export async function hammer(
     connection.close()
   }
   await Promise.all(Array.from({ length: options.clients }, client))
-  return { rate: times.length / ((performance.now() - start) / 1000), p50: median(times) }
+  return { rate: times.length / ((performance.now() - start) / 1000), p50: median(times), done: times.length }
 }
 
 /** Whole runs: create over HTTP, follow the stream until `task.finished`. */
 export async function runs(
   target: Target,
   options: { clients: number; ms: number; body: unknown; pause_ms?: number },
-): Promise<{ rate: number; first: number; finished: number; finished_p99: number }> {
+): Promise<{ rate: number; first: number; finished: number; done: number }> {
   const body = JSON.stringify(options.body)
   const first: number[] = []
   const finished: number[] = []
@@ -54,7 +54,7 @@ export async function runs(
   }
   await Promise.all(Array.from({ length: options.clients }, client))
   const rate = finished.length / ((performance.now() - start) / 1000)
-  return { rate, first: median(first), finished: median(finished), finished_p99: percentile(finished, 0.99) }
+  return { rate, first: median(first), finished: median(finished), done: finished.length }
 }
 
 export async function createTask(connection: Connection, body: string): Promise<string> {

@@ -1,5 +1,6 @@
+import type { Work } from '../load/main.ts'
 import { alternate, rateRow, type Row } from '../result.ts'
-import type { Rig } from '../rig.ts'
+import { Effort, effortNote, type Rig, type Server } from '../rig.ts'
 
 const ROUND_MS = 1200
 const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
@@ -11,13 +12,14 @@ export async function create(rig: Rig): Promise<Row[]> {
   const rows: Row[] = []
   for (const clients of [1, 32]) {
     const options = { clients, ms: ROUND_MS, method: 'POST', path: '/v1/tasks', body: BODY, expect: 201 }
-    const rate = async (server: typeof service) => (await rig.load('hammer', server, options)).rate
+    const efforts = [new Effort(), new Effort()] as const
     const pairs = await alternate(
       4,
-      () => rate(service),
-      () => rate(bare),
+      () => rateOf(rig, service, efforts[0], options),
+      () => rateOf(rig, bare, efforts[1], options),
     )
-    rows.push(rateRow(`create, ${clients} client${clients > 1 ? 's' : ''}`, 'tasks/s', pairs, 0.6))
+    const name = `create, ${clients} client${clients > 1 ? 's' : ''}`
+    rows.push(rateRow(name, 'tasks/s', pairs, 0.6, effortNote(...efforts)))
   }
   return rows
 }
@@ -26,19 +28,30 @@ export async function create(rig: Rig): Promise<Row[]> {
 export async function get(rig: Rig): Promise<Row[]> {
   const service = await rig.service({ SVC_MAX_CONCURRENT_TASKS: '0', SVC_POOL: '0' })
   const bare = await rig.bare()
-  const rate = async (server: typeof service) => {
-    const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' }
-    const url = `http://127.0.0.1:${server.port}/v1/tasks`
-    const { id } = (await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(BODY) })).json()) as {
-      id: string
-    }
-    const options = { clients: 32, ms: ROUND_MS, method: 'GET', path: `/v1/tasks/${id}`, expect: 200 }
-    return (await rig.load('hammer', server, options)).rate
+  const efforts = [new Effort(), new Effort()] as const
+  const rate = async (server: Server, effort: Effort) => {
+    const path = `/v1/tasks/${await createOne(server)}`
+    return rateOf(rig, server, effort, { clients: 32, ms: ROUND_MS, method: 'GET', path, expect: 200 })
   }
   const pairs = await alternate(
     4,
-    () => rate(service),
-    () => rate(bare),
+    () => rate(service, efforts[0]),
+    () => rate(bare, efforts[1]),
   )
-  return [rateRow('read a task, 32 clients', 'GET/s', pairs, null, 'goal: 7,500/s on an idle machine')]
+  const note = `goal: 7,500/s on an idle machine; ${effortNote(...efforts)}`
+  return [rateRow('read a task, 32 clients', 'GET/s', pairs, null, note)]
+}
+
+async function rateOf(rig: Rig, server: Server, effort: Effort, options: Parameters<Work['hammer']>[1]) {
+  const work = () => rig.load('hammer', server, options)
+  return (await effort.spend(server, work, ({ done }) => done)).rate
+}
+
+async function createOne({ port, key }: Server): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/tasks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(BODY),
+  })
+  return ((await answer.json()) as { id: string }).id
 }

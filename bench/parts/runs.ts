@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { median } from '../load/measure.ts'
 import { alternate, costRow, goalRow, type Pairs, rateRow, type Row } from '../result.ts'
-import type { Rig, Server } from '../rig.ts'
+import { Effort, effortNote, type Rig, type Server } from '../rig.ts'
 
 const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
 const OWN_CELL = { ...BODY, wedge: 'workshop' }
@@ -16,19 +16,29 @@ export async function tasks(rig: Rig): Promise<Row[]> {
   const rows: Row[] = []
   for (const clients of [1, 32]) {
     const finished: Pairs = { service: [], bare: [] }
-    const rate = async (server: Server, times: number[]) => {
-      const result = await rig.load('runs', server, { clients, ms: 1500, body: BODY })
+    const efforts = [new Effort(), new Effort()] as const
+    const rate = async (server: Server, times: number[], effort: Effort) => {
+      const work = () => rig.load('runs', server, { clients, ms: 1500, body: BODY })
+      const result = await effort.spend(server, work, ({ done }) => done)
       times.push(result.finished)
       return result.rate
     }
-    await rate(service, [])
+    await rate(service, [], new Effort())
     const pairs = await alternate(
       4,
-      () => rate(service, finished.service),
-      () => rate(bare, finished.bare),
+      () => rate(service, finished.service, efforts[0]),
+      () => rate(bare, finished.bare, efforts[1]),
     )
     const times = `create to finished p50 ${median(finished.service).toFixed(2)} ms, bare ${median(finished.bare).toFixed(2)}`
-    rows.push(rateRow(`tasks, ${clients} client${clients > 1 ? 's' : ''}`, 'tasks/s', pairs, 0.6, times))
+    rows.push(
+      rateRow(
+        `tasks, ${clients} client${clients > 1 ? 's' : ''}`,
+        'tasks/s',
+        pairs,
+        0.6,
+        `${times}; ${effortNote(...efforts)}`,
+      ),
+    )
   }
   return rows
 }

@@ -1,5 +1,5 @@
 import { alternate, costRow, goalRow, rateRow, type Row } from '../result.ts'
-import { memoryOf, type Rig, type Server } from '../rig.ts'
+import { Effort, effortNote, memoryOf, type Rig, type Server } from '../rig.ts'
 
 /** The agent waits so long before it speaks, until all followers are there. */
 const WAIT_MS = 600
@@ -38,19 +38,22 @@ export async function throughput(rig: Rig): Promise<Row[]> {
     { followers: 100, events: 10_000 },
   ]) {
     let reconnects = 0
-    const rate = async (server: Server) => {
-      const result = await rig.load('follow', server, { followers, body: body(events) })
+    const efforts = [new Effort(), new Effort()] as const
+    const rate = async (server: Server, effort: Effort) => {
+      const work = () => rig.load('follow', server, { followers, body: body(events) })
+      const result = await effort.spend(server, work, () => events)
       if (result.events < events) throw new Error(`only ${result.events} of ${events} events came`)
       if (server === service) reconnects += result.reconnects
       return result.rate
     }
     const pairs = await alternate(
       3,
-      () => rate(service),
-      () => rate(bare),
+      () => rate(service, efforts[0]),
+      () => rate(bare, efforts[1]),
     )
+    const overflow = reconnects > 0 ? `; ${reconnects} reconnects after overflow` : ''
     const name = followers === 1 ? 'events through one stream' : `events to ${followers} followers`
-    rows.push(rateRow(name, 'events/s', pairs, 0.6, reconnects > 0 ? `${reconnects} reconnects after overflow` : ''))
+    rows.push(rateRow(name, 'events/s', pairs, 0.6, `${effortNote(...efforts)}${overflow}`))
   }
   return rows
 }
