@@ -90,7 +90,10 @@ function artifactRows(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]
     content: null,
   }
   const files = artifacts.map(({ content_base64: content, ...file }) => ({ ...file, content }))
-  return [own, ...files].map((file) => ({ ...base, ...file, id: ctx.world.newId('art') }))
+  const all = [own, ...files]
+  // Ids of one moment are in no order; sorted, they keep that of the files.
+  const ids = all.map(() => ctx.world.newId('art')).toSorted()
+  return all.map((file, i) => ({ ...base, ...file, id: ids[i] ?? '' }))
 }
 
 function artifactCreated({ id: artifact_id, name, content_type, size }: Artifacts): NewEvent {

@@ -23,7 +23,7 @@ type Told =
 
 /** An agent that says more than this, in events or in characters, says nothing worth keeping. */
 const MOST_EVENTS = 200_000
-const MOST_SAID = 128 * 1024 * 1024
+const MOST_SAID = 64 * 1024 * 1024
 /** Of one run together: all that its cell's own folder could hold. They wait in memory for its end. */
 const MOST_ARTIFACT_BYTES = 128 * 1024 * 1024
 /** Characters that wait for the log; beyond it the agent's pipe is left unread. */
