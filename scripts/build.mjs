@@ -1,8 +1,9 @@
-// Bundles what runs: the service with its command line, and the programs that live inside a sandbox.
+// Bundles what runs: the service with its command line, the programs that live inside a sandbox, and the console.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
+import { buildConsole } from './console.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -42,7 +43,10 @@ async function build() {
   try {
     // The stamp bears the time of the start: whatever is edited from here on is newer than the build.
     writeFileSync(join(fresh, stamp), '')
-    await Promise.all(bundles.filter(({ entry }) => existsSync(join(root, entry))).map((one) => bundle(one, fresh)))
+    const programs = bundles.filter(({ entry }) => existsSync(join(root, entry)))
+    // The tests of the service need the programs only.
+    const pages = process.argv.includes('--programs') ? [] : [buildConsole(dist)]
+    await Promise.all([...programs.map((one) => bundle(one, fresh)), ...pages])
     const outputs = readdirSync(fresh).filter((name) => name !== stamp)
     for (const name of [...outputs, stamp]) renameSync(join(fresh, name), join(dist, name))
   } finally {

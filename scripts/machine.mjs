@@ -4,12 +4,14 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 const DEBIAN_POSTGRES = '/usr/lib/postgresql'
+const MAC_CHROMES = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
 
 const needs = [
   { what: 'a PostgreSQL server', package: 'postgresql', there: () => postgresFolder() !== null },
   // Only Linux has it; elsewhere the service runs its agents as plain processes.
   { what: 'bubblewrap', package: 'bubblewrap', there: () => process.platform !== 'linux' || onPath('bwrap') !== null },
   { what: 'Python 3', package: 'python3', there: () => onPath('python3') !== null },
+  { what: 'Chromium', package: 'chromium', there: () => chromium() !== null },
 ]
 
 /** Installs what is missing where that is allowed; answers with a sentence when it is not, else with null. */
@@ -36,6 +38,13 @@ export function postgresFolder() {
   const versions = folders(DEBIAN_POSTGRES).toSorted((a, b) => Number(b) - Number(a))
   const debian = versions.map((version) => join(DEBIAN_POSTGRES, version, 'bin'))
   return [...searchPath(), ...debian].find((bin) => runs(join(bin, 'initdb')) && runs(join(bin, 'postgres'))) ?? null
+}
+
+/** The browser that the console is tested in. */
+export function chromium() {
+  const names = ['chromium', 'chromium-browser', 'google-chrome']
+  const candidates = searchPath().flatMap((folder) => names.map((name) => join(folder, name)))
+  return [...candidates, ...MAC_CHROMES].find(runs) ?? null
 }
 
 /** @param {string} program */

@@ -22,6 +22,7 @@ const checks = await Promise.all([
   check('format', [bin('@biomejs/biome/bin/biome'), 'format', '.']),
   check('lint', [bin('oxlint/bin/oxlint'), '--type-aware']),
   check('types', [bin('typescript/bin/tsc'), '--noEmit']),
+  check('types of the console', [bin('typescript/bin/tsc'), '--noEmit', '--project', 'console']),
 ])
 const tests = await vitest(process.argv.slice(2))
 const failed = tests.failed + checks.filter((ok) => !ok).length

@@ -12,6 +12,7 @@ import { clientPlane, openClientRoutes } from './client.ts'
 import { founderPlane } from './founder.ts'
 import { getMeta } from './meta.ts'
 import { openPlane } from './open.ts'
+import { pages } from './pages.ts'
 import { VERSION } from './version.ts'
 
 /** The server that people and programs reach: the open routes, the founder's and the client's plane. */
@@ -25,6 +26,7 @@ export function servePublicPlanes(ctx: Ctx, driver: Driver, isDraining: () => bo
   for (const one of Object.values(founder).flat()) {
     bind(app, ctx, one, (request) => scopeFor(ctx, request, one))
   }
+  for (const one of pages()) bind(app, ctx, one, async () => null)
   for (const one of clientPlane) bind(app, ctx, one, (request) => clientScope(ctx, request))
   // The sandbox plane lives on the cells' own sockets; here no credential opens it.
   app.all('/v1/internal/*', async () => {

@@ -1,0 +1,31 @@
+/**
+ * Who is signed in, and in which project. The token is a bearer: it is sent as a header and never stands in an address
+ * or a log line. It lives as long as the tab, or, for who wants to stay signed in, as long as the browser's storage.
+ */
+const TOKEN = 'svc.token'
+const PROJECT = 'svc.project'
+
+export function token(): string | null {
+  return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN)
+}
+
+export function keepToken(value: string, stay: boolean): void {
+  forget()
+  const storage = stay ? localStorage : sessionStorage
+  storage.setItem(TOKEN, value)
+}
+
+export function forget(): void {
+  sessionStorage.removeItem(TOKEN)
+  localStorage.removeItem(TOKEN)
+}
+
+/** Null: the only project there is, or all of them. */
+export function project(): string | null {
+  return localStorage.getItem(PROJECT)
+}
+
+export function chooseProject(id: string | null): void {
+  if (id === null) localStorage.removeItem(PROJECT)
+  else localStorage.setItem(PROJECT, id)
+}

@@ -1,0 +1,85 @@
+import * as credential from './credential.ts'
+
+/** The service's refusal, in its own sentence. */
+export class ApiError extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+export interface Call {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+}
+
+/** The one door to the API. What is asked for is what the contract promises, so the answer's type is the caller's word. */
+export async function call<T>(path: string, options: Call = {}): Promise<T> {
+  const response = await request(path, options)
+  // The contract's types are promised by the service, not proven here.
+  return (response.status === 204 ? null : await response.json()) as T
+}
+
+/** The raw answer, for streams and artifacts. Refusals become an ApiError here too. */
+export async function request(path: string, { method = 'GET', body, headers, signal }: Call = {}): Promise<Response> {
+  const response = await fetch(path, {
+    method,
+    headers: {
+      ...authorization(),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  })
+  noteClock(response)
+  if (response.ok) return response
+  if (response.status === 401 && credential.token() !== null) window.dispatchEvent(new Event('svc:signed-out'))
+  throw new ApiError(response.status, await sentence(response))
+}
+
+function authorization(): Record<string, string> {
+  const token = credential.token()
+  const project = credential.project()
+  return {
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...(token && project && { 'x-svc-project': project }),
+  }
+}
+
+async function sentence(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => null)
+  if (typeof body === 'object' && body !== null && 'error' in body) return String(body.error)
+  return `the service answered ${response.status}`
+}
+
+/** How far the service's clock is ahead of this one: a countdown must end when the service says so. */
+let ahead = 0
+
+function noteClock(response: Response): void {
+  const date = Date.parse(response.headers.get('date') ?? '')
+  // The header has whole seconds; less than two of difference is not worth a jump.
+  if (!Number.isNaN(date)) ahead = Math.abs(date - Date.now()) < 2_000 ? 0 : date - Date.now()
+}
+
+export const serviceNow = (): number => Date.now() + ahead
+
+/** The same call for a terminal; the key stands there as a variable, never as itself. */
+export function asCurl(path: string, { method = 'GET', body, headers }: Call = {}): string {
+  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quote(location.origin + path)}`]
+  lines.push('-H "Authorization: Bearer $SVC_KEY"')
+  for (const [name, value] of Object.entries(headers ?? {})) lines.push(`-H ${quote(`${name}: ${value}`)}`)
+  if (body !== undefined) lines.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body))}`)
+  return lines.join(' \\\n  ')
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message
+  if (error instanceof TypeError) return 'the service cannot be reached'
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,91 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { ApiError } from './http.ts'
+import { pause, readStream } from './sse.ts'
+
+/** A line of the project's stream: something changed, read it again if you show it. */
+export interface Changed {
+  kind: 'task' | 'approval' | 'case'
+  id: string
+  status: string
+}
+
+export type LiveState = 'connecting' | 'live' | 'polling' | 'offline'
+
+const POLL_MS = 5_000
+const GATHER_MS = 120
+
+/**
+ * The one live connection of the console. Changes are gathered for a moment and then make the queries of their kind
+ * stale; what nobody looks at is not fetched. There is no replay, so each (re)connection makes everything stale.
+ * While the service has no such stream, the same queries go stale every few seconds.
+ */
+export async function followProject(
+  queries: QueryClient,
+  signal: AbortSignal,
+  onState: (state: LiveState) => void,
+  onChanged: (changed: Changed) => void,
+): Promise<void> {
+  const stale = gatherer((kinds) => kinds.forEach((kind) => refresh(queries, kind)))
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await readStream('/v1/stream', ({ event, data }) => event === 'changed' && note(data), {
+        signal,
+        onOpen() {
+          failures = 0
+          onState('live')
+          stale.all()
+        },
+      })
+    } catch (error) {
+      if (signal.aborted) return
+      if (error instanceof ApiError && error.status === 404) {
+        onState('polling')
+        stale.all()
+        await pause(POLL_MS, signal)
+        continue
+      }
+      failures++
+      onState('offline')
+    }
+    await pause(Math.min(250 * 2 ** failures, 10_000), signal)
+  }
+
+  function note(data: string): void {
+    const changed = changedOf(data)
+    if (!changed) return
+    onChanged(changed)
+    stale.one(changed.kind)
+  }
+}
+
+const KINDS: Changed['kind'][] = ['task', 'approval', 'case']
+
+/** Query keys begin with the plural of what they show; `work` marks what depends on tasks and approvals alike. */
+function refresh(queries: QueryClient, kind: Changed['kind']): void {
+  void queries.invalidateQueries({ queryKey: [`${kind}s`] })
+  if (kind !== 'case') void queries.invalidateQueries({ queryKey: ['work'] })
+}
+
+function gatherer(flush: (kinds: Set<Changed['kind']>) => void) {
+  let kinds = new Set<Changed['kind']>()
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const later = () => {
+    timer ??= setTimeout(() => {
+      const gathered = kinds
+      kinds = new Set()
+      timer = null
+      flush(gathered)
+    }, GATHER_MS)
+  }
+  return {
+    one: (kind: Changed['kind']) => (kinds.add(kind), later()),
+    all: () => (KINDS.forEach((kind) => kinds.add(kind)), later()),
+  }
+}
+
+function changedOf(data: string): Changed | null {
+  const value: unknown = JSON.parse(data)
+  if (typeof value !== 'object' || value === null || !('kind' in value) || !('id' in value)) return null
+  const kind = KINDS.find((one) => one === value.kind)
+  return kind ? { kind, id: String(value.id), status: 'status' in value ? String(value.status) : '' } : null
+}

@@ -1,0 +1,121 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { call } from './http.ts'
+import type {
+  Analytics,
+  Approval,
+  ApprovalStatus,
+  Meta,
+  Page,
+  Session,
+  Task,
+  TaskStatus,
+  Trace,
+  WedgeSummary,
+} from './types.ts'
+
+/** What the console reads. The first word of a key is the plural that live.ts makes stale. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => call<Session>('/v1/auth/session', { signal }),
+  staleTime: 60_000,
+  retry: false,
+})
+
+export const metaQuery = queryOptions({
+  queryKey: ['meta'],
+  queryFn: ({ signal }) => call<Meta>('/v1/meta', { signal }),
+  staleTime: 30_000,
+})
+
+export const wedgesQuery = queryOptions({
+  queryKey: ['wedges'],
+  queryFn: ({ signal }) => call<Page<WedgeSummary>>('/v1/wedges?limit=200', { signal }).then(({ data }) => data),
+  staleTime: 30_000,
+})
+
+/** Tasks as a list shows them: inputs and outputs may be large, and thousands of rows are kept. */
+export type TaskRow = Pick<
+  Task,
+  'id' | 'wedge' | 'task_type' | 'status' | 'cost_usd' | 'created_at' | 'started_at' | 'finished_at' | 'error'
+> & { about: string }
+
+export interface TaskFilter {
+  status?: TaskStatus | undefined
+  wedge?: string | undefined
+  client_id?: string | undefined
+  case_id?: string | undefined
+}
+
+const PAGE = 200
+
+/** Not made stale by live.ts: rows are patched in place, and what is new waits behind a chip. */
+export const taskListQuery = (filter: TaskFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['task-list', filter],
+    queryFn: ({ pageParam, signal }) => taskPage({ ...filter, limit: PAGE, cursor: pageParam }, signal),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    staleTime: Infinity,
+    gcTime: 60_000,
+  })
+
+/** The newest tasks: what is new, and what changed among the rows that people look at most. */
+export const taskHeadQuery = (filter: TaskFilter, limit = 50) =>
+  queryOptions({
+    queryKey: ['tasks', 'head', filter, limit],
+    queryFn: ({ signal }) => taskPage({ ...filter, limit }, signal).then(({ data }) => data),
+  })
+
+async function taskPage(query: TaskFilter & { limit: number; cursor?: string }, signal: AbortSignal) {
+  const { data, next_cursor } = await call<Page<Task>>(`/v1/tasks?${search({ ...query })}`, { signal })
+  return { data: data.map(taskRow), next_cursor }
+}
+
+function taskRow(task: Task): TaskRow {
+  const { id, wedge, task_type, status, cost_usd, created_at, started_at, finished_at, error } = task
+  return { id, wedge, task_type, status, cost_usd, created_at, started_at, finished_at, error, about: aboutOf(task) }
+}
+
+/** A few words that tell this run from the next: the first plain values of what went in. */
+function aboutOf({ input }: Task): string {
+  if (typeof input === 'string') return input.slice(0, 120)
+  if (typeof input !== 'object' || input === null) return ''
+  const plain = Object.values(input).filter((value) => typeof value === 'string' || typeof value === 'number')
+  return plain.slice(0, 3).join(' · ').slice(0, 120)
+}
+
+export const taskQuery = (id: string) =>
+  queryOptions({ queryKey: ['tasks', 'one', id], queryFn: ({ signal }) => call<Task>(`/v1/tasks/${id}`, { signal }) })
+
+/** The newest task of one kind, whole: its input is a good example for the next. */
+export const lastTaskQuery = (wedge: string) =>
+  queryOptions({
+    queryKey: ['tasks', 'last', wedge],
+    queryFn: ({ signal }) =>
+      call<Page<Task>>(`/v1/tasks?${search({ wedge, limit: 20 })}`, { signal }).then((p) => p.data),
+    staleTime: 10_000,
+  })
+
+export const traceQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['tasks', 'trace', id],
+    queryFn: ({ signal }) => call<Trace>(`/v1/tasks/${id}/trace`, { signal }),
+  })
+
+export const approvalsQuery = (status: ApprovalStatus | undefined) =>
+  queryOptions({
+    queryKey: ['approvals', status ?? 'all'],
+    queryFn: ({ signal }) =>
+      call<Page<Approval>>(`/v1/approvals?${search({ status, limit: 200 })}`, { signal }).then(({ data }) => data),
+  })
+
+export const analyticsQuery = (days: number) =>
+  queryOptions({
+    queryKey: ['work', 'analytics', days],
+    queryFn: ({ signal }) => call<Analytics>(`/v1/analytics?days=${days}`, { signal }),
+  })
+
+function search(query: Record<string, string | number | undefined>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+}

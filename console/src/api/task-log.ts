@@ -1,0 +1,86 @@
+import { ApiError } from './http.ts'
+import { pause, readStream } from './sse.ts'
+import type { TaskEvent } from './types.ts'
+
+/** A task's log as it grows. `events` is a new array only when something was added. */
+export interface TaskLog {
+  subscribe(listener: () => void): () => void
+  snapshot(): TaskLogState
+  close(): void
+}
+
+export interface TaskLogState {
+  events: readonly TaskEvent[]
+  state: 'opening' | 'live' | 'ended' | 'lost'
+}
+
+const RETRY_MS = 1_000
+/** A replay of thousands of events is shown a few times a second, not once an event. */
+const SHOW_MS = 80
+
+/** Follows the log until `task.finished`, over gaps and the service's own overflow frame, each event once. */
+export function openTaskLog(taskId: string): TaskLog {
+  const stop = new AbortController()
+  const listeners = new Set<() => void>()
+  const arrived: TaskEvent[] = []
+  let shown: TaskLogState = { events: [], state: 'opening' }
+  let timer: ReturnType<typeof setTimeout> | null = null
+
+  const show = (state: TaskLogState['state'] = shown.state) => {
+    timer = null
+    const events = arrived.length > 0 ? [...shown.events, ...arrived.splice(0)] : shown.events
+    shown = { events, state }
+    for (const listener of listeners) listener()
+  }
+  const add = (event: TaskEvent) => {
+    arrived.push(event)
+    timer ??= setTimeout(show, SHOW_MS)
+  }
+  void follow(taskId, stop.signal, add, show)
+  return {
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    snapshot: () => shown,
+    close() {
+      stop.abort()
+      if (timer) clearTimeout(timer)
+    },
+  }
+}
+
+async function follow(
+  taskId: string,
+  signal: AbortSignal,
+  add: (event: TaskEvent) => void,
+  show: (state: TaskLogState['state']) => void,
+): Promise<void> {
+  let last = 0
+  let finished = false
+  while (!signal.aborted) {
+    try {
+      await readStream(
+        `/v1/tasks/${taskId}/events`,
+        (frame) => {
+          if (frame.event === 'error') return
+          // Each frame carries a whole TaskEvent, as the contract says.
+          const event = JSON.parse(frame.data) as TaskEvent
+          if (event.id <= last) return
+          last = event.id
+          finished ||= event.type === 'task.finished'
+          add(event)
+        },
+        { signal, lastEventId: last, onOpen: () => show('live') },
+      )
+    } catch (error) {
+      if (signal.aborted) return
+      if (error instanceof ApiError && error.status < 500) return show('ended')
+      show('lost')
+      await pause(RETRY_MS, signal)
+      continue
+    }
+    if (finished) return show('ended')
+    await pause(RETRY_MS / 4, signal)
+  }
+}

@@ -1,0 +1,180 @@
+/** What the API answers, in the contract's words. Only the fields that the console reads. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type JsonObject = { [key: string]: Json }
+
+export interface Page<T> {
+  data: T[]
+  next_cursor: string | null
+}
+
+export const TASK_STATUSES = [
+  'queued',
+  'provisioning',
+  'running',
+  'awaiting_approval',
+  'succeeded',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const
+export type TaskStatus = (typeof TASK_STATUSES)[number]
+
+export interface Artifact {
+  id: string
+  name: string
+  content_type: string
+  size: number
+}
+
+export interface Task {
+  id: string
+  project_id: string
+  wedge: string
+  task_type: string
+  status: TaskStatus
+  input: Json
+  actor: Json
+  constraints: { max_runtime_s: number; max_cost_usd: number; approval_required: boolean }
+  tools: string[]
+  output_schema: JsonObject | null
+  output: Json
+  error: { reason: string; message: string } | null
+  cost_usd: number
+  artifacts: Artifact[]
+  client_id: string | null
+  thread_id: string | null
+  case_id: string | null
+  schedule_id: string | null
+  retry_of: string | null
+  last_event_id: number
+  created_at: string
+  started_at: string | null
+  finished_at: string | null
+}
+
+export interface TaskEvent {
+  id: number
+  task_id: string
+  seq: number
+  type: string
+  ts: string
+  data: JsonObject
+}
+
+export type ApprovalStatus = 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired'
+
+export interface Approval {
+  approval_id: string
+  task_id: string
+  project_id: string
+  wedge: string
+  task_type: string
+  action: string
+  risk: string
+  preview: Json
+  payload_sha256: string
+  allowed_decisions: ('approve' | 'edit' | 'reject')[]
+  status: ApprovalStatus
+  path: 'action' | 'tool'
+  policy_reason: string | null
+  edited: JsonObject | null
+  reason: string | null
+  note: string | null
+  created_at: string
+  expires_at: string | null
+  decided_at: string | null
+  decided_by: { kind: string; id: string } | null
+}
+
+export interface Span {
+  span_id: string
+  parent_id: string | null
+  name: string
+  kind: 'task' | 'step' | 'tool' | 'model' | 'approval'
+  status: string
+  started_at: string
+  ended_at: string | null
+  duration_ms: number | null
+  attributes: JsonObject
+  children: Span[]
+}
+
+export interface Trace {
+  task_id: string
+  status: TaskStatus
+  root: Span
+}
+
+export interface PolicyRule {
+  action: string
+  max_amount_usd?: number
+  max_per_task?: number
+  max_per_day?: number
+}
+
+export interface TaskType {
+  description?: string
+  harness?: { shape?: string; max_runtime_s?: number; max_cost_usd?: number; needs_connections?: boolean }
+  output_schema?: JsonObject
+}
+
+export interface Manifest {
+  wedge: string
+  title?: string
+  task_types: Record<string, TaskType>
+  connections?: string[]
+  approvals?: { action: string; risk?: string; required?: boolean }[]
+  policy?: { auto_approve?: PolicyRule[] }
+  workflows?: { name: string; description?: string; input_schema?: JsonObject; output_schema?: JsonObject }[]
+}
+
+export interface WedgeSummary {
+  wedge: string
+  title: string
+  manifest: Manifest
+  enabled: boolean
+  problems: string[]
+}
+
+export interface Project {
+  id: string
+  name: string
+  slug: string
+  tier: string
+  wedges: string[] | null
+}
+
+export type Role = 'owner' | 'admin' | 'operator' | 'viewer'
+
+export interface Session {
+  member: { id: string; email: string; name: string | null; role: Role } | null
+  key: { id: string; name: string; hint: string; project_id: string } | null
+  organisation: { id: string; name: string }
+  projects: Project[]
+  role: Role
+}
+
+export interface SignedIn {
+  session_token: string
+  expires_at: string
+}
+
+export interface Meta {
+  version: string
+  wedges: { wedge: string; title: string; task_types: string[] }[]
+  problems: { wedge: string; problem: string }[]
+  store: { kind: string }
+  sandbox: { kind: string; isolation: JsonObject }
+  model: { provider: string; name: string }
+}
+
+export interface Analytics {
+  runs: number
+  succeeded: number
+  failed: number
+  success_rate: number | null
+  cost_usd: number
+  median_approval_wait_s: number | null
+  by_day: { day: string; runs: number; succeeded: number; cost_usd: number }[]
+}

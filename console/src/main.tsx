@@ -1,0 +1,44 @@
+import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import * as credential from './api/credential.ts'
+import { ApiError, messageOf } from './api/http.ts'
+// oxlint-disable-next-line import/no-unassigned-import
+import './app.css'
+import { makeRouter } from './router.tsx'
+import { toast } from './ui/toast.tsx'
+
+const RETRIES = 2
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      refetchOnWindowFocus: false,
+      // A refusal stays one; only what may pass is tried again.
+      retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && error.status < 500),
+    },
+  },
+  mutationCache: new MutationCache({ onError: (error) => toast(messageOf(error), true) }),
+})
+const router = makeRouter(queries)
+
+window.addEventListener('svc:signed-out', () => {
+  credential.forget()
+  queries.clear()
+  void router.navigate({ to: '/sign-in' })
+})
+// A page that was split off is gone when the service was updated meanwhile; the new one has it.
+window.addEventListener('vite:preloadError', () => location.reload())
+
+const root = document.getElementById('root')
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  )
+}

@@ -1,0 +1,114 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { asCurl } from '../../api/http.ts'
+import { wedgesQuery } from '../../api/queries.ts'
+import { objectOf } from '../../api/json.ts'
+import type { Approval } from '../../api/types.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Status, Tag } from '../../ui/status.tsx'
+import { Ago, useNow } from '../../ui/time.tsx'
+import { Countdown } from './countdown.tsx'
+import { Decide } from './decide.tsx'
+import { DiffView } from './diff-view.tsx'
+import { Payload } from './payload.tsx'
+import { briefOf } from './sentence.ts'
+import { whyStopped } from './why.ts'
+
+/** One question to a person: the sentence first, then what will be sent, then the answers. */
+export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
+  const now = useNow(1_000)
+  const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
+  return (
+    <article aria-label="Approval" className="panel flex flex-col">
+      <Head approval={approval} />
+      <div className="border-t border-line p-5">
+        {open ? (
+          <Decide approval={approval} onDecided={onDecided} />
+        ) : (
+          <div className="flex flex-col gap-4">
+            <Payload approval={approval} />
+            <Decided approval={approval} />
+          </div>
+        )}
+      </div>
+      <Foot approval={approval} />
+    </article>
+  )
+}
+
+function Head({ approval }: { approval: Approval }) {
+  const { verb, amount, target } = briefOf(approval)
+  const { data: wedges } = useQuery(wedgesQuery)
+  const manifest = wedges?.find(({ wedge }) => wedge === approval.wedge)?.manifest
+  return (
+    <header className="flex flex-col gap-2 p-5">
+      <div className="flex items-center gap-2 text-muted">
+        <Tag tone={approval.risk === 'high' ? 'bad' : approval.risk === 'medium' ? 'wait' : 'off'}>
+          {`${approval.risk} risk`}
+        </Tag>
+        <span className="truncate">
+          {approval.wedge} / {approval.task_type}
+        </span>
+        <span className="ml-auto">
+          {approval.status === 'pending' ? <Countdown approval={approval} /> : <Status status={approval.status} />}
+        </span>
+      </div>
+      <h2 className="text-xl leading-snug font-semibold text-balance">
+        {verb}
+        {amount && (
+          <>
+            {' of '}
+            <span className="text-accent">{amount}</span>
+          </>
+        )}
+        {target && <span className="font-normal"> {target}</span>}
+      </h2>
+      <p className="text-muted">
+        {approval.policy_reason
+          ? `Passed by policy: ${approval.policy_reason}.`
+          : whyStopped(approval, manifest?.policy?.auto_approve ?? [])}
+      </p>
+    </header>
+  )
+}
+
+function Decided({ approval }: { approval: Approval }) {
+  const { status, decided_by, decided_at, reason, note, edited } = approval
+  if (status === 'pending') return <p className="text-muted">The time to answer is over; the task ends as expired.</p>
+  return (
+    <div className="flex flex-col gap-2 text-muted">
+      {edited && <DiffView payload={objectOf(approval.preview)} edited={edited} />}
+      <p>
+        {decided_by && `Decided by ${decided_by.kind} ${decided_by.id} `}
+        {decided_at && <Ago ts={decided_at} />}
+      </p>
+      {(reason ?? note) && <p>“{reason ?? note}”</p>}
+    </div>
+  )
+}
+
+function Foot({ approval }: { approval: Approval }) {
+  const path = `/v1/approvals/${approval.approval_id}/approve`
+  return (
+    <footer className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-5 py-2 text-xs text-muted">
+      <Link
+        to="/tasks/$taskId"
+        params={{ taskId: approval.task_id }}
+        className="text-accent underline-offset-2 hover:underline"
+      >
+        Open the task
+      </Link>
+      <span>
+        asked <Ago ts={approval.created_at} />
+      </span>
+      <code className="truncate font-mono max-sm:hidden" title={approval.payload_sha256}>
+        sha256 {approval.payload_sha256.slice(0, 12)}
+      </code>
+      {approval.status === 'pending' && (
+        <span className="ml-auto">
+          <CopyButton text={() => asCurl(path, { method: 'POST', body: {} })} label="Copy as curl" />
+        </span>
+      )}
+    </footer>
+  )
+}

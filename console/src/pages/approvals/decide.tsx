@@ -1,0 +1,152 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Check, Pencil, X } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { call } from '../../api/http.ts'
+import { objectOf } from '../../api/json.ts'
+import type { Approval, JsonObject } from '../../api/types.ts'
+import { useKeys } from '../../shell/keys.ts'
+import { Button, KeyCap } from '../../ui/button.tsx'
+import { Field } from '../../ui/form.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { overlay } from './diff.ts'
+import { EditPayload } from './edit.tsx'
+import { Payload } from './payload.tsx'
+import { sentenceOf } from './sentence.ts'
+
+type Mode = 'look' | 'ready' | 'edit' | 'reject'
+
+/**
+ * The answers. By keyboard an answer takes two strokes, so that a slip of the finger moves no money: `a` makes ready and
+ * `a` or Enter approves; `r` asks for the reason and Enter rejects.
+ */
+export function Decide({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
+  const [mode, setMode] = useState<Mode>('look')
+  const payload = objectOf(approval.preview)
+  const [edited, setEdited] = useState<JsonObject>(payload)
+  const canEdit = approval.allowed_decisions.includes('edit')
+  const change = overlay(payload, edited)
+  const decide = useDecision(approval, onDecided)
+  const approve = () =>
+    decide.mutate({ to: 'approve', body: mode === 'edit' && Object.keys(change).length > 0 ? { edited: change } : {} })
+  const reject = (reason: string) => decide.mutate({ to: 'reject', body: reason ? { reason } : {} })
+  useKeys({
+    a: () => (mode === 'ready' ? approve() : setMode('ready')),
+    e: () => canEdit && setMode('edit'),
+    r: () => setMode('reject'),
+    Escape: () => setMode('look'),
+  })
+  if (mode === 'reject') {
+    return <Reject busy={decide.isPending} onReject={reject} onBack={() => setMode('look')} />
+  }
+  return (
+    <div className="flex flex-col gap-5">
+      {mode === 'edit' ? (
+        <EditPayload payload={payload} edited={edited} onChange={setEdited} />
+      ) : (
+        <Payload approval={approval} />
+      )}
+      <div className="flex flex-wrap items-center gap-2">
+        <Approve mode={mode} busy={decide.isPending} changed={Object.keys(change).length} onApprove={approve} />
+        {canEdit && mode !== 'edit' && (
+          <Button onClick={() => setMode('edit')} icon={<Pencil size={14} />}>
+            Edit <KeyCap>e</KeyCap>
+          </Button>
+        )}
+        {mode === 'edit' && (
+          <Button look="ghost" onClick={() => (setMode('look'), setEdited(payload))}>
+            Do not edit <KeyCap>Esc</KeyCap>
+          </Button>
+        )}
+        <Button look="danger" onClick={() => setMode('reject')} icon={<X size={14} />}>
+          Reject <KeyCap>r</KeyCap>
+        </Button>
+      </div>
+      {!canEdit && (
+        <p className="text-xs text-muted">
+          This cannot be edited: it is a tool call that the agent makes itself. Approve it as it is, or reject it and
+          the task ends.
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Approve({
+  mode,
+  busy,
+  changed,
+  onApprove,
+}: {
+  mode: Mode
+  busy: boolean
+  changed: number
+  onApprove: () => void
+}) {
+  const ref = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (mode === 'ready') ref.current?.focus()
+  }, [mode])
+  const label = mode === 'edit' && changed > 0 ? `Approve with ${changed} change${changed > 1 ? 's' : ''}` : 'Approve'
+  return (
+    <button
+      ref={ref}
+      type="button"
+      disabled={busy}
+      onClick={onApprove}
+      className="inline-flex h-8 items-center gap-1.5 rounded-md bg-accent px-3 font-medium text-on-accent hover:bg-accent-strong disabled:opacity-50"
+    >
+      <Check size={15} aria-hidden />
+      {mode === 'ready' ? 'Approve: press a or Enter' : label}
+      {mode === 'look' && <kbd className="rounded border border-current px-1 text-xs max-sm:hidden">a</kbd>}
+    </button>
+  )
+}
+
+function Reject({ busy, onReject, onBack }: { busy: boolean; onReject: (reason: string) => void; onBack: () => void }) {
+  const [reason, setReason] = useState('')
+  return (
+    <form
+      className="flex flex-col gap-3"
+      onSubmit={(event) => (event.preventDefault(), onReject(reason.trim()))}
+      onKeyDown={(event) => event.key === 'Escape' && onBack()}
+    >
+      <Field label="Why not?" hint="For you and the audit only; customers never see it. Rejecting ends the whole task.">
+        {(id) => (
+          <input
+            id={id}
+            autoFocus
+            className="field h-8"
+            placeholder="Optional"
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        )}
+      </Field>
+      <div className="flex gap-2">
+        <Button type="submit" look="danger" disabled={busy} icon={<X size={14} />}>
+          Reject and end the task
+        </Button>
+        <Button look="ghost" onClick={onBack}>
+          Back <KeyCap>Esc</KeyCap>
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function useDecision(approval: Approval, onDecided: () => void) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ to, body }: { to: 'approve' | 'reject'; body: JsonObject }) =>
+      call(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
+    onSuccess: (_, { to }) => {
+      toast(`${to === 'approve' ? 'Approved' : 'Rejected'}: ${sentenceOf(approval)}`)
+      onDecided()
+    },
+    // Also after a refusal: somebody else may have been quicker.
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ['approvals'] })
+      void queries.invalidateQueries({ queryKey: ['tasks'] })
+    },
+  })
+}

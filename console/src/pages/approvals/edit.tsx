@@ -1,0 +1,132 @@
+import { useState } from 'react'
+import type { Json, JsonObject } from '../../api/types.ts'
+import { Check, Field } from '../../ui/form.tsx'
+import { humanize } from '../../ui/json.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { DiffView } from './diff-view.tsx'
+
+/** Changes a payload, as a form or as JSON, and shows all along what differs. */
+export function EditPayload({
+  payload,
+  edited,
+  onChange,
+}: {
+  payload: JsonObject
+  edited: JsonObject
+  onChange: (edited: JsonObject) => void
+}) {
+  const [as, setAs] = useState<'form' | 'json'>('form')
+  return (
+    <div className="flex flex-col gap-3">
+      <Tabs
+        label="Edit as"
+        value={as}
+        onChange={setAs}
+        tabs={[
+          { value: 'form', label: 'Form' },
+          { value: 'json', label: 'JSON' },
+        ]}
+      />
+      {as === 'form' ? (
+        Object.entries(edited).map(([name, value]) => (
+          <Editor key={name} name={name} value={value} onChange={(to) => onChange({ ...edited, [name]: to })} />
+        ))
+      ) : (
+        <JsonEditor label="Payload" value={edited} onChange={(value) => isObject(value) && onChange(value)} />
+      )}
+      <div className="rounded-md border border-line p-3">
+        <h3 className="mb-1.5 text-xs font-medium text-muted">What you change</h3>
+        <DiffView payload={payload} edited={edited} />
+        <p className="mt-2 text-xs text-muted">
+          The edit is laid over the payload: keys can be changed or added, not removed. It is kept as a correction, so
+          the next run knows.
+        </p>
+      </div>
+    </div>
+  )
+}
+
+const LONG = 60
+
+function Editor({ name, value, onChange }: { name: string; value: Json; onChange: (value: Json) => void }) {
+  const label = humanize(name)
+  if (typeof value === 'boolean') return <Check label={label} checked={value} onChange={onChange} />
+  if (typeof value === 'number') {
+    return (
+      <Field label={label}>
+        {(id) => (
+          <input
+            id={id}
+            type="number"
+            step="any"
+            className="field h-8 max-w-48"
+            value={value}
+            onChange={(event) => event.target.value !== '' && onChange(event.target.valueAsNumber)}
+          />
+        )}
+      </Field>
+    )
+  }
+  if (typeof value === 'object') return <JsonEditor label={label} value={value} onChange={onChange} />
+  const long = value.length > LONG || value.includes('\n')
+  return (
+    <Field label={label}>
+      {(id) =>
+        long ? (
+          <textarea
+            id={id}
+            rows={Math.min(12, value.split('\n').length + Math.ceil(value.length / 90))}
+            className="field"
+            value={value}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        ) : (
+          <input id={id} className="field h-8" value={value} onChange={(event) => onChange(event.target.value)} />
+        )
+      }
+    </Field>
+  )
+}
+
+/** Keeps what is typed, and hands on only what is JSON. */
+export function JsonEditor({
+  label,
+  value,
+  onChange,
+  rows = 10,
+}: {
+  label: string
+  value: Json
+  onChange: (value: Json) => void
+  rows?: number
+}) {
+  const [text, setText] = useState(() => JSON.stringify(value, null, 2))
+  const [problem, setProblem] = useState<string | null>(null)
+  const change = (to: string) => {
+    setText(to)
+    try {
+      onChange(JSON.parse(to))
+      setProblem(null)
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : 'not JSON')
+    }
+  }
+  return (
+    <Field label={label} hint={problem && <span className="text-bad">{problem}</span>}>
+      {(id) => (
+        <textarea
+          id={id}
+          rows={rows}
+          spellCheck={false}
+          aria-invalid={problem !== null}
+          className="field font-mono text-xs"
+          value={text}
+          onChange={(event) => change(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

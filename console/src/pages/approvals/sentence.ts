@@ -1,0 +1,62 @@
+import { objectOf, textOf } from '../../api/json.ts'
+import type { Approval, Json, JsonObject } from '../../api/types.ts'
+
+/** What a person must know first: the verb, how much, and whom or what it hits. */
+export interface Brief {
+  verb: string
+  amount: string | null
+  target: string | null
+}
+
+/** The policy's own order, so that the amount shown is the amount that was judged. */
+const AMOUNTS = ['amount_usd', 'amount', 'total', 'value']
+
+const TARGETS = [
+  { keys: ['order_id', 'invoice_id', 'case_id', 'booking_id', 'account_id', 'key', 'id'], word: 'for' },
+  {
+    keys: ['to', 'recipient', 'customer_email', 'email', 'address', 'customer', 'client', 'url', 'channel'],
+    word: 'to',
+  },
+]
+
+export function briefOf({ action, preview }: Pick<Approval, 'action' | 'preview'>): Brief {
+  const payload = objectOf(preview)
+  return { verb: verbOf(action), amount: amountOf(payload), target: targetOf(payload) }
+}
+
+export function sentenceOf(approval: Pick<Approval, 'action' | 'preview'>): string {
+  const { verb, amount, target } = briefOf(approval)
+  return [verb, amount && `of ${amount}`, target].filter(Boolean).join(' ')
+}
+
+/** `payments:refund` is a refund through payments, `book_refund` is to book a refund, `GMAIL_SEND_EMAIL` to send. */
+function verbOf(action: string): string {
+  const [before = '', after] = action.split(':')
+  const words = (after ?? before).toLowerCase().replaceAll(/[_-]+/g, ' ').trim()
+  const said = after ? `${words} through ${before.replaceAll(/[_-]+/g, ' ')}` : words
+  return said.charAt(0).toUpperCase() + said.slice(1)
+}
+
+function amountOf(payload: JsonObject): string | null {
+  const key = AMOUNTS.find((name) => Object.hasOwn(payload, name))
+  const amount = key === undefined ? null : payload[key]
+  if (typeof amount !== 'number') return null
+  const currency = typeof payload['currency'] === 'string' ? payload['currency'].toUpperCase() : 'USD'
+  return currency === 'USD' ? `$${amount.toFixed(2)}` : `${amount.toFixed(2)} ${currency}`
+}
+
+function targetOf(payload: JsonObject): string | null {
+  const parts = TARGETS.flatMap(({ keys, word }) => {
+    const key = keys.find((name) => isName(payload[name]))
+    if (key === undefined) return []
+    const noun = key.endsWith('_id') ? `${key.slice(0, -3).replaceAll('_', ' ')} ` : ''
+    return [`${word} ${noun}${nameOf(payload[key])}`]
+  })
+  return parts.length > 0 ? parts.join(', ') : null
+}
+
+const isName = (value: Json | undefined): boolean =>
+  (typeof value === 'string' && value !== '') || typeof value === 'number' || Array.isArray(value)
+
+const nameOf = (value: Json | undefined): string =>
+  Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value).slice(0, 80)

@@ -1,0 +1,146 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Check, X } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { approvalsQuery, metaQuery, taskHeadQuery } from '../../api/queries.ts'
+import type { TaskRow } from '../../api/queries.ts'
+import type { Approval } from '../../api/types.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+
+const HIDDEN = 'svc.guide.hidden'
+const EXAMPLE = 'refund-desk'
+const SEARCH = { wedge: EXAMPLE, task_type: 'handle_request' }
+
+interface Step {
+  title: string
+  text: string
+  done: boolean
+  action: ReactNode
+}
+
+/** The first visit: one whole round with the example wedge, offline, then a real model. Each step knows when it is done. */
+export function Guide() {
+  const [hidden, setHidden] = useState(() => localStorage.getItem(HIDDEN) === '1')
+  const { data: meta } = useQuery(metaQuery)
+  const { data: tasks } = useQuery(taskHeadQuery({ wedge: EXAMPLE }))
+  const { data: approvals } = useQuery(approvalsQuery(undefined))
+  if (hidden || !meta || !tasks || !approvals || !meta.wedges.some(({ wedge }) => wedge === EXAMPLE)) return null
+  const steps = stepsOf(tasks, approvals, meta.model.provider !== 'rehearsal')
+  const next = steps.findIndex(({ done }) => !done)
+  if (next === -1) return null
+  const hide = () => {
+    localStorage.setItem(HIDDEN, '1')
+    setHidden(true)
+  }
+  return (
+    <section aria-labelledby="guide" className="panel p-5">
+      <header className="mb-4 flex items-start gap-3">
+        <div>
+          <h2 id="guide" className="text-base font-semibold">
+            See it work, in two minutes
+          </h2>
+          <p className="text-muted">Offline and without an account anywhere: the rehearsal model plays the agent.</p>
+        </div>
+        <Button
+          small
+          look="ghost"
+          className="ml-auto"
+          aria-label="Hide the guide"
+          onClick={hide}
+          icon={<X size={15} />}
+        />
+      </header>
+      <ol className="grid gap-3 lg:grid-cols-5">
+        {steps.map((step, i) => (
+          <StepCard key={step.title} step={step} number={i + 1} current={i === next} />
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function StepCard({ step, number, current }: { step: Step; number: number; current: boolean }) {
+  return (
+    <li
+      aria-current={current ? 'step' : undefined}
+      className={`flex flex-col gap-1.5 rounded-lg border p-3 ${current ? 'border-accent bg-accent-soft' : 'border-line'}`}
+    >
+      <div className="flex items-center gap-2 font-medium">
+        <span
+          className={`grid size-5 shrink-0 place-items-center rounded-full text-xs ${step.done ? 'bg-ok-soft text-ok' : 'bg-off-soft text-muted'}`}
+        >
+          {step.done ? <Check size={13} aria-label="done" /> : number}
+        </span>
+        {step.title}
+      </div>
+      <p className={`grow text-xs ${current ? '' : 'text-muted'}`}>{step.text}</p>
+      {current && <div className="mt-1">{step.action}</div>}
+    </li>
+  )
+}
+
+function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): Step[] {
+  const ran = tasks.length > 0
+  const decided = approvals.some(
+    ({ status, wedge }) => wedge === EXAMPLE && status !== 'pending' && status !== 'expired',
+  )
+  const succeeded = tasks.some(({ status }) => status === 'succeeded')
+  const looked = ran || localStorage.getItem('svc.guide.looked') === '1'
+  const latest = tasks[0]
+  return [
+    {
+      title: 'Look at the example',
+      text: 'The refund desk decides refund requests. Its card says what it may do and where it stops.',
+      done: looked,
+      action: <RunLink label="Open the refund desk" look />,
+    },
+    {
+      title: 'Run it offline',
+      text: 'A request for $84.50 is filled in. Press Run.',
+      done: ran,
+      action: <RunLink label="Fill in and run" />,
+    },
+    {
+      title: 'Approve its action',
+      text: 'Above $50 a person decides. The agent waits for you for five minutes.',
+      done: decided,
+      action: (
+        <Link to="/approvals" className={buttonClass('primary', true)}>
+          Open the inbox
+        </Link>
+      ),
+    },
+    {
+      title: 'Watch it finish',
+      text: 'Every step, call and cost is in its timeline.',
+      done: succeeded && decided,
+      action: latest && (
+        <Link to="/tasks/$taskId" params={{ taskId: latest.id }} className={buttonClass('primary', true)}>
+          Open the task
+        </Link>
+      ),
+    },
+    {
+      title: 'Connect a real model',
+      text: 'Start the service with a model and its key; any OpenAI-compatible server works too.',
+      done: realModel,
+      action: <CopyButton text={() => START} label="Copy the command" />,
+    },
+  ]
+}
+
+const START = 'SVC_MODEL=anthropic/claude-sonnet-4-5 ANTHROPIC_API_KEY=… ./svc serve'
+
+function RunLink({ label, look = false }: { label: string; look?: boolean }) {
+  return (
+    <Link
+      to="/run"
+      search={SEARCH}
+      onClick={() => look && localStorage.setItem('svc.guide.looked', '1')}
+      className={buttonClass('primary', true)}
+    >
+      {label}
+    </Link>
+  )
+}

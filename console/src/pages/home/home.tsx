@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { analyticsQuery, approvalsQuery, metaQuery, taskHeadQuery, type TaskRow } from '../../api/queries.ts'
+import type { Approval } from '../../api/types.ts'
+import { buttonClass } from '../../ui/button.tsx'
+import { Waiting } from '../../ui/empty.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Ago, dollars, duration } from '../../ui/time.tsx'
+import { Countdown } from '../approvals/countdown.tsx'
+import { sentenceOf } from '../approvals/sentence.ts'
+import { Guide } from './guide.tsx'
+
+/** What waits for you, what works, and how it went. */
+export function Home() {
+  const { data: approvals } = useQuery(approvalsQuery('pending'))
+  const { data: tasks } = useQuery(taskHeadQuery({}, 12))
+  const waiting = approvals?.length ?? 0
+  return (
+    <Page
+      title={
+        waiting > 0
+          ? `${waiting} ${waiting === 1 ? 'question waits' : 'questions wait'} for you`
+          : 'Nothing waits for you'
+      }
+      actions={
+        <Link to="/run" className={buttonClass('primary')}>
+          Run a task
+        </Link>
+      }
+    >
+      <Problems />
+      <Guide />
+      <Numbers />
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        <Block title="Waits for your decision" to="/approvals">
+          {approvals ? <Questions approvals={approvals.toReversed().slice(0, 6)} /> : <Waiting />}
+        </Block>
+        <Block title="Latest tasks" to="/tasks">
+          {tasks ? <Latest tasks={tasks} /> : <Waiting className="h-64" />}
+        </Block>
+      </div>
+    </Page>
+  )
+}
+
+function Block({ title, to, children }: { title: string; to: string; children: ReactNode }) {
+  return (
+    <section className="panel overflow-hidden">
+      <header className="flex items-center border-b border-line px-4 py-2">
+        <h2 className="font-semibold">{title}</h2>
+        <Link to={to} aria-label={`${title}: all`} className="ml-auto text-xs text-accent hover:underline">
+          All
+        </Link>
+      </header>
+      {children}
+    </section>
+  )
+}
+
+const LINE = 'flex h-11 items-center gap-3 border-b border-line px-4 last:border-0 -outline-offset-2 hover:bg-hover'
+
+function Questions({ approvals }: { approvals: Approval[] }) {
+  if (approvals.length === 0) return <p className="p-4 text-muted">Nothing. Agents that want to act will ask here.</p>
+  return approvals.map((approval) => (
+    <Link key={approval.approval_id} to="/approvals" search={{ id: approval.approval_id }} className={LINE}>
+      <span className="truncate font-medium">{sentenceOf(approval)}</span>
+      <span className="ml-auto">
+        <Countdown approval={approval} />
+      </span>
+    </Link>
+  ))
+}
+
+function Latest({ tasks }: { tasks: TaskRow[] }) {
+  if (tasks.length === 0) return <p className="p-4 text-muted">No task has run yet.</p>
+  return tasks.map((task) => (
+    <Link key={task.id} to="/tasks/$taskId" params={{ taskId: task.id }} className={LINE}>
+      <span className="w-28 shrink-0">
+        <Status status={task.status} />
+      </span>
+      <span className="min-w-0 truncate">
+        <span className="font-medium">{task.task_type.replaceAll('_', ' ')}</span>{' '}
+        <span className="text-muted">{task.about}</span>
+      </span>
+      <span className="ml-auto text-xs text-muted">
+        <Ago ts={task.created_at} />
+      </span>
+    </Link>
+  ))
+}
+
+/** Thirty days in one line. */
+function Numbers() {
+  const { data } = useQuery(analyticsQuery(30))
+  const numbers: [string, string][] = [
+    ['Runs in 30 days', data ? data.runs.toLocaleString('en') : ' '],
+    ['Succeeded', data?.success_rate != null && data.runs > 0 ? `${Math.round(data.success_rate * 100)} %` : '—'],
+    ['Spent', data ? dollars(data.cost_usd) : '—'],
+    ['You answer within', data?.median_approval_wait_s != null ? duration(data.median_approval_wait_s * 1_000) : '—'],
+  ]
+  return (
+    <dl className="panel grid grid-cols-2 gap-px overflow-hidden bg-line sm:grid-cols-4">
+      {numbers.map(([name, value]) => (
+        <div key={name} className="flex flex-col-reverse bg-surface px-4 py-3">
+          <dt className="text-xs text-muted">{name}</dt>
+          <dd className="h-7 text-lg font-semibold tabular-nums">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** A wedge that cannot be read is not silently missing. */
+function Problems() {
+  const { data: meta } = useQuery(metaQuery)
+  return meta?.problems.map(({ wedge, problem }) => (
+    <p key={wedge + problem} role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
+      Wedge {wedge}: {problem}
+    </p>
+  ))
+}

@@ -1,0 +1,74 @@
+import type { Json, JsonObject } from '../../api/types.ts'
+import { Check, Field } from '../../ui/form.tsx'
+import { humanize } from '../../ui/json.tsx'
+import { JsonEditor } from '../approvals/edit.tsx'
+import type { InputField } from './fields.ts'
+
+export function InputFields({
+  fields,
+  input,
+  onChange,
+}: {
+  fields: InputField[]
+  input: JsonObject
+  onChange: (input: JsonObject) => void
+}) {
+  return fields.map((field) => (
+    <One
+      key={field.name}
+      field={field}
+      value={input[field.name]}
+      onChange={(value) => onChange(withValue(input, field.name, value))}
+    />
+  ))
+}
+
+/** A field that is left empty is not sent. */
+function withValue(input: JsonObject, name: string, value: Json | undefined): JsonObject {
+  const { [name]: _, ...rest } = input
+  return value === undefined ? rest : { ...input, [name]: value }
+}
+
+const LONG = /body|text|message|reason|description|content|note/
+
+function One({
+  field: { name, type, required, hint },
+  value,
+  onChange,
+}: {
+  field: InputField
+  value: Json | undefined
+  onChange: (value: Json | undefined) => void
+}) {
+  const label = humanize(name)
+  if (type === 'boolean') return <Check label={label} checked={value === true} onChange={onChange} />
+  if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
+  const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  const change = (text: string) => onChange(text === '' ? undefined : type === 'number' ? Number(text) : text)
+  return (
+    <Field label={label} hint={hint}>
+      {(id) =>
+        type === 'string' && LONG.test(name) ? (
+          <textarea
+            id={id}
+            rows={2}
+            required={required}
+            className="field"
+            value={shown}
+            onChange={(event) => change(event.target.value)}
+          />
+        ) : (
+          <input
+            id={id}
+            required={required}
+            type={type === 'number' ? 'number' : 'text'}
+            step="any"
+            className={`field h-8 ${type === 'number' ? 'max-w-48' : ''}`}
+            value={shown}
+            onChange={(event) => change(event.target.value)}
+          />
+        )
+      }
+    </Field>
+  )
+}

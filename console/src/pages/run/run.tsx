@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { messageOf } from '../../api/http.ts'
+import { lastTaskQuery, metaQuery, wedgesQuery } from '../../api/queries.ts'
+import type { WedgeSummary } from '../../api/types.ts'
+import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
+import { Field } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
+import { exampleOf, fieldsOf } from './fields.ts'
+import { InputForm } from './form.tsx'
+import { WedgeCard } from './wedge-card.tsx'
+
+const route = getRouteApi('/shell/run')
+
+/** Starts a task by hand, with a form made from the wedge. */
+export function Run() {
+  const { data: wedges, error } = useQuery(wedgesQuery)
+  const { data: meta } = useQuery(metaQuery)
+  return (
+    <Page
+      title="Run a task"
+      lead={
+        meta?.model.provider === 'rehearsal' &&
+        'Offline: the rehearsal model plays the wedge’s own script; nothing leaves.'
+      }
+    >
+      {error && <Failure message={messageOf(error)} />}
+      {!wedges && !error && <Waiting className="h-96" />}
+      {wedges?.length === 0 && (
+        <Empty title="There is no wedge yet">
+          A wedge is a folder with a wedge.json. Put one into the wedges folder and it appears here by itself.
+        </Empty>
+      )}
+      {wedges && wedges.length > 0 && <Chosen wedges={wedges.filter(({ enabled }) => enabled)} />}
+    </Page>
+  )
+}
+
+function Chosen({ wedges }: { wedges: WedgeSummary[] }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const wedge =
+    wedges.find((one) => one.wedge === search.wedge) ?? wedges.find(({ wedge }) => exampleOf(wedge)) ?? wedges[0]
+  if (!wedge) return <Empty title="No wedge is enabled for this project" />
+  const types = Object.keys(wedge.manifest.task_types)
+  const taskType = types.find((one) => one === search.task_type) ?? types[0] ?? ''
+  return (
+    <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,44rem)_22rem]">
+      <div className="panel flex flex-col gap-4 p-5">
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Choice
+            label="Wedge"
+            value={wedge.wedge}
+            options={wedges.map(({ wedge, title }) => [wedge, title])}
+            onChange={(to) => void navigate({ search: { wedge: to } })}
+          />
+          <Choice
+            label="Task type"
+            value={taskType}
+            options={types.map((type) => [type, type.replaceAll('_', ' ')])}
+            onChange={(to) => void navigate({ search: { wedge: wedge.wedge, task_type: to } })}
+          />
+        </div>
+        <p className="text-muted">{wedge.manifest.task_types[taskType]?.description}</p>
+        <Prefilled key={`${wedge.wedge}/${taskType}`} wedge={wedge} taskType={taskType} />
+      </div>
+      <WedgeCard wedge={wedge} taskType={taskType} />
+    </div>
+  )
+}
+
+/** What the last run of the kind got is the best example there is. */
+function Prefilled({ wedge, taskType }: { wedge: WedgeSummary; taskType: string }) {
+  const { data: tasks, isPending } = useQuery(lastTaskQuery(wedge.wedge))
+  if (isPending) return <Waiting className="h-64" />
+  const last = tasks?.find(({ task_type }) => task_type === taskType)?.input ?? null
+  const fields = fieldsOf(wedge.manifest, taskType, last)
+  const initial = last ?? (fields.length > 0 ? exampleOf(wedge.wedge) : null)
+  return <InputForm wedge={wedge.wedge} taskType={taskType} fields={fields} initial={initial} />
+}
+
+function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string
+  value: string
+  options: [string, string][]
+  onChange: (value: string) => void
+}) {
+  return (
+    <Field label={label}>
+      {(id) => (
+        <select id={id} className="field h-8" value={value} onChange={(event) => onChange(event.target.value)}>
+          {options.map(([name, title]) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}

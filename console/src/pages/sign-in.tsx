@@ -1,0 +1,132 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import * as credential from '../api/credential.ts'
+import { call, messageOf } from '../api/http.ts'
+import { sessionQuery } from '../api/queries.ts'
+import type { SignedIn } from '../api/types.ts'
+import { Button } from '../ui/button.tsx'
+import { Failure } from '../ui/empty.tsx'
+import { Check, Text } from '../ui/form.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+
+type Way = 'login' | 'signup' | 'key' | 'accept'
+
+const WAYS: { value: Way; label: string }[] = [
+  { value: 'login', label: 'Sign in' },
+  { value: 'signup', label: 'Sign up' },
+  { value: 'key', label: 'API key' },
+]
+
+const VERBS: Record<Way, string> = {
+  login: 'Sign in',
+  signup: 'Create the account',
+  key: 'Use this key',
+  accept: 'Join',
+}
+
+/** An invite comes behind the `#`, which no server ever sees. */
+const inviteOf = (hash: string): string => new URLSearchParams(hash.slice(1)).get('invite') ?? ''
+
+export function SignIn() {
+  const [invite] = useState(() => inviteOf(location.hash))
+  const [way, setWay] = useState<Way>(invite ? 'accept' : 'login')
+  const [stay, setStay] = useState(false)
+  const { submit, busy, problem } = useSignIn(way, invite, stay)
+  return (
+    <main className="grid min-h-dvh place-items-center p-4">
+      <div className="panel w-full max-w-sm p-6">
+        <h1 className="text-lg font-semibold">Agent Work Service</h1>
+        <p className="mb-4 text-muted">{invite ? 'You are invited. Choose a password.' : 'The founder’s console'}</p>
+        {!invite && <Tabs label="How to sign in" value={way} onChange={setWay} tabs={WAYS} />}
+        <form key={way} className="mt-4 flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
+          <Inputs way={way} />
+          <Check label="Stay signed in on this computer" checked={stay} onChange={setStay} />
+          {problem && <Failure message={problem} />}
+          <Button type="submit" look="primary" disabled={busy}>
+            {VERBS[way]}
+          </Button>
+        </form>
+      </div>
+    </main>
+  )
+}
+
+function Inputs({ way }: { way: Way }) {
+  if (way === 'key') {
+    return (
+      <Text
+        label="API key"
+        name="key"
+        type="password"
+        required
+        autoFocus
+        autoComplete="off"
+        placeholder="svc_key_…"
+        hint="The first start of the service prints the founder key once."
+      />
+    )
+  }
+  const fresh = way !== 'login'
+  return (
+    <>
+      {fresh && <Text label="Your name" name="name" autoComplete="name" />}
+      {way === 'signup' && <Text label="Organisation" name="organisation" autoComplete="organization" />}
+      {way !== 'accept' && <Text label="Email" name="email" type="email" required autoFocus autoComplete="username" />}
+      <Text
+        label="Password"
+        name="password"
+        type="password"
+        required
+        minLength={fresh ? 10 : undefined}
+        autoComplete={fresh ? 'new-password' : 'current-password'}
+        hint={fresh && 'At least 10 characters.'}
+      />
+      {way === 'signup' && (
+        <p className="text-xs text-muted">
+          The first to sign up owns this deployment, with the tasks and keys it has already.
+        </p>
+      )}
+    </>
+  )
+}
+
+function useSignIn(way: Way, invite: string, stay: boolean) {
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const [problem, setProblem] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const given = valuesOf(event.currentTarget)
+    setBusy(true)
+    setProblem(null)
+    try {
+      credential.forget()
+      credential.chooseProject(null)
+      credential.keepToken(await tokenFor(way, given, invite), stay)
+      const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
+      if (session.projects.length > 1) credential.chooseProject(session.projects[0]?.id ?? null)
+      await navigate({ to: '/' })
+    } catch (error) {
+      credential.forget()
+      setProblem(messageOf(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { submit, busy, problem }
+}
+
+async function tokenFor(way: Way, given: Record<string, string>, invite: string): Promise<string> {
+  if (way === 'key') return given['key']?.trim() ?? ''
+  const body = way === 'accept' ? { ...given, invite } : given
+  const { session_token } = await call<SignedIn>(`/v1/auth/${way}`, { method: 'POST', body })
+  return session_token
+}
+
+/** What was filled in; an empty field is not sent. */
+function valuesOf(form: HTMLFormElement): Record<string, string> {
+  const entries = [...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value : ''])
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''))
+}

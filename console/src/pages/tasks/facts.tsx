@@ -1,0 +1,100 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Download } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { request } from '../../api/http.ts'
+import type { Artifact, Task } from '../../api/types.ts'
+import { Button } from '../../ui/button.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Ago, bytes, dollars, duration, useNow } from '../../ui/time.tsx'
+import type { Story } from './fold.ts'
+
+/** What is true of the whole task, beside its story. */
+export function TaskFacts({ task, story }: { task: Task; story: Story }) {
+  const cost = Math.max(task.cost_usd, story.cost)
+  return (
+    <aside aria-label="About this task" className="panel flex flex-col gap-4 p-4 max-lg:order-first">
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 max-lg:sm:grid-cols-[auto_1fr_auto_1fr]">
+        <Fact name="Status">
+          <Status status={task.status} />
+        </Fact>
+        <Fact name="Took">
+          <Took task={task} />
+        </Fact>
+        <Fact name="Cost">
+          <span className="tabular-nums">
+            {dollars(cost)} <span className="text-muted">of {dollars(task.constraints.max_cost_usd)}</span>
+          </span>
+        </Fact>
+        {story.tokens > 0 && <Fact name="Tokens">{story.tokens.toLocaleString('en')}</Fact>}
+        <Fact name="Created">
+          <Ago ts={task.created_at} />
+        </Fact>
+        {task.retry_of && (
+          <Fact name="Retry of">
+            <Link to="/tasks/$taskId" params={{ taskId: task.retry_of }} className="text-accent underline">
+              an earlier task
+            </Link>
+          </Fact>
+        )}
+        {task.case_id && <Fact name="Case">{task.case_id.slice(-8)}</Fact>}
+        {task.client_id && <Fact name="Client">{task.client_id.slice(-8)}</Fact>}
+      </dl>
+      {task.artifacts.length > 0 && (
+        <section className="border-t border-line pt-3">
+          <h2 className="mb-1 text-xs font-semibold text-muted">Artifacts</h2>
+          <ul>
+            {task.artifacts.map((artifact) => (
+              <ArtifactLine key={artifact.id} artifact={artifact} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </aside>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="contents">
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0 truncate text-right max-lg:sm:text-left">{children}</dd>
+    </div>
+  )
+}
+
+function Took({ task }: { task: Task }) {
+  const now = useNow(500)
+  if (!task.started_at) return <span className="text-muted">not started</span>
+  const end = task.finished_at ? Date.parse(task.finished_at) : now
+  return <span className="tabular-nums">{duration(end - Date.parse(task.started_at))}</span>
+}
+
+function ArtifactLine({ artifact }: { artifact: Artifact }) {
+  const save = useMutation({ mutationFn: () => download(artifact) })
+  return (
+    <li className="flex items-center gap-2">
+      <span className="truncate font-mono text-xs">{artifact.name}</span>
+      <span className="ml-auto text-xs whitespace-nowrap text-muted">{bytes(artifact.size)}</span>
+      <Button
+        small
+        look="ghost"
+        aria-label={`Download ${artifact.name}`}
+        disabled={save.isPending}
+        onClick={() => save.mutate()}
+        icon={<Download size={14} />}
+      />
+    </li>
+  )
+}
+
+/** A link cannot send the credential, so the bytes are fetched and then handed to the browser. */
+async function download({ id, name }: Artifact): Promise<void> {
+  const response = await request(`/v1/artifacts/${id}`)
+  const url = URL.createObjectURL(await response.blob())
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name.split('/').at(-1) ?? name
+  link.click()
+  URL.revokeObjectURL(url)
+}

@@ -1,0 +1,145 @@
+import { useNavigate, Link } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowUp } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import type { TaskRow } from '../../api/queries.ts'
+import { useKeys } from '../../shell/keys.ts'
+import { KeyCap } from '../../ui/button.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Ago, dollars, duration } from '../../ui/time.tsx'
+
+const ROW = 44
+const COLUMNS =
+  'grid items-center gap-x-4 grid-cols-[7.5rem_minmax(0,1fr)_auto] md:grid-cols-[7.5rem_minmax(0,1fr)_11rem_5rem_6rem_4.5rem]'
+
+/** Only the rows that can be seen are there; ten thousand cost what forty do. */
+export function TaskRows({
+  rows,
+  fresh,
+  label,
+  onFresh,
+  onEnd,
+}: {
+  rows: TaskRow[]
+  fresh: number
+  label: string
+  onFresh: () => void
+  onEnd: () => void
+}) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState(-1)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 12,
+  })
+  const shown = virtual.getVirtualItems()
+  const last = shown.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (last >= rows.length - 60) onEnd()
+  }, [last, rows.length, onEnd])
+  useListKeys(rows, at, (to) => (setAt(to), virtual.scrollToIndex(to)), onFresh)
+  return (
+    <section aria-label={label} className="panel relative overflow-hidden">
+      <Head />
+      {fresh > 0 && <Fresh count={fresh} onClick={() => (virtual.scrollToOffset(0), onFresh())} />}
+      <div
+        ref={scroller}
+        tabIndex={0}
+        role="region"
+        aria-label={`${label}, rows`}
+        className="h-[calc(100dvh-13rem)] min-h-64 overflow-y-auto -outline-offset-2"
+      >
+        <ul className="relative" style={{ height: virtual.getTotalSize() }}>
+          {shown.map(({ index, start, key }) => {
+            const row = rows[index]
+            return (
+              row && (
+                <li
+                  key={key}
+                  className={`absolute inset-x-0 border-b border-line ${index === at ? 'bg-accent-soft' : ''}`}
+                  style={{ transform: `translateY(${start}px)`, height: ROW }}
+                >
+                  <Row row={row} />
+                </li>
+              )
+            )
+          })}
+        </ul>
+      </div>
+    </section>
+  )
+}
+
+function Head() {
+  return (
+    <div aria-hidden className={`${COLUMNS} h-8 border-b border-line bg-bg px-4 text-xs font-medium text-muted`}>
+      <span>Status</span>
+      <span>Task</span>
+      <span className="max-md:hidden">Wedge</span>
+      <span className="text-right max-md:hidden">Cost</span>
+      <span className="text-right max-md:hidden">Took</span>
+      <span className="text-right">Created</span>
+    </div>
+  )
+}
+
+function Row({ row }: { row: TaskRow }) {
+  const took = row.started_at && row.finished_at ? Date.parse(row.finished_at) - Date.parse(row.started_at) : null
+  return (
+    <Link
+      to="/tasks/$taskId"
+      params={{ taskId: row.id }}
+      preload={false}
+      className={`${COLUMNS} h-full px-4 -outline-offset-2 hover:bg-hover`}
+    >
+      <span>
+        <Status status={row.status} />
+      </span>
+      <span className="min-w-0">
+        <span className="block truncate">
+          <span className="font-medium">{row.task_type.replaceAll('_', ' ')}</span>
+          <span className="text-muted"> {row.about}</span>
+        </span>
+        {row.error && <span className="block truncate text-xs text-bad">{row.error.message}</span>}
+      </span>
+      <span className="truncate text-muted max-md:hidden">{row.wedge}</span>
+      <span className="text-right text-muted tabular-nums max-md:hidden">
+        {row.cost_usd > 0 ? dollars(row.cost_usd) : '—'}
+      </span>
+      <span className="text-right text-muted tabular-nums max-md:hidden">{took === null ? '—' : duration(took)}</span>
+      <span className="text-right text-xs text-muted">
+        <Ago ts={row.created_at} />
+      </span>
+    </Link>
+  )
+}
+
+function Fresh({ count, onClick }: { count: number; onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      className="absolute top-10 left-1/2 z-10 flex -translate-x-1/2 items-center gap-1.5 rounded-full bg-accent px-3 py-1 text-xs font-medium text-on-accent shadow-lg"
+    >
+      <ArrowUp size={13} aria-hidden />
+      {count >= 50 ? '50 or more' : count} new
+      <KeyCap>n</KeyCap>
+    </button>
+  )
+}
+
+function useListKeys(rows: TaskRow[], at: number, go: (to: number) => void, onFresh: () => void): void {
+  const navigate = useNavigate()
+  const open = () => {
+    const row = rows[at]
+    if (row) void navigate({ to: '/tasks/$taskId', params: { taskId: row.id } })
+  }
+  useKeys({
+    j: () => go(Math.min(rows.length - 1, at + 1)),
+    k: () => go(Math.max(0, at - 1)),
+    n: onFresh,
+    ...(at >= 0 && { Enter: open }),
+  })
+}

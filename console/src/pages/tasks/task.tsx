@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { messageOf } from '../../api/http.ts'
+import { approvalsQuery, taskQuery } from '../../api/queries.ts'
+import type { Task } from '../../api/types.ts'
+import type { TaskView } from '../../router.tsx'
+import { Failure, Waiting } from '../../ui/empty.tsx'
+import { JsonView } from '../../ui/json.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { ApprovalCard } from '../approvals/card.tsx'
+import { TaskActions } from './actions.tsx'
+import { EventRows } from './events.tsx'
+import { TaskFacts } from './facts.tsx'
+import { Output } from './output.tsx'
+import { Timeline } from './timeline.tsx'
+import { TraceView } from './trace.tsx'
+import { useTaskStory } from './use-story.ts'
+
+const route = getRouteApi('/shell/tasks/$taskId')
+
+const VIEWS: { value: TaskView; label: string }[] = [
+  { value: 'timeline', label: 'Timeline' },
+  { value: 'trace', label: 'Trace' },
+  { value: 'output', label: 'Output' },
+  { value: 'input', label: 'Request' },
+  { value: 'events', label: 'All events' },
+]
+
+export function TaskPage() {
+  const { taskId } = route.useParams()
+  const { data: task, error } = useQuery(taskQuery(taskId))
+  if (error) {
+    return (
+      <Page title="Task">
+        <Failure message={messageOf(error)} />
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={task ? task.task_type.replaceAll('_', ' ') : 'Task'}
+      lead={
+        <span className="flex flex-wrap gap-x-2">
+          {task?.wedge ?? ' '}
+          <code className="font-mono text-xs leading-5 break-all">{taskId}</code>
+        </span>
+      }
+      actions={task && <TaskActions task={task} />}
+    >
+      {/* A retry leads from one task to another on the same page: the key makes it start afresh. */}
+      {task ? <TaskBody key={task.id} task={task} /> : <Waiting className="h-[60dvh]" />}
+    </Page>
+  )
+}
+
+function TaskBody({ task }: { task: Task }) {
+  const { view = 'timeline' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const log = useTaskStory(task.id)
+  return (
+    <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
+      <div className="flex min-w-0 flex-col gap-4">
+        <Question task={task} />
+        {task.error && <Failure message={task.error.message} />}
+        <Tabs
+          label="Views of the task"
+          value={view}
+          onChange={(to) => void navigate({ search: to === 'timeline' ? {} : { view: to }, replace: true })}
+          tabs={VIEWS.map((one) => ({ ...one, count: one.value === 'events' ? log.events.length : undefined }))}
+        />
+        {view === 'timeline' && <Timeline story={log.story} state={log.state} />}
+        {view === 'trace' && <TraceView task={task} events={log.events.length} />}
+        {view === 'output' && <Output task={task} story={log.story} />}
+        {view === 'input' && <Request task={task} />}
+        {view === 'events' && <EventRows events={log.events} />}
+      </div>
+      <TaskFacts task={task} story={log.story} />
+    </div>
+  )
+}
+
+/** A task that waits for a person asks right here. */
+function Question({ task }: { task: Task }) {
+  const { data } = useQuery({ ...approvalsQuery('pending'), enabled: task.status === 'awaiting_approval' })
+  const approval = data?.find(({ task_id }) => task_id === task.id)
+  if (task.status !== 'awaiting_approval' || !approval) return null
+  return <ApprovalCard key={approval.approval_id} approval={approval} onDecided={() => {}} />
+}
+
+function Request({ task }: { task: Task }) {
+  const { wedge, task_type, input, actor, constraints, tools, output_schema } = task
+  return (
+    <div className="panel p-4">
+      <JsonView label="Request" max="" value={{ wedge, task_type, input, actor, constraints, tools, output_schema }} />
+    </div>
+  )
+}

@@ -1,0 +1,142 @@
+import { Box, Check, CircleStop, Flag, Hand, MessageSquareText, Pencil, Play, ShieldCheck, Wrench } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { textOf as said } from '../../api/json.ts'
+import type { Json, JsonObject } from '../../api/types.ts'
+import { Fields, JsonView } from '../../ui/json.tsx'
+import { Tag } from '../../ui/status.tsx'
+import { clockTime, duration } from '../../ui/time.tsx'
+import { sentenceOf } from '../approvals/sentence.ts'
+import type { Item } from './fold.ts'
+
+/** One line of the story: when, what kind, what; the details fold out. */
+export function TimelineItem({ item }: { item: Item }) {
+  if (item.kind === 'step') return <Step label={item.label} ts={item.ts} />
+  return (
+    <div className="grid grid-cols-[4.25rem_1.25rem_minmax(0,1fr)] gap-x-2 px-4 py-1 max-sm:grid-cols-[1.25rem_minmax(0,1fr)]">
+      <time dateTime={item.ts} className="font-mono text-xs leading-5 text-muted max-sm:hidden">
+        {clockTime(item.ts)}
+      </time>
+      <span className="flex h-5 items-center text-muted">{ICONS[item.kind]}</span>
+      <div className="min-w-0">{content(item)}</div>
+    </div>
+  )
+}
+
+const ICONS: Record<Exclude<Item['kind'], 'step'>, ReactNode> = {
+  started: <Play size={14} aria-hidden />,
+  text: <MessageSquareText size={14} aria-hidden />,
+  note: <Pencil size={14} aria-hidden />,
+  tool: <Wrench size={14} aria-hidden />,
+  approval: <Hand size={14} className="text-wait" aria-hidden />,
+  validated: <ShieldCheck size={14} aria-hidden />,
+  artifact: <Box size={14} aria-hidden />,
+  feedback: <Check size={14} aria-hidden />,
+  finished: <Flag size={14} aria-hidden />,
+}
+
+function content(item: Exclude<Item, { kind: 'step' }>): ReactNode {
+  switch (item.kind) {
+    case 'text':
+      return <p className="break-words whitespace-pre-wrap">{item.text}</p>
+    case 'note':
+      return <p className="break-words whitespace-pre-wrap text-muted">{item.text}</p>
+    case 'tool':
+      return <Tool item={item} />
+    case 'approval':
+      return <Approval item={item} />
+    case 'validated':
+      return <Validated ok={item.ok} errors={item.errors} />
+    case 'artifact':
+      return <p>Made {said(item.artifact['name'])}</p>
+    case 'feedback':
+      return <p>Feedback was recorded{item.data['note'] ? `: ${said(item.data['note'])}` : ''}</p>
+    case 'started':
+      return (
+        <p className="text-muted">
+          Started in a {said(item.data['sandbox'])} sandbox with {said(item.data['model'])}
+        </p>
+      )
+    case 'finished':
+      return <Finished data={item.data} />
+    default:
+      return null
+  }
+}
+
+function Step({ label, ts }: { label: string; ts: string }) {
+  return (
+    <div className="flex items-center gap-3 px-4 pt-3 pb-1">
+      <h3 className="text-xs font-semibold tracking-wide text-muted">{label}</h3>
+      <span aria-hidden className="h-px grow bg-line" />
+      <time dateTime={ts} className="font-mono text-xs text-muted">
+        {clockTime(ts)}
+      </time>
+    </div>
+  )
+}
+
+function Tool({ item }: { item: Extract<Item, { kind: 'tool' }> }) {
+  const took = item.result && Date.parse(item.result.ts) - Date.parse(item.ts)
+  return (
+    <details>
+      <summary className="flex flex-wrap items-center gap-2">
+        <code className="font-mono text-xs font-medium">{item.tool}</code>
+        {item.result && !item.result.ok && <Tag tone="bad">failed</Tag>}
+        <span className="text-xs text-muted tabular-nums">{took === null ? 'working…' : duration(took)}</span>
+        <span className="truncate text-xs text-muted max-sm:hidden">{oneLine(item.result?.output ?? item.input)}</span>
+      </summary>
+      <div className="my-2 grid gap-2 xl:grid-cols-2">
+        <JsonView value={item.input} label="Input of the call" max="max-h-64" />
+        {item.result && <JsonView value={item.result.output} label="Result of the call" max="max-h-64" />}
+      </div>
+    </details>
+  )
+}
+
+function Approval({ item }: { item: Extract<Item, { kind: 'approval' }> }) {
+  const { asked, answer, answeredAt } = item
+  const approval = { action: said(asked['action']), preview: asked['preview'] ?? null }
+  const waited = answeredAt && answeredAt !== item.ts ? Date.parse(answeredAt) - Date.parse(item.ts) : null
+  const decision = said(answer?.['decision'])
+  return (
+    <details className="rounded-md bg-wait-soft/60 px-2 py-1">
+      <summary className="flex flex-wrap items-center gap-2">
+        <span className="font-medium">{sentenceOf(approval)}</span>
+        {answer ? (
+          <Tag tone={decision === 'rejected' ? 'bad' : 'ok'}>{decision.replaceAll('_', ' ')}</Tag>
+        ) : (
+          <Tag tone="wait">asked</Tag>
+        )}
+        {waited !== null && <span className="text-xs text-wait tabular-nums">a person took {duration(waited)}</span>}
+      </summary>
+      <div className="my-2">
+        {approval.preview !== null && <Fields value={approval.preview} />}
+        {answer?.['policy_reason'] && <p className="text-muted">{said(answer['policy_reason'])}</p>}
+      </div>
+    </details>
+  )
+}
+
+function Validated({ ok, errors }: { ok: boolean; errors: Json }) {
+  return ok ? (
+    <p className="text-ok">The output fits its schema</p>
+  ) : (
+    <div className="text-bad">
+      <p>The output does not fit its schema</p>
+      <JsonView value={errors} label="What does not fit" />
+    </div>
+  )
+}
+
+function Finished({ data }: { data: JsonObject }) {
+  const ok = data['status'] === 'succeeded'
+  return (
+    <p className={`flex items-center gap-2 font-medium ${ok ? 'text-ok' : 'text-bad'}`}>
+      {!ok && <CircleStop size={14} aria-hidden />}
+      Finished: {said(data['status'])}
+      <span className="text-xs font-normal text-muted">after {duration(Number(data['duration_ms'] ?? 0))}</span>
+    </p>
+  )
+}
+
+const oneLine = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 90)

@@ -1,0 +1,82 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowDown } from 'lucide-react'
+import { memo, useEffect, useRef, useState } from 'react'
+import type { TaskLogState } from '../../api/task-log.ts'
+import type { Item, Story } from './fold.ts'
+import { TimelineItem } from './timeline-item.tsx'
+
+const NEAR_END = 48
+
+/** The story from the top, following its end for as long as the reader stays there. */
+export function Timeline({ story, state }: { story: Story; state: TaskLogState['state'] }) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const [following, setFollowing] = useState(true)
+  const { items } = story
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 40,
+    getItemKey: (index) => items[index]?.id ?? index,
+    overscan: 10,
+  })
+  const live = state === 'live'
+  useEffect(() => {
+    if (following && live && items.length > 0) virtual.scrollToIndex(items.length - 1, { align: 'end' })
+  }, [following, live, items, virtual])
+  const onScroll = () => {
+    const el = scroller.current
+    if (el) setFollowing(el.scrollHeight - el.scrollTop - el.clientHeight < NEAR_END)
+  }
+  return (
+    <section aria-label="Timeline" className="panel relative overflow-hidden">
+      <div
+        ref={scroller}
+        onScroll={onScroll}
+        tabIndex={0}
+        role="log"
+        aria-label="What the task did"
+        className="max-h-[calc(100dvh-14rem)] min-h-80 overflow-y-auto py-2 -outline-offset-2"
+      >
+        {items.length === 0 && <Nothing state={state} />}
+        <div className="relative" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start, key }) => {
+            const item = items[index]
+            return (
+              item && (
+                <div
+                  key={key}
+                  ref={virtual.measureElement}
+                  data-index={index}
+                  className="absolute inset-x-0"
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  <Line item={item} />
+                </div>
+              )
+            )
+          })}
+        </div>
+      </div>
+      {live && !following && <JumpToLive onClick={() => setFollowing(true)} />}
+    </section>
+  )
+}
+
+function JumpToLive({ onClick }: { onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      className="absolute bottom-3 left-1/2 flex -translate-x-1/2 items-center gap-1.5 rounded-full bg-accent px-3 py-1 text-xs font-medium text-on-accent shadow-lg"
+    >
+      <ArrowDown size={13} aria-hidden /> Jump to live
+    </button>
+  )
+}
+
+const Line = memo(({ item }: { item: Item }) => <TimelineItem item={item} />)
+
+function Nothing({ state }: { state: TaskLogState['state'] }) {
+  const words = state === 'lost' ? 'The service cannot be reached; trying again.' : 'Waiting for a sandbox…'
+  return <p className="animate-appear px-4 py-6 text-muted">{state === 'opening' ? ' ' : words}</p>
+}

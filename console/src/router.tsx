@@ -1,0 +1,139 @@
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import type { QueryClient } from '@tanstack/react-query'
+import * as credential from './api/credential.ts'
+import { type ApprovalStatus, TASK_STATUSES, type TaskStatus } from './api/types.ts'
+import { Shell } from './shell/shell.tsx'
+import { Empty, Failure } from './ui/empty.tsx'
+
+/** Every page: its address, what stands in the address's query, and the file that is loaded when it is opened. */
+const root = createRootRouteWithContext<{ queries: QueryClient }>()({
+  component: Outlet,
+  notFoundComponent: () => <Empty title="There is no such page">The address may be mistyped.</Empty>,
+  errorComponent: ({ error }) => (
+    <div className="p-6">
+      <Failure message={error instanceof Error ? error.message : 'something went wrong'} />
+    </div>
+  ),
+})
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
+})
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  beforeLoad: () => {
+    if (credential.token() === null) throw redirect({ to: '/sign-in' })
+  },
+})
+
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/home/home.tsx'), 'Home'),
+})
+
+export interface ApprovalsSearch {
+  status?: ApprovalStatus
+  id?: string
+}
+
+const APPROVAL_STATUSES: ApprovalStatus[] = ['pending', 'auto_approved', 'approved', 'rejected', 'expired']
+
+const approvals = createRoute({
+  getParentRoute: () => shell,
+  path: '/approvals',
+  validateSearch: (search: Record<string, unknown>): ApprovalsSearch => ({
+    ...one('status', APPROVAL_STATUSES, search),
+    ...text('id', search),
+  }),
+  component: lazyRouteComponent(() => import('./pages/approvals/inbox.tsx'), 'Inbox'),
+})
+
+export interface TasksSearch {
+  status?: TaskStatus
+  wedge?: string
+  client_id?: string
+  case_id?: string
+}
+
+const tasks = createRoute({
+  getParentRoute: () => shell,
+  path: '/tasks',
+  validateSearch: (search: Record<string, unknown>): TasksSearch => ({
+    ...one('status', TASK_STATUSES, search),
+    ...text('wedge', search),
+    ...text('client_id', search),
+    ...text('case_id', search),
+  }),
+  component: lazyRouteComponent(() => import('./pages/tasks/list.tsx'), 'TaskList'),
+})
+
+export type TaskView = 'timeline' | 'trace' | 'output' | 'input' | 'events'
+const TASK_VIEWS: TaskView[] = ['timeline', 'trace', 'output', 'input', 'events']
+
+const task = createRoute({
+  getParentRoute: () => shell,
+  path: '/tasks/$taskId',
+  validateSearch: (search: Record<string, unknown>): { view?: TaskView } => one('view', TASK_VIEWS, search),
+  component: lazyRouteComponent(() => import('./pages/tasks/task.tsx'), 'TaskPage'),
+})
+
+export interface RunSearch {
+  wedge?: string
+  task_type?: string
+}
+
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: '/run',
+  validateSearch: (search: Record<string, unknown>): RunSearch => ({
+    ...text('wedge', search),
+    ...text('task_type', search),
+  }),
+  component: lazyRouteComponent(() => import('./pages/run/run.tsx'), 'Run'),
+})
+
+const tree = root.addChildren([signIn, shell.addChildren([home, approvals, tasks, task, run])])
+
+export const makeRouter = (queries: QueryClient) =>
+  createRouter({ routeTree: tree, context: { queries }, defaultPreload: 'intent', scrollRestoration: true })
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof makeRouter>
+  }
+}
+
+/** What an address says under a name, if it is text; absent stays absent. */
+function text<K extends string>(name: K, search: Record<string, unknown>): { [P in K]?: string } {
+  const value = search[name]
+  return typeof value === 'string' && value !== '' ? named(name, value) : {}
+}
+
+/** The same, if it is one of these. */
+function one<K extends string, T extends string>(
+  name: K,
+  values: readonly T[],
+  search: Record<string, unknown>,
+): { [P in K]?: T } {
+  const value = values.find((value) => value === search[name])
+  return value === undefined ? {} : named(name, value)
+}
+
+function named<K extends string, T>(name: K, value: T): { [P in K]?: T } {
+  const entry: { [P in K]?: T } = {}
+  entry[name] = value
+  return entry
+}

@@ -1,0 +1,43 @@
+import { useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { approvalsQuery } from '../api/queries.ts'
+import type { Approval } from '../api/types.ts'
+import { sentenceOf } from '../pages/approvals/sentence.ts'
+import { toast } from '../ui/toast.tsx'
+
+/** Tells of each new approval: by the browser when nobody looks at this tab and notices are allowed, else on the page. */
+export function ApprovalBell() {
+  const { data } = useQuery(approvalsQuery('pending'))
+  const router = useRouter()
+  const known = useRef<Set<string> | null>(null)
+  useEffect(() => {
+    if (!data) return
+    const before = known.current
+    known.current = new Set([...(before ?? []), ...data.map(({ approval_id }) => approval_id)])
+    // What waits already when the console opens is no news.
+    if (!before) return
+    for (const approval of data.filter(({ approval_id }) => !before.has(approval_id))) {
+      announce(approval, () => void router.navigate({ to: '/approvals', search: { id: approval.approval_id } }))
+    }
+  }, [data, router])
+  useEffect(() => {
+    const waiting = data?.length ?? 0
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}Agent Work Service`
+  }, [data])
+  return null
+}
+
+function announce(approval: Approval, open: () => void): void {
+  const sentence = sentenceOf(approval)
+  if (!document.hidden || typeof Notification === 'undefined' || Notification.permission !== 'granted') {
+    toast(`Waits for you: ${sentence}`)
+    return
+  }
+  const notice = new Notification('Waits for your decision', { body: sentence, tag: approval.approval_id })
+  notice.addEventListener('click', () => {
+    window.focus()
+    open()
+    notice.close()
+  })
+}

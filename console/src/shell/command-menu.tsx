@@ -1,0 +1,133 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useState } from 'react'
+import { taskHeadQuery, wedgesQuery } from '../api/queries.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { statusLabel } from '../ui/status.tsx'
+import { useSignOut } from './nav.tsx'
+import { SECTIONS } from './sections.ts'
+import { useTheme } from './theme.ts'
+
+interface Command {
+  id: string
+  label: string
+  hint: string
+  run: () => void
+}
+
+const SHOWN_MOST = 12
+
+export function CommandMenu({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const commands = useCommands(text)
+  const found = commands.filter((command) => matches(command, text)).slice(0, SHOWN_MOST)
+  const run = (command: Command | undefined) => {
+    if (!command) return
+    onClose()
+    command.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) setAt((at + step + found.length) % Math.max(1, found.length))
+    else if (event.key === 'Enter') run(found[at])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog label="Search and commands" onClose={onClose} className="mt-[12vh] max-w-xl overflow-hidden">
+      <input
+        autoFocus
+        role="combobox"
+        aria-expanded
+        aria-controls="commands"
+        aria-activedescendant={found[at] ? `command-${found[at].id}` : undefined}
+        aria-label="Search and commands"
+        placeholder="Go to, run, or find a task by its id…"
+        className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none"
+        value={text}
+        onChange={(event) => (setText(event.target.value), setAt(0))}
+        onKeyDown={onKeyDown}
+      />
+      <Commands found={found} at={at} onHover={setAt} onRun={run} />
+    </Dialog>
+  )
+}
+
+function Commands({
+  found,
+  at,
+  onHover,
+  onRun,
+}: {
+  found: Command[]
+  at: number
+  onHover: (at: number) => void
+  onRun: (command: Command) => void
+}) {
+  if (found.length === 0) return <p className="p-4 text-muted">Nothing found.</p>
+  return (
+    <ul id="commands" role="listbox" aria-label="Commands" className="max-h-96 overflow-y-auto p-1.5">
+      {found.map((command, i) => (
+        <li
+          key={command.id}
+          id={`command-${command.id}`}
+          role="option"
+          aria-selected={i === at}
+          onMouseMove={() => onHover(i)}
+          onClick={() => onRun(command)}
+          className="flex h-9 cursor-pointer items-center gap-2 rounded-md px-2.5 aria-selected:bg-accent-soft aria-selected:text-accent"
+        >
+          <span className="truncate">{command.label}</span>
+          <span className="ml-auto truncate text-xs text-muted">{command.hint}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function useCommands(text: string): Command[] {
+  const navigate = useNavigate()
+  const [theme, nextTheme] = useTheme()
+  const signOut = useSignOut()
+  const { data: wedges = [] } = useQuery(wedgesQuery)
+  const { data: tasks = [] } = useQuery(taskHeadQuery({}))
+  const go = (id: string) => void navigate({ to: '/tasks/$taskId', params: { taskId: id } })
+  const typed = text.trim()
+  return [
+    ...(/^task_[a-z0-9]{26}$/.test(typed)
+      ? [{ id: typed, label: `Open ${typed}`, hint: 'task', run: () => go(typed) }]
+      : []),
+    ...SECTIONS.map(({ to, label, key }) => ({
+      id: to,
+      label,
+      hint: `g ${key}`,
+      run: () => void navigate({ to }),
+    })),
+    ...wedges.flatMap(({ wedge, title, manifest }) =>
+      Object.keys(manifest.task_types).map((task_type) => ({
+        id: `${wedge}/${task_type}`,
+        label: `Run ${title}: ${task_type.replaceAll('_', ' ')}`,
+        hint: wedge,
+        run: () => void navigate({ to: '/run', search: { wedge, task_type } }),
+      })),
+    ),
+    { id: 'theme', label: 'Change theme', hint: theme, run: nextTheme },
+    { id: 'sign-out', label: 'Sign out', hint: '', run: () => void signOut() },
+    ...tasks.map(({ id, wedge, task_type, status, about }) => ({
+      id,
+      label: about || `${wedge} / ${task_type}`,
+      hint: `${task_type} · ${statusLabel(status)}`,
+      run: () => go(id),
+    })),
+  ]
+}
+
+/** Every word that was typed stands somewhere in it. */
+function matches({ label, hint, id }: Command, text: string): boolean {
+  const all = `${label} ${hint} ${id}`.toLowerCase()
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word))
+}

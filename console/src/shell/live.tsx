@@ -1,0 +1,38 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import { type Changed, followProject, type LiveState } from '../api/live.ts'
+import { patchTaskRow } from '../pages/tasks/patch.ts'
+
+const State = createContext<LiveState>('connecting')
+
+export const useLiveState = (): LiveState => useContext(State)
+
+/** Keeps the project's stream open while somebody is signed in. */
+export function Live({ children }: { children: ReactNode }) {
+  const queries = useQueryClient()
+  const [state, setState] = useState<LiveState>('connecting')
+  useEffect(() => {
+    const stop = new AbortController()
+    const onChanged = (changed: Changed) => patchTaskRow(queries, changed)
+    void followProject(queries, stop.signal, setState, onChanged)
+    return () => stop.abort()
+  }, [queries])
+  return <State value={state}>{children}</State>
+}
+
+const WORDS: Record<LiveState, [string, string]> = {
+  connecting: ['Connecting', 'bg-line-strong'],
+  live: ['Live', 'bg-ok'],
+  polling: ['Refreshing every 5 s', 'bg-accent'],
+  offline: ['Reconnecting', 'bg-bad animate-breathe'],
+}
+
+export function LiveLamp() {
+  const [label, look] = WORDS[useLiveState()]
+  return (
+    <span className="flex items-center gap-1.5 text-xs text-muted" role="status">
+      <span aria-hidden className={`size-2 rounded-full ${look}`} />
+      {label}
+    </span>
+  )
+}

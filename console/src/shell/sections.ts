@@ -1,0 +1,19 @@
+import { Activity, House, Inbox, type LucideIcon, Play } from 'lucide-react'
+
+/** The pages of the left navigation, in order. A new page is one entry here and one route in router.tsx. */
+export interface Section {
+  to: string
+  label: string
+  icon: LucideIcon
+  /** After `g`: goes there. */
+  key: string
+  /** What its number counts. */
+  counts?: 'approvals' | 'working'
+}
+
+export const SECTIONS: Section[] = [
+  { to: '/', label: 'Home', icon: House, key: 'h' },
+  { to: '/approvals', label: 'Approvals', icon: Inbox, key: 'a', counts: 'approvals' },
+  { to: '/tasks', label: 'Tasks', icon: Activity, key: 't', counts: 'working' },
+  { to: '/run', label: 'Run a task', icon: Play, key: 'r' },
+]

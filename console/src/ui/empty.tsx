@@ -1,0 +1,49 @@
+import type { ReactNode } from 'react'
+import { CopyButton } from './copy.tsx'
+
+/** Nothing here yet, why, and the one call or button that changes it. */
+export function Empty({
+  title,
+  children,
+  curl,
+  action,
+}: {
+  title: string
+  children?: ReactNode
+  curl?: string
+  action?: ReactNode
+}) {
+  return (
+    <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-14 text-center">
+      <h2 className="text-base font-semibold">{title}</h2>
+      {children && <div className="text-muted">{children}</div>}
+      {action}
+      {curl && (
+        <div className="mt-2 w-full text-left">
+          <pre
+            tabIndex={0}
+            role="region"
+            aria-label="The same by the API"
+            className="overflow-x-auto rounded-md bg-sunken p-3 font-mono text-xs"
+          >
+            {curl}
+          </pre>
+          <CopyButton text={() => curl} label="Copy as curl" />
+        </div>
+      )}
+    </div>
+  )
+}
+
+export function Failure({ message }: { message: string }) {
+  return (
+    <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
+      {message.charAt(0).toUpperCase() + message.slice(1)}
+    </p>
+  )
+}
+
+/** Room for what is on its way. */
+export function Waiting({ className = 'h-24' }: { className?: string }) {
+  return <div aria-hidden className={`animate-appear rounded-md bg-off-soft ${className}`} />
+}

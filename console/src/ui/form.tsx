@@ -1,0 +1,56 @@
+import { type InputHTMLAttributes, type ReactNode, useId } from 'react'
+
+export function Field({
+  label,
+  hint,
+  children,
+}: {
+  label: ReactNode
+  hint?: ReactNode
+  children: (id: string) => ReactNode
+}) {
+  const id = useId()
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="font-medium">
+        {label}
+      </label>
+      {children(id)}
+      {hint && <p className="text-xs text-muted">{hint}</p>}
+    </div>
+  )
+}
+
+export function Text({
+  label,
+  hint,
+  ...rest
+}: InputHTMLAttributes<HTMLInputElement> & { label: ReactNode; hint?: ReactNode }) {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => <input id={id} className="field h-8" {...rest} />}
+    </Field>
+  )
+}
+
+export function Check({
+  label,
+  checked,
+  onChange,
+}: {
+  label: ReactNode
+  checked: boolean
+  onChange: (checked: boolean) => void
+}) {
+  return (
+    <label className="flex items-center gap-2">
+      <input
+        type="checkbox"
+        className="size-4 accent-(--accent)"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      {label}
+    </label>
+  )
+}

@@ -1,0 +1,27 @@
+import type { ReactNode } from 'react'
+
+/** A page: its name, what can be done with all of it, and what is on it. */
+export function Page({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  title: ReactNode
+  lead?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <div className="mx-auto flex w-full max-w-[100rem] flex-col gap-4 p-4 sm:p-6">
+      <header className="flex min-h-8 flex-wrap items-center gap-3">
+        <div className="min-w-0">
+          <h1 className="text-lg font-semibold tracking-tight">{title}</h1>
+          {lead && <p className="text-muted">{lead}</p>}
+        </div>
+        <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>
+      </header>
+      {children}
+    </div>
+  )
+}

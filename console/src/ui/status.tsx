@@ -1,0 +1,50 @@
+import type { ApprovalStatus, TaskStatus } from '../api/types.ts'
+
+type Tone = 'run' | 'wait' | 'ok' | 'bad' | 'off'
+
+/** Working is blue, waiting for a person amber, and nothing else is. */
+const TONES: Record<TaskStatus | ApprovalStatus, Tone> = {
+  queued: 'off',
+  provisioning: 'run',
+  running: 'run',
+  awaiting_approval: 'wait',
+  pending: 'wait',
+  succeeded: 'ok',
+  approved: 'ok',
+  auto_approved: 'ok',
+  failed: 'bad',
+  rejected: 'bad',
+  expired: 'off',
+  cancelled: 'off',
+}
+
+const LOOKS: Record<Tone, string> = {
+  run: 'bg-accent-soft text-accent',
+  wait: 'bg-wait-soft text-wait',
+  ok: 'bg-ok-soft text-ok',
+  bad: 'bg-bad-soft text-bad',
+  off: 'bg-off-soft text-muted',
+}
+
+export const statusLabel = (status: string): string =>
+  status === 'awaiting_approval' ? 'waits for you' : status.replaceAll('_', ' ')
+
+export function Status({ status }: { status: TaskStatus | ApprovalStatus }) {
+  const tone = TONES[status] ?? 'off'
+  return (
+    <span
+      className={`inline-flex h-5 items-center gap-1.5 rounded-full px-2 text-xs font-medium whitespace-nowrap ${LOOKS[tone]}`}
+      data-status={status}
+    >
+      <span
+        aria-hidden
+        className={`size-1.5 rounded-full bg-current ${tone === 'run' || tone === 'wait' ? 'animate-breathe' : ''}`}
+      />
+      {statusLabel(status)}
+    </span>
+  )
+}
+
+export function Tag({ children, tone = 'off' }: { children: string; tone?: Tone }) {
+  return <span className={`inline-flex h-5 items-center rounded px-1.5 text-xs ${LOOKS[tone]}`}>{children}</span>
+}

@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react'
+
+/** A row of views of the same thing. The chosen one lives with the caller, in the address where that helps. */
+export function Tabs<T extends string>({
+  label,
+  tabs,
+  value,
+  onChange,
+}: {
+  label: string
+  tabs: { value: T; label: ReactNode; count?: number | undefined }[]
+  value: T
+  onChange: (value: T) => void
+}) {
+  return (
+    <div role="group" aria-label={label} className="flex gap-0.5 overflow-x-auto">
+      {tabs.map((tab) => (
+        <button
+          key={tab.value}
+          type="button"
+          aria-pressed={tab.value === value}
+          onClick={() => onChange(tab.value)}
+          className="flex h-7 items-center gap-1.5 rounded-md px-2.5 whitespace-nowrap text-muted hover:bg-hover hover:text-text aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
+        >
+          {tab.label}
+          {tab.count !== undefined && tab.count > 0 && <Count value={tab.count} />}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+export function Count({ value, urgent = false }: { value: number; urgent?: boolean }) {
+  const look = urgent ? 'bg-wait-soft text-wait' : 'bg-off-soft text-muted'
+  return (
+    <span className={`min-w-5 rounded-full px-1.5 text-center text-xs tabular-nums ${look}`}>
+      {value > 199 ? '199+' : value}
+    </span>
+  )
+}

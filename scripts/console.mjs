@@ -1,0 +1,84 @@
+// Builds the console and the portal into dist/console, only when their sources are newer than what is there.
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const stamp = '.built'
+const COMPRESSED = /\.(js|css|html|svg)$/
+
+/** @param {string} dist */
+export async function buildConsole(dist) {
+  const built = join(dist, 'console')
+  if (changedAt(join(built, stamp)) >= newest()) return
+  const started = Date.now()
+  const fresh = mkdtempSync(join(dist, '.console-'))
+  try {
+    // Loaded here: whoever only changed the service does not wait for it.
+    const [{ build }, { default: config }] = await Promise.all([import('vite'), import('../console/vite.config.mjs')])
+    await build({ ...config, configFile: false, build: { ...config.build, outDir: fresh, emptyOutDir: true } })
+    await compressAll(fresh)
+    writeFileSync(join(fresh, stamp), '')
+    // Whatever is edited while this runs is newer than the build.
+    utimesSync(join(fresh, stamp), started / 1000, started / 1000)
+    chmodSync(fresh, 0o755)
+    rmSync(built, { recursive: true, force: true })
+    renameSync(fresh, built)
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+}
+
+function newest() {
+  const sources = ['console', 'scripts/console.mjs', 'node_modules/.package-lock.json']
+  return Math.max(...sources.map((source) => newestIn(join(root, source))))
+}
+
+/**
+ * Folders count too: their time changes when a file in them comes, goes or is renamed.
+ * @param {string} path
+ * @returns {number}
+ */
+function newestIn(path) {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) return 0
+  const inside = stats.isDirectory() ? readdirSync(path).map((name) => newestIn(join(path, name))) : []
+  return Math.max(stats.mtimeMs, ...inside)
+}
+
+/** @param {string} file */
+function changedAt(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+/**
+ * Once here instead of at each request.
+ * @param {string} folder
+ */
+async function compressAll(folder) {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => COMPRESSED.test(name))
+  await Promise.all(files.map((name) => compress(join(folder, name))))
+}
+
+/** @param {string} file */
+async function compress(file) {
+  const bytes = readFileSync(file)
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }),
+    promisify(gzip)(bytes, { level: 9 }),
+  ])
+  writeFileSync(`${file}.br`, br)
+  writeFileSync(`${file}.gz`, gz)
+}
