@@ -1,4 +1,4 @@
-import { Problem } from '../base/problem.ts'
+import { conflict, Problem } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Events } from '../store/tables.ts'
@@ -27,7 +27,8 @@ export async function append(
 /** A note on a run, which may be over: the only event that can follow `task.finished`. */
 export async function appendNote(tx: Tx, taskId: string, data: EventData['feedback.recorded']): Promise<void> {
   const [head] = await takeNumberOfNote(tx.db, { id: taskId })
-  if (head) await write(tx, taskId, head.last_event_id, [{ type: 'feedback.recorded', data }])
+  if (!head) throw conflict('task has not begun')
+  await write(tx, taskId, head.last_event_id, [{ type: 'feedback.recorded', data }])
 }
 
 /** Writes events whose numbers, up to `last`, were taken with the change of status that they tell of. */

@@ -20,12 +20,13 @@ export const takeNumbers = prepared<{ id: string; epoch: number; count: number }
       .returning('last_event_id'),
 )
 
-/** A note on a run that may be over, such as feedback. */
+/** A note on a run that may be over, such as feedback. It never comes first: number 1 is `task.created`. */
 export const takeNumberOfNote = prepared<{ id: string }, { last_event_id: number }>((db, arg) =>
   db
     .updateTable('tasks')
     .set((eb) => ({ last_event_id: eb('last_event_id', '+', 1) }))
     .where('id', '=', arg('id'))
+    .where('last_event_id', '>', 0)
     .returning('last_event_id'),
 )
 

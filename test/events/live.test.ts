@@ -1,0 +1,95 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { CLIENT_EVENTS } from '../../src/events/types.ts'
+import { eachStore, sharedApp, type TestApp, testApp } from '../app.ts'
+import { cancel, progress, runningTask, SCRIPTED, say, UNLIMITED } from '../tasks/scripted.ts'
+import { idsIn, oneTo, openStream, replay, urlOf } from './streams.ts'
+
+/** What a client that follows, loses the connection and comes back has put together in the end. */
+async function followWithCuts(app: TestApp, taskId: string, cuts: readonly number[]): Promise<string> {
+  let whole = ''
+  for (const cut of cuts) {
+    const after = idsIn(whole).at(-1) ?? 0
+    const reader = await openStream(urlOf(app, taskId), { 'last-event-id': String(after) })
+    const text = await reader.until(({ length }) => length >= cut)
+    reader.leave()
+    // A frame that was cut in two is not an event yet.
+    whole += text.slice(0, text.lastIndexOf('\n\n') + 2 || 0).replace(/^\n$/, '')
+    if (whole.includes('event: task.finished')) return whole
+  }
+  return whole + (await replay(urlOf(app, taskId), { 'last-event-id': String(idsIn(whole).at(-1) ?? 0) }))
+}
+
+eachStore((store) => {
+  describe('followers', () => {
+    const shared = sharedApp({ store, env: { ...SCRIPTED, ...UNLIMITED, SVC_MAX_CONCURRENT_TASKS: '64' } })
+
+    test('twenty of one task see the same bytes, whenever they came', async () => {
+      const app = shared()
+      const id = await runningTask(app)
+      const early = await Promise.all(Array.from({ length: 10 }, () => openStream(urlOf(app, id))))
+      for (let i = 0; i < 20; i++) await say(app, id, progress(1 + (i % 7)))
+      const late = await Promise.all(Array.from({ length: 10 }, () => openStream(urlOf(app, id))))
+      for (let i = 0; i < 20; i++) await say(app, id, progress(1 + (i % 7)))
+      await cancel(app, id)
+      const texts = await Promise.all([...early, ...late].map((reader) => reader.ended))
+      const whole = await replay(urlOf(app, id))
+      expect(new Set(texts)).toEqual(new Set([whole]))
+      expect(idsIn(whole)).toEqual(oneTo(idsIn(whole).length))
+    })
+
+    test('one that is cut off at random and comes back has the log, exactly, in the end', async () => {
+      const app = shared()
+      const script = fc.record({
+        commits: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12 }),
+        cuts: fc.array(fc.integer({ min: 0, max: 4_000 }), { maxLength: 8 }),
+      })
+      await fc.assert(
+        fc.asyncProperty(script, async ({ commits, cuts }) => {
+          const id = await runningTask(app)
+          const followed = followWithCuts(app, id, cuts)
+          for (const count of commits) await say(app, id, progress(count))
+          await cancel(app, id)
+          expect(await followed).toBe(await replay(urlOf(app, id)))
+        }),
+        { numRuns: 8 },
+      )
+    })
+
+    test('nobody hears of an event before it is committed', async () => {
+      const app = shared()
+      const id = await runningTask(app)
+      const reader = await openStream(urlOf(app, id))
+      await say(app, id, progress(1, 'first'))
+      const seen = idsIn(await reader.until(({ tail }) => tail.includes('first 0')))
+      const row = await app.ctx.db.selectFrom('events').select('seq').where('task_id', '=', id).execute()
+      expect(row.map(({ seq }) => seq)).toEqual(expect.arrayContaining(seen))
+      await cancel(app, id)
+      await reader.ended
+    })
+  })
+
+  test('comments keep a silent stream alive when the deployment asks for them, and only then', async () => {
+    const quiet = await testApp({ store, env: SCRIPTED })
+    const talking = await testApp({ store, env: { ...SCRIPTED, SVC_SSE_KEEPALIVE_MS: '1000' } })
+    const texts = await Promise.all(
+      [quiet, talking].map(async (app) => {
+        const id = await runningTask(app)
+        const reader = await openStream(urlOf(app, id))
+        await reader.until(({ tail }) => tail.includes('task.created'))
+        await app.clock.advance(3_000)
+        await cancel(app, id)
+        return reader.ended
+      }),
+    )
+    const comments = texts.map((text) => text.split('\n\n').filter((frame) => frame.startsWith(':')).length)
+    expect(comments).toEqual([0, 3])
+    expect(texts.map(idsIn)).toEqual([oneTo(2), oneTo(2)])
+  })
+})
+
+test("what a client may see of a log is the contract's list", () => {
+  const contract =
+    'task.created, step.started, tool.called, tool.result, progress, output.validated, artifact.created, task.finished'
+  expect([...CLIENT_EVENTS]).toEqual(contract.split(', '))
+})

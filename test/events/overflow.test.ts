@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { eachStore, KEY, type TestApp, testApp } from '../app.ts'
+import { cancel, progress, runningTask, SCRIPTED, say } from '../tasks/scripted.ts'
+import { idsIn, oneTo, openStream, replay, urlOf } from './streams.ts'
+
+/** More than the buffers between two sockets hold. */
+const WIDE = 'x'.repeat(16_000)
+
+/** A reader that opens a stream and then does not read. */
+async function openAndStall(app: TestApp, taskId: string): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(urlOf(app, taskId))
+  const socket = connect(Number(port), hostname)
+  const lines = [`GET ${pathname} HTTP/1.1`, 'host: service', `authorization: Bearer ${KEY}`, 'connection: close']
+  socket.write([...lines, '', ''].join('\r\n'))
+  await once(socket, 'readable')
+  return socket
+}
+
+async function readAll(socket: Socket): Promise<string> {
+  const pieces: Buffer[] = []
+  socket.on('data', (piece: Buffer) => pieces.push(piece))
+  await once(socket, 'close')
+  return unchunked(Buffer.concat(pieces)).toString()
+}
+
+/** The body of an answer that came in chunks. */
+function unchunked(answer: Buffer): Buffer {
+  const parts: Buffer[] = []
+  let at = answer.indexOf('\r\n\r\n') + 4
+  for (;;) {
+    const line = answer.indexOf('\r\n', at)
+    const size = Number.parseInt(answer.subarray(at, line).toString(), 16)
+    if (!size) return Buffer.concat(parts)
+    parts.push(answer.subarray(line + 2, line + 2 + size))
+    at = line + 2 + size + 2
+  }
+}
+
+eachStore((store) => {
+  test('a reader more than 5,000 events behind is told to reconnect; the others never notice', async () => {
+    const app = await testApp({ store, env: SCRIPTED })
+    const id = await runningTask(app)
+    const quick = await openStream(urlOf(app, id))
+    const slow = await openAndStall(app, id)
+    let said = 1
+    const sayAndSee = async (count: number, text?: string) => {
+      await say(app, id, progress(count, text))
+      said += count
+      await quick.until(({ tail }) => tail.includes(`id: ${said}\n`))
+    }
+    for (let i = 0; i < 10; i++) await sayAndSee(100, WIDE)
+    for (let i = 0; i < 7; i++) await sayAndSee(1_000)
+    const text = await readAll(slow)
+    const overflow = 'event: error\ndata: {"error":"stream overflow: reconnect with Last-Event-ID"}\n\n'
+    expect(text.endsWith(overflow)).toBe(true)
+    const seen = idsIn(text)
+    expect(seen.length).toBeLessThan(said)
+    expect(seen).toEqual(oneTo(seen.length))
+    await cancel(app, id)
+    const whole = await quick.ended
+    expect(idsIn(whole)).toEqual(oneTo(said + 1))
+    expect(whole).not.toContain('event: error')
+    // What it missed is there when it does as it was told.
+    const rest = await replay(urlOf(app, id), { 'last-event-id': String(seen.length) })
+    expect(text.slice(0, -overflow.length) + rest === whole).toBe(true)
+  })
+})

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest'
+import { eachStore, sharedApp, type TestApp } from '../app.ts'
+import { expectRefusal, taskOf, UNLIMITED, WEDGES } from './scripted.ts'
+
+const IDLE = { wedge: 'desk', task_type: 'idle' }
+
+/** What a creation leaves behind, counted. */
+async function traces(app: TestApp): Promise<number[]> {
+  const count = async (table: 'tasks' | 'events' | 'audit_entries' | 'idempotency_keys' | 'rate_ring') => {
+    const row = await app.ctx.db
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll().as('n'))
+      .executeTakeFirstOrThrow()
+    return Number(row.n)
+  }
+  return Promise.all([
+    count('tasks'),
+    count('events'),
+    count('audit_entries'),
+    count('idempotency_keys'),
+    count('rate_ring'),
+  ])
+}
+
+eachStore((store) => {
+  const shared = sharedApp({ store, wedges: WEDGES, env: { ...UNLIMITED, SVC_MAX_RUNTIME_S: '900' } })
+
+  test('a task is created with 201, its record and a location', async () => {
+    const app = shared()
+    const { status, body, headers } = await app.call('POST', '/v1/tasks', { ...IDLE, input: { a: [1] }, actor: 'ada' })
+    expect(status).toBe(201)
+    expect(headers.get('location')).toBe(`/v1/tasks/${body.id}`)
+    expect(headers.get('idempotency-replayed')).toBeNull()
+    expect(body).toEqual({
+      id: expect.stringMatching(/^task_[0-9a-hjkmnp-tv-z]{26}$/),
+      project_id: expect.stringMatching(/^prj_/),
+      ...IDLE,
+      status: 'queued',
+      input: { a: [1] },
+      actor: 'ada',
+      constraints: { max_runtime_s: 900, max_cost_usd: 5, approval_required: false },
+      tools: [],
+      output_schema: null,
+      output: null,
+      error: null,
+      cost_usd: 0,
+      artifacts: [],
+      client_id: null,
+      thread_id: null,
+      channel_id: null,
+      case_id: null,
+      schedule_id: null,
+      retry_of: null,
+      last_event_id: 0,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      started_at: null,
+      finished_at: null,
+    })
+    await app.finished(body.id)
+  })
+
+  test.each<[string, unknown]>([
+    ['a text', 'hello'],
+    ['nothing', null],
+    ['a number', 0],
+    ['false', false],
+    ['an empty list', []],
+    ['words of every script', { ключ: '😀 é \u2028 \u0001 "\\' }],
+  ])('input and actor may be any JSON, such as %s', async (_, value) => {
+    const app = shared()
+    const { id } = await app.createTask({ ...IDLE, input: value, actor: value })
+    expect(await taskOf(app, id)).toMatchObject({ input: value, actor: value })
+  })
+
+  describe('what is wrong gets its 400, names the field and leaves nothing behind', () => {
+    const wrong: [string, Record<string, unknown>, string][] = [
+      ['no wedge', { wedge: undefined }, "field 'wedge' is required"],
+      ['no task type', { task_type: undefined }, "field 'task_type' is required"],
+      ...[null, 7, true, [], {}].map((value): [string, Record<string, unknown>, string] => [
+        `wedge ${JSON.stringify(value)}`,
+        { wedge: value },
+        "field 'wedge' must be a string",
+      ]),
+      ['task type null', { task_type: null }, "field 'task_type' must be a string"],
+      ['task type a number', { task_type: 1 }, "field 'task_type' must be a string"],
+      ['an unknown wedge', { wedge: 'nobody' }, "unknown wedge 'nobody'"],
+      ['an empty wedge', { wedge: '' }, 'unknown wedge'],
+      ['a wedge that is a path', { wedge: '../desk' }, 'unknown wedge'],
+      ['a wedge named like a method', { wedge: 'constructor' }, 'unknown wedge'],
+      ['an unknown task type', { task_type: 'nothing' }, "unknown task type 'nothing'"],
+      ['a task type named like a method', { task_type: 'constructor' }, 'unknown task type'],
+      ['a task type named __proto__', { task_type: '__proto__' }, 'unknown task type'],
+      ...[null, 'x', [], 5].map((value): [string, Record<string, unknown>, string] => [
+        `constraints ${JSON.stringify(value)}`,
+        { constraints: value },
+        "field 'constraints' must be an object",
+      ]),
+      ...['max_runtime_s', 'max_cost_usd'].flatMap((name) =>
+        [0, -1, '10', null, true].map((value): [string, Record<string, unknown>, string] => [
+          `${name} ${JSON.stringify(value)}`,
+          { constraints: { [name]: value } },
+          `field 'constraints.${name}' must be`,
+        ]),
+      ),
+      ...['yes', 1, null].map((value): [string, Record<string, unknown>, string] => [
+        `approval_required ${JSON.stringify(value)}`,
+        { constraints: { approval_required: value } },
+        "field 'constraints.approval_required' must be true or false",
+      ]),
+      ['tools that are no list', { tools: 'act' }, "field 'tools' must be a list"],
+      ['a tool that is no name', { tools: ['act', 1] }, "field 'tools.1' must be a string"],
+      ['an unknown tool', { tools: ['rm'] }, "unknown tool 'rm'"],
+      ...['x', [], 1, true].map((value): [string, Record<string, unknown>, string] => [
+        `output_schema ${JSON.stringify(value)}`,
+        { output_schema: value },
+        "field 'output_schema' must be an object",
+      ]),
+    ]
+    test.each(wrong)('%s', async (_, fields, sentence) => {
+      const app = shared()
+      const before = await traces(app)
+      const headers = { 'idempotency-key': 'wrong' }
+      const answer = await app.call('POST', '/v1/tasks', { ...IDLE, ...fields }, { headers })
+      expectRefusal(answer, 400)
+      expect(answer.body.error).toContain(sentence)
+      expect(await traces(app)).toEqual(before)
+    })
+  })
+
+  test('a wedge that is not enabled for the project is 403, and an unknown one stays 400', async () => {
+    const app = shared()
+    const { body } = await app.call('GET', '/v1/projects')
+    const project = `/v1/projects/${body.data[0].id}`
+    await app.call('PUT', project, { wedges: ['echo'] })
+    const before = await traces(app)
+    expectRefusal(await app.call('POST', '/v1/tasks', IDLE), 403, /not enabled/)
+    expectRefusal(await app.call('POST', '/v1/tasks', { ...IDLE, wedge: 'nobody' }), 400, /unknown wedge/)
+    expect(await traces(app)).toEqual(before)
+    await app.call('PUT', project, { wedges: null })
+    expect((await app.call('POST', '/v1/tasks', IDLE)).status).toBe(201)
+  })
+
+  describe('constraints are clamped down: the ceiling, the harness, the caller', () => {
+    const constraintsOf = async (task_type: string, constraints?: object) =>
+      (await shared().createTask({ wedge: 'desk', task_type, constraints })).constraints
+
+    test.each<[string, string, object | undefined, object]>([
+      ['nothing asked', 'idle', undefined, { max_runtime_s: 900, max_cost_usd: 5 }],
+      [
+        'more than the ceiling',
+        'idle',
+        { max_runtime_s: 1e9, max_cost_usd: 1e9 },
+        { max_runtime_s: 900, max_cost_usd: 5 },
+      ],
+      [
+        'less than the ceiling',
+        'idle',
+        { max_runtime_s: 1.5, max_cost_usd: 0.01 },
+        { max_runtime_s: 1.5, max_cost_usd: 0.01 },
+      ],
+      ['nothing asked of a strict type', 'strict', {}, { max_runtime_s: 60, max_cost_usd: 0.5 }],
+      [
+        'more than a strict type',
+        'strict',
+        { max_runtime_s: 61, max_cost_usd: 1 },
+        { max_runtime_s: 60, max_cost_usd: 0.5 },
+      ],
+      ['less than a strict type', 'strict', { max_runtime_s: 59 }, { max_runtime_s: 59, max_cost_usd: 0.5 }],
+      ['an approval', 'idle', { approval_required: true }, { approval_required: true }],
+      ['no approval', 'idle', { approval_required: false }, { approval_required: false }],
+    ])('%s', async (_, type, asked, effective) => {
+      expect(await constraintsOf(type, asked)).toMatchObject(effective)
+    })
+  })
+})

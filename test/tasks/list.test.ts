@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { eachStore, sharedApp } from '../app.ts'
+import { expectRefusal, UNLIMITED, WEDGES } from './scripted.ts'
+
+const IDLE = { wedge: 'desk', task_type: 'idle' }
+type Listed = { id: string; wedge: string; status: string }
+
+eachStore((store) => {
+  describe('the list of tasks', () => {
+    const shared = sharedApp({ store, wedges: WEDGES, env: UNLIMITED })
+    const list = async (query = '') => (await shared().call('GET', `/v1/tasks${query}`)).body
+    const ids = (tasks: Listed[]) => tasks.map(({ id }) => id)
+    let newest: string[] = []
+
+    test('is empty at first', async () => {
+      expect(await list()).toEqual({ data: [], next_cursor: null })
+    })
+
+    test('is newest first, and shows what a single read shows', async () => {
+      const app = shared()
+      for (let i = 0; i < 230; i += 10) {
+        const made = await Promise.all(Array.from({ length: 10 }, () => app.createTask(IDLE)))
+        // Made at the same moment, they have an order all the same: that of their ids.
+        newest = [
+          ...ids(made as unknown as Listed[])
+            .sort()
+            .reverse(),
+          ...newest,
+        ]
+        await app.clock.advance(1)
+      }
+      for (const id of newest.slice(0, 4)) await app.finished(id)
+      const { data } = await list('?limit=3')
+      expect(ids(data)).toEqual(newest.slice(0, 3))
+      expect(data[0]).toEqual((await app.call('GET', `/v1/tasks/${newest[0]}`)).body)
+    })
+
+    test('has pages of 50 by default and of 200 at most', async () => {
+      expect(ids((await list()).data)).toEqual(newest.slice(0, 50))
+      expect(ids((await list('?limit=201')).data)).toEqual(newest.slice(0, 200))
+      expect(ids((await list('?limit=9999999999')).data)).toEqual(newest.slice(0, 200))
+    })
+
+    test('goes on at its cursor until there is none', async () => {
+      const seen: string[] = []
+      let cursor: string | null = ''
+      while (cursor !== null) {
+        const page: { data: Listed[]; next_cursor: string | null } = await list(
+          `?limit=46${cursor && `&cursor=${cursor}`}`,
+        )
+        seen.push(...ids(page.data))
+        cursor = page.next_cursor
+      }
+      expect(seen).toEqual(newest)
+      expect((await list(`?limit=200&cursor=${newest[29]}`)).next_cursor).toBeNull()
+    })
+
+    test('is filtered by wedge and by status, also both and across pages', async () => {
+      const app = shared()
+      const echo = await app.createTask()
+      await app.finished(echo.id)
+      expect(ids((await list('?wedge=echo')).data)).toEqual([echo.id])
+      expect(ids((await list('?status=succeeded')).data)).toEqual([echo.id])
+      expect((await list('?wedge=desk&status=succeeded')).data).toEqual([])
+      expect((await list('?wedge=nobody')).data).toEqual([])
+      const failed = await list('?status=failed&wedge=desk&limit=2')
+      expect(ids(failed.data)).toEqual(newest.slice(0, 2))
+      expect(ids((await list(`?status=failed&limit=2&cursor=${failed.next_cursor}`)).data)).toEqual(newest.slice(2, 4))
+    })
+
+    test.each(['limit=0', 'limit=-1', 'limit=1.5', 'limit=ten', 'limit=', 'limit=1e2', 'limit=+5', 'limit=1&limit=2'])(
+      'refuses %s: a limit is a whole number of at least 1',
+      async (query) => {
+        expectRefusal(await shared().call('GET', `/v1/tasks?${query}`), 400, /limit/)
+      },
+    )
+
+    test.each(['status=done', 'status=', 'status=validating', 'status=Queued', 'cursor=', 'cursor=%27or%201=1'])(
+      'refuses %s',
+      async (query) => {
+        expectRefusal(await shared().call('GET', `/v1/tasks?${query}`), 400)
+      },
+    )
+  })
+})
