@@ -1,0 +1,156 @@
+import { describe, expect, test, vi } from 'vitest'
+import { KEY } from '../app.ts'
+import { type Estate, portalSession, sharedEstate } from './estate.ts'
+import { everyRow } from './rows.ts'
+import {
+  type AnyRoute,
+  ask,
+  bearer,
+  CLIENT,
+  FOUNDER,
+  nameOf,
+  OPEN,
+  pathWith,
+  type Raw,
+  reference,
+  together,
+} from './table.ts'
+
+// Thousands of requests: a busy machine needs its time.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
+
+const REFUSED: Raw = {
+  status: 401,
+  text: '{"error":"a valid credential is required"}',
+  challenge: 'Bearer',
+  type: 'application/json; charset=utf-8',
+}
+
+// One store is enough: who may do what is decided from rows that test/accounts reads on both.
+describe('on sqlite', () => {
+  const estate = sharedEstate('sqlite')
+
+  test('the reference lists every route that is bound, and no other', async () => {
+    const { paths } = await reference(estate())
+    const listed = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{([a-z_]+)\}/g, ':$1')}`),
+    )
+    const bound = [...FOUNDER, ...CLIENT, ...OPEN].map(nameOf)
+    expect(listed.toSorted()).toEqual(bound.toSorted())
+    expect(new Set(bound).size).toBe(bound.length)
+  })
+
+  test('outside its plane every credential is a stranger, told with the same words', async () => {
+    const { near, sessions } = estate()
+    const client = await portalSession(estate(), near)
+    const everyone = await strangers(estate())
+    const before = await everyRow(estate())
+    const founderOnly = { 'founder key': bearer(KEY), 'founder session': bearer(sessions.owner) }
+    await refuses(FOUNDER, { ...everyone, 'client session': bearer(client) })
+    await refuses(CLIENT, { ...everyone, ...founderOnly })
+    expect(await everyRow(estate())).toEqual(before)
+  })
+
+  test('no credential opens the sandbox plane over TCP', async () => {
+    const { near, sessions } = estate()
+    const client = bearer(await portalSession(estate(), near))
+    const all = { ...(await strangers(estate())), key: bearer(KEY), session: bearer(sessions.owner), client }
+    const paths = [
+      'gate',
+      'actions/mail',
+      'reads/mail',
+      'llm/openai/v1/x',
+      'records/a/b',
+      'case',
+      'workflows/x',
+      'x',
+      '',
+    ]
+    for (const path of paths) {
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']) {
+        await together(Object.entries(all), async ([who, authorization]) => {
+          const answer = await ask(estate(), method, `/v1/internal/${path}`, { authorization })
+          expect(answer, `${method} ${path} by ${who}`).toEqual(REFUSED)
+        })
+      }
+    }
+  })
+
+  test('a credential counts only in the authorization header', async () => {
+    const carried: Record<string, Record<string, string>> = {
+      cookie: { cookie: `session=${KEY}; authorization=${KEY}` },
+      'x-api-key': { 'x-api-key': KEY },
+      'proxy-authorization': { 'proxy-authorization': bearer(KEY) },
+    }
+    for (const headers of Object.values(carried)) {
+      expect(await ask(estate(), 'GET', '/v1/tasks', { headers })).toEqual(REFUSED)
+    }
+    for (const query of ['access_token', 'api_key', 'key', 'token', 'authorization']) {
+      expect(await ask(estate(), 'GET', `/v1/tasks?${query}=${KEY}`)).toEqual(REFUSED)
+    }
+    expect(await ask(estate(), 'GET', '/v1/tasks', { authorization: `bEaReR   ${KEY}` })).toMatchObject({ status: 200 })
+  })
+
+  test('a route that is not there tells nobody what is', async () => {
+    for (const path of [
+      '/v1/task',
+      '/v1/tasks/x/y',
+      '/v1',
+      '/V1/tasks',
+      '/v1//tasks',
+      '/v1/portal',
+      '/admin',
+      '/.env',
+    ]) {
+      const answer = await ask(estate(), 'GET', path)
+      expect([answer.status, JSON.parse(answer.text)]).toEqual([404, { error: `no such route: GET ${path}` }])
+    }
+    for (const route of [...FOUNDER, ...CLIENT]) {
+      const answer = await ask(estate(), 'PATCH', pathWith(route.path, estate().near.ids), { json: {} })
+      expect(answer.status, nameOf(route)).toBe(404)
+    }
+  })
+
+  async function refuses(routes: AnyRoute[], credentials: Record<string, string | null>) {
+    for (const route of routes) {
+      const path = pathWith(route.path, estate().near.ids)
+      const sent = route.method === 'GET' ? {} : { raw: '{"' }
+      await together(Object.entries(credentials), async ([who, authorization]) => {
+        const answer = await ask(estate(), route.method, path, { authorization, ...sent })
+        expect(answer, `${nameOf(route)} by ${who}`).toEqual(REFUSED)
+      })
+    }
+  }
+})
+
+/** Credentials that open nothing at all, wherever they are shown. */
+async function strangers(app: Estate): Promise<Record<string, string | null>> {
+  const { key, ids } = app.near
+  const link = await app.call('POST', `/v1/clients/${ids.clients}/portal-link`, undefined, { key })
+  const email = `guest-${app.ctx.world.newId('mem')}@example.com`
+  const invited = await app.call('POST', '/v1/members', { email, role: 'owner' }, { key: app.sessions.owner })
+  const revoked = await app.call('POST', '/v1/keys', { name: 'revoked' }, { key })
+  await app.call('DELETE', `/v1/keys/${revoked.body.id}`, undefined, { key })
+  const random = 'A'.repeat(43)
+  const prefixes = ['svc_key_', 'svc_fst_', 'svc_cst_', 'svc_tsk_', 'svc_gat_', 'svc_plt_', 'svc_inv_', 'sk-', '']
+  return {
+    none: null,
+    'portal link': bearer(link.body.token),
+    invite: bearer(invited.body.invite),
+    'revoked key': bearer(revoked.body.key),
+    ...Object.fromEntries(prefixes.map((prefix) => [`random ${prefix}`, bearer(prefix + random)])),
+    'no scheme': KEY,
+    basic: `Basic ${Buffer.from(`${KEY}:`).toString('base64')}`,
+    'basic with the key': `Basic ${KEY}`,
+    'scheme alone': 'Bearer',
+    'two tokens': `Bearer ${KEY} ${KEY}`,
+    'a list': `Bearer ${KEY}, Bearer ${KEY}`,
+    quoted: `Bearer "${KEY}"`,
+    'no space': `Bearer${KEY}`,
+    longer: bearer(`${KEY}x`),
+    shorter: bearer(KEY.slice(0, -1)),
+    'upper case': bearer(KEY.toUpperCase()),
+    'client prefix on a key': bearer(KEY.replace('svc_key_', 'svc_cst_')),
+    'key prefix on a session': bearer(app.sessions.owner.replace('svc_fst_', 'svc_key_')),
+  }
+}

@@ -1,0 +1,142 @@
+import { expect, test, vi } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { append } from '../../src/events/append.ts'
+import { CLIENT_EVENTS, type NewEvent } from '../../src/events/types.ts'
+import { planTask } from '../../src/tasks/create.ts'
+import { end } from '../../src/tasks/end.ts'
+import { insertTask } from '../../src/tasks/rows.ts'
+import { eachStore } from '../stores.ts'
+import { type Estate, portalSession, settled, sharedEstate } from './estate.ts'
+import { everyRow } from './rows.ts'
+import { ask, bearer, CLIENT, kindsOf, nameOf, pathWith, type Sent, together } from './table.ts'
+
+// Thousands of requests: a busy machine needs its time.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
+
+/** Names of fields that a client never reads, and words that only the founder wrote. */
+const INTERNAL =
+  /"[a-z_]*(cost|approval|project|org_id|epoch|replica|policy|decided|metadata|secret|hash|channel_id|connection_id|version|history)[a-z_]*":|"error":|prj_|conn_|apr_|between us|1,234 dollars/
+
+eachStore((store) => {
+  const estate = sharedEstate(store)
+
+  test('what is not the client’s own does not exist', async () => {
+    const app = estate()
+    const ada = await portalSession(app, app.near)
+    const strange = await strangeIds(app)
+    const before = await everyRow(app)
+    for (const route of CLIENT.filter(({ path }) => kindsOf(path).length > 0)) {
+      const [kind = ''] = kindsOf(route.path)
+      const answers = new Set<string>()
+      await together([...(strange[kind] ?? []), ...MALFORMED, app.near.ids.clients ?? ''], async (id) => {
+        for (const body of route.method === 'GET' ? [{}] : BODIES) {
+          const path = pathWith(route.path, { [kind]: id })
+          const answer = await ask(app, route.method, path, { authorization: bearer(ada), ...body })
+          expect(answer.status, `${route.method} ${path}: ${answer.text}`).toBe(404)
+          answers.add(JSON.stringify(answer))
+        }
+      })
+      expect([...answers], nameOf(route)).toHaveLength(1)
+    }
+    expect(await everyRow(app)).toEqual(before)
+  })
+
+  test('no answer of the portal tells anything internal or anything of others', async () => {
+    const app = estate()
+    const { ids } = app.near
+    const ada = await portalSession(app, app.near)
+    const strange = Object.values(await strangeIds(app)).flat()
+    await app.call('PUT', `/v1/clients/${ids.clients}`, { metadata: { note: 'between us' } })
+    await app.call('PUT', `/v1/cases/${ids.cases}`, { data: { worth: '1,234 dollars' }, note: 'between us' })
+    await app.call('POST', `/v1/tasks/${ids.tasks}/feedback`, { note: 'between us', rating: 1 })
+    await settled(app)
+    for (const route of CLIENT.filter(({ method }) => method === 'GET')) {
+      const answer = await ask(app, 'GET', pathWith(route.path, ids), { authorization: bearer(ada) })
+      expect(answer.status, nameOf(route)).toBe(200)
+      expect(answer.text, nameOf(route)).not.toMatch(INTERNAL)
+      expect(
+        strange.filter((id) => answer.text.includes(id)),
+        nameOf(route),
+      ).toEqual([])
+    }
+    const sent = await app.call('POST', `/v1/portal/threads/${ids.threads}/messages`, { body: 'news?' }, { key: ada })
+    expect([sent.status, JSON.stringify(sent.body)]).toEqual([201, expect.not.stringMatching(INTERNAL)])
+    await settled(app)
+  })
+
+  test('the log reaches a client without costs, approvals or reasons, replayed and live', async () => {
+    const app = estate()
+    const ada = await portalSession(app, app.near)
+    const task = await runningTask(app)
+    const path = `/v1/portal/tasks/${task}/events`
+    const live = app.events(task, { path, key: ada })
+    const whole = app.events(task)
+    await expect.poll(() => app.ctx.tails.followed(task)).toBe(true)
+    await inTx(app.ctx, (tx) => append(tx, { taskId: task, epoch: 0 }, EVENTS))
+    const error = { reason: 'model_failed' as const, message: 'approval apr_1 in prj_1 cost 1,234 dollars' }
+    await inTx(app.ctx, (tx) => end(tx, task, { status: 'failed', error }))
+    const readable = [...CLIENT_EVENTS]
+    for (const events of [await live, await app.events(task, { path, key: ada })]) {
+      expect(events.map(({ event }) => event).toSorted()).toEqual(readable.toSorted())
+      expect(JSON.stringify(events)).not.toMatch(INTERNAL)
+      expect(events.at(-1)?.data).toMatchObject({ type: 'task.finished', data: { status: 'failed' } })
+    }
+    expect((await whole).map(({ event }) => event)).toHaveLength(13)
+    expect((await whole).at(-1)?.data.data.error).toEqual(error)
+    for (let after = 1; after <= 14; after++) {
+      const rest = await app.events(task, { path, key: ada, after })
+      expect(rest.every(({ event, id }) => CLIENT_EVENTS.has(event) && Number(id) > after)).toBe(true)
+    }
+  })
+})
+
+const MALFORMED = ['..%2f', 'x'.repeat(300), '%20', "'", '%F0%9F%92%A9', '__proto__', 'null']
+const BODIES: Sent[] = [{}, { raw: '{"' }, { json: { body: 'hello' } }, { json: { body: 'x'.repeat(10_001) } }]
+
+/** What another client of the project, a client of another one and the founder have. */
+async function strangeIds(app: Estate): Promise<Record<string, string[]>> {
+  const mail = { from: { handle: 'bob@example.com', name: 'Bob' }, body: 'Mine?', external_id: 'of-bob' }
+  const bob = (await app.call('POST', `/v1/channels/${app.near.ids.channels}/inbound`, mail)).body
+  const own = (await app.call('POST', '/v1/tasks', { wedge: 'desk', task_type: 'triage' })).body
+  const theirs = await app.call('POST', '/v1/cases', { wedge: 'desk', client_id: bob.client_id })
+  await settled(app)
+  const elsewhere = (kind: string) => [app.beside, app.far].map(({ ids }) => ids[kind] ?? '')
+  return {
+    tasks: [bob.task_id, own.id, ...elsewhere('tasks')],
+    threads: [bob.thread_id, ...elsewhere('threads')],
+    artifacts: [...elsewhere('artifacts'), 'art_00000000000000000000000000'],
+    cases: [theirs.body.id, ...elsewhere('cases')],
+  }
+}
+
+async function runningTask(app: Estate): Promise<string> {
+  const { projects = '', clients = null } = app.near.ids
+  const plan = await planTask(app.ctx, projects, { wedge: 'desk', task_type: 'triage' }, { client_id: clients })
+  await inTx(app.ctx, (tx) => insertTask(tx.db, { ...plan, status: 'running' }))
+  return plan.id
+}
+
+/** One of each type but the last; what is internal is marked. */
+const EVENTS: NewEvent[] = [
+  {
+    type: 'task.created',
+    data: { wedge: 'desk', task_type: 'triage', status: 'running', sandbox: 'process', model: 'rehearsal' },
+  },
+  { type: 'step.started', data: { step: 1, label: 'look' } },
+  { type: 'token.delta', data: { text: 'between us' } },
+  { type: 'tool.called', data: { call_id: 'c1', tool: 'act', input: { capability: 'mail' } } },
+  {
+    type: 'approval.requested',
+    data: { approval_id: 'apr_1', action: 'mail', risk: 'high', preview: {}, expires_at: '' },
+  },
+  { type: 'approval.resolved', data: { approval_id: 'apr_1', action: 'mail', decision: 'approved' } },
+  { type: 'tool.result', data: { call_id: 'c1', tool: 'act', ok: true, output: { status: 200 } } },
+  { type: 'progress', data: { text: 'almost' } },
+  { type: 'cost.charged', data: { model: 'm', input_tokens: 1, output_tokens: 1, cost_usd: 1, total_usd: 1 } },
+  { type: 'feedback.recorded', data: { source: 'task', knowledge_id: null, note: 'between us' } },
+  { type: 'output.validated', data: { ok: true, errors: [] } },
+  {
+    type: 'artifact.created',
+    data: { artifact_id: 'art_1', name: 'a.txt', content_type: 'text/plain', size: 1, url: '/v1/artifacts/art_1' },
+  },
+]
