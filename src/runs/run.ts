@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import type { AskingRun } from '../approvals/ask.ts'
 import { newToken } from '../base/tokens.ts'
 import type { TaskType, Wedge } from '../base/wedge.ts'
@@ -51,6 +51,8 @@ export interface RunParts {
 
 export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: RunParts): Run {
   const abort = new AbortController()
+  // Every call of the run that waits listens for its end.
+  setMaxListeners(0, abort.signal)
   const hangUp = new AbortController()
   const ended = once(abort.signal, 'abort').then(() => {})
   const run: Run = {

@@ -4,12 +4,13 @@ import { performAction } from '../approvals/effects.ts'
 import { approvedPayload } from '../approvals/record.ts'
 import { audit } from '../audit/append.ts'
 import type { Json } from '../base/json.ts'
-import { badRequest, notFound, tooMany } from '../base/problem.ts'
+import { badRequest, notFound, Problem, tooMany } from '../base/problem.ts'
 import type { Wire } from '../base/protocol.ts'
 import { caseForAgent, updateCaseByAgent } from '../cases/agent.ts'
 import { CaseChange } from '../cases/move.ts'
 import { keepSentMail } from '../clients/reply.ts'
 import { sentMail } from '../clients/sent-mail.ts'
+import { requireExecutor } from '../connections/executors/table.ts'
 import { pickConnection } from '../connections/grants.ts'
 import { readThrough } from '../connections/read-through.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
@@ -36,9 +37,8 @@ export const postGate: SandboxRoute = route('POST', '/v1/internal/gate', {
   async handle({ ctx, scope: run, body }) {
     const { tool, input: payload = null } = body
     if (!matchesGate(run, tool)) return { decision: 'allowed' }
-    const risk = run.wedge.manifest.approvals.find(({ action }) => sameWord(action, tool))?.risk ?? 'medium'
     await run.flush()
-    const request = { action: tool, payload, path: 'tool', risk, connectionId: null } as const
+    const request = { action: tool, payload, path: 'tool', risk: riskOf(run, tool), connectionId: null } as const
     const approval = await run.time.waiting(() => ask(ctx, run, request))
     return { decision: approval.status }
   },
@@ -52,6 +52,7 @@ export const postAction: SandboxRoute = route('POST', '/v1/internal/actions/:cap
   async handle({ ctx, scope: run, params, body }) {
     const capability = params.capability ?? ''
     const connection = pickConnection(run.grant, capability, body.connection)
+    requireExecutor(ctx, connection.kind, 'act')
     await run.flush()
     const request = { action: capability, payload: body.payload ?? {}, path: 'action', risk: 'high' } as const
     const approval = await run.time.waiting(() => ask(ctx, run, { ...request, connectionId: connection.id }))
@@ -80,18 +81,19 @@ async function readOnce(ask: Parameters<SandboxRoute['run']>[0], asked: z.infer<
   if (run.reads >= ctx.config.readMaxPerTask)
     throw tooMany(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
   run.reads++
-  const result = await readThrough(ctx, connection, {
-    capability,
-    path: asked.path ?? null,
-    arguments: asked.arguments ?? {},
-  })
-  await inTx(ctx, (tx) =>
-    audit(tx, run.projectId, { kind: 'task', id: run.taskId }, 'read.executed', connection.id, {
-      capability,
-      status: result.status,
-    }),
-  )
+  const request = { capability, path: asked.path ?? null, arguments: asked.arguments ?? {} }
+  const result = await readThrough(ctx, connection, request).catch(problemOnly)
+  // One that failed on its way may have been seen by the other side: it is audited like any other.
+  const told = result instanceof Problem ? { status: null, error: result.message } : { status: result.status }
+  const actor = { kind: 'task', id: run.taskId } as const
+  await inTx(ctx, (tx) => audit(tx, run.projectId, actor, 'read.executed', connection.id, { capability, ...told }))
+  if (result instanceof Problem) throw result
   return result
+}
+
+function problemOnly(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  throw error
 }
 
 export const getRead: SandboxRoute = route('GET', '/v1/internal/reads/:capability', {
@@ -198,7 +200,13 @@ export const postGap: SandboxRoute = route('POST', '/v1/internal/knowledge/gap',
   },
 })
 
-const sameWord = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+/** The risk that the wedge states for the tool: by its whole name, else by the words that gate it. */
+function riskOf(run: Run, tool: string): string {
+  const name = tool.toLowerCase()
+  const stated = run.wedge.manifest.approvals.map(({ action, risk }) => ({ action: action.toLowerCase(), risk }))
+  const match = stated.find(({ action }) => action === name) ?? stated.find(({ action }) => name.includes(action))
+  return match?.risk ?? 'medium'
+}
 
 function matchesGate(run: Run, tool: string): boolean {
   const name = tool.toLowerCase()

@@ -146,7 +146,8 @@ eachStore((store) => {
       shared().createTask({ wedge: 'gate', task_type: 'tool', input: { name, args } })
 
     test.each([
-      ['book_room', 'medium'],
+      ['book_room', 'high'],
+      ['delete_room', 'medium'],
       ['archive_order', 'low'],
     ])('%s is asked for with risk %s and cannot be edited', async (name, risk) => {
       const desk = shared()

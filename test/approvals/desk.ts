@@ -33,14 +33,17 @@ export const wedgeFiles = (slug: string, manifest: object = {}) => ({
   [`${slug}/wedge.json`]: {
     wedge: slug,
     title: 'Gated work',
-    connections: ['crm', 'mail', 'hook'],
-    approvals: [{ action: 'archive_order', risk: 'low', required: true }],
-    workflows: [{ name: 'archive_order' }, { name: 'book_room' }, { name: 'look_up' }],
+    connections: ['crm', 'mail', 'hook', 'tracker'],
+    approvals: [
+      { action: 'archive_order', risk: 'low', required: true },
+      { action: 'book', risk: 'high' },
+    ],
+    workflows: [{ name: 'archive_order' }, { name: 'book_room' }, { name: 'delete_room' }, { name: 'look_up' }],
     task_types: { act: {}, thrice: {}, tool: {} },
     ...manifest,
   },
   ...Object.fromEntries(
-    ['archive_order', 'book_room', 'look_up'].map((name) => [
+    ['archive_order', 'book_room', 'delete_room', 'look_up'].map((name) => [
       `${slug}/workflows/${name}.mjs`,
       `export default (args) => ({ ${name}: args })`,
     ]),

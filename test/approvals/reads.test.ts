@@ -84,12 +84,22 @@ eachStore((store) => {
       else if (url.endsWith('/cut')) response.destroy()
       else if (url.endsWith('/missing')) answerJson(response, 404, { no: 1 })
     }
-    const { answers } = await said(
+    const { answers, taskId } = await said(
       desk,
       ['large', 'full', 'moved', 'cut', 'missing', 'silent'].map((path) => read(path)),
     )
     expect(answers.map(({ status }) => status)).toEqual([400, 200, 400, 502, 200, 504])
     expect(answers[4]?.body).toMatchObject({ ok: false, status: 404, body: { no: 1 } })
+    const lines = (await desk.call('GET', '/v1/audit?limit=200')).body.data
+    const own = lines.filter((line: { actor: { id: string } }) => line.actor.id === taskId)
+    expect(own.map(({ data }: { data: { status: number | null } }) => data.status).toReversed()).toEqual([
+      null,
+      200,
+      null,
+      null,
+      404,
+      null,
+    ])
   })
 
   test('one read more than the task may is 429, also when all come at once', async () => {
@@ -102,6 +112,20 @@ eachStore((store) => {
     expect(atOnce.answers.filter(({ status }) => status === 200)).toHaveLength(8)
     expect(atOnce.answers.filter(({ status }) => status === 429)).toHaveLength(4)
     expect((await said(desk, [read('orders')])).answers[0]?.status).toBe(200)
+  })
+
+  test('an action that no kind can carry out is refused before a person is asked', async () => {
+    const desk = shared()
+    const tracker = { kind: 'broker', name: 'tracker', config: { toolkit: 'tracker' } }
+    expect((await desk.call('POST', '/v1/connections', tracker)).status).toBe(201)
+    const { answers, taskId } = await said(desk, [
+      { path: 'actions/TRACKER_CREATE', body: { payload: {} } },
+      { path: 'actions/none', body: { payload: {} } },
+      { path: 'actions/send_note', body: { connection: 'none', payload: {} } },
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 404])
+    expect(answers[0]?.body).toEqual({ error: "no executor for kind 'broker'" })
+    expect((await desk.call('GET', `/v1/approvals?task_id=${taskId}`)).body.data).toEqual([])
   })
 
   test('what the upstream echoes of the secret is masked', async () => {
