@@ -3,6 +3,8 @@ import { alternate, rateRow, type Row } from '../result.ts'
 import { Effort, effortNote, type Rig, type Server } from '../rig.ts'
 
 const ROUND_MS = 1200
+/** Node compiles what it runs often; until then the same work costs several times as much. */
+const WARM_UP_MS = 2500
 const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
 
 /** Tasks created per second, none of them run. */
@@ -13,6 +15,7 @@ export async function create(rig: Rig): Promise<Row[]> {
   for (const clients of [1, 32]) {
     const options = { clients, ms: ROUND_MS, method: 'POST', path: '/v1/tasks', body: BODY, expect: 201 }
     const efforts = [new Effort(), new Effort()] as const
+    for (const server of [service, bare]) await rig.load('hammer', server, { ...options, clients: 32, ms: WARM_UP_MS })
     const pairs = await alternate(
       4,
       () => rateOf(rig, service, efforts[0], options),
@@ -32,6 +35,10 @@ export async function get(rig: Rig): Promise<Row[]> {
   const rate = async (server: Server, effort: Effort) => {
     const path = `/v1/tasks/${await createOne(server)}`
     return rateOf(rig, server, effort, { clients: 32, ms: ROUND_MS, method: 'GET', path, expect: 200 })
+  }
+  for (const server of [service, bare]) {
+    const path = `/v1/tasks/${await createOne(server)}`
+    await rig.load('hammer', server, { clients: 32, ms: WARM_UP_MS, method: 'GET', path, expect: 200 })
   }
   const pairs = await alternate(
     4,
