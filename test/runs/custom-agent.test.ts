@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ECHO, sharedApp } from '../app.ts'
+import { ECHO, sharedApp, testApp } from '../app.ts'
 import { agentFolder, loggedLines, played } from './agents.ts'
 
 const app = sharedApp({
@@ -181,4 +181,11 @@ describe('an agent that lies', () => {
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
     expect((await app().call('GET', '/v1/tasks')).status).toBe(200)
   })
+})
+
+test('an agent whose folder is not there fails its task as sandbox_failed', async () => {
+  const env = { SVC_SANDBOX: 'bwrap', SVC_AGENT_COMMAND: 'true', SVC_AGENT_DIR: '/nowhere' }
+  const { task, types } = await played(await testApp({ store: 'sqlite', env }), '')
+  expect(task).toMatchObject({ status: 'failed', error: { reason: 'sandbox_failed' } })
+  expect(types).toEqual(['task.created', 'task.finished'])
 })
