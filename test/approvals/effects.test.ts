@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { AskingRun } from '../../src/approvals/ask.ts'
 import { performAction } from '../../src/approvals/effects.ts'
 import { findConnection } from '../../src/connections/rows.ts'
+import { endLostRuns } from '../../src/runs/leases.ts'
 import { eachStore } from '../app.ts'
 import { answerJson, approvalOf, callsFor, type Desk, desks, passing, startAct } from './desk.ts'
 
@@ -141,6 +142,23 @@ eachStore((store) => {
       await set({ status: 'approved' })
       await expect(perform()).rejects.toThrow('the run is over')
       expect(callsFor(desk, id)).toHaveLength(0)
+    })
+
+    test('what a dead replica had sent is unknown, and nobody sends it again', async () => {
+      const desk = shared()
+      const { id, task, approval, set, perform } = await parked(desk)
+      await set({ status: 'approved' })
+      const { project_id, connection_id, action, payload_sha256, created_at } = approval
+      const sent = { approval_id: id, task_id: task.id, connection: 'crm', outcome: 'sent', replica: 'rep_dead' }
+      const effect = { ...sent, project_id, connection_id: connection_id ?? '', action, payload_sha256, created_at }
+      await desk.ctx.store.transact((db) => db.insertInto('effects').values(effect).execute())
+      await Promise.all([endLostRuns(desk.ctx), endLostRuns(desk.ctx)])
+      const [row] = (await desk.call('GET', `/v1/tasks/${task.id}/actions`)).body.data
+      expect(row).toMatchObject({ outcome: 'unknown', status: null })
+      await expect(perform()).rejects.toThrow('was used already')
+      expect(callsFor(desk, id)).toHaveLength(0)
+      await set({ status: 'pending' })
+      await desk.call('POST', `/v1/tasks/${task.id}/cancel`)
     })
 
     test('fifty that claim the same approval make one call', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { founderPlane } from '../../src/planes/founder.ts'
-import { type Desk, openDesk, openOutside, type Outside, wedgeFiles } from '../approvals/desk.ts'
+import { type Desk, openDesk, type Outside, wedgeFiles } from '../approvals/desk.ts'
 import { eachStore, KEY, writeFiles } from '../app.ts'
 import { anthropicStream, type Provider, startProvider } from '../models/provider.ts'
 import { allFiles, allRows, type Canaries, leaks, type Places } from './canaries.ts'
@@ -180,7 +180,6 @@ eachStore((store) => {
   test('an agent that tells all it can find tells no secret', async () => {
     const agentDir = mkdtempSync(join(tmpdir(), 'svc-spy-'))
     writeFiles(agentDir, SPY)
-    const outside = await openOutside()
     const env = { ...ENV, SVC_AGENT_COMMAND: 'node spy.mjs', SVC_AGENT_DIR: agentDir, SVC_SANDBOX: 'auto' }
     const desk = await openDesk(store, wedgeFiles('gate'), env)
     try {
@@ -199,7 +198,6 @@ eachStore((store) => {
     } finally {
       await desk.stop()
       await desk.outside.close()
-      await outside.close()
       rmSync(agentDir, { recursive: true, force: true })
     }
   })
