@@ -25,7 +25,7 @@ function frameOf({ task_id, seq, type, ts, data }: Events): Frame {
 export function clientText({ type, text }: Frame): string {
   if (type !== 'task.finished') return text
   const start = text.indexOf(DATA) + DATA.length
-  const event = JSON.parse(text.slice(start)) as { data: { error?: unknown } }
+  const event: { data: { error?: unknown } } = JSON.parse(text.slice(start))
   const { error: _why, ...data } = event.data
   return `${text.slice(0, start)}${JSON.stringify({ ...event, data })}\n\n`
 }

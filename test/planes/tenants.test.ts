@@ -1,0 +1,214 @@
+import { expect, test, vi } from 'vitest'
+import { KEY } from '../app.ts'
+import { eachStore } from '../stores.ts'
+import { type Estate, type Place, sharedEstate } from './estate.ts'
+import { everyRow } from './rows.ts'
+import { samples } from './samples.ts'
+import {
+  type AnyRoute,
+  ask,
+  bearer,
+  fieldsOf,
+  FOUNDER,
+  kindsOf,
+  nameOf,
+  operationOf,
+  pathWith,
+  reference,
+  type Sent,
+  together,
+} from './table.ts'
+
+// Thousands of requests: a busy machine needs its time.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
+
+/** What no id looks like, as it stands in a path. */
+const MALFORMED = [
+  '..%2f..%2fetc%2fpasswd',
+  'x'.repeat(300),
+  '%20',
+  "'%20or%20'1'='1",
+  '%F0%9F%92%A9',
+  '__proto__',
+  'null',
+  '*',
+]
+
+eachStore((store) => {
+  const estate = sharedEstate(store)
+
+  test('what is not in scope does not exist: one 404, whoever owns it, and before the body is judged', async () => {
+    const before = await everyRow(estate())
+    for (const route of withIds()) {
+      for (const [who, sent, places] of askers(estate(), route)) {
+        for (const kind of kindsOf(route.path)) {
+          const answers = new Set<string>()
+          await together(probes(estate(), route, kind, places), async ([id, body]) => {
+            const path = pathWith(route.path, { ...estate().near.ids, [kind]: id })
+            const headers = { ...sent.headers, ...body.headers }
+            const answer = await ask(estate(), route.method, path, { ...sent, ...body, headers })
+            expect(answer.status, `${route.method} ${path} by ${who}: ${answer.text}`).toBe(404)
+            answers.add(JSON.stringify(answer))
+          })
+          expect([...answers], `${nameOf(route)} by ${who}`).toHaveLength(1)
+          expect([...answers][0]).toMatch(/no such [a-z ]+\\"}/)
+        }
+      }
+    }
+    expect(await everyRow(estate())).toEqual(before)
+  })
+
+  test('a nul in an address is refused at the door, whatever else stands there', async () => {
+    const { near, far } = estate()
+    for (const { path, method } of withIds()) {
+      const [kind = ''] = kindsOf(path)
+      const paths = [near, far].map(({ ids }) => pathWith(path, { ...near.ids, [kind]: `${ids[kind]}%00` }))
+      await together(paths, async (one) => {
+        const answer = await ask(estate(), method, one, { authorization: bearer(near.key) })
+        expect([answer.status, answer.text]).toEqual([400, '{"error":"url must not contain nul characters"}'])
+      })
+    }
+  })
+
+  test('reads show nothing of others, whatever they are filtered by', async () => {
+    const { near } = estate()
+    const foreign = foreignWords(estate())
+    const document = await reference(estate())
+    for (const route of FOUNDER.filter(({ method }) => method === 'GET')) {
+      const path = pathWith(route.path, near.ids)
+      const queries = (operationOf(document, route).parameters ?? [])
+        .filter((parameter) => parameter.in === 'query')
+        .flatMap(({ name }) => foreignFilters(estate(), name))
+      await together(['', ...queries], async (query) => {
+        const { text } = await ask(estate(), 'GET', `${path}${query}`, { authorization: bearer(near.key) })
+        const shown = foreign.filter((id) => text.includes(id) && !query.includes(id))
+        expect(shown, `GET ${path}${query}`).toEqual([])
+      })
+    }
+  })
+
+  test('a filter by something of others finds nothing', async () => {
+    const { near, far, beside } = estate()
+    const filters = [
+      'tasks?client_id',
+      'tasks?case_id',
+      'approvals?task_id',
+      'connections?client_id',
+      'cases?client_id',
+    ]
+    for (const filter of [...filters, 'threads?client_id', 'threads?channel_id', 'schedules?client_id']) {
+      for (const { ids } of [beside, far]) {
+        const kind = `${/\?(.+)_id/.exec(filter)?.[1]}s`
+        const { text } = await ask(estate(), 'GET', `/v1/${filter}=${ids[kind]}`, { authorization: bearer(near.key) })
+        if (!filter.startsWith('schedules')) expect(JSON.parse(text).data, filter).toEqual([])
+      }
+    }
+  })
+
+  test('what a body names of others is as unknown as what is not there', async () => {
+    const document = await reference(estate())
+    const before = await everyRow(estate())
+    const tried: string[] = []
+    for (const route of FOUNDER.filter(({ method }) => method !== 'GET')) {
+      const sample = samples(estate().near)[nameOf(route)] ?? {}
+      for (const [field, kind, nest] of references(fieldsOf(document, operationOf(document, route)))) {
+        const path = pathWith(route.path, { ...estate().near.ids, ...OWN_FREE })
+        const places = [estate().beside, estate().far]
+        const ids = [...places.map(({ ids }) => ids[kind] ?? ''), absentId(kind)]
+        const answers = new Set<string>()
+        for (const id of ids) {
+          const json = { ...sample, ...nest(id) }
+          const answer = await ask(estate(), route.method, path, { authorization: bearer(KEY), json })
+          expect([400, 404], `${nameOf(route)} ${field}: ${answer.status} ${answer.text}`).toContain(answer.status)
+          answers.add(answer.text.replaceAll(id, 'ID'))
+        }
+        expect([...answers], `${nameOf(route)} ${field}`).toHaveLength(1)
+        tried.push(`${nameOf(route)} ${field}`)
+      }
+    }
+    expect(await everyRow(estate())).toEqual(before)
+    expect(tried).toEqual(expect.arrayContaining(['POST /v1/channels connection_id', 'POST /v1/cases client_id']))
+  })
+
+  test('a member of another organisation cannot enter a project, by id or by slug', async () => {
+    const { near, beside, far, sessions, farOwner } = estate()
+    const projects = [near.ids.projects ?? '', beside.ids.projects ?? '', 'beside', 'x', '..', '__proto__']
+    for (const route of FOUNDER) {
+      const path = pathWith(route.path, far.ids)
+      await together(projects, async (project) => {
+        const headers = { 'x-svc-project': project }
+        const answer = await ask(estate(), route.method, path, { authorization: bearer(farOwner), headers })
+        expect([answer.status, answer.text], nameOf(route)).toEqual([404, '{"error":"no such project"}'])
+      })
+    }
+    const headers = { 'x-svc-project': far.ids.projects ?? '' }
+    const answer = await ask(estate(), 'GET', '/v1/tasks', { authorization: bearer(sessions.owner), headers })
+    expect(answer.status).toBe(404)
+    expect((await ask(estate(), 'GET', '/v1/tasks', { authorization: bearer(KEY), headers })).status).toBe(404)
+  })
+})
+
+/** Bodies that would be 400 or 415 if anybody judged them. */
+const BODIES: Sent[] = [{}, { raw: '{"' }, { json: [] }, { raw: 'x', headers: { 'content-type': 'text/plain' } }]
+
+const OWN_FREE = { slug: 'absent' }
+
+const withIds = (): AnyRoute[] => FOUNDER.filter(({ path }) => kindsOf(path).some((kind) => kind !== 'toolkit'))
+
+/** Who may ask on a route, and whose things are strange to them. */
+function askers({ near, beside, far, sessions }: Estate, { path }: AnyRoute): [string, Sent, Place[]][] {
+  const headers = { 'x-svc-project': near.ids.projects ?? '' }
+  const member: [string, Sent] = ['a member', { authorization: bearer(sessions.owner), headers }]
+  // Members stand above projects: only another organisation's are strange, and keys never see any.
+  if (path.startsWith('/v1/members')) return [[...member, [far]]]
+  return [
+    ['a key', { authorization: bearer(near.key) }, [beside, far]],
+    [...member, [beside, far]],
+  ]
+}
+
+/** An id of the route made strange in every way; what others own with every body, the rest with one. */
+function probes({ near }: Estate, { method }: AnyRoute, kind: string, places: Place[]): [string, Sent][] {
+  const own = near.ids[kind] ?? ''
+  const named = ['wedge', 'slug', 'delivery'].includes(kind)
+  const others = named ? [] : [...places.map(({ ids }) => ids[kind] ?? ''), absentId(kind)]
+  const bent = [own.toUpperCase(), `${own}%20`, `${own}.`, `${own}%2f`]
+  const odd = [...(named ? [] : wrongKinds(near, kind)), ...bent, ...MALFORMED]
+  const bodies = method === 'GET' ? [{}] : BODIES
+  return [
+    ...others.flatMap((id) => bodies.map((body): [string, Sent] => [id, body])),
+    ...odd.map((id): [string, Sent] => [id, method === 'GET' ? {} : { raw: '{"' }]),
+  ]
+}
+
+const PREFIX: Record<string, string> = { tasks: 'task', clients: 'cli', cases: 'case', connections: 'conn' }
+
+const absentId = (kind: string): string => `${PREFIX[kind] ?? 'abs'}_00000000000000000000000000`
+
+const wrongKinds = ({ ids }: Place, kind: string): string[] =>
+  ['tasks', 'clients'].filter((other) => other !== kind).map((other) => ids[other] ?? '')
+
+/** Ids that the first key must never read. Members belong to the organisation, wedges to the deployment. */
+function foreignWords({ beside, far }: Estate): string[] {
+  const shared = ['wedge', 'toolkit', 'slug', 'delivery']
+  return [beside, far].flatMap(({ ids }) =>
+    Object.entries(ids)
+      .filter(([kind]) => !shared.includes(kind))
+      .map(([, id]) => id),
+  )
+}
+
+function foreignFilters({ beside, far }: Estate, name: string): string[] {
+  const kind = name === 'cursor' ? 'tasks' : `${name.replace(/_id$/, '')}s`
+  const values = [beside, far].map(({ ids }) => ids[kind]).filter((id) => id !== undefined)
+  return values.map((id) => `?${name}=${id}`)
+}
+
+/** Fields that name something else, what they name, and how a body names it. */
+function references(fields: Record<string, unknown>): [string, string, (id: string) => object][] {
+  return Object.keys(fields).flatMap((field): [string, string, (id: string) => object][] => {
+    if (field === 'owner') return [['owner.id', 'clients', (id) => ({ owner: { kind: 'client', id } })]]
+    const kind = `${field.replace(/_id$/, '')}s`
+    return field.endsWith('_id') && field !== 'external_id' ? [[field, kind, (id) => ({ [field]: id })]] : []
+  })
+}
