@@ -60,7 +60,8 @@ eachStore((store) => {
       const app = shared()
       const id = await runningTask(app)
       const answers = await Promise.all(Array.from({ length: 50 }, () => cancel(app, id)))
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 49 }, () => 409)])
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      expect(answers.filter(({ status }) => status === 409)).toHaveLength(49)
       expect(await types(app, id)).toEqual(['task.created', 'task.finished'])
     })
 

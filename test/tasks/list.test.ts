@@ -23,8 +23,8 @@ eachStore((store) => {
         // Made at the same moment, they have an order all the same: that of their ids.
         newest = [
           ...ids(made as unknown as Listed[])
-            .sort()
-            .reverse(),
+            .toSorted()
+            .toReversed(),
           ...newest,
         ]
         await app.clock.advance(1)

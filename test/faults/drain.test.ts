@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { createDatabase, dropDatabase } from '../postgres.ts'
+import type { StoreKind } from '../stores.ts'
+import { SCRIPTED } from '../tasks/scripted.ts'
+import { expectWholeLog } from './logs.ts'
+import { makePlace, removePlace, Service } from './service.ts'
+
+const SAY = { wedge: 'echo', task_type: 'say' }
+
+async function newId(service: Service, input: unknown): Promise<string> {
+  const { status, body } = await service.call('POST', '/v1/tasks', { ...SAY, input })
+  expect(status).toBe(201)
+  return body.id
+}
+
+async function unhealthy(service: Service): Promise<unknown> {
+  for (;;) {
+    const { status, body } = await service.call('GET', '/health')
+    if (status !== 200) return { status, body }
+  }
+}
+
+const stores: StoreKind[] = ['sqlite', 'postgres']
+
+test.concurrent.each(stores)(
+  'SIGTERM drains on %s: no new work, streams end, what runs is interrupted after 10 s, what is queued waits for the next start',
+  async (store) => {
+    const dir = makePlace()
+    const database = store === 'postgres' ? await createDatabase() : null
+    const env = { ...SCRIPTED, SVC_MAX_CONCURRENT_TASKS: '2', ...(database && { DATABASE_URL: database }) }
+    const service = await Service.start(dir, env)
+    let next: Service | null = null
+    try {
+      const hanging = await newId(service, ['hang'])
+      const another = await newId(service, ['hang'])
+      for (const id of [hanging, another]) await service.events(id, ({ event }) => event === 'task.created')
+      const queued = await newId(service, [{ output: 'later' }])
+      const followed = service.events(hanging)
+      const waiting = service.events(queued).catch(() => 'ended')
+      const gone = service.terminate()
+      expect(await unhealthy(service)).toEqual({
+        status: 503,
+        body: { status: 'unavailable', error: expect.any(String) },
+      })
+      // A place becomes free, but nothing new is begun.
+      expect((await service.call('POST', `/v1/tasks/${another}/cancel`)).status).toBe(200)
+      expect((await followed).at(-1)?.data.data).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
+      expect(await waiting).toEqual('ended')
+      expect(await gone).toBe(0)
+      next = await Service.start(dir, env)
+      expect(await expectWholeLog(next, hanging)).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
+      expect(await expectWholeLog(next, another)).toMatchObject({ status: 'cancelled' })
+      expect(await expectWholeLog(next, queued)).toMatchObject({ status: 'succeeded', output: 'later' })
+    } finally {
+      await service.kill()
+      await next?.kill()
+      removePlace(dir)
+      if (database) await dropDatabase(database)
+    }
+  },
+  120_000,
+)
