@@ -110,13 +110,19 @@ eachStore((store) => {
     })
     const { task, events } = await played(
       app,
-      `const body = { model: 'x', max_tokens: 500, stream: true, messages: [{ role: 'user', content: 'hi' }] }
-       const request = require('node:http').request({ socketPath: brief.service.socket, method: 'POST',
-         path: '/v1/internal/llm/anthropic/v1/messages',
-         headers: { authorization: 'Bearer ' + brief.service.task_token, 'content-type': 'application/json' } })
-       request.on('error', () => {})
-       request.on('response', (answer) => { answer.on('error', () => {}); answer.once('data', () => say({ output: { said: 'enough' } })) })
-       request.end(JSON.stringify(body))`,
+      // A process of another group makes the call, so that it is still under way when the agent has ended.
+      `const caller = \`
+         const { socket, token } = JSON.parse(process.argv[1])
+         const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' }
+         const path = '/v1/internal/llm/anthropic/v1/messages'
+         const request = require('node:http').request({ socketPath: socket, method: 'POST', path, headers })
+         request.on('response', (answer) => answer.once('data', () => require('node:fs').writeFileSync('/tmp/heard', '')))
+         request.end('{"model":"x","max_tokens":500,"stream":true,"messages":[{"role":"user","content":"hi"}]}')\`
+       const { socket, task_token: token } = brief.service
+       const words = ['-e', caller, JSON.stringify({ socket, token })]
+       require('node:child_process').spawn('node', words, { detached: true, stdio: 'ignore' }).unref()
+       while (!require('node:fs').existsSync('/tmp/heard')) await new Promise((resolve) => setTimeout(resolve, 10))
+       say({ output: { said: 'enough' } })`,
       { wedge: 'talk', task_type: 'chat' },
     )
     expect(task).toMatchObject({ status: 'succeeded', output: { said: 'enough' } })
