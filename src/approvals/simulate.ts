@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts'
 import type { PolicyRule } from '../base/wedge.ts'
-import { answer, type PolicyCounts } from './policy.ts'
+import { answer, type PolicyCounts } from '../base/policy.ts'
 
 /** A gated request of the past, as the policy saw it. */
 export interface PastRequest {

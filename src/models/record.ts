@@ -6,7 +6,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { objectsOf, tryParse } from './fields.ts'
 import type { ModelRun } from './run.ts'
 import { type Said, saidIn } from './said.ts'
-import type { Turn } from './script.ts'
+import type { Turn } from '../base/rehearsal.ts'
 
 /**
  * Writes what a real model did as a rehearsal, once it gives its output. Each call carries the whole conversation, so

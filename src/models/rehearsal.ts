@@ -3,7 +3,7 @@ import type { Wire } from '../base/protocol.ts'
 import { Answer } from '../http/route.ts'
 import { objectOf, objectsOf, textOf, tryParse } from './fields.ts'
 import { modelFailed, type ModelRun } from './run.ts'
-import { fill } from './script.ts'
+import { fill } from '../base/rehearsal.ts'
 import { type Spoken, spokenStream, spokenWhole } from './spoken.ts'
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }

@@ -104,7 +104,7 @@ async function checkWorkflows(dir: string, manifest: Manifest): Promise<void> {
 async function readRehearsals(dir: string, manifest: Manifest) {
   const rehearsals: Wedge['rehearsals'] = {}
   const problems: string[] = []
-  for (const file of (await filesIn(dir, 'rehearsals')).filter((name) => name.endsWith('.json'))) {
+  for (const file of (await filesIn(dir, 'rehearsals')).filter(isRehearsal)) {
     const type = file.slice(0, -'.json'.length)
     if (!Object.hasOwn(manifest.task_types, type)) {
       problems.push(`rehearsals/${file} belongs to no task type`)
@@ -119,3 +119,6 @@ async function readRehearsals(dir: string, manifest: Manifest) {
   }
   return { rehearsals, problems }
 }
+
+/** `<type>.input.json` is what a rehearsal is tried with. */
+const isRehearsal = (file: string) => file.endsWith('.json') && !file.endsWith('.input.json')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { Wire } from '../../src/base/protocol.ts'
-import { checkRehearsal } from '../../src/models/script.ts'
+import { checkRehearsal } from '../../src/base/rehearsal.ts'
 import { type Desk, hello, openDesk } from './desk.ts'
 import { oddPieces, type Provider, startProvider, streamOf, type Turn } from './provider.ts'
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts'
 import { schemaErrors } from '../../src/base/schema.ts'
 import { Manifest } from '../../src/base/wedge.ts'
-import { answer } from '../../src/approvals/policy.ts'
+import { answer } from '../../src/base/policy.ts'
 import { play, type Turn } from './play.ts'
 import { inputs, invoices, workflowSamples } from './samples.ts'
 

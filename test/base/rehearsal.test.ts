@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkRehearsal } from '../../src/models/script.ts'
+import { checkRehearsal } from '../../src/base/rehearsal.ts'
 
 describe('the check of a rehearsal', () => {
   test('finds nothing wrong with a good one', () => {

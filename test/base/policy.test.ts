@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { answer, firstMatch, unreachableRules } from '../../src/approvals/policy.ts'
+import { answer, firstMatch, unreachableRules } from '../../src/base/policy.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { PolicyRule } from '../../src/base/wedge.ts'
 

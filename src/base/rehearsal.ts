@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from './json.ts'
 
 /** A turn of a rehearsal: words, and then a call or the output. */
 export interface Turn {

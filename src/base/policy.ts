@@ -1,5 +1,5 @@
-import { isJsonObject, type Json } from '../base/json.ts'
-import type { PolicyRule } from '../base/wedge.ts'
+import { isJsonObject, type Json } from './json.ts'
+import type { PolicyRule } from './wedge.ts'
 
 /** How often a rule has approved already, in this run and in this project on this UTC day. */
 export type PolicyCounts = { task: number; day: number }
