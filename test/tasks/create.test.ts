@@ -6,7 +6,7 @@ const IDLE = { wedge: 'desk', task_type: 'idle' }
 
 /** What a creation leaves behind, counted. */
 async function traces(app: TestApp): Promise<number[]> {
-  const count = async (table: 'tasks' | 'events' | 'audit_entries' | 'idempotency_keys' | 'rate_ring') => {
+  const count = async (table: 'tasks' | 'audit_entries' | 'idempotency_keys' | 'rate_ring') => {
     const row = await app.ctx.db
       .selectFrom(table)
       .select((eb) => eb.fn.countAll().as('n'))
