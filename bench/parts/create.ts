@@ -11,11 +11,12 @@ const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
 export async function create(rig: Rig): Promise<Row[]> {
   const service = await rig.service({ SVC_MAX_CONCURRENT_TASKS: '0', SVC_POOL: '0' })
   const bare = await rig.bare()
+  const request = { method: 'POST', path: '/v1/tasks', body: BODY, expect: 201 }
+  for (const server of [service, bare]) await rig.load('hammer', server, { ...request, clients: 32, ms: WARM_UP_MS })
   const rows: Row[] = []
   for (const clients of [1, 32]) {
-    const options = { clients, ms: ROUND_MS, method: 'POST', path: '/v1/tasks', body: BODY, expect: 201 }
+    const options = { ...request, clients, ms: ROUND_MS }
     const efforts = [new Effort(), new Effort()] as const
-    for (const server of [service, bare]) await rig.load('hammer', server, { ...options, clients: 32, ms: WARM_UP_MS })
     const pairs = await alternate(
       4,
       () => rateOf(rig, service, efforts[0], options),

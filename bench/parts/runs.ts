@@ -14,6 +14,7 @@ export async function tasks(rig: Rig): Promise<Row[]> {
   // As many at a time as there are clients: the bare server has no limit either.
   const service = await rig.service({ SVC_MAX_CONCURRENT_TASKS: '32' })
   const bare = await rig.bare('warm', worker(rig))
+  await warmUp(rig, [service, bare])
   const rows: Row[] = []
   for (const clients of [1, 32]) {
     const finished: Pairs = { service: [], bare: [] }
@@ -24,7 +25,6 @@ export async function tasks(rig: Rig): Promise<Row[]> {
       times.push(result.finished)
       return result.rate
     }
-    await warmUp(rig, [service, bare])
     const pairs = await alternate(
       4,
       () => rate(service, finished.service, efforts[0]),
