@@ -24,6 +24,8 @@ import { type Driver, pickDriver } from './sandbox/driver.ts'
 import { fireDueSchedules } from './schedules/fire.ts'
 import { openStore } from './store/open.ts'
 import { dropKeysBefore } from './tasks/admission-rows.ts'
+import { deliveries } from './webhooks/deliver.ts'
+import { dropDeliveriesBefore } from './webhooks/delivery-rows.ts'
 import { openShelf } from './wedges/shelf.ts'
 import { WorkflowCells } from './workflows/cells.ts'
 
@@ -122,6 +124,7 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('lost runs', BEAT_MS, () => endLostRuns(ctx)),
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
     sweep('schedules', SWEEP_MS, () => fireDueSchedules(ctx)),
+    deliveries(ctx),
     sweep('left-overs', TIDY_MS, () => tidy(ctx)),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOW_MS, () => nudgeFollowers(ctx, seen))] : []),
   ]
@@ -132,6 +135,7 @@ async function tidy(ctx: Ctx): Promise<void> {
   await sweepAccounts(ctx)
   await sweepPortal(ctx)
   await inTx(ctx, (tx) => dropKeysBefore(tx.db, { before: isoTime(ctx.world.clock.now() - DAY_MS) }))
+  await inTx(ctx, (tx) => dropDeliveriesBefore(tx.db, { before: isoTime(ctx.world.clock.now() - 7 * DAY_MS) }))
 }
 
 /** The bundled programs lie beside the bundle; in development, in `dist`. */

@@ -8,6 +8,7 @@ import { watch } from '../ctx/latch.ts'
 import { isoTime } from '../ctx/world.ts'
 import { append, RunOver, write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
+import { notice } from '../events/notices.ts'
 import type { Approvals } from '../store/tables.ts'
 import type { Constraints } from '../tasks/clamp.ts'
 import { setWaiting } from '../tasks/state-rows.ts'
@@ -103,6 +104,7 @@ async function stopForPerson(tx: Tx, run: AskingRun, row: Approvals, preview: Js
   const { id: approval_id, action, risk, expires_at } = row
   const data = { approval_id, action, risk, preview, expires_at: expires_at ?? '' }
   await write(tx, run.taskId, head.last_event_id, [{ type: 'approval.requested', data }])
+  await notice(tx, row.project_id, 'approval.requested', row.id)
   changed(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })
   changed(tx, row.project_id, { kind: 'task', id: row.task_id, status: 'awaiting_approval' })
 }

@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'sch'
   | 'art'
   | 'hook'
+  | 'dlv'
 
 /**
  * An id in ULID layout: 48 bits of time, then 80 random bits. Ids sort by the millisecond they were made in; within one

@@ -1,6 +1,7 @@
-import type { Ctx } from '../ctx/ctx.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import { type Connection, setHealth } from './rows.ts'
+import { notice } from '../events/notices.ts'
+import { type Connection, type Health, setFirstError, setHealth } from './rows.ts'
 
 /** A success is written at most once a minute while nothing is wrong: busy connections need no write for each call. */
 const FRESH_MS = 60_000
@@ -22,12 +23,14 @@ export function healthError(status: number | null, error: string | null): string
   return aboutTheAsk ? null : error
 }
 
-type Health = Parameters<typeof setHealth>[2]
-
 /** A note that cannot be written must not hide how the call itself ended. */
 async function setIn(ctx: Ctx, connection: Connection, health: Health): Promise<void> {
   try {
-    await ctx.store.transact((db) => setHealth(db, connection.id, health))
+    await inTx(ctx, async (tx) => {
+      if (await setFirstError(tx.db, connection.id, health)) {
+        await notice(tx, connection.project_id, 'connection.failing', connection.id)
+      } else await setHealth(tx.db, connection.id, health)
+    })
   } catch (err) {
     ctx.world.log.warn({ err, connection: connection.id }, 'health of a connection not noted')
   }

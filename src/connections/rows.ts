@@ -112,11 +112,21 @@ export async function changeConnection(db: Db, was: Connection, changes: Changes
   return result.numUpdatedRows === 1n
 }
 
-export async function setHealth(
-  db: Db,
-  id: string,
-  health: Partial<Pick<Connection, 'last_ok_at' | 'last_error' | 'last_error_at'>>,
-): Promise<void> {
+export type Health = Partial<Pick<Connection, 'last_ok_at' | 'last_error' | 'last_error_at'>>
+
+/** Whether this is the error by which a connection turns from good to failing: of many at once, one is. */
+export async function setFirstError(db: Db, id: string, health: Health): Promise<boolean> {
+  if (!health.last_error) return false
+  const result = await db
+    .updateTable('connections')
+    .set(health)
+    .where('id', '=', id)
+    .where('last_error', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+export async function setHealth(db: Db, id: string, health: Health): Promise<void> {
   await db.updateTable('connections').set(health).where('id', '=', id).execute()
 }
 

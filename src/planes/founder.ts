@@ -16,6 +16,7 @@ import * as records from '../records/routes.ts'
 import * as reports from '../reports/routes.ts'
 import * as schedules from '../schedules/routes.ts'
 import * as tasks from '../tasks/routes.ts'
+import * as webhooks from '../webhooks/routes.ts'
 import * as wedges from '../wedges/routes.ts'
 
 /** The founder's API, in the order of the contract. */
@@ -75,6 +76,16 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     schedules.putSchedule,
     schedules.deleteSchedule,
     schedules.runSchedule,
+  ],
+  Webhooks: [
+    webhooks.getWebhooks,
+    webhooks.postWebhook,
+    webhooks.getWebhook,
+    webhooks.putWebhook,
+    webhooks.deleteWebhookRoute,
+    webhooks.postRotate,
+    webhooks.getDeliveries,
+    webhooks.postRedeliver,
   ],
   Projects: [accounts.listProjects, accounts.createProject, accounts.getProject, accounts.updateProject],
   Keys: [accounts.listKeys, accounts.createKey, accounts.deleteKey],

@@ -5,6 +5,7 @@ import { requireOpen } from '../cases/spawn.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
+import { notice } from '../events/notices.ts'
 import type { Schedules, Tasks } from '../store/tables.ts'
 import { planTask, queueTask } from '../tasks/create.ts'
 import { nextRun } from './cadence.ts'
@@ -68,10 +69,11 @@ async function queue(tx: Tx, schedule: Schedules, task: Tasks): Promise<boolean>
   return true
 }
 
-/** The schedule goes on; what is wrong stands in it, and in the audit when it is new. */
+/** The schedule goes on; what is wrong stands in it, and is told when it is new. */
 async function fail(tx: Tx, schedule: Schedules, { message }: Problem): Promise<boolean> {
   await noteFailed(tx.db, { id: schedule.id, at: isoTime(tx.world.clock.now()), error: message })
   if (schedule.last_error !== message) {
+    await notice(tx, schedule.project_id, 'schedule.failed', schedule.id)
     await audit(tx, schedule.project_id, actorOf(schedule), 'schedule.failed', schedule.id, { error: message })
   }
   return false

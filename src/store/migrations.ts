@@ -220,4 +220,18 @@ const MIGRATIONS: Record<string, Migration> = {
     create table report_approvals (
       project_id text not null, span text not null, status text not null, wait_ms bigint not null, n bigint not null,
       primary key (project_id, span, status, wait_ms))`),
+
+  '0010_webhooks': statements(`
+    create table webhooks (
+      id text primary key, project_id text not null, url text not null, events text not null, enabled bigint not null,
+      previous_until text, created_at text not null, updated_at text not null);
+    create index webhooks_project on webhooks (project_id, id);
+    create table webhook_deliveries (
+      webhook_id text not null, id text not null, project_id text not null, event text not null, subject text not null,
+      status text not null, attempts bigint not null, next_at text, last_status bigint, last_error text,
+      created_at text not null, delivered_at text, primary key (webhook_id, id));
+    create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_at) where status = 'pending';
+    create index webhook_deliveries_age on webhook_deliveries (created_at);
+    create unique index webhook_deliveries_expiring on webhook_deliveries (webhook_id, subject)
+      where event = 'approval.expiring'`),
 }

@@ -3,6 +3,7 @@ import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
+import { notice } from '../events/notices.ts'
 import type { NewEvent } from '../events/types.ts'
 import type { Tasks } from '../store/tables.ts'
 import { taskRow } from './rows.ts'
@@ -48,6 +49,7 @@ async function tryEnd(tx: Tx, task: Tasks, ending: Ending): Promise<boolean> {
   })
   if (!head) return false
   await write(tx, task.id, head.last_event_id, events)
+  await notice(tx, task.project_id, 'task.finished', task.id)
   tx.ring(`task:${task.id}`)
   changed(tx, task.project_id, { kind: 'task', id: task.id, status: ending.status })
   return true

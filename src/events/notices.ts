@@ -1,0 +1,25 @@
+import type { Tx } from '../ctx/ctx.ts'
+import { isoTime } from '../ctx/world.ts'
+import { listeners, naming, queueDelivery } from './notice-rows.ts'
+
+/** What a webhook can be told of. */
+export const NOTICES = [
+  'approval.requested',
+  'approval.expiring',
+  'task.finished',
+  'connection.failing',
+  'schedule.failed',
+] as const
+export type Notice = (typeof NOTICES)[number]
+
+/**
+ * Queues a notice for every webhook of the project that wants it, in the transaction of the change itself: both
+ * happen, or neither.
+ */
+export async function notice(tx: Tx, projectId: string, event: Notice, subject: string): Promise<void> {
+  const webhooks = await listeners(tx.db, { project_id: projectId, naming: naming(event) })
+  if (webhooks.length === 0) return
+  const now = isoTime(tx.world.clock.now())
+  const told = { id: tx.world.newId('dlv'), project_id: projectId, event, subject, now }
+  for (const { id: webhook_id } of webhooks) await queueDelivery(tx.db, { webhook_id, ...told })
+}

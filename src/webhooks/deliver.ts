@@ -1,0 +1,135 @@
+import { egress, EgressError } from '../connections/egress.ts'
+import { signed } from '../connections/executors/webhook.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { every, type Loop } from '../ctx/loop.ts'
+import { SecretUnavailable } from '../ctx/vault.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { WebhookDeliveries, Webhooks } from '../store/tables.ts'
+import { claimDue, dueWebhooks, type Outcome, setOutcome } from './delivery-rows.ts'
+import { tellExpiring } from './expiring.ts'
+import { payloadOf } from './record.ts'
+import { webhookRow } from './rows.ts'
+import { signingSecrets } from './secrets.ts'
+
+const SWEEP_MS = 1_000
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** How long to wait after each attempt that failed; after the last of all, nobody tries any more. */
+export const BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR]
+
+const TIMEOUT_MS = 10 * SECOND
+/** A claim outlives the longest attempt; who is silent for longer has died between claim and outcome. */
+const CLAIM_MS = 3 * TIMEOUT_MS
+const MOST_BYTES = 64 * 1024
+const MOST_WEBHOOKS = 64
+const MOST_PER_WEBHOOK = 8
+
+/**
+ * Sends what is due for as long as the process lives. Each webhook has a sender of its own while it has something due,
+ * so a receiver that hangs keeps nobody waiting but itself.
+ */
+export function deliveries(ctx: Ctx): Loop {
+  const senders = new Map<string, Promise<void>>()
+  const stopping = new AbortController()
+  const failed = (err: unknown) => ctx.world.log.error({ err }, 'webhooks failed')
+  const loop = every(ctx.world.clock, SWEEP_MS, () => startSenders(ctx, senders, stopping.signal), failed)
+  return {
+    start: () => loop.start(),
+    async stop() {
+      stopping.abort()
+      await loop.stop()
+      await Promise.all(senders.values())
+    },
+  }
+}
+
+async function startSenders(ctx: Ctx, senders: Map<string, Promise<void>>, stopping: AbortSignal): Promise<void> {
+  await tellExpiring(ctx)
+  const free = MOST_WEBHOOKS - senders.size
+  if (free <= 0) return
+  const due = await dueWebhooks(ctx.db, isoTime(ctx.world.clock.now()), [...senders.keys()], free)
+  for (const id of due) {
+    const sender = sendAll(ctx, id, stopping)
+      .catch((err: unknown) => ctx.world.log.error({ err, webhook: id }, 'notices not sent'))
+      .finally(() => senders.delete(id))
+    senders.set(id, sender)
+  }
+}
+
+/** Until nothing of the webhook is due. It is looked at anew for each handful: changes count at once. */
+async function sendAll(ctx: Ctx, webhookId: string, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    const webhook = await webhookRow(ctx.db, webhookId)
+    if (webhook?.enabled !== 1) return
+    const claimed = await claim(ctx, webhookId)
+    if (claimed.length === 0) return
+    await Promise.all(claimed.map((delivery) => attempt(ctx, webhook, delivery)))
+  }
+}
+
+export function claim(ctx: Ctx, webhookId: string): Promise<WebhookDeliveries[]> {
+  const now = ctx.world.clock.now()
+  const times = { now: isoTime(now), lost_at: isoTime(now + CLAIM_MS) }
+  return inTx(ctx, (tx) => claimDue(tx.db, { webhook_id: webhookId, ...times, most: MOST_PER_WEBHOOK }))
+}
+
+async function attempt(ctx: Ctx, webhook: Webhooks, delivery: WebhookDeliveries): Promise<void> {
+  const answer = await send(ctx, webhook, delivery)
+  const { webhook_id, id, next_at: claimed_to } = delivery
+  const outcome = outcomeOf(answer, delivery.attempts, ctx.world.clock.now())
+  await inTx(ctx, (tx) => setOutcome(tx.db, { webhook_id, id, claimed_to, ...outcome }))
+  ctx.world.log.info({ webhook: webhook_id, delivery: id, status: outcome.status }, 'notice sent')
+}
+
+export interface Reply {
+  status: number | null
+  /** Null when the receiver took it. */
+  error: string | null
+}
+
+/** One request. Whatever goes wrong is an answer too. */
+export async function send(ctx: Ctx, webhook: Webhooks, delivery: WebhookDeliveries): Promise<Reply> {
+  try {
+    const body = JSON.stringify(payloadOf(delivery))
+    const { status } = await egress(ctx).request({
+      url: webhook.url,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(await signatures(ctx, webhook, delivery.id, body)) },
+      body,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MOST_BYTES,
+    })
+    return replyOf(status)
+  } catch (error) {
+    return failure(ctx, webhook, error)
+  }
+}
+
+/** Standard Webhooks: one id and time, and a signature by every secret that is in use. */
+async function signatures(ctx: Ctx, webhook: Webhooks, id: string, body: string): Promise<Record<string, string>> {
+  const timestamp = Math.floor(ctx.world.clock.now() / 1000)
+  const all = (await signingSecrets(ctx, webhook)).map((secret) => signed(secret, id, timestamp, body))
+  return { ...all[0], 'webhook-signature': all.map((headers) => headers['webhook-signature']).join(' ') }
+}
+
+function replyOf(status: number): Reply {
+  return { status, error: status >= 200 && status < 300 ? null : `the receiver answered ${status}` }
+}
+
+function failure(ctx: Ctx, webhook: Webhooks, error: unknown): Reply {
+  // The answer came and only its body is of no use, which nobody reads anyway.
+  if (error instanceof EgressError && error.status !== null) return replyOf(error.status)
+  if (error instanceof EgressError || error instanceof SecretUnavailable) return { status: null, error: error.message }
+  ctx.world.log.error({ err: error, webhook: webhook.id }, 'notice not sent')
+  return { status: null, error: 'internal error' }
+}
+
+export function outcomeOf({ status, error }: Reply, attempts: number, now: number): Outcome {
+  const seen = { last_status: status, last_error: error }
+  if (error === null) return { ...seen, status: 'delivered', next_at: null, delivered_at: isoTime(now) }
+  const wait = BACKOFF_MS[attempts - 1]
+  if (wait === undefined) return { ...seen, status: 'failed', next_at: null, delivered_at: null }
+  return { ...seen, status: 'pending', next_at: isoTime(now + wait), delivered_at: null }
+}

@@ -1,0 +1,158 @@
+import { naming } from '../events/notice-rows.ts'
+import type { PageQuery } from '../http/page.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { WebhookDeliveries } from '../store/tables.ts'
+
+export interface DeliveryFilter extends PageQuery {
+  status?: string | undefined
+}
+
+/** Newest first, one more than a page. */
+export function listDeliveries(db: Db, webhookId: string, filter: DeliveryFilter): Promise<WebhookDeliveries[]> {
+  let query = db.selectFrom('webhook_deliveries').selectAll().where('webhook_id', '=', webhookId)
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status)
+  if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor)
+  return query
+    .orderBy('id', 'desc')
+    .limit(filter.limit + 1)
+    .execute()
+}
+
+export function findDelivery(
+  db: Db,
+  projectIds: readonly string[],
+  webhookId: string,
+  id: string,
+): Promise<WebhookDeliveries | undefined> {
+  return db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('webhook_id', '=', webhookId)
+    .where('id', '=', id)
+    .where('project_id', 'in', projectIds)
+    .executeTakeFirst()
+}
+
+/** The webhooks that have something due and are not among the busy, the longest waiting first. */
+export async function dueWebhooks(db: Db, now: string, busy: readonly string[], most: number): Promise<string[]> {
+  const first = db
+    .selectFrom('webhooks')
+    .select((eb) => [
+      'webhooks.id',
+      eb
+        .selectFrom('webhook_deliveries')
+        .select((waiting) => waiting.fn.min('next_at').as('next_at'))
+        .whereRef('webhook_deliveries.webhook_id', '=', 'webhooks.id')
+        .where('webhook_deliveries.status', '=', 'pending')
+        .as('due'),
+    ])
+    .where('webhooks.enabled', '=', 1)
+  let query = db.selectFrom(first.as('waiting')).select('id').where('due', '<=', now)
+  if (busy.length > 0) query = query.where('id', 'not in', busy)
+  return (await query.orderBy('due').limit(most).execute()).map(({ id }) => id)
+}
+
+/**
+ * Takes what is due away from all others who see it: of many that try, one moves `next_at` on. It comes due again by
+ * itself if whoever took it is never heard of again.
+ */
+export const claimDue = prepared<{ webhook_id: string; now: string; lost_at: string; most: number }, WebhookDeliveries>(
+  (db, arg) =>
+    db
+      .updateTable('webhook_deliveries')
+      .set((eb) => ({ attempts: eb('attempts', '+', 1), next_at: arg('lost_at') }))
+      .where('webhook_id', '=', arg('webhook_id'))
+      .where('status', '=', 'pending')
+      .where('next_at', '<=', arg('now'))
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('webhook_deliveries as due')
+          .select('due.id')
+          .where('due.webhook_id', '=', arg('webhook_id'))
+          .where('due.status', '=', 'pending')
+          .where('due.next_at', '<=', arg('now'))
+          .orderBy('due.next_at')
+          .limit(arg('most')),
+      )
+      .returningAll(),
+)
+
+export type Outcome = Pick<WebhookDeliveries, 'status' | 'next_at' | 'last_status' | 'last_error' | 'delivered_at'>
+
+/** Only while the claim holds: who was too slow, or was overtaken by a change of the webhook, says nothing any more. */
+export const setOutcome = prepared<
+  Outcome & { webhook_id: string; id: string; claimed_to: string | null },
+  { id: string }
+>((db, arg) =>
+  db
+    .updateTable('webhook_deliveries')
+    .set({
+      status: arg('status'),
+      next_at: arg('next_at'),
+      last_status: arg('last_status'),
+      last_error: arg('last_error'),
+      delivered_at: arg('delivered_at'),
+    })
+    .where('webhook_id', '=', arg('webhook_id'))
+    .where('id', '=', arg('id'))
+    .where('status', '=', 'pending')
+    .where('next_at', '=', arg('claimed_to'))
+    .returning('id'),
+)
+
+/** Due at once and with all its attempts before it, whatever became of it before. */
+export function queueAgain(db: Db, webhookId: string, id: string, now: string): Promise<WebhookDeliveries | undefined> {
+  return db
+    .updateTable('webhook_deliveries')
+    .set({ status: 'pending', attempts: 0, next_at: now, delivered_at: null })
+    .where('webhook_id', '=', webhookId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Gives up what has not arrived. */
+export async function failPending(db: Db, webhookId: string, error: string): Promise<void> {
+  await db
+    .updateTable('webhook_deliveries')
+    .set({ status: 'failed', next_at: null, last_error: error })
+    .where('webhook_id', '=', webhookId)
+    .where('status', '=', 'pending')
+    .execute()
+}
+
+/** The log of deliveries is kept for a week, which is longer than anybody tries. */
+export const dropDeliveriesBefore = prepared<{ before: string }>((db, arg) =>
+  db.deleteFrom('webhook_deliveries').where('created_at', '<', arg('before')).$castTo<never>(),
+)
+
+export type Untold = Pick<WebhookDeliveries, 'webhook_id' | 'project_id' | 'subject'>
+
+/** Pending approvals whose time is nearly over, with the webhooks that want to know and were not told. */
+export function untoldExpiring(db: Db, now: string, soon: string): Promise<Untold[]> {
+  return db
+    .selectFrom('approvals')
+    .innerJoin('webhooks', 'webhooks.project_id', 'approvals.project_id')
+    .select(['webhooks.id as webhook_id', 'approvals.project_id', 'approvals.id as subject'])
+    .where('approvals.status', '=', 'pending')
+    .where('approvals.expires_at', '>', now)
+    .where('approvals.expires_at', '<=', soon)
+    .where('webhooks.enabled', '=', 1)
+    .where('webhooks.events', 'like', naming('approval.expiring'))
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('webhook_deliveries as told')
+            .select('told.id')
+            .whereRef('told.webhook_id', '=', 'webhooks.id')
+            .whereRef('told.subject', '=', 'approvals.id')
+            .where('told.event', '=', 'approval.expiring'),
+        ),
+      ),
+    )
+    .orderBy('approvals.expires_at')
+    .limit(500)
+    .execute()
+}

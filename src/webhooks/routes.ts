@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { notFound } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { Scope } from '../ctx/scope.ts'
+import { page, pageOf, pageQuery } from '../http/page.ts'
+import { created, noContent, type Params, read, write } from '../http/route.ts'
+import type { WebhookDeliveries, Webhooks } from '../store/tables.ts'
+import { findDelivery, listDeliveries } from './delivery-rows.ts'
+import {
+  DELIVERY_STATUSES,
+  DeliveryRecord,
+  showDelivery,
+  showWebhook,
+  WebhookRecord,
+  WebhookWithSecret,
+} from './record.ts'
+import { findWebhook, listWebhooks } from './rows.ts'
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  redeliver,
+  rotateSecret,
+  WebhookChange,
+  WebhookInput,
+  type WithSecret,
+} from './webhooks.ts'
+
+interface Asked {
+  ctx: Ctx
+  scope: Scope
+  params: Params
+}
+
+async function webhookInScope({ ctx, scope, params }: Asked): Promise<Webhooks> {
+  const webhook = await findWebhook(ctx.db, scope.projectIds, params.id ?? '')
+  if (!webhook) throw notFound('webhook')
+  return webhook
+}
+
+async function deliveryInScope({ ctx, scope, params }: Asked): Promise<WebhookDeliveries> {
+  const delivery = await findDelivery(ctx.db, scope.projectIds, params.id ?? '', params.delivery ?? '')
+  if (!delivery) throw notFound('delivery')
+  return delivery
+}
+
+const withSecret = ({ webhook, secret }: WithSecret) => ({ ...showWebhook(webhook), secret })
+
+export const getWebhooks = read('/v1/webhooks', {
+  summary: 'List webhooks, newest first',
+  query: z.object(pageQuery),
+  answers: { 200: pageOf(WebhookRecord) },
+  async handle({ ctx, scope, query }) {
+    return page(await listWebhooks(ctx.db, scope.projectIds, query), query.limit, (row) => row.id, showWebhook)
+  },
+})
+
+export const postWebhook = write('POST', '/v1/webhooks', {
+  summary: 'Have notices sent to a url, signed with the secret that this answers once',
+  role: 'admin',
+  body: WebhookInput,
+  answers: { 201: WebhookWithSecret },
+  async handle({ ctx, scope, body }) {
+    const made = await createWebhook(ctx, scope, body)
+    return created(`/v1/webhooks/${made.webhook.id}`, withSecret(made))
+  },
+})
+
+export const getWebhook = read('/v1/webhooks/:id', {
+  summary: 'Read a webhook',
+  answers: { 200: WebhookRecord },
+  find: webhookInScope,
+  handle: async ({ subject }) => showWebhook(subject),
+})
+
+export const putWebhook = write('PUT', '/v1/webhooks/:id', {
+  summary: 'Change a webhook; what is left out stays',
+  role: 'admin',
+  body: WebhookChange,
+  answers: { 200: WebhookRecord },
+  find: webhookInScope,
+  handle: async ({ ctx, scope, subject, body }) => showWebhook(await changeWebhook(ctx, scope, subject, body)),
+})
+
+export const deleteWebhookRoute = write('DELETE', '/v1/webhooks/:id', {
+  summary: 'Delete a webhook with all that is on its way to it',
+  role: 'admin',
+  answers: { 204: z.null() },
+  find: webhookInScope,
+  async handle({ ctx, scope, subject }) {
+    await deleteWebhook(ctx, scope, subject)
+    return noContent()
+  },
+})
+
+export const postRotate = write('POST', '/v1/webhooks/:id/rotate', {
+  summary: 'Give a webhook a new secret; the old one signs beside it for a day',
+  role: 'admin',
+  answers: { 200: WebhookWithSecret },
+  find: webhookInScope,
+  handle: async ({ ctx, scope, subject }) => withSecret(await rotateSecret(ctx, scope, subject)),
+})
+
+export const getDeliveries = read('/v1/webhooks/:id/deliveries', {
+  summary: 'What was sent to a webhook of late, newest first',
+  query: z.object({ status: z.enum(DELIVERY_STATUSES).optional(), ...pageQuery }),
+  answers: { 200: pageOf(DeliveryRecord) },
+  find: webhookInScope,
+  async handle({ ctx, subject, query }) {
+    return page(await listDeliveries(ctx.db, subject.id, query), query.limit, (row) => row.id, showDelivery)
+  },
+})
+
+export const postRedeliver = write('POST', '/v1/webhooks/:id/deliveries/:delivery/redeliver', {
+  summary: 'Send a notice once more, under the same webhook-id',
+  role: 'admin',
+  answers: { 200: DeliveryRecord },
+  find: deliveryInScope,
+  handle: async ({ ctx, scope, subject }) => showDelivery(await redeliver(ctx, scope, subject)),
+})

@@ -1,0 +1,67 @@
+import type { PageQuery } from '../http/page.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Webhooks } from '../store/tables.ts'
+
+export async function insertWebhook(db: Db, row: Webhooks): Promise<void> {
+  await db.insertInto('webhooks').values(row).execute()
+}
+
+export async function countWebhooks(db: Db, projectId: string): Promise<number> {
+  const { n } = await db
+    .selectFrom('webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  return n
+}
+
+export function findWebhook(db: Db, projectIds: readonly string[], id: string): Promise<Webhooks | undefined> {
+  return db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('id', '=', id)
+    .where('project_id', 'in', projectIds)
+    .executeTakeFirst()
+}
+
+const webhookById = prepared<{ id: string }, Webhooks>((db, arg) =>
+  db.selectFrom('webhooks').selectAll().where('id', '=', arg('id')),
+)
+
+/** The service's own look, without a scope: never for a caller's id. */
+export async function webhookRow(db: Db, id: string): Promise<Webhooks | undefined> {
+  return (await webhookById(db, { id }))[0]
+}
+
+/** Newest first, one more than a page. */
+export function listWebhooks(db: Db, projectIds: readonly string[], filter: PageQuery): Promise<Webhooks[]> {
+  let query = db.selectFrom('webhooks').selectAll().where('project_id', 'in', projectIds)
+  if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor)
+  return query
+    .orderBy('id', 'desc')
+    .limit(filter.limit + 1)
+    .execute()
+}
+
+/** The row as it is now, held until the commit: an update that changes nothing. */
+export function lockWebhook(db: Db, id: string): Promise<Webhooks | undefined> {
+  return db
+    .updateTable('webhooks')
+    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Only for a webhook that `lockWebhook` holds. */
+export async function setWebhook(db: Db, { id, ...fields }: Webhooks): Promise<void> {
+  await db.updateTable('webhooks').set(fields).where('id', '=', id).execute()
+}
+
+/** Answers whether it was there. What was on its way to it goes with it. */
+export async function dropWebhook(db: Db, id: string): Promise<boolean> {
+  const gone = await db.deleteFrom('webhooks').where('id', '=', id).returning('id').executeTakeFirst()
+  await db.deleteFrom('webhook_deliveries').where('webhook_id', '=', id).execute()
+  return gone !== undefined
+}

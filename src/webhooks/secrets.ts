@@ -1,0 +1,69 @@
+import { dropUnusedSecret, findSealed, saveSealed } from '../connections/rows.ts'
+import type { Ctx, Tx } from '../ctx/ctx.ts'
+import { SecretUnavailable } from '../ctx/vault.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { Webhooks } from '../store/tables.ts'
+
+/**
+ * The secrets lie in the vault, so a new key of the vault seals them anew with all others. No connection can name
+ * their keys: a reference never begins with a slash.
+ */
+type Which = 'current' | 'previous'
+
+const keyOf = ({ id }: Pick<Webhooks, 'id'>, which: Which): string =>
+  which === 'current' ? `/webhooks/${id}` : `/webhooks/${id}/previous`
+
+/** A new secret, sealed; this is the only time that it is seen. */
+export async function newSecret(tx: Tx, webhook: Webhooks): Promise<string> {
+  const secret = `whsec_${Buffer.from(tx.world.random(32)).toString('base64')}`
+  await seal(tx, webhook, 'current', secret)
+  return secret
+}
+
+/** Lets the secret of now sign beside the next. False when it cannot be opened any more: then it signs nothing. */
+export async function keepAsPrevious(tx: Tx, webhook: Webhooks): Promise<boolean> {
+  try {
+    await seal(tx, webhook, 'previous', await open(tx, webhook, 'current'))
+    return true
+  } catch (error) {
+    if (error instanceof SecretUnavailable) return false
+    throw error
+  }
+}
+
+/** What signs now, the newest first. */
+export async function signingSecrets(ctx: Ctx, webhook: Webhooks): Promise<string[]> {
+  const current = await open(ctx, webhook, 'current')
+  const overlap = webhook.previous_until !== null && webhook.previous_until > isoTime(ctx.world.clock.now())
+  return overlap ? [current, await open(ctx, webhook, 'previous')] : [current]
+}
+
+export async function dropSecrets(tx: Tx, webhook: Webhooks): Promise<void> {
+  await dropUnusedSecret(tx.db, webhook.project_id, keyOf(webhook, 'current'))
+  await dropUnusedSecret(tx.db, webhook.project_id, keyOf(webhook, 'previous'))
+}
+
+async function seal(tx: Tx, webhook: Webhooks, which: Which, secret: string): Promise<void> {
+  const key = keyOf(webhook, which)
+  const place = { projectId: webhook.project_id, key, connectionId: webhook.id, kind: 'webhook' }
+  await saveSealed(tx.db, {
+    project_id: webhook.project_id,
+    key,
+    connection_id: webhook.id,
+    kind: 'webhook',
+    envelope: tx.vault.seal(secret, place),
+    updated_at: isoTime(tx.world.clock.now()),
+  })
+}
+
+async function open(ctx: Ctx, webhook: Webhooks, which: Which): Promise<string> {
+  const key = keyOf(webhook, which)
+  const row = await findSealed(ctx.db, webhook.project_id, key)
+  if (!row) throw new SecretUnavailable('the webhook has no secret: rotate it')
+  return ctx.vault.open(row.envelope, {
+    projectId: webhook.project_id,
+    key,
+    connectionId: webhook.id,
+    kind: 'webhook',
+  })
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { eachStore, sharedApp } from '../app.ts'
+import { signUp } from '../accounts/people.ts'
+
+const URL = 'https://hooks.example.com/in?token=t0ken'
+const hook = { url: URL, events: ['task.finished', 'approval.requested'] }
+
+eachStore((store) => {
+  describe('the webhooks of a project', () => {
+    const app = sharedApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
+
+    test('a webhook is made with a secret that is shown once', async () => {
+      const made = await app().call('POST', '/v1/webhooks', { ...hook, events: [...hook.events, 'task.finished'] })
+      expect(made.status).toBe(201)
+      const { secret, ...shown } = made.body
+      expect(secret).toMatch(/^whsec_/)
+      expect(made.headers.get('location')).toBe(`/v1/webhooks/${shown.id}`)
+      expect(shown).toEqual({
+        id: expect.stringMatching(/^hook_[0-9a-z]{26}$/),
+        project_id: expect.stringMatching(/^prj_/),
+        url: URL,
+        events: hook.events,
+        enabled: true,
+        previous_secret_until: null,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+      })
+      expect((await app().call('GET', `/v1/webhooks/${shown.id}`)).body).toEqual(shown)
+      expect((await app().call('GET', '/v1/webhooks')).body.data).toContainEqual(shown)
+      const deliveries = await app().call('GET', `/v1/webhooks/${shown.id}/deliveries`)
+      expect(deliveries.body).toEqual({ data: [], next_cursor: null })
+      const changed = await app().call('PUT', `/v1/webhooks/${shown.id}`, { enabled: false })
+      expect(changed.body).toEqual({ ...shown, enabled: false, updated_at: expect.any(String) })
+      const rotated = await app().call('POST', `/v1/webhooks/${shown.id}/rotate`)
+      expect(rotated.body.secret).toMatch(/^whsec_/)
+      expect(rotated.body.secret).not.toBe(secret)
+      expect((await app().call('DELETE', `/v1/webhooks/${shown.id}`)).status).toBe(204)
+      expect(await app().call('GET', `/v1/webhooks/${shown.id}`)).toMatchObject({
+        status: 404,
+        body: { error: 'no such webhook' },
+      })
+    })
+
+    test('the audit tells of every change, without the secret and without the path of the address', async () => {
+      const { body } = await app().call('POST', '/v1/webhooks', hook)
+      await app().call('PUT', `/v1/webhooks/${body.id}`, { events: ['schedule.failed'] })
+      await app().call('POST', `/v1/webhooks/${body.id}/rotate`)
+      await app().call('DELETE', `/v1/webhooks/${body.id}`)
+      const { data } = (await app().call('GET', '/v1/audit?limit=200')).body
+      const lines = data.filter(({ subject }: { subject: string }) => subject === body.id)
+      const actions = lines.map(({ action }: { action: string }) => action)
+      expect(actions).toEqual(['webhook.deleted', 'webhook.rotated', 'webhook.updated', 'webhook.created'])
+      expect(lines.at(-1).data).toEqual({ host: 'hooks.example.com', events: hook.events, enabled: true })
+      const everything = [JSON.stringify(lines), ...app().logged].join()
+      expect(everything).not.toContain('t0ken')
+      expect(everything).not.toContain('whsec_')
+    })
+
+    test('no secret lies open in the store', async () => {
+      const { body } = await app().call('POST', '/v1/webhooks', hook)
+      for (const table of ['webhooks', 'vault', 'webhook_deliveries', 'audit_entries'] as const) {
+        const rows = await app().ctx.db.selectFrom(table).selectAll().execute()
+        expect(JSON.stringify(rows)).not.toContain(body.secret.slice(6, 20))
+      }
+      const ref = { kind: 'custom', name: 'thief', secret_ref: `vault:/webhooks/${body.id}` }
+      expect((await app().call('POST', '/v1/connections', ref)).status).toBe(400)
+      await app().call('DELETE', `/v1/webhooks/${body.id}`)
+    })
+
+    test.each([
+      [{}, "field 'url' is required"],
+      [{ ...hook, url: 'not a url' }, "field 'url' cannot be used: it is not a url"],
+      [{ ...hook, url: 'ftp://example.com/' }, "field 'url' cannot be used: only http and https are allowed"],
+      [{ ...hook, url: 'http://127.0.0.1/' }, "field 'url' cannot be used: its address is private or reserved"],
+      [{ ...hook, url: 'http://169.254.169.254/' }, "field 'url' cannot be used: its address is private or reserved"],
+      [
+        { ...hook, url: 'https://a:b@example.com/' },
+        "field 'url' cannot be used: a url must not carry a user or password",
+      ],
+      [{ ...hook, events: [] }, "field 'events' must have at least 1 items"],
+      [{ ...hook, events: ['task.started'] }, /^field 'events.0' must be one of approval.requested/],
+      [{ ...hook, enabled: 'yes' }, "field 'enabled' must be true or false"],
+    ])('%j is refused: %s', async (body, error) => {
+      const refused = await app().call('POST', '/v1/webhooks', body)
+      expect(refused).toMatchObject({ status: 400, body: { error: expect.stringMatching(error) } })
+    })
+
+    test('a project has at most twenty', async () => {
+      const statuses: number[] = []
+      for (let n = 0; n <= 20; n++) statuses.push((await app().call('POST', '/v1/webhooks', hook)).status)
+      expect(statuses).toEqual([...Array.from({ length: 20 }, () => 201), 409])
+      const first = await app().call('GET', '/v1/webhooks?limit=15')
+      const rest = await app().call('GET', `/v1/webhooks?limit=15&cursor=${first.body.next_cursor}`)
+      expect([first.body.data.length, rest.body.data.length, rest.body.next_cursor]).toEqual([15, 5, null])
+      for (const { id } of [...first.body.data, ...rest.body.data]) await app().call('DELETE', `/v1/webhooks/${id}`)
+    })
+
+    test('what belongs to another project does not exist, and only admins change anything', async () => {
+      const { body } = await app().call('POST', '/v1/webhooks', hook)
+      const delivery = `/v1/webhooks/${body.id}/deliveries/dlv_00000000000000000000000000/redeliver`
+      // The first to sign up takes over the organisation that the key belongs to.
+      await signUp(app())
+      const stranger = await signUp(app(), 'stranger@example.com')
+      const operator = (await app().call('POST', '/v1/keys', { name: 'o', role: 'operator' })).body.key
+      const calls: [string, string, string][] = [
+        ['PUT', `/v1/webhooks/${body.id}`, 'no such webhook'],
+        ['DELETE', `/v1/webhooks/${body.id}`, 'no such webhook'],
+        ['POST', `/v1/webhooks/${body.id}/rotate`, 'no such webhook'],
+        ['POST', delivery, 'no such delivery'],
+      ]
+      for (const [method, path, error] of calls) {
+        const answer = await app().call(method, path, undefined, { key: stranger })
+        expect(answer).toMatchObject({ status: 404, body: { error } })
+        expect((await app().call(method, path, undefined, { key: operator })).status).toBe(403)
+      }
+      for (const path of [`/v1/webhooks/${body.id}`, `/v1/webhooks/${body.id}/deliveries`]) {
+        expect((await app().call('GET', path, undefined, { key: stranger })).status).toBe(404)
+        expect((await app().call('GET', path, undefined, { key: operator })).status).toBe(200)
+      }
+      expect((await app().call('POST', delivery)).body).toEqual({ error: 'no such delivery' })
+      expect((await app().call('GET', '/v1/webhooks', undefined, { key: stranger })).body.data).toEqual([])
+    })
+  })
+})
