@@ -27,7 +27,8 @@ export function judgeQuery<T extends z.ZodType>(schema: T | null, query: unknown
   return schema ? judgeFields(schema, query, 'query') : undefined
 }
 
-function judgeFields<T extends z.ZodType>(schema: T, value: unknown, noun: string): z.output<T> {
+/** What the schema makes of the value, or a 400 that names the first field at fault; `noun` is what a field is called. */
+export function judgeFields<T extends z.ZodType>(schema: T, value: unknown, noun: string): z.output<T> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]

@@ -12,12 +12,14 @@ import * as events from '../events/routes.ts'
 import type { Route } from '../http/route.ts'
 import * as intake from '../knowledge/intake-routes.ts'
 import * as knowledge from '../knowledge/routes.ts'
+import * as mcp from '../mcp/routes.ts'
 import * as records from '../records/routes.ts'
 import * as reports from '../reports/routes.ts'
 import * as schedules from '../schedules/routes.ts'
 import * as tasks from '../tasks/routes.ts'
 import * as webhooks from '../webhooks/routes.ts'
 import * as wedges from '../wedges/routes.ts'
+import { VERSION } from './version.ts'
 
 /** The founder's API, in the order of the contract. */
 export type FounderRoute = Route<Scope> | Route<ProjectScope>
@@ -98,4 +100,5 @@ export const founderPlane: Record<string, FounderRoute[]> = {
   ],
   Analytics: [reports.getAnalytics],
   Audit: [audit.getAudit, audit.verifyAudit, audit.exportAudit],
+  Mcp: [mcp.postMcp(VERSION), mcp.getMcp],
 }
