@@ -21,7 +21,12 @@ const bundles = [
   {
     entry: 'src/main.ts',
     out: 'svc.mjs',
-    options: { external: ['@photostructure/sqlite', 'pg-native'], banner: { js: banner } },
+    options: {
+      external: ['@photostructure/sqlite', 'pg-native'],
+      banner: { js: banner },
+      minifySyntax: true,
+      minifyWhitespace: true,
+    },
   },
   // CommonJS starts some milliseconds sooner, and these two start often.
   { entry: 'src/harness/main.ts', out: 'harness.cjs', options: { minify: true, format: 'cjs' } },

@@ -47,7 +47,10 @@ export function keep(custom: Custom, input: Readable, writer: LineWriter, log: W
     })
     input.setEncoding('utf8')
     input.on('data', obey)
-    input.once('end', () => kept.run === '' && resolve())
+    // The input ends only with the service itself, and the program may not outlive it.
+    const leave = () => (kept.child ? killGroup(kept.child) : resolve())
+    input.once('end', leave)
+    process.once('SIGTERM', leave)
   })
 }
 

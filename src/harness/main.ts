@@ -15,7 +15,13 @@ function main(words: string[]): void {
     return
   }
   const runsFolder = `${process.env['TMPDIR'] ?? process.cwd()}/runs`
-  serveCell({ writer, running: new Map(), agents: new Map(), runsFolder, log: process.stderr }, process.stdin)
+  const running = new Map<string, AbortController>()
+  // Programs that runs have started lead groups of their own, so they must be ended from here.
+  process.once('SIGTERM', () => {
+    for (const run of running.values()) run.abort()
+    process.exit(143)
+  })
+  serveCell({ writer, running, agents: new Map(), runsFolder, log: process.stderr }, process.stdin)
 }
 
 /** The input stays open for as long as the service lives, so this process has to end itself. */

@@ -28,8 +28,8 @@ export interface GroundedTask {
 
 /** What a run knows: the author's files and the project's live items, as far as they fit, the most useful first. */
 export async function groundingFor(db: Db, wedge: Wedge, projectId: string, task: GroundedTask): Promise<Grounding> {
-  const where = { projectId, wedge: wedge.slug, clientId: task.client_id }
-  const rows = await groundingItems(db, where, { items: ITEMS_MOST + 1, cut: ITEM_MOST })
+  const where = { projectId, wedge: wedge.slug, clientId: task.client_id ?? '' }
+  const rows = await groundingItems(db, { ...where, items: ITEMS_MOST + 1, cut: ITEM_MOST })
   const authored = fitting(authoredFor(wedge, requireTaskType(wedge, task.task_type)), AUTHORED_MOST)
   const live = fitting(ranked(rows.slice(0, ITEMS_MOST), wordsOf(task.input)), LIVE_MOST)
   const cut = live.kept.filter(isCut)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { JsonObject } from '../base/json.ts'
+import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Knowledge, KnowledgeRevisions } from '../store/tables.ts'
 
@@ -140,31 +141,29 @@ export interface GroundingRow {
  * The newest items that a run of this client, or of none, may know, each cut to `cut` characters. Corrections and
  * feedback tell of what a task was about: those of one client's tasks are never shown to another's.
  */
-export function groundingItems(
-  db: Db,
-  where: { projectId: string; wedge: string; clientId: string | null },
-  most: { items: number; cut: number },
-): Promise<GroundingRow[]> {
-  return db
+export const groundingItems = prepared<
+  { projectId: string; wedge: string; clientId: string; items: number; cut: number },
+  GroundingRow
+>((db, arg) =>
+  db
     .selectFrom('knowledge as k')
     .leftJoin('tasks as t', 't.id', 'k.task_id')
     .select(['k.name', 'k.kind', 'k.updated_at'])
-    .select(sql<string>`substr(k.content, 1, ${sql.lit(most.cut)})`.as('content'))
+    .select(sql<string>`substr(k.content, 1, ${arg('cut')})`.as('content'))
     .select(sql<number>`length(k.content)`.as('length'))
-    .where('k.project_id', '=', where.projectId)
-    .where('k.wedge', '=', where.wedge)
+    .where('k.project_id', '=', arg('projectId'))
+    .where('k.wedge', '=', arg('wedge'))
     .where((is) =>
       is.or([
         is('k.kind', 'not in', ['correction', 'feedback']),
         is('t.client_id', 'is', null),
-        is('t.client_id', '=', where.clientId ?? ''),
+        is('t.client_id', '=', arg('clientId')),
       ]),
     )
     .orderBy('k.updated_at', 'desc')
     .orderBy('k.id', 'desc')
-    .limit(most.items)
-    .execute()
-}
+    .limit(arg('items')),
+)
 
 function shown({ metadata, ...row }: Knowledge): Item {
   return { ...row, metadata: JSON.parse(metadata) }

@@ -4,7 +4,7 @@ import { unauthorized } from '../base/problem.ts'
 import { clientScope } from '../clients/portal-session.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { docsPage } from '../http/docs.ts'
-import { type Described, openApi } from '../http/openapi.ts'
+import { type Described, type OpenApiDocument, openApi } from '../http/openapi.ts'
 import { Answer, type Route, route } from '../http/route.ts'
 import { bind, httpServer } from '../http/server.ts'
 import type { Driver } from '../sandbox/driver.ts'
@@ -39,19 +39,20 @@ function describe(plane: Described['plane'], sections: Record<string, Described[
   return Object.entries(sections).flatMap(([section, routes]) => routes.map((route) => ({ plane, section, route })))
 }
 
+/** Made at the first request: most starts are never asked. */
 function referencePages(described: Described[]): Route<null>[] {
-  const document = openApi(VERSION, described)
-  const html = Buffer.from(docsPage(document))
+  let document: OpenApiDocument | undefined
+  const reference = () => (document ??= openApi(VERSION, described))
   return [
     route('GET', '/openapi.json', {
       summary: 'This API as OpenAPI 3.1',
       answers: { 200: 'application/json' },
-      handle: async () => document,
+      handle: async () => reference(),
     }),
     route('GET', '/docs', {
       summary: 'This API for people',
       answers: { 200: 'text/html' },
-      handle: async () => new Answer(200, html, DOCS_HEADERS),
+      handle: async () => new Answer(200, Buffer.from(docsPage(reference())), DOCS_HEADERS),
     }),
   ]
 }

@@ -90,7 +90,7 @@ function environment(profile: CellSpec['profile'], folder: string): Record<strin
 /** Every cell leads a process group of its own; what it started and left behind goes with it. */
 function endingIn(folder: string): Ending {
   return {
-    kill: killGroup,
+    kill: endGroup,
     read: (code, signal) => ({ code, signal }),
     afterwards(pid) {
       killGroup(pid)
@@ -99,10 +99,20 @@ function endingIn(folder: string): Ending {
   }
 }
 
-function killGroup(pid: number): void {
+/** What it started may lead groups of their own: the cell gets a moment to end them, then it is killed. */
+function endGroup(pid: number): void {
+  signalGroup(pid, 'SIGTERM')
+  setTimeout(() => signalGroup(pid, 'SIGKILL'), GRACE_MS).unref()
+}
+
+const GRACE_MS = 100
+
+const killGroup = (pid: number) => signalGroup(pid, 'SIGKILL')
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
   if (pid === 0) return
   try {
-    process.kill(-pid, 'SIGKILL')
+    process.kill(-pid, signal)
   } catch {
     // Nobody is left in it.
   }

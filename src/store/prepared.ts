@@ -1,5 +1,5 @@
 import { type Compilable, type CompiledQuery, sql } from 'kysely'
-import { isPostgres } from './dialect.ts'
+import { isPostgres, runCompiled } from './dialect.ts'
 import type { Db } from './store.ts'
 
 /**
@@ -24,8 +24,7 @@ export function prepared<Args extends object, Row = never>(
     const parameters = compiled.parameters.map((value) =>
       value instanceof Slot ? args[value.name as keyof Args] : value,
     )
-    const query: CompiledQuery<Row> = { ...compiled, parameters }
-    return (await db.executeQuery(query)).rows
+    return runCompiled(db, { ...compiled, parameters })
   }
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Kysely, SqliteDialect } from 'kysely'
+import { DirectAdapter } from './dialect.ts'
 import { migrate } from './migrations.ts'
 import type { Db, Store } from './store.ts'
 import type { Tables } from './tables.ts'
@@ -175,5 +176,20 @@ function adapt(statement: NativeStatement): Statement {
 type Parameters_<F> = F extends (...parameters: infer P) => unknown ? P : never
 
 function kyselyOver(handle: Handle): Db {
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: handle }) })
+  const dialect = new SqliteDialect({ database: handle })
+  const adapter = new DirectAdapter((text, parameters) => runDirect(handle.prepare(text), parameters))
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => adapter,
+      createDriver: () => dialect.createDriver(),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+    },
+  })
+}
+
+function runDirect(statement: Statement, parameters: readonly unknown[]): unknown[] {
+  if (statement.reader) return statement.all(parameters)
+  statement.run(parameters)
+  return []
 }

@@ -75,8 +75,14 @@ export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFil
 
 const ARTIFACT = ['id', 'project_id', 'task_id', 'name', 'content_type', 'size', 'created_at'] as const
 
+const artifactsOfOne = prepared<{ task_id: string }, ArtifactRow>((db, arg) =>
+  db.selectFrom('artifacts').select(ARTIFACT).where('task_id', '=', arg('task_id')).orderBy('id'),
+)
+
 export async function artifactsOf(db: Db, taskIds: readonly string[]): Promise<ArtifactRow[]> {
-  if (taskIds.length === 0) return []
+  const [first] = taskIds
+  if (!first) return []
+  if (taskIds.length === 1) return artifactsOfOne(db, { task_id: first })
   return db.selectFrom('artifacts').select(ARTIFACT).where('task_id', 'in', taskIds).orderBy('id').execute()
 }
 
