@@ -52,7 +52,7 @@ function NavLink({ section, onGone }: { section: Section; onGone: () => void }) 
       {section.label}
       {count > 0 && (
         <span className="ml-auto">
-          <Count value={count} urgent={section.counts === 'approvals'} />
+          <Count value={count} most={200} urgent={section.counts === 'approvals'} />
         </span>
       )}
     </Link>

@@ -46,5 +46,9 @@ export function Status({ status }: { status: TaskStatus | ApprovalStatus }) {
 }
 
 export function Tag({ children, tone = 'off' }: { children: string; tone?: Tone }) {
-  return <span className={`inline-flex h-5 items-center rounded px-1.5 text-xs ${LOOKS[tone]}`}>{children}</span>
+  return (
+    <span className={`inline-flex h-5 shrink-0 items-center rounded px-1.5 text-xs whitespace-nowrap ${LOOKS[tone]}`}>
+      {children}
+    </span>
+  )
 }

@@ -49,7 +49,7 @@ function Head({ approval }: { approval: Approval }) {
         <span className="truncate">
           {approval.wedge} / {approval.task_type}
         </span>
-        <span className="ml-auto">
+        <span className="ml-auto flex">
           {approval.status === 'pending' ? <Countdown approval={approval} /> : <Status status={approval.status} />}
         </span>
       </div>

@@ -53,7 +53,7 @@ export function Inbox() {
       {isPending && <Waiting className="h-96" />}
       {data && !chosen && <NothingWaits status={status} />}
       {chosen && (
-        <div className="grid items-start gap-4 xl:grid-cols-[22rem_minmax(0,48rem)]">
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[22rem_minmax(0,48rem)]">
           <ApprovalCards approvals={approvals} chosen={chosen} onChoose={choose} />
           <div className="xl:col-start-2 xl:row-start-1">
             <ApprovalCard
@@ -78,7 +78,10 @@ function ApprovalCards({
   onChoose: (approval: Approval) => void
 }) {
   return (
-    <ul aria-label="Approvals" className="panel max-h-[calc(100dvh-10rem)] overflow-y-auto max-xl:max-h-44">
+    <ul
+      aria-label="Approvals"
+      className={`panel max-h-[calc(100dvh-10rem)] overflow-y-auto max-xl:max-h-44 ${approvals.length === 1 ? 'max-xl:hidden' : ''}`}
+    >
       {approvals.map((approval) => (
         <li key={approval.approval_id} className="border-b border-line last:border-0">
           <button
@@ -90,7 +93,7 @@ function ApprovalCards({
             <span className="line-clamp-2 font-medium">{sentenceOf(approval)}</span>
             <span className="flex w-full items-center text-xs text-muted">
               <span className="truncate">{approval.wedge}</span>
-              <span className="ml-auto">
+              <span className="ml-auto flex">
                 {approval.status === 'pending' ? (
                   <Countdown approval={approval} />
                 ) : (

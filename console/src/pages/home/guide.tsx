@@ -12,27 +12,34 @@ const HIDDEN = 'svc.guide.hidden'
 const EXAMPLE = 'refund-desk'
 const SEARCH = { wedge: EXAMPLE, task_type: 'handle_request' }
 
-interface Step {
+export interface Step {
   title: string
   text: string
   done: boolean
   action: ReactNode
 }
 
-/** The first visit: one whole round with the example wedge, offline, then a real model. Each step knows when it is done. */
-export function Guide() {
-  const [hidden, setHidden] = useState(() => localStorage.getItem(HIDDEN) === '1')
+/** Undefined until it is known whether there is a guide, so that nothing moves when it comes; null when there is none. */
+export function useGuide(): Step[] | null | undefined {
   const { data: meta } = useQuery(metaQuery)
   const { data: tasks } = useQuery(taskHeadQuery({ wedge: EXAMPLE }))
   const { data: approvals } = useQuery(approvalsQuery(undefined))
-  if (hidden || !meta || !tasks || !approvals || !meta.wedges.some(({ wedge }) => wedge === EXAMPLE)) return null
+  if (localStorage.getItem(HIDDEN) === '1') return null
+  if (!meta || !tasks || !approvals) return undefined
+  if (!meta.wedges.some(({ wedge }) => wedge === EXAMPLE)) return null
   const steps = stepsOf(tasks, approvals, meta.model.provider !== 'rehearsal')
+  return steps.every(({ done }) => done) ? null : steps
+}
+
+/** The first visit: one whole round with the example wedge, offline, then a real model. Each step knows when it is done. */
+export function Guide({ steps }: { steps: Step[] }) {
+  const [hidden, setHidden] = useState(false)
   const next = steps.findIndex(({ done }) => !done)
-  if (next === -1) return null
   const hide = () => {
     localStorage.setItem(HIDDEN, '1')
     setHidden(true)
   }
+  if (hidden) return null
   return (
     <section aria-labelledby="guide" className="panel p-5">
       <header className="mb-4 flex items-start gap-3">

@@ -5,17 +5,19 @@ import { analyticsQuery, approvalsQuery, metaQuery, taskHeadQuery, type TaskRow 
 import type { Approval } from '../../api/types.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Waiting } from '../../ui/empty.tsx'
+import { humanize } from '../../ui/json.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Ago, dollars, duration } from '../../ui/time.tsx'
 import { Countdown } from '../approvals/countdown.tsx'
 import { sentenceOf } from '../approvals/sentence.ts'
-import { Guide } from './guide.tsx'
+import { Guide, useGuide } from './guide.tsx'
 
 /** What waits for you, what works, and how it went. */
 export function Home() {
   const { data: approvals } = useQuery(approvalsQuery('pending'))
   const { data: tasks } = useQuery(taskHeadQuery({}, 12))
+  const guide = useGuide()
   const waiting = approvals?.length ?? 0
   return (
     <Page
@@ -30,17 +32,23 @@ export function Home() {
         </Link>
       }
     >
-      <Problems />
-      <Guide />
-      <Numbers />
-      <div className="grid items-start gap-4 lg:grid-cols-2">
-        <Block title="Waits for your decision" to="/approvals">
-          {approvals ? <Questions approvals={approvals.toReversed().slice(0, 6)} /> : <Waiting />}
-        </Block>
-        <Block title="Latest tasks" to="/tasks">
-          {tasks ? <Latest tasks={tasks} /> : <Waiting className="h-64" />}
-        </Block>
-      </div>
+      {approvals && tasks && guide !== undefined ? (
+        <>
+          <Problems />
+          {guide && <Guide steps={guide} />}
+          <Numbers />
+          <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
+            <Block title="Waits for your decision" to="/approvals">
+              <Questions approvals={approvals.toReversed().slice(0, 6)} />
+            </Block>
+            <Block title="Latest tasks" to="/tasks">
+              <Latest tasks={tasks} />
+            </Block>
+          </div>
+        </>
+      ) : (
+        <Waiting className="h-96" />
+      )}
     </Page>
   )
 }
@@ -66,7 +74,7 @@ function Questions({ approvals }: { approvals: Approval[] }) {
   return approvals.map((approval) => (
     <Link key={approval.approval_id} to="/approvals" search={{ id: approval.approval_id }} className={LINE}>
       <span className="truncate font-medium">{sentenceOf(approval)}</span>
-      <span className="ml-auto">
+      <span className="ml-auto flex">
         <Countdown approval={approval} />
       </span>
     </Link>
@@ -81,8 +89,7 @@ function Latest({ tasks }: { tasks: TaskRow[] }) {
         <Status status={task.status} />
       </span>
       <span className="min-w-0 truncate">
-        <span className="font-medium">{task.task_type.replaceAll('_', ' ')}</span>{' '}
-        <span className="text-muted">{task.about}</span>
+        <span className="font-medium">{humanize(task.task_type)}</span> <span className="text-muted">{task.about}</span>
       </span>
       <span className="ml-auto text-xs text-muted">
         <Ago ts={task.created_at} />

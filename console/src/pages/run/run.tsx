@@ -5,6 +5,7 @@ import { lastTaskQuery, metaQuery, wedgesQuery } from '../../api/queries.ts'
 import type { WedgeSummary } from '../../api/types.ts'
 import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
 import { Field } from '../../ui/form.tsx'
+import { humanize } from '../../ui/json.tsx'
 import { Page } from '../../ui/page.tsx'
 import { exampleOf, fieldsOf } from './fields.ts'
 import { InputForm } from './form.tsx'
@@ -41,11 +42,16 @@ function Chosen({ wedges }: { wedges: WedgeSummary[] }) {
   const navigate = route.useNavigate()
   const wedge =
     wedges.find((one) => one.wedge === search.wedge) ?? wedges.find(({ wedge }) => exampleOf(wedge)) ?? wedges[0]
+  const { data: tasks } = useQuery({ ...lastTaskQuery(wedge?.wedge ?? ''), enabled: wedge !== undefined })
   if (!wedge) return <Empty title="No wedge is enabled for this project" />
+  if (!tasks) return <Waiting className="h-96" />
   const types = Object.keys(wedge.manifest.task_types)
   const taskType = types.find((one) => one === search.task_type) ?? types[0] ?? ''
+  // What the last run of the kind got is the best example there is.
+  const last = tasks.find(({ task_type }) => task_type === taskType)?.input ?? null
+  const fields = fieldsOf(wedge.manifest, taskType, last)
   return (
-    <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,44rem)_22rem]">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[minmax(0,44rem)_22rem]">
       <div className="panel flex flex-col gap-4 p-5">
         <div className="grid gap-4 sm:grid-cols-2">
           <Choice
@@ -57,26 +63,22 @@ function Chosen({ wedges }: { wedges: WedgeSummary[] }) {
           <Choice
             label="Task type"
             value={taskType}
-            options={types.map((type) => [type, type.replaceAll('_', ' ')])}
+            options={types.map((type) => [type, humanize(type)])}
             onChange={(to) => void navigate({ search: { wedge: wedge.wedge, task_type: to } })}
           />
         </div>
         <p className="text-muted">{wedge.manifest.task_types[taskType]?.description}</p>
-        <Prefilled key={`${wedge.wedge}/${taskType}`} wedge={wedge} taskType={taskType} />
+        <InputForm
+          key={`${wedge.wedge}/${taskType}`}
+          wedge={wedge.wedge}
+          taskType={taskType}
+          fields={fields}
+          initial={last ?? (fields.length > 0 ? exampleOf(wedge.wedge) : null)}
+        />
       </div>
       <WedgeCard wedge={wedge} taskType={taskType} />
     </div>
   )
-}
-
-/** What the last run of the kind got is the best example there is. */
-function Prefilled({ wedge, taskType }: { wedge: WedgeSummary; taskType: string }) {
-  const { data: tasks, isPending } = useQuery(lastTaskQuery(wedge.wedge))
-  if (isPending) return <Waiting className="h-64" />
-  const last = tasks?.find(({ task_type }) => task_type === taskType)?.input ?? null
-  const fields = fieldsOf(wedge.manifest, taskType, last)
-  const initial = last ?? (fields.length > 0 ? exampleOf(wedge.wedge) : null)
-  return <InputForm wedge={wedge.wedge} taskType={taskType} fields={fields} initial={initial} />
 }
 
 function Choice({

@@ -74,7 +74,7 @@ function StatusTabs() {
           search: (old) => withFilter(old, 'status', to === 'all' ? undefined : to),
         })
       }
-      tabs={TABS.map((tab) => ({ ...tab, count: counts[tab.value] }))}
+      tabs={TABS.map((tab) => ({ ...tab, count: counts[tab.value], most: 200 }))}
     />
   )
 }

@@ -5,12 +5,13 @@ import { useEffect, useRef, useState } from 'react'
 import type { TaskRow } from '../../api/queries.ts'
 import { useKeys } from '../../shell/keys.ts'
 import { KeyCap } from '../../ui/button.tsx'
+import { humanize } from '../../ui/json.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Ago, dollars, duration } from '../../ui/time.tsx'
 
 const ROW = 44
 const COLUMNS =
-  'grid items-center gap-x-4 grid-cols-[7.5rem_minmax(0,1fr)_auto] md:grid-cols-[7.5rem_minmax(0,1fr)_11rem_5rem_6rem_4.5rem]'
+  'grid items-center gap-x-4 grid-cols-[minmax(0,1fr)_auto] md:grid-cols-[7.5rem_minmax(0,1fr)_11rem_5rem_6rem_4.5rem]'
 
 /** Only the rows that can be seen are there; ten thousand cost what forty do. */
 export function TaskRows({
@@ -75,12 +76,12 @@ export function TaskRows({
 function Head() {
   return (
     <div aria-hidden className={`${COLUMNS} h-8 border-b border-line bg-bg px-4 text-xs font-medium text-muted`}>
-      <span>Status</span>
+      <span className="max-md:order-2">Status</span>
       <span>Task</span>
       <span className="max-md:hidden">Wedge</span>
       <span className="text-right max-md:hidden">Cost</span>
       <span className="text-right max-md:hidden">Took</span>
-      <span className="text-right">Created</span>
+      <span className="text-right max-md:hidden">Created</span>
     </div>
   )
 }
@@ -94,22 +95,27 @@ function Row({ row }: { row: TaskRow }) {
       preload={false}
       className={`${COLUMNS} h-full px-4 -outline-offset-2 hover:bg-hover`}
     >
-      <span>
+      <span className="max-md:order-2">
         <Status status={row.status} />
       </span>
       <span className="min-w-0">
         <span className="block truncate">
-          <span className="font-medium">{row.task_type.replaceAll('_', ' ')}</span>
+          <span className="font-medium">{humanize(row.task_type)}</span>
           <span className="text-muted"> {row.about}</span>
         </span>
         {row.error && <span className="block truncate text-xs text-bad">{row.error.message}</span>}
+        {!row.error && (
+          <span className="block truncate text-xs text-muted md:hidden">
+            {row.wedge} · <Ago ts={row.created_at} />
+          </span>
+        )}
       </span>
       <span className="truncate text-muted max-md:hidden">{row.wedge}</span>
       <span className="text-right text-muted tabular-nums max-md:hidden">
         {row.cost_usd > 0 ? dollars(row.cost_usd) : '—'}
       </span>
       <span className="text-right text-muted tabular-nums max-md:hidden">{took === null ? '—' : duration(took)}</span>
-      <span className="text-right text-xs text-muted">
+      <span className="text-right text-xs text-muted max-md:hidden">
         <Ago ts={row.created_at} />
       </span>
     </Link>

@@ -5,7 +5,7 @@ import { approvalsQuery, taskQuery } from '../../api/queries.ts'
 import type { Task } from '../../api/types.ts'
 import type { TaskView } from '../../router.tsx'
 import { Failure, Waiting } from '../../ui/empty.tsx'
-import { JsonView } from '../../ui/json.tsx'
+import { humanize, JsonView } from '../../ui/json.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ApprovalCard } from '../approvals/card.tsx'
@@ -39,7 +39,7 @@ export function TaskPage() {
   }
   return (
     <Page
-      title={task ? task.task_type.replaceAll('_', ' ') : 'Task'}
+      title={task ? humanize(task.task_type) : 'Task'}
       lead={
         <span className="flex flex-wrap gap-x-2">
           {task?.wedge ?? ' '}
@@ -59,7 +59,7 @@ function TaskBody({ task }: { task: Task }) {
   const navigate = route.useNavigate()
   const log = useTaskStory(task.id)
   return (
-    <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
       <div className="flex min-w-0 flex-col gap-4">
         <Question task={task} />
         {task.error && <Failure message={task.error.message} />}
@@ -69,7 +69,7 @@ function TaskBody({ task }: { task: Task }) {
           onChange={(to) => void navigate({ search: to === 'timeline' ? {} : { view: to }, replace: true })}
           tabs={VIEWS.map((one) => ({ ...one, count: one.value === 'events' ? log.events.length : undefined }))}
         />
-        {view === 'timeline' && <Timeline story={log.story} state={log.state} />}
+        {view === 'timeline' && <Timeline story={log.story} state={log.state} over={task.finished_at !== null} />}
         {view === 'trace' && <TraceView task={task} events={log.events.length} />}
         {view === 'output' && <Output task={task} story={log.story} />}
         {view === 'input' && <Request task={task} />}

@@ -66,7 +66,7 @@ function content(item: Exclude<Item, { kind: 'step' }>): ReactNode {
 function Step({ label, ts }: { label: string; ts: string }) {
   return (
     <div className="flex items-center gap-3 px-4 pt-3 pb-1">
-      <h3 className="text-xs font-semibold tracking-wide text-muted">{label}</h3>
+      <h2 className="text-xs font-semibold tracking-wide text-muted">{label}</h2>
       <span aria-hidden className="h-px grow bg-line" />
       <time dateTime={ts} className="font-mono text-xs text-muted">
         {clockTime(ts)}
@@ -79,10 +79,12 @@ function Tool({ item }: { item: Extract<Item, { kind: 'tool' }> }) {
   const took = item.result && Date.parse(item.result.ts) - Date.parse(item.ts)
   return (
     <details>
-      <summary className="flex flex-wrap items-center gap-2">
-        <code className="font-mono text-xs font-medium">{item.tool}</code>
+      <summary className="flex items-center gap-2">
+        <code className="font-mono text-xs font-medium whitespace-nowrap">{item.tool}</code>
         {item.result && !item.result.ok && <Tag tone="bad">failed</Tag>}
-        <span className="text-xs text-muted tabular-nums">{took === null ? 'working…' : duration(took)}</span>
+        <span className="text-xs whitespace-nowrap text-muted tabular-nums">
+          {took === null ? 'working…' : duration(took)}
+        </span>
         <span className="truncate text-xs text-muted max-sm:hidden">{oneLine(item.result?.output ?? item.input)}</span>
       </summary>
       <div className="my-2 grid gap-2 xl:grid-cols-2">

@@ -8,7 +8,7 @@ import { TimelineItem } from './timeline-item.tsx'
 const NEAR_END = 48
 
 /** The story from the top, following its end for as long as the reader stays there. */
-export function Timeline({ story, state }: { story: Story; state: TaskLogState['state'] }) {
+export function Timeline({ story, state, over }: { story: Story; state: TaskLogState['state']; over: boolean }) {
   const scroller = useRef<HTMLDivElement>(null)
   const [following, setFollowing] = useState(true)
   const { items } = story
@@ -19,7 +19,8 @@ export function Timeline({ story, state }: { story: Story; state: TaskLogState['
     getItemKey: (index) => items[index]?.id ?? index,
     overscan: 10,
   })
-  const live = state === 'live'
+  // What is over is read from the top.
+  const live = state === 'live' && !over
   useEffect(() => {
     if (following && live && items.length > 0) virtual.scrollToIndex(items.length - 1, { align: 'end' })
   }, [following, live, items, virtual])

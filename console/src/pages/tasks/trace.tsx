@@ -39,7 +39,7 @@ export function TraceView({ task, events }: { task: Task; events: number }) {
   if (error) return <Failure message={messageOf(error)} />
   if (!trace || !span) return <Waiting className="h-80" />
   return (
-    <div className="grid items-start gap-4 2xl:grid-cols-[minmax(0,1fr)_24rem]">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 2xl:grid-cols-[minmax(0,1fr)_24rem]">
       <Waterfall rows={rows} root={trace.root} chosen={span.span_id} onChoose={setChosen} />
       <section aria-label="Chosen span" className="panel flex flex-col gap-2 p-4">
         <h2 className="font-medium">{span.name}</h2>

@@ -1,0 +1,160 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { chromium as chromiumPath } from '../../scripts/machine.mjs'
+import { type App, startApp } from '../../src/app.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { systemWorld } from '../../src/ctx/system.ts'
+import { KEY, writeFiles } from '../app.ts'
+import { type Answered, call } from '../http.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A browser and a service by the clock on the wall, as a person would meet them. */
+export interface Console {
+  app: App
+  url: string
+  /** What the outside world received through a connection. */
+  received: { path: string; body: Record<string, unknown> }[]
+  call(method: string, path: string, body?: unknown): Promise<Answered>
+  /** A new page, like a new person's; the test fails when it logs an error or breaks the Content-Security-Policy. */
+  open(path: string, options?: BrowserContextOptions & { signedIn?: boolean }): Promise<Page>
+}
+
+/** A wedge whose one action goes through a connection, so that it can be edited. */
+const LETTERS = {
+  'letters/wedge.json': {
+    wedge: 'letters',
+    title: 'Letters',
+    connections: ['post'],
+    approvals: [{ action: 'post:send', risk: 'medium', required: true }],
+    task_types: { write: { description: 'Send one letter. Input: to, subject.' } },
+  },
+  'letters/rehearsals/write.json': [
+    {
+      say: 'I send the letter.',
+      call: {
+        tool: 'act',
+        input: {
+          connection: 'post',
+          capability: 'post:send',
+          payload: { to: '{{input.to}}', subject: '{{input.subject}}' },
+        },
+      },
+    },
+    { output: { sent: true } },
+  ],
+}
+
+export function sharedConsole(): () => Console {
+  let browser: Browser
+  let started: Awaited<ReturnType<typeof startService>>
+  beforeAll(async () => {
+    const [service, launched] = await Promise.all([startService(), launch()])
+    started = service
+    browser = launched
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await started?.stop()
+  })
+  return () => ({ ...started, open: (path, options) => openPage(browser, started.url + path, options) })
+}
+
+function launch(): Promise<Browser> {
+  const executablePath = chromiumPath()
+  if (!executablePath) throw new Error('Chromium is not installed')
+  const quiet = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+  const args = [...quiet, '--disable-component-update', '--disable-sync', '--no-sandbox']
+  return chromium.launch({ executablePath, headless: true, args })
+}
+
+async function startService() {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-console-'))
+  cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
+  writeFiles(join(dir, 'wedges'), LETTERS)
+  mkdirSync(join(dir, 'blueprints'))
+  const received: Console['received'] = []
+  const outside = await listen(received)
+  const settings = {
+    SVC_PORT: '0',
+    SVC_DATA_DIR: join(dir, 'data'),
+    SVC_WEDGES_DIR: join(dir, 'wedges'),
+    SVC_BLUEPRINTS_DIR: join(dir, 'blueprints'),
+    SVC_SANDBOX: 'process',
+    SVC_POOL: '0',
+    SVC_FOUNDER_API_KEY: KEY,
+    SVC_EGRESS_ALLOW: '127.0.0.1',
+    SVC_LOG_LEVEL: 'silent',
+  }
+  const app = await startApp(loadConfig(settings, dir), systemWorld('silent'))
+  const port = (outside.address() as AddressInfo).port
+  const config = { url: `http://127.0.0.1:${port}/post` }
+  await call(app.url, KEY, 'POST', '/v1/connections', { kind: 'webhook', name: 'post', config })
+  return {
+    app,
+    url: app.url,
+    received,
+    call: (method: string, path: string, body?: unknown) => call(app.url, KEY, method, path, body),
+    async stop() {
+      await app.stop()
+      outside.close()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function listen(received: Console['received']): Promise<Server> {
+  const server = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (piece) => (text += piece))
+    request.on('end', () => {
+      received.push({ path: request.url ?? '', body: JSON.parse(text || '{}') })
+      response.setHeader('content-type', 'application/json').end('{"ok":true}')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+async function openPage(
+  browser: Browser,
+  url: string,
+  { signedIn = true, ...options }: BrowserContextOptions & { signedIn?: boolean } = {},
+): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options })
+  if (signedIn) {
+    // Once a tab: who signs out stays signed out.
+    const script = `sessionStorage.getItem('test') || (sessionStorage.setItem('svc.token', '${KEY}'), sessionStorage.setItem('test', '1'))`
+    await context.addInitScript(script)
+  }
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+  page.on('pageerror', (error) => faults.push(String(error)))
+  onTestFinished(async () => {
+    await context.close()
+    expect(faults.filter((fault) => !EXPECTED.test(fault))).toEqual([])
+  })
+  await page.goto(url)
+  return page
+}
+
+/** A browser logs every refusal; those that a test asks for are told on the page. */
+const EXPECTED = /the server responded with a status of 40[139]/
+
+const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
+
+/** What a machine can find wrong for people who do not see, hear or point well. */
+export async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const found: { id: string; nodes: { html: string; failureSummary: string }[] }[] = await page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }).then((r) => r.violations)`,
+  )
+  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
+}

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { sharedConsole } from './browser.ts'
+
+const built = fileURLToPath(new URL('../../dist/console', import.meta.url))
+
+const ROWS = `document.querySelector('[aria-label="Tasks, rows"]')`
+
+describe('the console with much to show', () => {
+  const console = sharedConsole()
+  const finished = async () => {
+    const { body } = await console().call('POST', '/v1/tasks', {
+      wedge: 'refund-desk',
+      task_type: 'check_eligibility',
+      input: { order_id: 'S-1', amount_usd: 12, reason: 'wrong item' },
+    })
+    await expect
+      .poll(async () => (await console().call('GET', `/v1/tasks/${body.id}`)).body.status, { timeout: 30_000 })
+      .toBe('succeeded')
+    return body.id as string
+  }
+
+  test('scrolls through ten thousand tasks with only those in the document that can be seen', async () => {
+    const { db } = console().app.ctx
+    const row = await db
+      .selectFrom('tasks')
+      .selectAll()
+      .where('id', '=', await finished())
+      .executeTakeFirstOrThrow()
+    const rows = Array.from({ length: 10_000 }, (_, i) => ({ ...row, id: `task_${String(i).padStart(26, '0')}` }))
+    while (rows.length > 0) await db.insertInto('tasks').values(rows.splice(0, 500)).execute()
+
+    const page = await console().open('/tasks')
+    const list = page.getByRole('region', { name: 'Tasks, rows' })
+    await list.getByRole('link').first().waitFor()
+    const shown = (): Promise<string[]> => page.evaluate(`[...${ROWS}.querySelectorAll('a')].map((a) => a.href)`)
+    // Each time the end is reached, the next two hundred come.
+    for (const rows of [200, 400, 600, 800, 1_000]) {
+      await expect.poll(() => page.evaluate<number>(`${ROWS}.scrollHeight / 44`)).toBeGreaterThanOrEqual(rows)
+      await page.evaluate(`${ROWS}.scrollTo(0, ${ROWS}.scrollHeight)`)
+      expect((await shown()).length).toBeLessThan(100)
+    }
+
+    await page.evaluate(`${ROWS}.scrollTo(0, 0)`)
+    const fresh = await finished()
+    const chip = page.getByRole('button', { name: /1 new/ })
+    await chip.waitFor()
+    expect((await shown()).some((href) => href.includes(fresh))).toBe(false)
+    await chip.click()
+    await page.locator(`a[href*="${fresh}"]`).waitFor()
+  })
+
+  test('opens a task with twenty thousand events and goes on answering', async () => {
+    const { db } = console().app.ctx
+    const id = await finished()
+    const last = await db
+      .selectFrom('events')
+      .selectAll()
+      .where('task_id', '=', id)
+      .orderBy('seq', 'desc')
+      .executeTakeFirstOrThrow()
+    const much = Array.from({ length: 20_000 }, (_, i) => ({
+      ...last,
+      seq: last.seq + i,
+      ...(i % 4 === 0
+        ? { type: 'progress', data: JSON.stringify({ text: `note ${i}` }) }
+        : { type: 'token.delta', data: JSON.stringify({ text: `word ${i} ` }) }),
+    }))
+    const end = { ...last, seq: last.seq + much.length }
+    await db.deleteFrom('events').where('task_id', '=', id).where('seq', '=', last.seq).execute()
+    while (much.length > 0) await db.insertInto('events').values(much.splice(0, 1_000)).execute()
+    await db.insertInto('events').values(end).execute()
+    await db.updateTable('tasks').set({ last_event_id: end.seq }).where('id', '=', id).execute()
+
+    const page = await console().open(`/tasks/${id}`)
+    const log = page.getByRole('log')
+    await log.getByText('word 1').first().waitFor()
+    expect(await page.locator('[data-index]').count()).toBeLessThan(100)
+    await page.getByRole('button', { name: 'All events' }).click()
+    await page.getByRole('region', { name: 'All events' }).getByRole('button').first().waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'All events' }).textContent()).toContain('20,00')
+    await page.keyboard.press('g')
+    await page.keyboard.press('t')
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor()
+  })
+})
+
+describe('the built console', () => {
+  const weigh = (html: string) =>
+    [...readFileSync(join(built, html), 'utf8').matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)]
+      .map(([, name]) => statSync(join(built, `${name}.br`)).size)
+      .reduce((sum, size) => sum + size, 0)
+
+  test('loads less than 150 KB of script first, and the portal less than 100', () => {
+    expect(weigh('index.html')).toBeGreaterThan(0)
+    expect(weigh('index.html')).toBeLessThan(150_000)
+    expect(weigh('portal.html')).toBeLessThan(100_000)
+  })
+
+  test('has no script or style in its pages, and no source that points elsewhere', () => {
+    for (const html of ['index.html', 'portal.html']) {
+      const text = readFileSync(join(built, html), 'utf8')
+      expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|(?:src|href)="(?!\/)/)
+    }
+    expect(readdirSync(join(built, 'assets')).filter((name) => name.endsWith('.map'))).toEqual([])
+  })
+})
