@@ -1,11 +1,14 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { rotateVault } from '../../src/connections/rotate.ts'
+import { vaultWith } from '../../src/connections/vault.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { notice } from '../../src/events/notices.ts'
 import { BACKOFF_MS, claim, outcomeOf, send } from '../../src/webhooks/deliver.ts'
 import { webhookRow } from '../../src/webhooks/rows.ts'
+import { signingSecrets } from '../../src/webhooks/secrets.ts'
 import { eachStore } from '../app.ts'
-import { answerJson, type Desk, desks, replicaOf, stopReplica } from '../approvals/desk.ts'
+import { answerJson, type Desk, desks, replicaOf, SECRET_KEY, stopReplica } from '../approvals/desk.ts'
 import {
   type Delivered,
   deliveryOf,
@@ -179,6 +182,17 @@ eachStore((store) => {
       const after = hook.received.at(-1)
       expect(after && signedBy(after, secrets)).toEqual([false, true])
       expect(signaturesOf(after?.headers ?? {})).toHaveLength(1)
+    })
+
+    test('a new key of the vault seals the secrets of webhooks anew', async () => {
+      const desk = shared()
+      const hook = await listen()
+      const { secret } = (await desk.call('POST', `/v1/webhooks/${hook.id}/rotate`)).body
+      const webhook = await webhookRow(desk.ctx.db, hook.id)
+      const rekeyed = { ...desk.ctx, vault: vaultWith(Buffer.alloc(32, 9)) }
+      expect((await rotateVault(rekeyed, SECRET_KEY)).unreadable).toEqual([])
+      expect(webhook && (await signingSecrets(rekeyed, webhook))).toEqual([secret, hook.secret])
+      await rotateVault(desk.ctx, Buffer.alloc(32, 9).toString('base64'))
     })
 
     test('a webhook that is disabled gets nothing, and nothing late when it is enabled again', async () => {
