@@ -1,9 +1,11 @@
-import { startApp } from './app.ts'
+import { runCommandLine } from './cli/cli.ts'
 import { loadConfig } from './config/config.ts'
-import { systemWorld } from './ctx/system.ts'
 
-/** `./svc serve`: starts one replica and stays until it is told to stop. */
+// The server's code is loaded only by the commands that need it: the others answer at once.
+
+/** Starts one replica and stays until it is told to stop. */
 async function serve(): Promise<void> {
+  const [{ startApp }, { systemWorld }] = await Promise.all([import('./app.ts'), import('./ctx/system.ts')])
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
   const app = await startApp(config, world)
@@ -11,32 +13,66 @@ async function serve(): Promise<void> {
   say(
     `store: ${app.ctx.store.kind === 'sqlite' ? `SQLite in ${config.dataDir}` : 'PostgreSQL'}; sandbox: ${app.driver.kind}`,
   )
-  if (app.firstKey) say(`founder key, shown this once: ${app.firstKey}`)
-  let stopping = false
-  const stop = () => {
-    if (stopping) return
-    stopping = true
-    app.stop().then(
-      () => process.exit(0),
-      (error) => {
-        world.log.error({ err: error }, 'the service did not stop cleanly')
-        process.exit(1)
-      },
-    )
+  if (app.firstKey) {
+    say(`founder key, shown this once: ${app.firstKey}`)
+    say('keep it, and give it to the other commands: export SVC_KEY=<the key>')
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+  // A second signal must not cut the drain short.
+  process.on('SIGTERM', () => {})
+  process.on('SIGINT', () => {})
+  await app.stop().catch((error: unknown) => {
+    world.log.error({ err: error }, 'the service did not stop cleanly')
+    throw error
+  })
+}
+
+async function rotateVault(oldKey: string) {
+  const [{ rotateVault: rotate }, { openVault }, { openStore }, { systemWorld }, { Bells }, { Tails }, { LiveRuns }] =
+    await Promise.all([
+      import('./connections/rotate.ts'),
+      import('./connections/vault.ts'),
+      import('./store/open.ts'),
+      import('./ctx/system.ts'),
+      import('./ctx/bells.ts'),
+      import('./ctx/tails.ts'),
+      import('./ctx/live.ts'),
+    ])
+  const config = loadConfig(process.env)
+  const world = systemWorld(config.logLevel)
+  const store = await openStore(config, (message, err) => world.log.warn({ err }, message))
+  const wedges = { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] }
+  const memory = { bells: new Bells(), tails: new Tails(), live: new LiveRuns() }
+  try {
+    const vault = openVault(world)
+    return await rotate(
+      { config, store, db: store.db, world, ...memory, wedges, vault, replica: 'vault rotate' },
+      oldKey,
+    )
+  } finally {
+    await store.close()
+  }
+}
+
+async function backupSqlite(file: string): Promise<void> {
+  const { copySqlite } = await import('./store/sqlite.ts')
+  copySqlite(loadConfig(process.env).dataDir, file)
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const [command] = process.argv.slice(2)
-if (command === 'serve') {
-  await serve().catch((error) => {
-    process.stderr.write(`svc: ${error instanceof Error ? error.message : String(error)}\n`)
-    process.exit(1)
-  })
-} else {
-  process.stderr.write('usage: svc serve\n')
-  process.exit(2)
-}
+// Whoever reads our output may have seen enough: `svc tasks | head`.
+process.stdout.on('error', () => process.exit())
+
+process.exit(
+  await runCommandLine({
+    words: process.argv.slice(2),
+    env: process.env,
+    streams: process,
+    program: process.argv[1] ?? '',
+    server: { serve, rotateVault, backupSqlite },
+  }),
+)

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Kysely, SqliteDialect } from 'kysely'
@@ -33,6 +33,24 @@ export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Prom
       await writing.destroy()
     },
   }
+}
+
+/** A consistent copy of the store in one file, made beside a service that goes on. It holds hashes and sealed secrets. */
+export function copySqlite(dataDir: string, to: string): void {
+  const path = join(dataDir, 'svc.db')
+  if (!existsSync(path)) throw new Error(`there is no ${path}`)
+  closeSync(openSync(to, 'wx', 0o600))
+  const { DatabaseSync } = loadSqlite()
+  const database = new DatabaseSync(path)
+  try {
+    database.exec('pragma busy_timeout = 5000')
+    database.prepare('vacuum into ?').run(to)
+  } finally {
+    database.close()
+  }
+  const copy = openSync(to, 'r')
+  fsyncSync(copy)
+  closeSync(copy)
 }
 
 interface Member {

@@ -1,0 +1,68 @@
+import { type Command, textOption, word } from './command.ts'
+import { pathOf } from './decide.ts'
+import { givenObject } from './given-json.ts'
+import { moment, short, showTable } from './table.ts'
+import { limitOf } from './tasks.ts'
+
+export const approvals: Command = {
+  name: 'approvals',
+  usage: '[--status STATUS|all] [--task TASK] [--wedge WEDGE] [--limit N]',
+  summary: 'list the approvals that wait (or those of another status)',
+  options: {
+    status: { type: 'string' },
+    task: { type: 'string' },
+    wedge: { type: 'string' },
+    limit: { type: 'string' },
+  },
+  words: [0, 0],
+  async run(call) {
+    const { terminal, service } = call.shell
+    const asked = textOption(call, 'status') ?? 'pending'
+    const status = asked === 'all' ? undefined : asked
+    const query = { status, task_id: textOption(call, 'task'), wedge: textOption(call, 'wedge') }
+    const found = await service.list('/v1/approvals', query, limitOf(call))
+    if (terminal.json) for (const approval of found) terminal.tell(approval)
+    else {
+      const rows = found.map(({ approval_id, status, action, risk, expires_at, preview }) =>
+        [approval_id, status, action, risk, moment(expires_at), preview].map((cell) => short(cell, 60)),
+      )
+      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'RISK', 'EXPIRES (UTC)', 'WOULD SEND']
+      showTable(terminal, heading, rows, 'no approvals wait')
+    }
+    return 0
+  },
+}
+
+export const approve: Command = {
+  name: 'approvals approve',
+  usage: 'APPROVAL [--edit FILE|-|JSON] [--note TEXT]',
+  summary: 'approve, with changed fields laid over the payload if given',
+  options: { edit: { type: 'string' }, note: { type: 'string' } },
+  words: [1, 1],
+  async run(call) {
+    const { terminal, service } = call.shell
+    const edit = textOption(call, 'edit')
+    const note = textOption(call, 'note')
+    const edited = edit === undefined ? {} : { edited: await givenObject('--edit', edit) }
+    const answer = await service.call('POST', `${pathOf(word(call, 0))}/approve`, { ...edited, ...(note && { note }) })
+    if (terminal.json) terminal.tell(answer)
+    else terminal.say(`${word(call, 0)} approved`)
+    return 0
+  },
+}
+
+export const reject: Command = {
+  name: 'approvals reject',
+  usage: 'APPROVAL [--reason TEXT]',
+  summary: 'reject, which ends the task',
+  options: { reason: { type: 'string' } },
+  words: [1, 1],
+  async run(call) {
+    const { terminal, service } = call.shell
+    const reason = textOption(call, 'reason')
+    const answer = await service.call('POST', `${pathOf(word(call, 0))}/reject`, { ...(reason && { reason }) })
+    if (terminal.json) terminal.tell(answer)
+    else terminal.say(`${word(call, 0)} rejected`)
+    return 0
+  },
+}

@@ -1,0 +1,58 @@
+import { createReadStream } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { type ExportVerdict, verifyExport } from '../base/audit-export.ts'
+import { type Command, word } from './command.ts'
+import { EXIT, failed, messageOf, misused } from './failure.ts'
+import type { Terminal } from './terminal.ts'
+
+export const verifyAudit: Command = {
+  name: 'audit verify',
+  usage: 'FILE|-',
+  summary: 'check an export of the audit chain, without the service',
+  details: `Get an export with \`svc audit export > audit.jsonl\`. Ends with 1 when an entry was changed, removed or added.
+The key that signed is in the file itself: compare its id with that of an export you trust.`,
+  words: [1, 1],
+  async run(call) {
+    const { terminal } = call.shell
+    const verdict = await verdictOn(word(call, 0))
+    if (terminal.json) terminal.tell(verdict)
+    else show(terminal, verdict)
+    return verdict.ok ? EXIT.ok : EXIT.failed
+  },
+}
+
+export const exportAudit: Command = {
+  name: 'audit export',
+  usage: '',
+  summary: 'write the audit chain of the project to stdout, as JSON lines',
+  words: [0, 0],
+  async run({ shell: { service } }) {
+    const { body } = await service.open('/v1/audit/export')
+    for await (const piece of body ?? []) process.stdout.write(piece)
+    return EXIT.ok
+  },
+}
+
+async function verdictOn(file: string): Promise<ExportVerdict> {
+  if (file !== '-') await access(file).catch(() => Promise.reject(misused(`cannot read the file '${file}'`)))
+  const input = file === '-' ? process.stdin : createReadStream(file)
+  try {
+    return await verifyExport(createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+  } catch (error) {
+    throw failed(`${file}: ${messageOf(error)}`, 'get an export with `svc audit export > audit.jsonl`')
+  }
+}
+
+function show(terminal: Terminal, verdict: ExportVerdict): void {
+  const { ok, entries, problem, anchored_to, checkpoints, chain, kids } = verdict
+  if (!ok) {
+    terminal.say(terminal.paint('red', `✗ the chain of ${chain} is broken: ${problem}`))
+    terminal.note(`the entries before ${verdict.first_bad_seq} hold`)
+    return
+  }
+  terminal.say(terminal.paint('green', `✓ the chain of ${chain} holds: ${entries} entries`))
+  terminal.say(`signed up to entry ${anchored_to ?? 0} by ${checkpoints.signed} checkpoints, key ${kids.join(', ')}`)
+  if (checkpoints.not_verifiable > 0)
+    terminal.note(`${checkpoints.not_verifiable} checkpoints were signed by other keys`)
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import type { JsonObject } from '../base/json.ts'
+import { type Call, type Command, type Shell, textOption, word } from './command.ts'
+import { decideHere } from './decide.ts'
+import { exitOf, Failure, messageOf } from './failure.ts'
+import { follow } from './follow.ts'
+import { givenJson } from './given-json.ts'
+import { textOf } from './table.ts'
+import { timeline } from './timeline.ts'
+
+export const run: Command = {
+  name: 'run',
+  usage: 'WEDGE TYPE [--input FILE|-|JSON] [--detach]',
+  summary: 'create a task, watch it, and decide its approvals here',
+  details: `Approvals are asked inline: a approves, e edits the payload ($VISUAL or $EDITOR, else a line of JSON), r rejects
+and ends the task. Answers may be piped in, one per line, unless --input - reads stdin. Whatever is not answered
+here can be decided with \`svc approvals\`. --detach prints the task's id and leaves it to itself.
+With --json: the events as JSON lines, then {"type":"task","data":{…}}.`,
+  options: { input: { type: 'string' }, detach: { type: 'boolean' } },
+  words: [2, 2],
+  async run(call) {
+    const { terminal, service } = call.shell
+    const body = await taskBody(call)
+    // A repeated request that crossed a broken connection makes no second task.
+    const task = await service.call('POST', '/v1/tasks', body, { 'idempotency-key': randomUUID() })
+    const id = textOf(task.id)
+    if (call.options.detach) {
+      if (terminal.json) terminal.tell({ type: 'task', data: task })
+      else terminal.say(id)
+      return 0
+    }
+    if (!terminal.json) terminal.note(terminal.paint('dim', `task ${id}`))
+    await watch(call.shell, id, textOption(call, 'input') !== '-')
+    return conclude(call.shell, id)
+  },
+}
+
+async function taskBody(call: Call): Promise<JsonObject> {
+  const given = textOption(call, 'input')
+  const input = given === undefined ? {} : { input: await givenJson('--input', given) }
+  return { wedge: word(call, 0), task_type: word(call, 1), ...input }
+}
+
+/** The log goes on while a question stands: an answer from elsewhere, or the end of the task, takes it back. */
+async function watch(shell: Shell, taskId: string, asks: boolean): Promise<void> {
+  const show = timeline(shell.terminal)
+  const open = new Map<string, AbortController>()
+  let asking = Promise.resolve()
+  for await (const event of follow(shell.service, taskId, { onLost: () => tellLost(shell) })) {
+    show(event)
+    const approvalId = textOf(event.data.approval_id)
+    if (event.type === 'approval.requested' && asks) {
+      const moot = new AbortController()
+      open.set(approvalId, moot)
+      asking = asking.then(() => decideHere(shell, approvalId, moot.signal)).catch((error) => excuse(shell, error))
+    }
+    if (event.type === 'approval.resolved') open.get(approvalId)?.abort()
+  }
+  for (const moot of open.values()) moot.abort()
+  await asking
+}
+
+export function tellLost({ terminal }: Shell): void {
+  terminal.note(terminal.paint('dim', 'the connection is lost; trying again'))
+}
+
+function excuse({ terminal }: Shell, error: unknown): void {
+  terminal.note(`not decided here: ${messageOf(error)}`)
+  if (error instanceof Failure && error.advice) terminal.note(error.advice)
+}
+
+/** Shows what came out, and says by the code how it ended. */
+export async function conclude({ terminal, service }: Shell, taskId: string): Promise<number> {
+  const task = await service.call('GET', `/v1/tasks/${encodeURIComponent(taskId)}`)
+  if (terminal.json) terminal.tell({ type: 'task', data: task })
+  else if (task.status === 'succeeded') terminal.say(JSON.stringify(task.output, null, 2))
+  return exitOf(textOf(task.status))
+}

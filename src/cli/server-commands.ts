@@ -1,0 +1,73 @@
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Command, word } from './command.ts'
+import { EXIT, failed, messageOf } from './failure.ts'
+
+export const serve: Command = {
+  name: 'serve',
+  usage: '',
+  summary: 'start the service and stay',
+  details: `Everything is set by environment variables, see the README. The first start prints the founder key once:
+export it as SVC_KEY for the other commands.`,
+  words: [0, 0],
+  async run({ shell }) {
+    await shell.server.serve()
+    return EXIT.ok
+  },
+}
+
+export const rotateVault: Command = {
+  name: 'vault rotate',
+  usage: '',
+  summary: 'seal all secrets anew with SVC_SECRET_KEY, opened with SVC_SECRET_KEY_OLD',
+  details: `Run it where the service runs, with its environment: set the new key as SVC_SECRET_KEY and the one before as
+SVC_SECRET_KEY_OLD, stop the service, rotate, and start it with the new key. All or nothing, and safe to repeat.`,
+  words: [0, 0],
+  async run({ shell: { env, server, terminal } }) {
+    const { SVC_SECRET_KEY_OLD: old } = env
+    if (!old) throw failed('SVC_SECRET_KEY_OLD is not set', 'set it to the key that sealed the secrets until now')
+    if (!env.SVC_SECRET_KEY && !env.SVC_SECRET_KEY_FILE) {
+      throw failed('SVC_SECRET_KEY is not set', 'make a new key with: openssl rand -base64 32')
+    }
+    const rotation = await server.rotateVault(old)
+    if (terminal.json) terminal.tell(rotation)
+    else terminal.say(`${rotation.resealed} secrets sealed anew, ${rotation.current} were already`)
+    if (rotation.unreadable.length === 0) return EXIT.ok
+    terminal.note(`neither key opens the secrets of ${rotation.unreadable.join(', ')}: write them again`)
+    return EXIT.failed
+  },
+}
+
+export const backup: Command = {
+  name: 'backup',
+  usage: 'TO',
+  summary: 'copy the SQLite store to a file or folder, also while the service runs',
+  details: `The copy is complete: start a service on it by naming it svc.db in another SVC_DATA_DIR. Keep SVC_SECRET_KEY apart
+from it. For PostgreSQL it prints the command of pg_dump.`,
+  words: [1, 1],
+  async run(call) {
+    const { env, server, terminal } = call.shell
+    const to = fileFor(resolve(word(call, 0)))
+    if (env.DATABASE_URL) {
+      throw failed(
+        'the store is PostgreSQL',
+        `pg_dump --format=custom --file='${to.replace(/\.db$/, '.dump')}' "$DATABASE_URL"`,
+      )
+    }
+    if (existsSync(to)) throw failed(`${to} exists already`, 'name a file that does not')
+    try {
+      await server.backupSqlite(to)
+    } catch (error) {
+      throw failed(`the store cannot be copied: ${messageOf(error)}`, 'is SVC_DATA_DIR the one that the service uses?')
+    }
+    if (terminal.json) terminal.tell({ file: to, bytes: statSync(to).size })
+    else terminal.say(`${to} (${statSync(to).size} bytes)`)
+    return EXIT.ok
+  },
+}
+
+/** A folder gets a file named by the time. */
+function fileFor(to: string): string {
+  const folder = existsSync(to) && statSync(to).isDirectory()
+  return folder ? join(to, `svc-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.db`) : to
+}

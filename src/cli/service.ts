@@ -1,0 +1,99 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { EXIT, Failure, failed } from './failure.ts'
+
+/** The service over HTTP. Every refusal becomes a failure that says what to do. */
+export interface Service {
+  url: string
+  call(method: string, path: string, body?: Json, headers?: Record<string, string>): Promise<JsonObject>
+  /** Pages of a list, up to `most` entries. */
+  list(path: string, query: Record<string, string | undefined>, most: number): Promise<JsonObject[]>
+  /** An answer whose body is read piece by piece. */
+  open(path: string, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>
+}
+
+export function serviceAt(url: string, key: string | undefined): Service {
+  const base = url.replace(/\/+$/, '')
+  const send = (method: string, path: string, init: Sent) => request(base, key, method, path, init)
+  const call: Service['call'] = async (method, path, body, headers = {}) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await send(method, path, { ...sent, headers: { ...type, ...headers } })
+    return objectIn(await textOf(base, response))
+  }
+  return {
+    url: base,
+    call,
+    list: (path, query, most) => pages(call, path, query, most),
+    open: (path, headers = {}, signal) => send('GET', path, { headers, ...(signal && { signal }) }),
+  }
+}
+
+const PAGE = 200
+
+async function pages(call: Service['call'], path: string, query: Record<string, string | undefined>, most: number) {
+  const found: JsonObject[] = []
+  let cursor: string | undefined
+  while (found.length < most) {
+    const words = new URLSearchParams({ limit: String(Math.min(PAGE, most - found.length)) })
+    for (const [name, value] of Object.entries({ ...query, cursor })) if (value !== undefined) words.set(name, value)
+    const answer = await call('GET', `${path}?${words.toString()}`)
+    if (Array.isArray(answer.data)) found.push(...answer.data.filter(isJsonObject))
+    if (typeof answer.next_cursor !== 'string') break
+    cursor = answer.next_cursor
+  }
+  return found
+}
+
+interface Sent {
+  headers: Record<string, string>
+  body?: string
+  signal?: AbortSignal
+}
+
+async function request(base: string, key: string | undefined, method: string, path: string, init: Sent) {
+  const authorization = key ? { authorization: `Bearer ${key}` } : {}
+  const headers = { ...authorization, ...init.headers }
+  const response = await fetch(base + path, { ...init, method, headers }).catch((error: unknown) => {
+    throw init.signal?.aborted ? error : unreachable(base, error)
+  })
+  if (response.ok) return response
+  throw refusal(response, await textOf(base, response), key)
+}
+
+async function textOf(base: string, response: Response): Promise<string> {
+  try {
+    return await response.text()
+  } catch (error) {
+    throw unreachable(base, error)
+  }
+}
+
+function unreachable(base: string, error: unknown): Failure {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const why = cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause)
+  const advice = 'start it with `svc serve`, or say where it is with --url or SVC_URL'
+  return new Failure(EXIT.unreachable, `cannot reach ${base}: ${why}`, advice)
+}
+
+function refusal(response: Response, text: string, key: string | undefined): Failure {
+  const { error } = objectIn(text)
+  const message = typeof error === 'string' ? error : `the service answered ${response.status}`
+  if (response.status === 401) {
+    const advice = key
+      ? 'the key is unknown to this service: see --key and SVC_KEY'
+      : 'give the founder key with --key, or export SVC_KEY=svc_key_… (the first `svc serve` prints one)'
+    return new Failure(EXIT.unauthorised, message, advice)
+  }
+  if (response.status === 403) return new Failure(EXIT.unauthorised, message)
+  const wait = response.headers.get('retry-after')
+  return failed(message, wait ? `try again in ${wait} s` : undefined)
+}
+
+function objectIn(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,35 @@
+import type { Json } from '../base/json.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Rows under a heading, in columns as wide as their widest cell; or nothing but a word that there are none. */
+export function showTable(terminal: Terminal, heading: string[], rows: string[][], none: string): void {
+  if (rows.length === 0) return terminal.note(none)
+  const widths = heading.map((name, at) => Math.max(name.length, ...rows.map((row) => (row[at] ?? '').length)))
+  const aligned = (row: string[]) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd()
+  terminal.say(terminal.paint('dim', aligned(heading)))
+  for (const row of rows) terminal.say(aligned(row))
+}
+
+/** A string as it is, anything else as JSON. */
+export const textOf = (value: Json | undefined) => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+
+/** A value on one line, cut where it would fill the screen. */
+export function short(value: Json | undefined, most = 100): string {
+  const text = textOf(value).replaceAll(/\s+/g, ' ').trim()
+  const shown = printable(text)
+  return shown.length > most ? `${shown.slice(0, most - 1)}…` : shown
+}
+
+/** What agents and strangers wrote must not move the cursor or recolour the screen. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (character) =>
+    character === '\n' || character === '\t' ? character : '�',
+  )
+}
+
+/** `2026-01-31T09:30:00.000Z` as people read it. */
+export const moment = (iso: Json | undefined) => (typeof iso === 'string' ? iso.slice(0, 19).replace('T', ' ') : '-')

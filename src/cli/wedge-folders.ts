@@ -1,0 +1,32 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { misused } from './failure.ts'
+
+type Env = Record<string, string | undefined>
+
+export const wedgesDir = (env: Env) => resolve(env.SVC_WEDGES_DIR ?? 'wedges')
+
+/** One wedge by its folder or, in the wedges folder, by its name. */
+export function wedgeFolder(env: Env, given: string): string {
+  const folder = [resolve(given), join(wedgesDir(env), given)].find(isWedge)
+  if (!folder) throw misused(`there is no wedge.json in '${given}'`, `make a wedge with: svc wedge new ${given}`)
+  return folder
+}
+
+/** The wedge given, or all wedges below the folder given; by default this folder, else the wedges folder. */
+export function wedgeFolders(env: Env, given: string | undefined): string[] {
+  if (given === undefined && isWedge(resolve('.'))) return [resolve('.')]
+  const root = given === undefined ? wedgesDir(env) : resolve(given)
+  const below = !isWedge(root) && existsSync(root) ? wedgesBelow(root) : []
+  if (below.length > 0) return below
+  if (given === undefined) throw misused(`there are no wedges in '${root}'`, 'make one with: svc wedge new NAME')
+  return [wedgeFolder(env, given)]
+}
+
+export const isWedge = (folder: string) => existsSync(join(folder, 'wedge.json'))
+
+export const wedgesBelow = (root: string) =>
+  readdirSync(root)
+    .filter((name) => !name.startsWith('.'))
+    .map((name) => join(root, name))
+    .filter(isWedge)
