@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { prepared } from '../store/prepared.ts'
+import { literal, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Approvals, Tasks } from '../store/tables.ts'
 
@@ -112,7 +112,7 @@ export const decidePending = prepared<
       decided_by_id: arg('decided_by_id'),
     })
     .where('id', '=', arg('id'))
-    .where('status', '=', 'pending')
+    .where('status', '=', literal('pending'))
     .where('expires_at', '>', arg('decided_at'))
     .returning('id'),
 )
@@ -131,19 +131,23 @@ export const closePending = prepared<
       decided_by_id: arg('by_id'),
     })
     .where('task_id', '=', arg('task_id'))
-    .where('status', '=', 'pending')
+    .where('status', '=', literal('pending'))
     .returning(['id', 'action']),
 )
 
 export const pendingOf = prepared<{ task_id: string }, { id: string }>((db, arg) =>
-  db.selectFrom('approvals').select('id').where('task_id', '=', arg('task_id')).where('status', '=', 'pending'),
+  db
+    .selectFrom('approvals')
+    .select('id')
+    .where('task_id', '=', arg('task_id'))
+    .where('status', '=', literal('pending')),
 )
 
 export const dueApprovals = prepared<{ now: string }, Pick<Approvals, 'id' | 'task_id' | 'project_id'>>((db, arg) =>
   db
     .selectFrom('approvals')
     .select(['id', 'task_id', 'project_id'])
-    .where('status', '=', 'pending')
+    .where('status', '=', literal('pending'))
     .where('expires_at', '<=', arg('now'))
     .orderBy('expires_at')
     .limit(200),

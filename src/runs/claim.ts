@@ -25,8 +25,8 @@ export function claimTasks(
     const share = Math.max(1, Math.ceil(most / 4))
     while (tasks.length < most) {
       const [next] = await firstQueuedProject(tx.db, { after: last })
-      const [first] = next?.project_id ? [next] : await firstQueuedProject(tx.db, { after: '' })
-      if (!first?.project_id) break
+      const [first] = next ? [next] : await firstQueuedProject(tx.db, { after: '' })
+      if (!first) break
       const limit = Math.min(share, most - tasks.length)
       const claimed = await claimQueued(tx.db, { project_id: first.project_id, replica: ctx.replica, limit })
       if (claimed.length === 0) break

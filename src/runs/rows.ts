@@ -1,27 +1,32 @@
 import { isPostgres } from '../store/dialect.ts'
-import { excluded, prepared } from '../store/prepared.ts'
+import { excluded, literal, prepared } from '../store/prepared.ts'
 import type { Replicas, Tasks } from '../store/tables.ts'
 
-const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const
+/** As the index says it. */
+const ACTIVE = ['provisioning', 'running', 'awaiting_approval'].map(literal)
 
-export const firstQueuedProject = prepared<{ after: string }, { project_id: string | null }>((db, arg) =>
+/** By order and not by `min`: so both stores walk the index of the queue and look at one entry. */
+export const firstQueuedProject = prepared<{ after: string }, { project_id: string }>((db, arg) =>
   db
     .selectFrom('tasks')
-    .select((eb) => eb.fn.min('project_id').as('project_id'))
-    .where('status', '=', 'queued')
-    .where('project_id', '>', arg('after')),
+    .select('project_id')
+    .where('status', '=', literal('queued'))
+    .where('project_id', '>', arg('after'))
+    .orderBy('project_id')
+    .orderBy('id')
+    .limit(1),
 )
 
 export const claimQueued = prepared<{ project_id: string; replica: string; limit: number }, Tasks>((db, arg) =>
   db
     .updateTable('tasks')
     .set((eb) => ({ status: 'provisioning', replica: arg('replica'), epoch: eb('epoch', '+', 1) }))
-    .where('status', '=', 'queued')
+    .where('status', '=', literal('queued'))
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('tasks')
         .select('id')
-        .where('status', '=', 'queued')
+        .where('status', '=', literal('queued'))
         .where('project_id', '=', arg('project_id'))
         .orderBy('id')
         .limit(arg('limit'))
@@ -60,7 +65,7 @@ export const silentReplicas = prepared<{ before: string }, { replica: string | n
         .selectFrom('effects')
         .select('replica')
         .distinct()
-        .where('outcome', '=', 'sent')
+        .where('outcome', '=', literal('sent'))
         .where('replica', 'not in', (eb) =>
           eb.selectFrom('replicas').select('id').where('seen_at', '>=', arg('before')),
         ),

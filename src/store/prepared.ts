@@ -38,3 +38,6 @@ class Slot {
 
 /** A bare column reference for `on conflict do update`: the row that could not be inserted. */
 export const excluded = (column: string) => sql.ref<never>(`excluded.${column}`)
+
+/** A value in the words of the statement: stores find a partial index by its words, not by a parameter. */
+export const literal = <T extends string | number>(value: T) => sql.lit(value)
