@@ -1,0 +1,113 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { SECRET_KEY } from '../approvals/desk.ts'
+import { sharedApp, testApp } from '../app.ts'
+import { svc, temporaryFolder } from './svc.ts'
+
+describe('svc audit', () => {
+  const app = sharedApp({ store: 'sqlite' })
+
+  test('verifies an export by itself, and finds the entry that was changed', async () => {
+    for (const name of ['one', 'two']) await app().call('POST', '/v1/keys', { name })
+    const { stdout, code } = await svc(['audit', 'export'], { url: app().url })
+    expect(code).toBe(0)
+    const file = join(temporaryFolder(), 'audit.jsonl')
+    writeFileSync(file, stdout)
+    const good = await svc(['audit', 'verify', file, '--json'])
+    expect(good).toMatchObject({ code: 0, lines: [{ ok: true, first_bad_seq: null }] })
+    expect((await svc(['audit', 'verify', '-'], { stdin: stdout })).stdout).toMatch(/^✓ the chain of .* holds/)
+
+    const lines = stdout.trimEnd().split('\n')
+    const at = lines.findIndex((line) => line.includes('"name":"two"'))
+    const { seq } = JSON.parse(lines[at] ?? '')
+    writeFileSync(file, stdout.replace('"name":"two"', '"name":"twa"'))
+    const bad = await svc(['audit', 'verify', file, '--json'])
+    expect(bad).toMatchObject({ code: 1, lines: [{ ok: false, first_bad_seq: seq }] })
+    expect((await svc(['audit', 'verify', file])).stdout).toContain(`entry ${seq} is not what its hash says`)
+    writeFileSync(file, 'no chain\n')
+    expect(await svc(['audit', 'verify', file])).toMatchObject({ code: 1, stderr: expect.stringContaining('line 1 ') })
+  })
+
+  test('backup copies the store while the service runs', async () => {
+    const folder = temporaryFolder()
+    const env = { SVC_DATA_DIR: join(app().dir, 'data') }
+    const { code, lines } = await svc(['backup', join(folder, 'copy.db'), '--json'], { env })
+    expect(code).toBe(0)
+    expect(statSync(lines[0].file).mode & 0o777).toBe(0o600)
+    expect(readFileSync(lines[0].file, 'latin1').slice(0, 15)).toBe('SQLite format 3')
+    expect(keysIn(lines[0].file)).toContain('two')
+    expect(await svc(['backup', lines[0].file], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('exists already'),
+    })
+    expect((await svc(['backup', folder, '--json'], { env })).lines[0].file).toMatch(/svc-[\dT-]+\.db$/)
+    const postgres = await svc(['backup', folder], { env: { DATABASE_URL: 'postgres://u:p@h/d' } })
+    expect(postgres).toMatchObject({ code: 1, stderr: expect.stringContaining('pg_dump --format=custom --file=') })
+    expect(postgres.stderr).not.toContain('u:p@')
+  })
+})
+
+function keysIn(file: string): string[] {
+  const { DatabaseSync }: typeof import('@photostructure/sqlite') = createRequire(import.meta.url)(
+    '@photostructure/sqlite',
+  )
+  const database = new DatabaseSync(file)
+  const rows = database.prepare('select name from keys').all()
+  database.close()
+  return rows.map((row) => String(row['name']))
+}
+
+test('vault rotate seals every secret anew, once', async () => {
+  const app = await testApp({ store: 'sqlite', env: { SVC_SECRET_KEY: SECRET_KEY } })
+  const { body } = await app.call('POST', '/v1/connections', {
+    kind: 'custom',
+    name: 'crm',
+    config: { api_url: 'https://example.com' },
+  })
+  await app.call('POST', `/v1/connections/${body.id}/secret`, { value: 'hush' })
+  const env = {
+    SVC_DATA_DIR: join(app.dir, 'data'),
+    SVC_SECRET_KEY: Buffer.alloc(32, 8).toString('base64'),
+    SVC_SECRET_KEY_OLD: SECRET_KEY,
+  }
+  expect((await svc(['vault', 'rotate', '--json'], { env })).lines).toEqual([
+    { resealed: 1, current: 0, unreadable: [] },
+  ])
+  expect((await svc(['vault', 'rotate', '--json'], { env })).lines).toEqual([
+    { resealed: 0, current: 1, unreadable: [] },
+  ])
+  expect(await svc(['vault', 'rotate'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('SVC_SECRET_KEY_OLD is not set'),
+  })
+})
+
+describe('svc doctor', () => {
+  const CHECKS = ['node', 'bubblewrap', 'user namespaces', 'disk', 'store', 'secret key', 'model', 'wedges']
+
+  test('tells of each thing whether it is there, and how to get it', async () => {
+    const { code, lines } = await svc(['doctor', '--json'], {
+      cwd: temporaryFolder(),
+      env: { SVC_SECRET_KEY: SECRET_KEY },
+    })
+    expect(lines.map(({ check }) => check)).toEqual(CHECKS)
+    for (const { level, detail, fix } of lines) {
+      expect(detail).toEqual(expect.any(String))
+      expect(level === 'ok' ? fix === null : typeof fix === 'string').toBe(true)
+    }
+    expect(lines.find(({ check }) => check === 'secret key').level).toBe('ok')
+    expect(lines.find(({ check }) => check === 'wedges').fix).toContain('svc wedge new')
+    expect(code).toBe(0)
+  })
+
+  test('ends with 1 when something set is wrong, and shows no password', async () => {
+    const env = { SVC_SECRET_KEY: 'short', DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' }
+    const { code, stdout } = await svc(['doctor'], { cwd: temporaryFolder(), env })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/✗ store: PostgreSQL at 127\.0\.0\.1:1, database db cannot be used/)
+    expect(stdout).toMatch(/✗ secret key: SVC_SECRET_KEY is not 32 bytes in base64\n {4}export SVC_SECRET_KEY=/)
+    expect(stdout).not.toContain('hunter2')
+  })
+})

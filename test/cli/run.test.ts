@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import { desks, wedgeFiles } from '../approvals/desk.ts'
+import { svc, temporaryFolder } from './svc.ts'
+
+const input = JSON.stringify({ connection: 'crm', action: 'crm:update', payload: { name: 'Kim', amount: 80 } })
+
+describe('svc run', () => {
+  const types = { act: {}, thrice: {}, tool: {}, strict: { output_schema: { type: 'string' } } }
+  const wedges = { ...wedgeFiles('gate', { task_types: types }), 'gate/rehearsals/strict.json': [{ output: 1 }] }
+  const desk = desks('sqlite', { wedges })
+  const run = (words: string[], stdin: string | null = '') => svc(['run', 'gate', ...words], { url: desk().url, stdin })
+
+  test('shows the timeline, asks for the approval, and ends with the output of the task', async () => {
+    const { code, stdout, stderr } = await run(['act', '--input', input], 'a\n')
+    expect(stderr).toContain('crm:update (risk high')
+    expect(stderr).toContain('"amount": 80')
+    expect(stdout).toMatch(/▶ gate\/act runs in process/)
+    expect(stdout).toMatch(/\? crm:update waits for approval apr_/)
+    expect(stdout).toMatch(/✓ crm:update approved/)
+    expect(stdout).toMatch(/■ succeeded after/)
+    expect(stdout).toContain('"status": 200')
+    expect(stdout).not.toContain('\u001b')
+    expect(code).toBe(0)
+  })
+
+  test('sends the payload with the fields that were edited', async () => {
+    const { code, stdout } = await run(['act', '--input', input], 'e\n{"amount": 5}\n')
+    expect(code).toBe(0)
+    expect(stdout).toContain('crm:update approved, with changes')
+    expect(JSON.parse(desk().outside.received.at(-1)?.body ?? '')).toEqual({ name: 'Kim', amount: 5 })
+  })
+
+  test('asks again after an answer that is none, or an edit that is not JSON', async () => {
+    const { code, stderr } = await run(['act', '--input', input], 'perhaps\ne\n{oops\na\n')
+    expect(stderr).toContain('answer a, e or r')
+    expect(stderr).toContain('this is not JSON')
+    expect(code).toBe(0)
+  })
+
+  test('ends with 5 after a rejection, whose reason is kept', async () => {
+    const { code, lines } = await run(['act', '--json', '--input', input], 'r\ntoo much\n')
+    expect(code).toBe(5)
+    const id = lines.find(({ type }) => type === 'approval.requested').data.approval_id
+    const { body } = await desk().call('GET', `/v1/approvals/${id}`)
+    expect(body).toMatchObject({ status: 'rejected', reason: 'too much' })
+  })
+
+  test('leaves the decision to others when nobody answers here', async () => {
+    const running = run(['act', '--input', input])
+    const waiting = async () => (await svc(['approvals', '--json'], { url: desk().url })).lines[0]
+    let approval = await waiting()
+    while (!approval) approval = await waiting()
+    const decided = await svc(
+      ['approvals', 'approve', approval.approval_id, '--edit', '{"amount":7}', '--note', 'fine'],
+      {
+        url: desk().url,
+      },
+    )
+    expect(decided).toMatchObject({ code: 0, stdout: `${approval.approval_id} approved\n` })
+    const { code, stderr } = await running
+    expect(stderr).toContain(`svc approvals approve ${approval.approval_id}`)
+    expect(code).toBe(0)
+    expect(JSON.parse(desk().outside.received.at(-1)?.body ?? '')).toMatchObject({ amount: 7 })
+    const again = await svc(['approvals', 'reject', approval.approval_id, '--reason', 'late'], { url: desk().url })
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('approval already decided (approved)') })
+  })
+
+  test('takes the question back when it is answered elsewhere', async () => {
+    const running = run(['act', '--input', input], null)
+    const waiting = async () => (await desk().call('GET', '/v1/approvals?status=pending')).body.data[0]
+    let approval = await waiting()
+    while (!approval) approval = await waiting()
+    await desk().call('POST', `/v1/approvals/${approval.approval_id}/reject`, {})
+    expect(await running).toMatchObject({ code: 5, stdout: expect.stringContaining('✗ rejected after') })
+  })
+
+  test('prints each event as a JSON line, and the task last', async () => {
+    const { lines, stdout } = await run(['tool', '--json', '--input', '{"name":"look_up","args":{"a":1}}'])
+    expect(lines.length).toBe(stdout.trimEnd().split('\n').length)
+    expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(lines.slice(0, -1).map((_, at) => at + 1))
+    expect(lines.at(-2)).toMatchObject({ type: 'task.finished' })
+    expect(lines.at(-1)).toMatchObject({ type: 'task', data: { status: 'succeeded', output: { look_up: { a: 1 } } } })
+  })
+
+  test('reads the input from stdin, and --detach leaves the task to itself', async () => {
+    const { code, stdout } = await run(['tool', '--detach', '--input', '-'], '{"name":"look_up","args":{"b":2}}')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^task_\w+\n$/)
+    const tail = await svc(['tail', stdout.trim(), '--json', '--after', '1'], { url: desk().url })
+    expect(tail.code).toBe(0)
+    expect(tail.lines[0].id).toBe(2)
+    expect(tail.lines.at(-1).data.output).toEqual({ look_up: { b: 2 } })
+  })
+
+  test('ends with 1 when the task fails', async () => {
+    const { code, stdout } = await run(['strict'])
+    expect(stdout).toMatch(/✗ failed after .*: the output does not match its schema/)
+    expect(code).toBe(1)
+    const wrong = await run(['nosuch'])
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("unknown task type 'nosuch'") })
+  })
+
+  test('lists tasks and keys, for people and for scripts', async () => {
+    const surroundings = { url: desk().url }
+    const people = await svc(['tasks', '--status', 'rejected', '--wedge', 'gate'], surroundings)
+    expect(people.stdout).toMatch(/^TASK +STATUS +WORK .*\ntask_\w+ +rejected +gate\/act /)
+    const scripts = await svc(['tasks', '--json', '--limit', '2'], surroundings)
+    expect(scripts.lines.map(({ wedge }) => wedge)).toEqual(['gate', 'gate'])
+    const made = await svc(['keys', 'create', 'laptop', '--role', 'viewer', '--json'], surroundings)
+    expect(made.lines[0]).toMatchObject({ name: 'laptop', role: 'viewer', key: expect.stringMatching(/^svc_key_/) })
+    const may = await svc(['run', 'gate', 'act', '--key', made.lines[0].key], surroundings)
+    expect(may.code).toBe(4)
+    expect((await svc(['keys'], surroundings)).stdout).toContain('laptop')
+    expect((await svc(['keys', 'delete', made.lines[0].id], surroundings)).code).toBe(0)
+    expect((await svc(['keys'], surroundings)).stdout).not.toContain('laptop')
+  })
+})
+
+describe('what goes wrong', () => {
+  test('a service that is not there is 3, and the advice says how to start it', async () => {
+    const { code, stderr } = await svc(['tasks'], { url: 'http://127.0.0.1:1' })
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/cannot reach http:\/\/127.0.0.1:1: .*\n.*svc serve/)
+  })
+
+  test.each([
+    [[], 'no command was given'],
+    [['nosuch'], "there is no command 'nosuch'"],
+    [['wedge'], 'svc wedge check'],
+    [['tail'], 'usage: svc tail TASK'],
+    [['tasks', '--colour'], "Unknown option '--colour'"],
+    [['tasks', '--url', 'somewhere'], "'somewhere' is not an address"],
+    [['run', 'a', 'b', '--input', '/no/such/file'], "cannot read the file '/no/such/file'"],
+    [['run', 'a', 'b', '--input', '{oops'], '--input is not JSON'],
+  ])('a command that is not understood is 2: %j', async (words, message) => {
+    const { code, stdout, stderr } = await svc(words)
+    expect(stderr).toContain(message)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+
+  test('errors are a JSON line on stderr for scripts', async () => {
+    const { code, stderr } = await svc(['tail', '--json'])
+    expect(JSON.parse(stderr)).toEqual({
+      error: 'usage: svc tail TASK [--after EVENT]',
+      advice: 'svc help tail',
+      exit: code,
+    })
+  })
+
+  test('help tells of every command and of the exit codes', async () => {
+    const { code, stdout } = await svc(['help'], { cwd: temporaryFolder() })
+    expect(code).toBe(0)
+    for (const word of ['serve', 'wedge rehearse', 'doctor', '5  the task was rejected']) expect(stdout).toContain(word)
+    expect((await svc(['help', 'wedge', 'check'])).stdout).toContain('usage: svc wedge check [DIR|WEDGE]')
+    expect((await svc(['run', '--help'])).stdout).toContain('usage: svc run WEDGE TYPE')
+  })
+})

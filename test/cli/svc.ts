@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { KEY } from '../app.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+  /** What `--json` printed. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  lines: any[]
+}
+
+export interface Surroundings {
+  /** The service to speak to, with the founder key of every test app. */
+  url?: string
+  env?: Record<string, string>
+  /** What is piped in, and then its end; null: nothing comes, and no end either. */
+  stdin?: string | null
+  cwd?: string
+}
+
+/** The program as it is shipped, to its end. */
+export async function svc(
+  words: string[],
+  { url, env = {}, stdin = '', cwd = tmpdir() }: Surroundings = {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [PROGRAM, ...words], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...(url && { SVC_URL: url, SVC_KEY: KEY }), ...env },
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  // A command that needs no input may end before it is written.
+  child.stdin.on('error', () => {})
+  if (stdin !== null) child.stdin.end(stdin)
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, stdout, stderr, lines: jsonLines(stdout) }
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any
+function jsonLines(text: string): any[] {
+  try {
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+  } catch {
+    return []
+  }
+}
+
+export function temporaryFolder(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-cli-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}

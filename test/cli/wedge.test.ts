@@ -1,0 +1,192 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { writeFiles } from '../app.ts'
+import { svc, temporaryFolder } from './svc.ts'
+
+const EXAMPLES = fileURLToPath(new URL('../../wedges', import.meta.url))
+
+describe('svc wedge', () => {
+  test('new makes a wedge that has no mistakes and plays at once', async () => {
+    const cwd = temporaryFolder()
+    const made = await svc(['wedge', 'new', 'front-desk', '--json'], { cwd })
+    expect(made.lines[0]).toMatchObject({
+      wedge: 'front-desk',
+      files: expect.arrayContaining(['rehearsals/answer.json']),
+    })
+    const checked = await svc(['wedge', 'check'], { cwd })
+    expect(checked).toMatchObject({ code: 0, stdout: '' })
+    const played = await svc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env: { SVC_SANDBOX: 'process' } })
+    expect(played.lines).toEqual([expect.objectContaining({ task_type: 'answer', passed: true })])
+    expect(played.code).toBe(0)
+    expect((await svc(['wedge', 'new', 'front-desk'], { cwd })).code).toBe(2)
+  })
+
+  test('rehearse gives the connections somewhere to lead to, and tells what failed', async () => {
+    const cwd = temporaryFolder()
+    const act = { tool: 'act', input: { connection: 'crm', capability: 'crm:update', payload: { id: '{{input.id}}' } } }
+    writeFiles(join(cwd, 'wedges/desk'), {
+      'wedge.json': {
+        wedge: 'desk',
+        connections: ['crm'],
+        task_types: {
+          good: { harness: { needs_connections: true }, output_schema: { type: 'number' } },
+          bad: { output_schema: { type: 'string' } },
+          sum: { harness: { shape: 'workflow' } },
+        },
+        workflows: [{ name: 'sum' }],
+      },
+      'workflows/sum.mjs': 'export default ({ a }) => ({ b: a + 1 })',
+      'rehearsals/good.json': [{ call: act }, { output: '{{last.status}}' }],
+      'rehearsals/good.input.json': { id: 7 },
+      'rehearsals/bad.json': [{ output: '{{input.missing}}' }],
+      'rehearsals/sum.input.json': { a: 1 },
+    })
+    const { code, lines } = await svc(['wedge', 'rehearse', 'desk', '--json'], { cwd, env: { SVC_SANDBOX: 'process' } })
+    expect(lines).toEqual([
+      expect.objectContaining({ task_type: 'good', passed: true, detail: '200' }),
+      expect.objectContaining({ task_type: 'bad', passed: false, detail: expect.stringContaining('must be string') }),
+      expect.objectContaining({ task_type: 'sum', passed: true, detail: '{"b":2}' }),
+    ])
+    expect(code).toBe(1)
+  })
+
+  test('check finds nothing wrong with the examples', async () => {
+    expect(await svc(['wedge', 'check', EXAMPLES])).toMatchObject({ code: 0, stdout: '' })
+  })
+})
+
+describe('svc wedge check', () => {
+  let dir = ''
+  let good = ''
+  beforeEach(async () => {
+    const cwd = temporaryFolder()
+    dir = join(cwd, 'wedges/desk')
+    await svc(['wedge', 'new', 'desk'], { cwd })
+    good = readFileSync(join(dir, 'wedge.json'), 'utf8')
+  })
+
+  /** The line, counted from 1, where a text stands. */
+  const lineOf = (file: string, text: string) =>
+    readFileSync(join(dir, file), 'utf8')
+      .split('\n')
+      .findIndex((line) => line.includes(text)) + 1
+  const replace = (from: string, to: string) => writeFileSync(join(dir, 'wedge.json'), good.replace(from, to))
+
+  async function errors(): Promise<[string, number, string][]> {
+    const { code, lines } = await svc(['wedge', 'check', dir, '--json'], { cwd: dir })
+    const found = lines.filter(({ level }) => level === 'error')
+    expect(code).toBe(found.length > 0 ? 1 : 0)
+    return found.map(({ file, line, message }) => [file, line, message])
+  }
+
+  const planted: [string, string, string, string][] = [
+    ['an unknown key', '"harness": {', '"harnes": {', "unknown key 'task_types.answer.harnes': do you mean 'harness'?"],
+    [
+      'a value of the wrong kind',
+      '"steps": 8',
+      '"steps": "8"',
+      'task_types.answer.harness.steps must be number, received string',
+    ],
+    [
+      'a missing skill',
+      '"answering"',
+      '"answreing"',
+      'skills/answreing.md is missing, or a link that leads out of the folder',
+    ],
+    [
+      'missing knowledge',
+      '"company.md"',
+      '"firm.md"',
+      'knowledge/firm.md is missing, or a link that leads out of the folder',
+    ],
+    [
+      'a missing workflow',
+      '"name": "sort_message"',
+      '"name": "sort_mail"',
+      'workflows/sort_mail.mjs is missing, or a link that leads out of the folder',
+    ],
+    [
+      'a wrong schema',
+      '"type": "object"',
+      '"type": "objekt"',
+      'task_types.answer.output_schema.type must be one of object, array, string, number, integer, boolean, null',
+    ],
+    ['another name', '"wedge": "desk"', '"wedge": "deck"', "wedge is 'deck' but the folder is called 'desk'"],
+    [
+      'a workflow without code',
+      '"shape": "agent"',
+      '"shape": "workflow"',
+      "task type 'answer' has the shape workflow, but workflows declares no 'answer'",
+    ],
+    ['a key that stands twice', '"title": "Desk"', '"wedge": "desk"', 'the key "wedge" stands here again'],
+  ]
+
+  test.each(planted)('finds %s in its line', async (_, from, to, message) => {
+    replace(from, to)
+    const found = await errors()
+    const line = message.includes('again')
+      ? 3
+      : message.startsWith('task type ')
+        ? lineOf('wedge.json', '"answer": {')
+        : lineOf('wedge.json', to)
+    expect(found).toContainEqual(['wedge.json', line, message])
+  })
+
+  test('finds a rule that is never asked', async () => {
+    replace('"auto_approve": []', '"auto_approve": [\n{ "action": "send*" },\n{ "action": "send_answer" }\n]')
+    const line = lineOf('wedge.json', '{ "action": "send_answer" }')
+    expect(await errors()).toEqual([
+      ['wedge.json', line, 'policy rule 2 is never asked: rule 1 matches everything that it matches'],
+    ])
+  })
+
+  test('finds where a manifest stops being JSON', async () => {
+    replace('"title": "Desk",', '"title": "Desk"')
+    expect(await errors()).toEqual([
+      ['wedge.json', lineOf('wedge.json', '"title"') + 1, "malformed json: a ',' or '}' is missing"],
+    ])
+  })
+
+  test('finds mistakes in rehearsals and workflows', async () => {
+    const rehearsal = join(dir, 'rehearsals/answer.json')
+    writeFileSync(
+      rehearsal,
+      readFileSync(rehearsal, 'utf8')
+        .replace('"send_answer"', '"send_it"')
+        .replace('{{last.answer}}', '{{lats.answer}}'),
+    )
+    writeFileSync(join(dir, 'workflows/sort_message.mjs'), '// sorts\nexport default function (\n')
+    writeFileSync(join(dir, 'workflows/send_answer.mjs'), 'export const send = 1\n')
+    writeFiles(dir, { 'rehearsals/nosuch.json': [{ output: 1 }] })
+    expect(await errors()).toEqual(
+      [
+        [
+          'rehearsals/answer.json',
+          lineOf('rehearsals/answer.json', '"output"') - 1,
+          "turn 3: placeholder 'lats.answer' must begin with input or last",
+        ],
+        [
+          'rehearsals/answer.json',
+          lineOf('rehearsals/answer.json', '"send_it"') - 3,
+          "turn 2: workflows declares no 'send_it'",
+        ],
+        ['rehearsals/nosuch.json', 1, "'nosuch' is no task type of this wedge"],
+        ['workflows/send_answer.mjs', 1, 'has no default export: the service calls `export default function`'],
+        ['workflows/sort_message.mjs', expect.any(Number), expect.stringContaining('SyntaxError')],
+      ].toSorted((a, b) => String(a[0]).localeCompare(String(b[0])) || Number(a[1]) - Number(b[1])),
+    )
+  })
+
+  test('warns, without an error, of what cannot be tried or is not checked', async () => {
+    rmSync(join(dir, 'rehearsals'), { recursive: true })
+    replace('"type": "string",', '"type": "string", "pattern": "^q",')
+    const { code, stdout } = await svc(['wedge', 'check'], { cwd: dir })
+    expect(code).toBe(0)
+    expect(stdout).toContain("warning: task type 'answer' has no rehearsals/answer.json")
+    expect(stdout).toMatch(
+      /^wedge\.json:\d+: warning: task_types\.answer\.output_schema\.properties\.topic\.pattern is not checked/m,
+    )
+  })
+})
