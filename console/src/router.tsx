@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router'
 import type { QueryClient } from '@tanstack/react-query'
 import * as credential from './api/credential.ts'
+import { sessionQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES, type TaskStatus } from './api/types.ts'
 import { Shell } from './shell/shell.tsx'
 import { Empty, Failure } from './ui/empty.tsx'
@@ -33,8 +34,10 @@ const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   component: Shell,
-  beforeLoad: () => {
+  // The project is settled before anything of it is asked for.
+  beforeLoad: async ({ context }) => {
     if (credential.token() === null) throw redirect({ to: '/sign-in' })
+    await context.queries.ensureQueryData(sessionQuery)
   },
 })
 

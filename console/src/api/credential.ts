@@ -29,3 +29,11 @@ export function chooseProject(id: string | null): void {
   if (id === null) localStorage.removeItem(PROJECT)
   else localStorage.setItem(PROJECT, id)
 }
+
+/** A write needs one project by name as soon as there are several; a choice that is gone is no choice. */
+export function settleProject(projects: { id: string }[]): void {
+  if (projects.some(({ id }) => id === project())) return
+  // Ids are time-ordered: the oldest is where the work is.
+  const [oldest = null] = projects.map(({ id }) => id).sort()
+  chooseProject(projects.length > 1 ? oldest : null)
+}

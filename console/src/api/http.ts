@@ -14,6 +14,8 @@ export interface Call {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
+  /** Asks beyond the chosen project. */
+  everyProject?: boolean
 }
 
 /** The one door to the API. What is asked for is what the contract promises, so the answer's type is the caller's word. */
@@ -24,11 +26,12 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
 }
 
 /** The raw answer, for streams and artifacts. Refusals become an ApiError here too. */
-export async function request(path: string, { method = 'GET', body, headers, signal }: Call = {}): Promise<Response> {
+export async function request(path: string, options: Call = {}): Promise<Response> {
+  const { method = 'GET', body, headers, signal, everyProject = false } = options
   const response = await fetch(path, {
     method,
     headers: {
-      ...authorization(),
+      ...authorization(everyProject),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -41,9 +44,9 @@ export async function request(path: string, { method = 'GET', body, headers, sig
   throw new ApiError(response.status, await sentence(response))
 }
 
-function authorization(): Record<string, string> {
+function authorization(everyProject: boolean): Record<string, string> {
   const token = credential.token()
-  const project = credential.project()
+  const project = everyProject ? null : credential.project()
   return {
     ...(token && { authorization: `Bearer ${token}` }),
     ...(token && project && { 'x-svc-project': project }),

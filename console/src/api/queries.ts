@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import * as credential from './credential.ts'
 import { call } from './http.ts'
 import type {
   Analytics,
@@ -16,7 +17,11 @@ import type {
 /** What the console reads. The first word of a key is the plural that live.ts makes stale. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: ({ signal }) => call<Session>('/v1/auth/session', { signal }),
+  queryFn: async ({ signal }) => {
+    const session = await call<Session>('/v1/auth/session', { signal, everyProject: true })
+    credential.settleProject(session.projects)
+    return session
+  },
   staleTime: 60_000,
   retry: false,
 })

@@ -105,8 +105,7 @@ function useSignIn(way: Way, invite: string, stay: boolean) {
       credential.forget()
       credential.chooseProject(null)
       credential.keepToken(await tokenFor(way, given, invite), stay)
-      const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
-      if (session.projects.length > 1) credential.chooseProject(session.projects[0]?.id ?? null)
+      await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
       await navigate({ to: '/' })
     } catch (error) {
       credential.forget()

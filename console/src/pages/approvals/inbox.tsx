@@ -13,6 +13,7 @@ import { ApprovalCard } from './card.tsx'
 import { Countdown } from './countdown.tsx'
 import { NotifyButton } from './notify.tsx'
 import { sentenceOf } from './sentence.ts'
+import { SuggestRule } from './suggest.tsx'
 
 const route = getRouteApi('/shell/approvals')
 
@@ -55,12 +56,13 @@ export function Inbox() {
       {chosen && (
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[22rem_minmax(0,48rem)]">
           <ApprovalCards approvals={approvals} chosen={chosen} onChoose={choose} />
-          <div className="xl:col-start-2 xl:row-start-1">
+          <div className="flex flex-col gap-4 xl:col-start-2 xl:row-start-1">
             <ApprovalCard
               key={chosen.approval_id}
               approval={chosen}
               onDecided={() => choose(approvals[at + 1] ?? approvals[at - 1])}
             />
+            {status === 'pending' && <SuggestRule approval={chosen} />}
           </div>
         </div>
       )}

@@ -11,12 +11,14 @@ export function whyStopped({ action, preview }: Pick<Approval, 'action' | 'previ
     const key = ['amount_usd', 'amount', 'total', 'value'].find((name) => Object.hasOwn(payload, name))
     const amount = key === undefined ? undefined : payload[key]
     if (typeof amount !== 'number') {
-      return `The rule for ${rule.action} has a limit of $${limit}, and this states no amount.`
+      return `The rule for ${rule.action} has a limit of ${usd(limit)}, and this states no amount.`
     }
-    if (amount > limit) return `The rule for ${rule.action} passes up to $${limit}; this is $${amount}.`
+    if (amount > limit) return `The rule for ${rule.action} passes up to ${usd(limit)}; this is ${usd(amount)}.`
   }
   return `The rule for ${rule.action} has used up its number for this task or today, or the task asks for a person.`
 }
+
+const usd = (amount: number) => `$${Number.isInteger(amount) ? amount : amount.toFixed(2)}`
 
 function covers(pattern: string, action: string): boolean {
   if (pattern.endsWith('*')) return action.startsWith(pattern.slice(0, -1))

@@ -40,6 +40,7 @@ export function Guide({ steps }: { steps: Step[] }) {
     setHidden(true)
   }
   if (hidden) return null
+  if (next === steps.length - 1) return <LastStep onHide={hide} />
   return (
     <section aria-labelledby="guide" className="panel p-5">
       <header className="mb-4 flex items-start gap-3">
@@ -63,6 +64,20 @@ export function Guide({ steps }: { steps: Step[] }) {
           <StepCard key={step.title} step={step} number={i + 1} current={i === next} />
         ))}
       </ol>
+    </section>
+  )
+}
+
+/** Everything was seen once; what is left takes one line. */
+function LastStep({ onHide }: { onHide: () => void }) {
+  return (
+    <section aria-label="Connect a real model" className="panel flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
+      <span className="font-medium">Next: connect a real model</span>
+      <code className="font-mono text-xs break-all text-muted">{START}</code>
+      <span className="ml-auto flex">
+        <CopyButton text={() => START} />
+        <Button small look="ghost" aria-label="Hide the guide" onClick={onHide} icon={<X size={15} />} />
+      </span>
     </section>
   )
 }

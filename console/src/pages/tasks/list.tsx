@@ -90,23 +90,25 @@ function WedgeFilter() {
   const navigate = route.useNavigate()
   const { data: wedges = [] } = useQuery(wedgesQuery)
   return (
-    <select
-      aria-label="Wedge"
-      className="field h-8 max-w-44"
-      value={wedge}
-      onChange={(event) =>
-        void navigate({
-          search: (old) => withFilter(old, 'wedge', event.target.value || undefined),
-        })
-      }
-    >
-      <option value="">Every wedge</option>
-      {wedges.map(({ wedge, title }) => (
-        <option key={wedge} value={wedge}>
-          {title}
-        </option>
-      ))}
-    </select>
+    <div className="w-40">
+      <select
+        aria-label="Wedge"
+        className="field h-8"
+        value={wedge}
+        onChange={(event) =>
+          void navigate({
+            search: (old) => withFilter(old, 'wedge', event.target.value || undefined),
+          })
+        }
+      >
+        <option value="">Every wedge</option>
+        {wedges.map(({ wedge, title }) => (
+          <option key={wedge} value={wedge}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </div>
   )
 }
 
