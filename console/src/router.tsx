@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router'
 import type { QueryClient } from '@tanstack/react-query'
 import * as credential from './api/credential.ts'
+import { messageOf } from './api/http.ts'
 import { sessionQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES, type TaskStatus } from './api/types.ts'
 import { Shell } from './shell/shell.tsx'
@@ -19,7 +20,7 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   notFoundComponent: () => <Empty title="There is no such page">The address may be mistyped.</Empty>,
   errorComponent: ({ error }) => (
     <div className="p-6">
-      <Failure message={error instanceof Error ? error.message : 'something went wrong'} />
+      <Failure message={messageOf(error)} />
     </div>
   ),
 })
