@@ -57,11 +57,12 @@ async function checkWorkflow(inspection: Inspection, file: string): Promise<void
 
 async function checkOneRehearsal(inspection: Inspection, manifest: Manifest, name: string): Promise<void> {
   const file = `rehearsals/${name}`
-  const type = name.replace(/(\.input)?\.json$/, '')
+  const type = name.replace(/(\.input|\.records)?\.json$/, '')
   if (!Object.hasOwn(manifest.task_types, type))
     return complain(inspection, file, 1, `'${type}' is no task type of this wedge`)
   const sheet = await sheetOf(inspection, file)
   if (!sheet || name.endsWith('.input.json')) return
+  if (name.endsWith('.records.json')) return checkRecords(inspection, sheet)
   for (const sentence of checkRehearsal(sheet.value)) {
     const turn = /^turn (\d+): /.exec(sentence)?.[1]
     complain(inspection, file, sheet.lineOf(turn ? [Number(turn) - 1] : []), sentence)
@@ -70,6 +71,11 @@ async function checkOneRehearsal(inspection: Inspection, manifest: Manifest, nam
     const fault = faultOfCall(manifest, isJsonObject(turn) ? turn.call : undefined)
     if (fault) complain(inspection, file, sheet.lineOf([at, 'call']), `turn ${at + 1}: ${fault}`)
   }
+}
+
+function checkRecords(inspection: Inspection, sheet: Sheet): void {
+  if (isJsonObject(sheet.value) && Object.values(sheet.value).every(isJsonObject)) return
+  complain(inspection, sheet.file, 1, 'must be an object of collections, each an object of values by key')
 }
 
 const TOOLS = ['act', 'read', 'workflow', 'records_get', 'records_put', 'records_list', 'case_get', 'case_update']

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { basename, dirname, join } from 'node:path'
-import type { Json, JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { Manifest } from '../base/wedge.ts'
 import { type Command, type Shell, word } from './command.ts'
 import { pathOf } from './decide.ts'
@@ -17,8 +17,9 @@ export const rehearse: Command = {
   usage: 'WEDGE [TYPE]',
   summary: "play a wedge's rehearsals as tests, offline",
   details: `Starts a service of its own in a temporary folder and runs each task type that has rehearsals/TYPE.json (or is a
-workflow with an input) with the input in rehearsals/TYPE.input.json, or {}. Approvals are given by themselves, and
-every connection leads to a place that answers 200 with {}. With --url the tasks run in that service instead.`,
+workflow with an input) with the input in rehearsals/TYPE.input.json, or {}. rehearsals/TYPE.records.json may hold what
+is in the record store before, as {"collection": {"key": value}}. Approvals are given by themselves, and every connection
+leads to a place that answers 200 with {}. With --url the tasks run in that service instead.`,
   words: [1, 2],
   async run(call) {
     const { shell } = call
@@ -72,7 +73,12 @@ async function playAll({ terminal }: Shell, service: Service, folder: string, ty
 
 async function playOne(service: Service, folder: string, type: string) {
   try {
-    const body: JsonObject = { wedge: basename(folder), task_type: type, input: inputOf(folder, type) }
+    await putRecords(service, folder, type)
+    const body: JsonObject = {
+      wedge: basename(folder),
+      task_type: type,
+      input: jsonBeside(folder, `${type}.input.json`),
+    }
     const taskId = textOf((await service.call('POST', '/v1/tasks', body)).id)
     for await (const { type: event, data } of follow(service, taskId)) {
       if (event === 'approval.requested') await approve(service, textOf(data.approval_id))
@@ -96,8 +102,17 @@ async function approve(service: Service, approvalId: string): Promise<void> {
     })
 }
 
-function inputOf(folder: string, type: string): Json {
-  const file = join(folder, 'rehearsals', `${type}.input.json`)
+async function putRecords(service: Service, folder: string, type: string): Promise<void> {
+  const collections = jsonBeside(folder, `${type}.records.json`)
+  for (const [collection, values] of Object.entries(isJsonObject(collections) ? collections : {})) {
+    for (const [key, value] of Object.entries(isJsonObject(values) ? values : {})) {
+      await service.call('POST', '/v1/records', { wedge: basename(folder), collection, key, value })
+    }
+  }
+}
+
+function jsonBeside(folder: string, name: string): Json {
+  const file = join(folder, 'rehearsals', name)
   if (!existsSync(file)) return {}
   try {
     return JSON.parse(readFileSync(file, 'utf8'))

@@ -120,5 +120,5 @@ async function readRehearsals(dir: string, manifest: Manifest) {
   return { rehearsals, problems }
 }
 
-/** `<type>.input.json` is what a rehearsal is tried with. */
-const isRehearsal = (file: string) => file.endsWith('.json') && !file.endsWith('.input.json')
+/** `<type>.input.json` and `<type>.records.json` are what a rehearsal is tried with. */
+const isRehearsal = (file: string) => /^[^.]+\.json$/.test(file)

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ describe('svc wedge', () => {
     expect((await svc(['wedge', 'new', 'front-desk'], { cwd })).code).toBe(2)
   })
 
-  test('rehearse gives the connections somewhere to lead to, and tells what failed', async () => {
+  test('rehearse fills the record store, gives the connections somewhere to lead to, and tells what failed', async () => {
     const cwd = temporaryFolder()
     const act = { tool: 'act', input: { connection: 'crm', capability: 'crm:update', payload: { id: '{{input.id}}' } } }
     writeFiles(join(cwd, 'wedges/desk'), {
@@ -34,6 +34,7 @@ describe('svc wedge', () => {
           good: { harness: { needs_connections: true }, output_schema: { type: 'number' } },
           bad: { output_schema: { type: 'string' } },
           sum: { harness: { shape: 'workflow' } },
+          stored: {},
         },
         workflows: [{ name: 'sum' }],
       },
@@ -42,14 +43,28 @@ describe('svc wedge', () => {
       'rehearsals/good.input.json': { id: 7 },
       'rehearsals/bad.json': [{ output: '{{input.missing}}' }],
       'rehearsals/sum.input.json': { a: 1 },
+      'rehearsals/stored.json': [
+        { call: { tool: 'records_get', input: { collection: 'orders', key: '{{input.id}}' } } },
+        { output: '{{last.value.total}}' },
+      ],
+      'rehearsals/stored.input.json': { id: 'A-1' },
+      'rehearsals/stored.records.json': { orders: { 'A-1': { total: 12 } } },
     })
     const { code, lines } = await svc(['wedge', 'rehearse', 'desk', '--json'], { cwd, env: { SVC_SANDBOX: 'process' } })
     expect(lines).toEqual([
       expect.objectContaining({ task_type: 'good', passed: true, detail: '200' }),
       expect.objectContaining({ task_type: 'bad', passed: false, detail: expect.stringContaining('must be string') }),
       expect.objectContaining({ task_type: 'sum', passed: true, detail: '{"b":2}' }),
+      expect.objectContaining({ task_type: 'stored', passed: true, detail: '12' }),
     ])
     expect(code).toBe(1)
+  })
+
+  test.each(readdirSync(EXAMPLES))('rehearse plays every rehearsal of the example %s', async (name) => {
+    const env = { SVC_SANDBOX: 'process', SVC_WEDGES_DIR: EXAMPLES }
+    const { lines } = await svc(['wedge', 'rehearse', name, '--json'], { env })
+    expect(lines.filter(({ passed }) => !passed)).toEqual([])
+    expect(lines.length).toBeGreaterThan(2)
   })
 
   test('check finds nothing wrong with the examples', async () => {
