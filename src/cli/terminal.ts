@@ -41,8 +41,8 @@ export function openTerminal(streams: Streams, env: Record<string, string | unde
     note: (line) => void stderr.write(`${line}\n`),
     paint: (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text),
     async ask(question, signal) {
+      if (stdin.isTTY) return typed(streams, question, signal)
       stderr.write(question)
-      if (stdin.isTTY) return typed(streams, signal)
       // What is piped in may hold the answers to later questions, so the reader stays.
       piped ??= new Lines(createInterface({ input: stdin }))
       return piped.next(signal)
@@ -52,8 +52,10 @@ export function openTerminal(streams: Streams, env: Record<string, string | unde
 }
 
 /** A reader per question: an editor that is opened between two questions has the keyboard for itself. */
-async function typed({ stdin, stderr }: Streams, signal: AbortSignal): Promise<string | null> {
-  const lines = new Lines(createInterface({ input: stdin, output: stderr }))
+async function typed({ stdin, stderr }: Streams, question: string, signal: AbortSignal): Promise<string | null> {
+  const reader = createInterface({ input: stdin, output: stderr, prompt: question })
+  const lines = new Lines(reader)
+  reader.prompt()
   try {
     return await lines.next(signal)
   } finally {
