@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import type { Clock } from '../ctx/world.ts'
 import { StreamAnswer } from './route.ts'
 
@@ -19,18 +20,29 @@ export function sse(
   chunks: (gone: AbortSignal) => AsyncIterable<Buffer | string>,
 ): StreamAnswer {
   return new StreamAnswer(HEADERS, async (out, gone) => {
-    out.flushHeaders()
     const stop = keepaliveMs > 0 ? everySoOften(clock, keepaliveMs, () => out.write(':\n\n')) : () => {}
+    // What is there at once leaves together with the head; without it the head leaves alone.
+    const head = setImmediate(() => out.flushHeaders())
     try {
       for await (const chunk of chunks(gone)) {
         if (gone.aborted) return
-        if (!out.write(chunk)) await once(out, 'drain', { signal: gone }).catch(() => {})
+        clearImmediate(head)
+        if (!writeTogether(out, chunk)) await once(out, 'drain', { signal: gone }).catch(() => {})
       }
     } finally {
+      clearImmediate(head)
       stop()
       out.end()
     }
   })
+}
+
+/** Held until the end of this turn, so that the last chunk and the end of the stream are one write. */
+function writeTogether(out: ServerResponse, chunk: Buffer | string): boolean {
+  out.cork()
+  const room = out.write(chunk)
+  process.nextTick(() => out.uncork())
+  return room
 }
 
 export const errorFrame = (message: string): string => `event: error\ndata: ${JSON.stringify({ error: message })}\n\n`

@@ -1,4 +1,4 @@
-import { once, setMaxListeners } from 'node:events'
+import { setMaxListeners } from 'node:events'
 import type { AskingRun } from '../approvals/ask.ts'
 import { newToken } from '../base/tokens.ts'
 import type { TaskType, Wedge } from '../base/wedge.ts'
@@ -49,12 +49,17 @@ export interface RunParts {
   model: Omit<ModelRun, 'signal'>
 }
 
+/** A word as the reason: an abort without one makes an error with a stack, for nobody. */
+const OVER = 'the run is over'
+
 export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: RunParts): Run {
   const abort = new AbortController()
   // Every call of the run that waits listens for its end.
   setMaxListeners(0, abort.signal)
   const hangUp = new AbortController()
-  const ended = once(abort.signal, 'abort').then(() => {})
+  const ended = new Promise<void>((resolve) => {
+    abort.signal.addEventListener('abort', () => resolve(), { once: true })
+  })
   const run: Run = {
     task,
     taskId: task.id,
@@ -65,7 +70,7 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     type,
     grant,
     constraints: constraintsOf(task),
-    model: { ...model, signal: AbortSignal.any([abort.signal, hangUp.signal]) },
+    model: { ...model, signal: hangUp.signal },
     taskToken: newToken('task', ctx.world.random),
     gateToken: newToken('gate', ctx.world.random),
     cellId: '',
@@ -78,8 +83,9 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     failure: null,
     flush: async () => {},
     async hangUp() {
-      hangUp.abort()
+      // No call is under way, and without its tokens the agent can make none.
       if (run.model.reservedMicros === 0) return
+      hangUp.abort(OVER)
       await new Promise<void>((resolve) => {
         run.model.onIdle = resolve
       })
@@ -87,7 +93,8 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     end(reason) {
       if (run.endedBy) return
       run.endedBy = reason
-      abort.abort()
+      abort.abort(OVER)
+      hangUp.abort(OVER)
     },
   }
   return run

@@ -91,9 +91,11 @@ class CommitLane {
   }
 
   async #drain(): Promise<void> {
-    // One turn of the event loop gathers what arrived together.
-    await new Promise(setImmediate)
-    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, MOST_TOGETHER))
+    while (this.#waiting.length > 0) {
+      // One turn of the event loop gathers what arrives together.
+      await new Promise(setImmediate)
+      await this.#commit(this.#waiting.splice(0, MOST_TOGETHER))
+    }
     this.#draining = null
   }
 
@@ -181,17 +183,29 @@ type NativeStatement = ReturnType<InstanceType<SqliteModule['DatabaseSync']>['pr
 
 /** The few calls that Kysely makes, in the shape that it expects. */
 function adapt(statement: NativeStatement): Statement {
-  type Parameters = Parameters_<NativeStatement['all']>
+  type Given = Parameters<NativeStatement['all']>
+  const rows = rowsOf(statement)
   return {
     reader: statement.columns().length > 0,
-    // Rows come with a null prototype; a plain object is what everybody else expects.
-    all: (parameters) => statement.all(...(parameters as Parameters)).map((row) => ({ ...(row as object) })),
-    run: (parameters) => statement.run(...(parameters as Parameters)),
-    iterate: (parameters) => statement.iterate(...(parameters as Parameters)) as IterableIterator<unknown>,
+    all: (parameters) => rows(statement.all(...(parameters as Given))),
+    run: (parameters) => statement.run(...(parameters as Given)),
+    iterate: (parameters) => rows(statement.all(...(parameters as Given))).values(),
   }
 }
 
-type Parameters_<F> = F extends (...parameters: infer P) => unknown ? P : never
+/** Rows as plain objects. Built here from lists, where the driver can give them, they cost half as much. */
+function rowsOf(statement: NativeStatement): (answered: unknown[]) => object[] {
+  // Drivers without it give objects with a null prototype; a plain one is what everybody else expects.
+  if (typeof statement.setReturnArrays !== 'function') return (rows) => rows.map((row) => ({ ...(row as object) }))
+  statement.setReturnArrays(true)
+  const names = statement.columns().map(({ name }) => name)
+  return (rows) =>
+    rows.map((values) => {
+      const row: Record<string, unknown> = {}
+      for (let i = 0; i < names.length; i++) row[names[i] as string] = (values as unknown[])[i]
+      return row
+    })
+}
 
 function kyselyOver(handle: Handle): Db {
   const dialect = new SqliteDialect({ database: handle })
