@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import { bootstrap } from './accounts/bootstrap.ts'
 import { sweepAccounts } from './accounts/sweep.ts'
 import { expireDue } from './approvals/settle.ts'
+import { checkpointDue } from './audit/checkpoint.ts'
+import { logBlueprintProblems } from './blueprints/folder.ts'
 import { sweepPortal } from './clients/portal-session.ts'
 import type { Config } from './config/config.ts'
 import { reachOf } from './connections/addresses.ts'
@@ -18,6 +20,7 @@ import { isoTime, type World } from './ctx/world.ts'
 import { nudgeFollowers } from './events/follow.ts'
 import { serveSandboxPlane } from './planes/sandbox.ts'
 import { servePublicPlanes } from './planes/public.ts'
+import { foldReports } from './reports/fold.ts'
 import { BEAT_MS, endLeftOvers, endLostRuns, renewLease } from './runs/leases.ts'
 import { Runner } from './runs/runner.ts'
 import { type Driver, pickDriver } from './sandbox/driver.ts'
@@ -44,8 +47,10 @@ export async function startApp(config: Config, world: World): Promise<App> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   // A list that cannot be read must not be found out by the first action.
   reachOf(config.egressAllow)
-  const ctx = await openContext(config, world)
-  const driver = await pickDriver(config.sandbox, (line) => world.log.info(line), [config.dataDir])
+  const [ctx, driver] = await Promise.all([
+    openContext(config, world),
+    pickDriver(config.sandbox, (line) => world.log.info(line), [config.dataDir]),
+  ])
   const { key } = await bootstrap(ctx)
   const workflows = new WorkflowCells(ctx, driver, agentDir())
   let sandboxPlane: FastifyInstance
@@ -58,6 +63,7 @@ export async function startApp(config: Config, world: World): Promise<App> {
   let draining = false
   const http = servePublicPlanes(ctx, driver, () => draining)
   await clearLeftOvers(ctx)
+  await logBlueprintProblems(ctx)
   const loops = [...sweepers(ctx), runner]
   for (const loop of loops) loop.start()
   const url = await http.listen({ host: config.host, port: config.port })
@@ -109,6 +115,7 @@ async function clearLeftOvers(ctx: Ctx): Promise<void> {
 
 const SWEEP_MS = 1_000
 const FOLLOW_MS = 400
+const FOLD_MS = 60_000
 const TIDY_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -124,6 +131,8 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('lost runs', BEAT_MS, () => endLostRuns(ctx)),
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
     sweep('schedules', SWEEP_MS, () => fireDueSchedules(ctx)),
+    sweep('checkpoints', SWEEP_MS, () => checkpointDue(ctx)),
+    sweep('reports', FOLD_MS, () => foldReports(ctx)),
     deliveries(ctx),
     sweep('left-overs', TIDY_MS, () => tidy(ctx)),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOW_MS, () => nudgeFollowers(ctx, seen))] : []),

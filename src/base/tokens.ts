@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 
 /** The fixed prefixes say which plane a token belongs to. */
 export const TOKEN_PREFIX = {
@@ -24,8 +24,3 @@ export function tokenHash(token: string): string {
 
 /** What a list shows of a key. */
 export const tokenHint = (token: string): string => `${token.slice(0, 12)}…${token.slice(-4)}`
-
-export function sameToken(a: string, b: string): boolean {
-  const left = createHash('sha256').update(a).digest()
-  return timingSafeEqual(left, createHash('sha256').update(b).digest())
-}

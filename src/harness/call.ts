@@ -12,6 +12,8 @@ export interface Plane {
   token: string
   gateToken: string
   signal: AbortSignal
+  /** Called before anything is asked of the service but the model. */
+  beforeCall: () => void
 }
 
 /** Kept connections by address; a cell has one of these. */
@@ -31,11 +33,16 @@ type Request = {
   onChunk?: (chunk: string) => void
 }
 
-export function openPlane(agents: Agents, service: Brief['service'], signal: AbortSignal): Plane {
+export function openPlane(
+  agents: Agents,
+  service: Brief['service'],
+  signal: AbortSignal,
+  beforeCall: () => void = () => {},
+): Plane {
   const key = service.socket ?? service.base_url
   const agent = agents.get(key) ?? new http.Agent({ keepAlive: true })
   agents.set(key, agent)
-  const shared = { agent, token: service.task_token, gateToken: service.gate_token, signal }
+  const shared = { agent, token: service.task_token, gateToken: service.gate_token, signal, beforeCall }
   if (service.socket !== null) return { ...shared, address: { socketPath: service.socket }, prefix: '' }
   const url = new URL(service.base_url)
   const address = { host: url.hostname, port: Number(url.port || 80) }
@@ -43,6 +50,7 @@ export function openPlane(agents: Agents, service: Brief['service'], signal: Abo
 }
 
 export async function callPlane(plane: Plane, method: string, path: string, body?: JsonObject): Promise<Answer> {
+  plane.beforeCall()
   const sent = body === undefined ? {} : { body }
   const answer = await send(plane, { method, path, token: plane.token, repeatable: method === 'GET', ...sent })
   // The tokens die with the run: nothing that this run still does can count.
@@ -52,6 +60,7 @@ export async function callPlane(plane: Plane, method: string, path: string, body
 
 /** The gate has a token of its own, so that a leaked task token cannot ask for approvals. */
 export function callGate(plane: Plane, tool: string, input: JsonObject): Promise<Answer> {
+  plane.beforeCall()
   const body = { tool, input }
   return send(plane, { method: 'POST', path: '/v1/internal/gate', token: plane.gateToken, repeatable: false, body })
 }

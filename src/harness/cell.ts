@@ -5,7 +5,7 @@ import type { AgentLine, Brief, CellInput } from '../base/protocol.ts'
 import { type Agents, openPlane } from './call.ts'
 import { carryOut } from './carry-out.ts'
 import { parseJson } from './fields.ts'
-import { drained, type LineWriter, lineSplitter, writeLine } from './lines.ts'
+import { drained, flushLines, type LineWriter, lineSplitter, writeLine } from './lines.ts'
 
 /** A process that runs many briefs at once. What one run does, or how it fails, never touches another. */
 export interface Cell {
@@ -56,7 +56,8 @@ async function startRun(cell: Cell, id: string, brief: Brief): Promise<void> {
   const abort = new AbortController()
   cell.running.set(id, abort)
   try {
-    const plane = openPlane(cell.agents, brief.service, abort.signal)
+    // What a run has said leaves before what it asks for, so that the log tells both in that order.
+    const plane = openPlane(cell.agents, brief.service, abort.signal, () => flushLines(cell.writer))
     const folder = path.join(cell.runsFolder, encodeURIComponent(id).replaceAll('.', '%2E'))
     const emit = (line: AgentLine) => writeLine(cell.writer, { run: id, ...line })
     const emitAndDrain = (line: AgentLine) => {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { sameToken, tokenHash } from '../base/tokens.ts'
+import { tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Loop } from '../ctx/loop.ts'
 import { sleep } from '../ctx/world.ts'
@@ -23,7 +23,8 @@ export class Runner implements Loop {
   readonly #place: Workplace
   readonly #doors: WeakMap<Socket, string>
   readonly #runs = new Set<Run>()
-  readonly #byToken = new Map<string, Run>()
+  /** By hash: what is compared of a token says nothing about it. */
+  readonly #byToken = { task: new Map<string, Run>(), gate: new Map<string, Run>() }
   readonly #carrying = new Set<Promise<void>>()
   #turn = ''
   #claiming: Promise<void> | null = null
@@ -62,9 +63,8 @@ export class Runner implements Loop {
 
   /** The run that a token belongs to, if it came through the door of that run's own cell. */
   runOf(token: string, kind: 'task' | 'gate', door: Socket): Run | undefined {
-    const run = this.#byToken.get(tokenHash(token))
-    if (!run || run.cellId === '' || this.#doors.get(door) !== run.cellId) return undefined
-    return sameToken(kind === 'task' ? run.taskToken : run.gateToken, token) ? run : undefined
+    const run = this.#byToken[kind].get(tokenHash(token))
+    return run && run.cellId !== '' && this.#doors.get(door) === run.cellId ? run : undefined
   }
 
   #poll(): void {
@@ -117,16 +117,18 @@ export class Runner implements Loop {
   #admit(run: Run): () => void {
     this.#ctx.live.add(run)
     this.#runs.add(run)
-    this.#byToken.set(tokenHash(run.taskToken), run)
-    this.#byToken.set(tokenHash(run.gateToken), run)
+    const taskHash = tokenHash(run.taskToken)
+    const gateHash = tokenHash(run.gateToken)
+    this.#byToken.task.set(taskHash, run)
+    this.#byToken.gate.set(gateHash, run)
     const unhear = this.#ctx.bells.on(`task:${run.taskId}`, () => run.end('cancelled'))
     run.time.onWait = () => this.#claim()
     return () => {
       unhear()
       this.#ctx.live.remove(run)
       this.#runs.delete(run)
-      this.#byToken.delete(tokenHash(run.taskToken))
-      this.#byToken.delete(tokenHash(run.gateToken))
+      this.#byToken.task.delete(taskHash)
+      this.#byToken.gate.delete(gateHash)
     }
   }
 }
