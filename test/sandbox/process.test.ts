@@ -48,9 +48,9 @@ test('the service is reached over the socket at its own path', async () => {
   )
 })
 
-test('kill ends an endless loop', async () => {
+test('kill ends an endless loop, also one that is deaf to being asked', async () => {
   await inFolder(async (folder) => {
-    const spec = specOf({ agent: "console.log('up'); for (;;);" }, folder)
+    const spec = specOf({ agent: "process.on('SIGTERM', () => {}); console.log('up'); for (;;);" }, folder)
     const cell = driver.start({ ...spec, command: ['node', `${driver.agentDirInside(folder)}/agent.cjs`] })
     await new Promise((resolve) => cell.onLine(resolve))
     await cell.kill()
