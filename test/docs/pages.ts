@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+
+/** The text of a page, named from the repository's root. */
+export const page = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+/** Everything that people read: the pages of docs and those beside them. */
+export function pages(): string[] {
+  const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+  return ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)]
+}
+
+/** The fenced blocks of a language, in order. */
+export function blocks(text: string, language: string): string[] {
+  return [...text.matchAll(/^ *```(\w*)\n([\s\S]*?)^ *```$/gm)]
+    .filter(([, found]) => found === language)
+    .map(([, , code = '']) => code)
+}
