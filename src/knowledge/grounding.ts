@@ -4,7 +4,7 @@ import type { Wedge } from '../base/wedge.ts'
 import type { Db } from '../store/store.ts'
 import { authoredFor, requireTaskType } from '../wedges/task-type.ts'
 import { fitting, ranked, wordsOf } from './rank.ts'
-import { type GroundingRow, groundingItems } from './rows.ts'
+import { type GroundingRow, groundingItems, hasItems } from './rows.ts'
 
 const KIB = 1024
 /** Each has its own share, so that long files cannot crowd out what people taught since. */
@@ -29,7 +29,9 @@ export interface GroundedTask {
 /** What a run knows: the author's files and the project's live items, as far as they fit, the most useful first. */
 export async function groundingFor(db: Db, wedge: Wedge, projectId: string, task: GroundedTask): Promise<Grounding> {
   const where = { projectId, wedge: wedge.slug, clientId: task.client_id ?? '' }
-  const rows = await groundingItems(db, { ...where, items: ITEMS_MOST + 1, cut: ITEM_MOST })
+  // Most wedges have been taught nothing yet, and every run pays for the question.
+  const taught = (await hasItems(db, where)).length > 0
+  const rows = taught ? await groundingItems(db, { ...where, items: ITEMS_MOST + 1, cut: ITEM_MOST }) : []
   const authored = fitting(authoredFor(wedge, requireTaskType(wedge, task.task_type)), AUTHORED_MOST)
   const live = fitting(ranked(rows.slice(0, ITEMS_MOST), wordsOf(task.input)), LIVE_MOST)
   const cut = live.kept.filter(isCut)

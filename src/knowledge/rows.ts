@@ -137,6 +137,15 @@ export interface GroundingRow {
   length: number
 }
 
+export const hasItems = prepared<{ projectId: string; wedge: string }, { id: string }>((db, arg) =>
+  db
+    .selectFrom('knowledge')
+    .select('id')
+    .where('project_id', '=', arg('projectId'))
+    .where('wedge', '=', arg('wedge'))
+    .limit(1),
+)
+
 /**
  * The newest items that a run of this client, or of none, may know, each cut to `cut` characters. Corrections and
  * feedback tell of what a task was about: those of one client's tasks are never shown to another's.

@@ -47,7 +47,7 @@ export function manyRows<T extends keyof Tables>(table: T, columns: readonly (ke
   }
 }
 
-const SIZES = [64, 16, 4, 1]
+const SIZES = [64, 16, 8, 5, 4, 3, 2, 1]
 
 function insertText(postgres: boolean, table: string, columns: readonly string[], rows: number): string {
   let n = 0
