@@ -109,7 +109,32 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('./pages/run/run.tsx'), 'Run'),
 })
 
-const tree = root.addChildren([signIn, shell.addChildren([home, approvals, tasks, task, run])])
+const connections = createRoute({
+  getParentRoute: () => shell,
+  path: '/connections',
+  component: lazyRouteComponent(() => import('./pages/connections/connections.tsx'), 'Connections'),
+})
+
+const wedges = createRoute({
+  getParentRoute: () => shell,
+  path: '/wedges',
+  component: lazyRouteComponent(() => import('./pages/wedges/list.tsx'), 'WedgeList'),
+})
+
+export type WedgeView = 'about' | 'knowledge' | 'intake' | 'policy' | 'manifest'
+const WEDGE_VIEWS: WedgeView[] = ['about', 'knowledge', 'intake', 'policy', 'manifest']
+
+const wedge = createRoute({
+  getParentRoute: () => shell,
+  path: '/wedges/$wedge',
+  validateSearch: (search: Record<string, unknown>): { view?: WedgeView } => one('view', WEDGE_VIEWS, search),
+  component: lazyRouteComponent(() => import('./pages/wedges/wedge.tsx'), 'WedgePage'),
+})
+
+const tree = root.addChildren([
+  signIn,
+  shell.addChildren([home, approvals, tasks, task, run, connections, wedges, wedge]),
+])
 
 export const makeRouter = (queries: QueryClient) =>
   createRouter({ routeTree: tree, context: { queries }, defaultPreload: 'intent', scrollRestoration: true })

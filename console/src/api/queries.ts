@@ -120,7 +120,7 @@ export const analyticsQuery = (days: number) =>
     queryFn: ({ signal }) => call<Analytics>(`/v1/analytics?days=${days}`, { signal }),
   })
 
-function search(query: Record<string, string | number | undefined>): string {
+export function search(query: Record<string, string | number | undefined>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
 }

@@ -1,4 +1,4 @@
-import { Activity, House, Inbox, type LucideIcon, Play } from 'lucide-react'
+import { Activity, Box, House, Inbox, type LucideIcon, Play, Plug } from 'lucide-react'
 
 /** The pages of the left navigation, in order. A new page is one entry here and one route in router.tsx. */
 export interface Section {
@@ -16,4 +16,6 @@ export const SECTIONS: Section[] = [
   { to: '/approvals', label: 'Approvals', icon: Inbox, key: 'a', counts: 'approvals' },
   { to: '/tasks', label: 'Tasks', icon: Activity, key: 't', counts: 'working' },
   { to: '/run', label: 'Run a task', icon: Play, key: 'r' },
+  { to: '/wedges', label: 'Wedges', icon: Box, key: 'w' },
+  { to: '/connections', label: 'Connections', icon: Plug, key: 'c' },
 ]

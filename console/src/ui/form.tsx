@@ -33,6 +33,64 @@ export function Text({
   )
 }
 
+export function Area({
+  label,
+  hint,
+  value,
+  onChange,
+  rows = 3,
+  mono = false,
+}: {
+  label: ReactNode
+  hint?: ReactNode
+  value: string
+  onChange: (value: string) => void
+  rows?: number
+  mono?: boolean
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => (
+        <textarea
+          id={id}
+          rows={rows}
+          spellCheck={!mono}
+          className={`field ${mono ? 'font-mono' : ''}`}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** One of a few: what is sent, and how it reads. */
+export function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: ReactNode
+  value: string
+  options: [string, string][]
+  onChange: (value: string) => void
+}) {
+  return (
+    <Field label={label}>
+      {(id) => (
+        <select id={id} className="field h-8" value={value} onChange={(event) => onChange(event.target.value)}>
+          {options.map(([name, title]) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
 export function Check({
   label,
   checked,

@@ -4,7 +4,7 @@ import { messageOf } from '../../api/http.ts'
 import { lastTaskQuery, metaQuery, wedgesQuery } from '../../api/queries.ts'
 import type { WedgeSummary } from '../../api/types.ts'
 import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
-import { Field } from '../../ui/form.tsx'
+import { Choice } from '../../ui/form.tsx'
 import { humanize } from '../../ui/json.tsx'
 import { Page } from '../../ui/page.tsx'
 import { exampleOf, fieldsOf } from './fields.ts'
@@ -78,31 +78,5 @@ function Chosen({ wedges }: { wedges: WedgeSummary[] }) {
       </div>
       <WedgeCard wedge={wedge} taskType={taskType} />
     </div>
-  )
-}
-
-function Choice({
-  label,
-  value,
-  options,
-  onChange,
-}: {
-  label: string
-  value: string
-  options: [string, string][]
-  onChange: (value: string) => void
-}) {
-  return (
-    <Field label={label}>
-      {(id) => (
-        <select id={id} className="field h-8" value={value} onChange={(event) => onChange(event.target.value)}>
-          {options.map(([name, title]) => (
-            <option key={name} value={name}>
-              {title}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
   )
 }

@@ -5,7 +5,7 @@ import { call } from '../../api/http.ts'
 import type { Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Field } from '../../ui/form.tsx'
+import { Area } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.tsx'
 
 type Rating = 'good' | 'bad'
@@ -70,25 +70,5 @@ function RatingButtons({ rating, onChange }: { rating: Rating | null; onChange: 
         </Button>
       ))}
     </div>
-  )
-}
-
-function Area({
-  label,
-  hint,
-  value,
-  onChange,
-}: {
-  label: string
-  hint?: string
-  value: string
-  onChange: (value: string) => void
-}) {
-  return (
-    <Field label={label} hint={hint}>
-      {(id) => (
-        <textarea id={id} rows={3} className="field" value={value} onChange={(event) => onChange(event.target.value)} />
-      )}
-    </Field>
   )
 }

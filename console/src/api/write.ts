@@ -1,0 +1,16 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+
+/** A write, and what it makes stale: the first words of query keys. A refusal becomes a toast by itself. */
+export function useWrite<Given = void, Answer = unknown>(
+  write: (given: Given) => Promise<Answer>,
+  { stale, onDone }: { stale: string[]; onDone?: (answer: Answer) => void },
+) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: write,
+    onSuccess: (answer) => {
+      for (const first of stale) void queries.invalidateQueries({ queryKey: [first] })
+      onDone?.(answer)
+    },
+  })
+}

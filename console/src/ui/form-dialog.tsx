@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+
+/** A few fields and one button that sends them. */
+export function FormDialog({
+  title,
+  submit,
+  ready = true,
+  busy,
+  wide = false,
+  onSubmit,
+  onClose,
+  children,
+}: {
+  title: string
+  submit: string
+  ready?: boolean
+  busy: boolean
+  wide?: boolean
+  onSubmit: () => void
+  onClose: () => void
+  children: ReactNode
+}) {
+  return (
+    <Dialog label={title} onClose={onClose} className={wide ? 'max-w-4xl' : 'max-w-md'}>
+      <form className="flex flex-col gap-4 p-5" onSubmit={(event) => (event.preventDefault(), onSubmit())}>
+        <h2 className="text-base font-semibold">{title}</h2>
+        {children}
+        <div className="flex gap-2">
+          <Button type="submit" look="primary" disabled={busy || !ready}>
+            {submit}
+          </Button>
+          <Button look="ghost" onClick={onClose}>
+            Not now
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react'
+
+/** Rows that fit on a page; long lists are virtual instead. Wide ones scroll by themselves. */
+export function Table({ label, head, children }: { label: string; head: string[]; children: ReactNode }) {
+  return (
+    <div role="region" aria-label={label} tabIndex={0} className="panel overflow-x-auto">
+      <table className="w-full border-collapse text-left [&_td]:border-t [&_td]:border-line [&_td]:px-4 [&_td]:py-2 [&_td]:align-top">
+        <thead>
+          <tr className="text-xs text-muted">
+            {head.map((name) => (
+              <th key={name} scope="col" className="px-4 py-2 font-medium whitespace-nowrap">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  )
+}
+
+export function Section({ title, actions, children }: { title: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="flex min-w-0 flex-col gap-2">
+      <header className="flex min-h-7 items-center gap-2">
+        <h2 className="font-semibold">{title}</h2>
+        <div className="ml-auto flex gap-2">{actions}</div>
+      </header>
+      {children}
+    </section>
+  )
+}
