@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { signed } from '../../src/connections/executors/webhook.ts'
+import { KEY, testApp } from '../app.ts'
+import { blocks, page } from './pages.ts'
+
+test('the client of twenty lines reads a log to its end and says why there is none', async () => {
+  const { follow } = await moduleOf('docs/events.md')
+  const app = await testApp({ store: 'sqlite' })
+  const task = await app.createTask()
+  const types: string[] = []
+  await follow(`${app.url}/v1/tasks/${task.id}/events`, KEY, ({ type }: { type: string }) => types.push(type))
+  expect(types).toEqual((await app.events(task.id)).map(({ event }) => event))
+  await expect(follow(`${app.url}/v1/tasks/task_none/events`, KEY, () => {})).rejects.toThrow('no such task')
+})
+
+test('the check of ten lines takes what the service signed, by either secret, and nothing else', async () => {
+  const { isGenuine } = await moduleOf('docs/webhooks.md')
+  const [secret, other] = [7, 8].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`)
+  const headers = signed(secret ?? '', 'dlv_1', 1_000, '{"a":1}')
+  const both = { ...headers, 'webhook-signature': `v1,AAAA ${headers['webhook-signature']}` }
+  expect(isGenuine(secret, headers, '{"a":1}', 1_010)).toBe(true)
+  expect(isGenuine(secret, both, '{"a":1}', 1_010)).toBe(true)
+  expect(isGenuine(secret, headers, '{"a":2}', 1_010)).toBe(false)
+  expect(isGenuine(other, headers, '{"a":1}', 1_010)).toBe(false)
+  expect(isGenuine(secret, headers, '{"a":1}', 2_000)).toBe(false)
+  expect(isGenuine(secret, {}, '{"a":1}', 1_010)).toBe(false)
+})
+
+/** The one block of JavaScript on a page, as the module that it is. */
+// oxlint-disable-next-line typescript/no-explicit-any
+async function moduleOf(path: string): Promise<Record<string, any>> {
+  const [code, ...more] = blocks(page(path), 'js')
+  expect(more).toEqual([])
+  return import(`data:text/javascript,${encodeURIComponent(code ?? '')}`)
+}
