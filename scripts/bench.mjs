@@ -33,6 +33,10 @@ try {
     outdir: programs,
     outExtension: { '.js': '.mjs' },
     bundle: true,
+    // CommonJS packages of the service inside an ES module still call `require` for what Node itself brings.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'\nconst require = __createRequire(import.meta.url)",
+    },
     platform: 'node',
     target: 'node20.19',
     format: 'esm',

@@ -55,13 +55,14 @@ export const GENESIS = '0'.repeat(64)
 
 /** SHA-256 over the canonical JSON of the entry without its hash. The keys stand in the order that RFC 8785 gives. */
 export function entryHash({ action, actor, data, prev_hash, seq, subject, ts }: Omit<ChainEntry, 'hash'>): string {
+  // Nearly all entries need no escape, and to see that once is quicker than to ask for it six times.
+  const quoted = PLAIN.test(action + actor.id + actor.kind + prev_hash + subject + ts) ? plainly : JSON.stringify
   const who = `{"id":${quoted(actor.id)},"kind":${quoted(actor.kind)}}`
   const what = `{"action":${quoted(action)},"actor":${who},"data":${data},"prev_hash":${quoted(prev_hash)}`
   return hash('sha256', `${what},"seq":${seq},"subject":${quoted(subject)},"ts":${quoted(ts)}}`, 'hex')
 }
 
-/** Nearly all fields need no escape, and to see that is quicker than to ask for it. */
-const quoted = (text: string) => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
+const plainly = (text: string) => `"${text}"`
 const PLAIN = /^[ !#-[\]-~]*$/
 
 /** What a checkpoint's signature covers. */

@@ -1,0 +1,198 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyRequest } from 'fastify'
+import { verifyAudit } from '../../src/audit/routes.ts'
+import { entryHash, GENESIS } from '../../src/base/audit-chain.ts'
+import { makeId } from '../../src/base/ids.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { openVault } from '../../src/connections/vault.ts'
+import { Bells } from '../../src/ctx/bells.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { LiveRuns } from '../../src/ctx/live.ts'
+import type { Scope } from '../../src/ctx/scope.ts'
+import { pooledRandom, systemWorld } from '../../src/ctx/system.ts'
+import { Tails } from '../../src/ctx/tails.ts'
+import type { Route } from '../../src/http/route.ts'
+import { getRecords } from '../../src/records/routes.ts'
+import { putRecord } from '../../src/records/upsert.ts'
+import { foldReports } from '../../src/reports/fold.ts'
+import { getAnalytics } from '../../src/reports/routes.ts'
+import { manyRows } from '../../src/store/dialect.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { goalRow, type Row } from '../result.ts'
+
+/** What a founder asks of much data: a year's report, the whole audit chain, a filter. Called without HTTP, on SQLite. */
+export async function surface(): Promise<Row[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+  const ctx = await openContext(dir)
+  try {
+    await seed(ctx)
+    return [await year(ctx), await chain(ctx), await filter(ctx)]
+  } finally {
+    await ctx.store.close()
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+const TASKS = 1_000_000
+const ENTRIES = 300_000
+const RECORDS = 100_000
+const PROJECT = 'prj_bench'
+const DAY = 24 * 60 * 60_000
+const SCOPE: Scope = {
+  actor: { kind: 'key', id: 'key_bench' },
+  role: 'admin',
+  orgId: 'org_bench',
+  projectIds: [PROJECT],
+}
+
+async function openContext(dir: string): Promise<Ctx> {
+  const store = await openSqlite(dir, 'normal')
+  const world = systemWorld('silent')
+  const wedges = { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] }
+  const memory = { bells: new Bells(), tails: new Tails(), live: new LiveRuns(), vault: openVault(world) }
+  return { config: loadConfig({}, dir), store, db: store.db, world, wedges, ...memory, replica: 'bench' }
+}
+
+async function seed(ctx: Ctx): Promise<void> {
+  const at = new Date().toISOString()
+  await ctx.store.transact(async (db) => {
+    await db
+      .insertInto('organisations')
+      .values({ id: SCOPE.orgId, name: 'bench', created_at: at, founding: 1 })
+      .execute()
+    const project = { id: PROJECT, org_id: SCOPE.orgId, slug: 'bench', name: 'bench', tier: 'default', wedges: null }
+    await db
+      .insertInto('projects')
+      .values({ ...project, created_at: at })
+      .execute()
+  })
+}
+
+/** A million finished tasks over a year, folded as the service folds them in passing. */
+async function year(ctx: Ctx): Promise<Row> {
+  const insert = manyRows('tasks', [
+    'id',
+    'project_id',
+    'wedge',
+    'task_type',
+    'status',
+    'input',
+    'actor',
+    'constraints',
+    'tools',
+    'cost_micros',
+    'last_event_id',
+    'epoch',
+    'cancel_requested',
+    'created_at',
+    'started_at',
+    'finished_at',
+  ])
+  const random = pooledRandom()
+  const start = Date.now() - 360 * DAY
+  const step = (355 * DAY) / TASKS
+  await inPages(ctx, TASKS, 10_000, (from, to) => (db) => {
+    const rows = range(from, to).map((n) => {
+      const ms = Math.floor(start + n * step)
+      const at = new Date(ms).toISOString()
+      const status = n % 10 === 0 ? 'failed' : 'succeeded'
+      const id = makeId('task', ms, random)
+      return [id, PROJECT, `wedge-${n % 5}`, 'work', status, '{}', 'null', '{}', '[]', n % 997, 5, 1, 0, at, at, at]
+    })
+    return insert(db, rows)
+  })
+  await foldReports(ctx)
+  const times = await timed(7, () => ask(ctx, getAnalytics, { days: 365 }))
+  return goalRow(
+    `analytics of a year, ${TASKS.toLocaleString('en-US')} tasks`,
+    'ms',
+    { service: times, bare: [] },
+    { most: 200 },
+  )
+}
+
+async function chain(ctx: Ctx): Promise<Row> {
+  const insert = manyRows('audit_entries', [
+    'chain',
+    'seq',
+    'ts',
+    'actor_kind',
+    'actor_id',
+    'action',
+    'subject',
+    'data',
+    'prev_hash',
+    'hash',
+  ])
+  let hash = GENESIS
+  const actor = { kind: 'key' as const, id: 'key_bench' }
+  const data = { wedge: 'refund-desk', task_type: 'handle_request' }
+  await inPages(ctx, ENTRIES, 10_000, (from, to) => (db) => {
+    const rows = range(from + 1, to + 1).map((seq) => {
+      const entry = {
+        seq,
+        ts: new Date(seq * 1000).toISOString(),
+        actor,
+        action: 'task.created',
+        subject: `task_${seq}`,
+      }
+      const prev_hash = hash
+      hash = entryHash({ ...entry, data: JSON.stringify({ task_type: data.task_type, wedge: data.wedge }), prev_hash })
+      const text = JSON.stringify({ task_type: data.task_type, wedge: data.wedge })
+      return [PROJECT, seq, entry.ts, actor.kind, actor.id, entry.action, entry.subject, text, prev_hash, hash]
+    })
+    return insert(db, rows)
+  })
+  await ctx.store.transact((db) =>
+    db.insertInto('audit_heads').values({ chain: PROJECT, seq: ENTRIES, hash }).execute(),
+  )
+  const times = await timed(5, async () => {
+    const verdict = await ask(ctx, verifyAudit, {})
+    if (!(verdict as { ok: boolean }).ok) throw new Error(`the chain does not verify: ${JSON.stringify(verdict)}`)
+  })
+  const rates = times.map((ms) => (ENTRIES / ms) * 1000)
+  return goalRow('audit entries verified', 'entries/s', { service: rates, bare: [] }, { least: 200_000 })
+}
+
+async function filter(ctx: Ctx): Promise<Row> {
+  for (let n = 0; n < RECORDS; n += 500) {
+    await Promise.all(
+      range(n, n + 500).map((i) => {
+        const value = { customer: `c${i % 5000}`, amount: i % 1000, open: i % 7 === 0 }
+        return putRecord(ctx, PROJECT, { wedge: 'w', collection: 'invoices', key: `k${i}`, value }, SCOPE.actor)
+      }),
+    )
+  }
+  const where = JSON.stringify({ customer: 'c42', amount: { $gte: 10 } })
+  const times = await timed(15, () => ask(ctx, getRecords, { wedge: 'w', collection: 'invoices', where, limit: 50 }))
+  const name = `filter on ${RECORDS.toLocaleString('en-US')} records`
+  return goalRow(name, 'ms', { service: times, bare: [] }, { most: 50 })
+}
+
+/** Calls a route as the plane does, with a query that was judged already. */
+function ask(ctx: Ctx, route: Route<Scope>, query: object): Promise<unknown> {
+  // The handlers of these routes look at the query alone.
+  const request = { headers: {} } as FastifyRequest
+  return route.run({ ctx, scope: SCOPE, params: {}, request, judge: () => ({ query, body: undefined }) })
+}
+
+async function timed(rounds: number, work: () => Promise<unknown>): Promise<number[]> {
+  await work()
+  const times: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const start = performance.now()
+    await work()
+    times.push(performance.now() - start)
+  }
+  return times
+}
+
+type Write = (db: Ctx['db']) => Promise<void>
+
+async function inPages(ctx: Ctx, all: number, size: number, page: (from: number, to: number) => Write): Promise<void> {
+  for (let from = 0; from < all; from += size) await ctx.store.transact(page(from, Math.min(all, from + size)))
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
