@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { NOTICES } from '../../src/events/notices.ts'
+import { TOOLS } from '../../src/mcp/tools.ts'
+import { page, pages, ROOT } from './pages.ts'
+
+const source = (path: string): string => readFileSync(join(ROOT, 'src', path), 'utf8')
+
+/** The first column of the tables below a heading, without its marks. */
+function rowsBelow(path: string, heading: string): string[] {
+  const [, section = ''] = page(path).split(`\n## ${heading}\n`)
+  const [own = ''] = section.split('\n## ')
+  return [...own.matchAll(/^\| `([^`]+)`/gm)].map(([, word = '']) => word)
+}
+
+test('the page on events lists the types that exist', () => {
+  const [, table = ''] = /interface EventData \{([\s\S]*?)\n\}/.exec(source('events/types.ts')) ?? []
+  const types = [...table.matchAll(/^ {2}'?([a-z.]+)'?: \{/gm)].map(([, type]) => type)
+  expect(types).toHaveLength(13)
+  expect(rowsBelow('docs/events.md', 'The thirteen types')).toEqual(types)
+})
+
+test('the page on webhooks lists the notices that exist', () => {
+  expect(rowsBelow('docs/webhooks.md', 'Notices')).toEqual([...NOTICES])
+})
+
+test('the page on MCP lists the tools that exist, with their roles', () => {
+  const rows = [...page('docs/mcp.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, role]) => ({ name, role }))
+  expect(rows).toEqual(TOOLS.map(({ described, role }) => ({ name: described.name, role })))
+})
+
+test('the agent protocol shows every route of the sandbox plane', () => {
+  const routes = [...source('runs/sandbox-routes.ts').matchAll(/route\('([A-Z]+)', '(\/v1\/internal[^']*)'/g)]
+  expect(routes.length).toBeGreaterThan(10)
+  const shown = rowsBelow('docs/agent-protocol.md', 'The sandbox plane').map((call) => call.replace(/\?.*/, ''))
+  const isShown = (method = '', path = '') => {
+    const pattern = new RegExp(`^${method} ${path.replace(/:\w+/g, '[^/]+').replace('*', '.+')}$`)
+    return shown.some((call) => pattern.test(call))
+  }
+  expect(routes.filter(([, method, path]) => !isShown(method, path)).map(([all]) => all)).toEqual([])
+})
+
+test('every JSON on the pages is JSON', () => {
+  for (const path of pages()) {
+    for (const [, json = ''] of page(path).matchAll(/^```json\n([\s\S]*?)^```$/gm)) {
+      expect(() => JSON.parse(json), `${path}: ${json.slice(0, 80)}`).not.toThrow()
+    }
+  }
+})
