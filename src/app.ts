@@ -43,15 +43,43 @@ export interface App {
   stop(): Promise<void>
 }
 
+/** The doors open before the sandbox is tried: what comes meanwhile waits in the queue. */
 export async function startApp(config: Config, world: World): Promise<App> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   // A list that cannot be read must not be found out by the first action.
   reachOf(config.egressAllow)
-  const [ctx, driver] = await Promise.all([
-    openContext(config, world),
-    pickDriver(config.sandbox, (line) => world.log.info(line), [config.dataDir]),
-  ])
+  const picking = pickDriver(config.sandbox, (line) => world.log.info(line), [config.dataDir])
+  // Whoever awaits it hears of a failure; until then it is not left alone.
+  picking.catch(() => {})
+  const ctx = await openContext(config, world)
   const { key } = await bootstrap(ctx)
+  await clearLeftOvers(ctx)
+  let draining = false
+  const http = servePublicPlanes(ctx, picking, () => draining)
+  const url = await http.listen({ host: config.host, port: config.port })
+  const { driver, loops, close } = await startWork(ctx, picking).catch(async (error) => {
+    await http.close()
+    await ctx.store.close()
+    throw error
+  })
+  return {
+    ctx,
+    driver,
+    url,
+    firstKey: key,
+    async stop() {
+      draining = true
+      await close(() => http.close())
+      for (const loop of loops) await loop.stop()
+      ctx.wedges.stop()
+      await ctx.store.close()
+    },
+  }
+}
+
+/** What goes on behind the doors: the runner with its cells, and the sweepers. */
+async function startWork(ctx: Ctx, picking: Promise<Driver>) {
+  const driver = await picking
   const workflows = new WorkflowCells(ctx, driver, agentDir())
   let sandboxPlane: FastifyInstance
   const runner = new Runner(ctx, driver, {
@@ -60,27 +88,18 @@ export async function startApp(config: Config, world: World): Promise<App> {
   })
   sandboxPlane = serveSandboxPlane(ctx, runner, workflows)
   await sandboxPlane.ready()
-  let draining = false
-  const http = servePublicPlanes(ctx, driver, () => draining)
-  await clearLeftOvers(ctx)
   await logBlueprintProblems(ctx)
   const loops = [...sweepers(ctx), runner]
   for (const loop of loops) loop.start()
-  const url = await http.listen({ host: config.host, port: config.port })
   return {
-    ctx,
     driver,
-    url,
-    firstKey: key,
-    async stop() {
-      draining = true
+    loops,
+    /** Runs end first, while their followers can still be told; then the doors, then what served the agents. */
+    close: async (closeDoors: () => Promise<unknown>) => {
       await runner.stop()
-      await http.close()
+      await closeDoors()
       await sandboxPlane.close()
       await workflows.close()
-      for (const loop of loops) await loop.stop()
-      ctx.wedges.stop()
-      await ctx.store.close()
     },
   }
 }

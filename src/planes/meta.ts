@@ -7,7 +7,7 @@ import type { Driver } from '../sandbox/driver.ts'
 import { VERSION } from './version.ts'
 
 /** What this deployment is: its wedges, store, sandbox and model, and what is wrong with any of them. */
-export const getMeta = (driver: Pick<Driver, 'kind' | 'isolation'>) =>
+export const getMeta = (driver: Promise<Pick<Driver, 'kind' | 'isolation'>>) =>
   read('/v1/meta', {
     summary: 'Wedges, store, sandbox and model of this deployment',
     answers: {
@@ -21,15 +21,18 @@ export const getMeta = (driver: Pick<Driver, 'kind' | 'isolation'>) =>
         replica: z.string(),
       }),
     },
-    handle: async ({ ctx }) => ({
-      version: VERSION,
-      wedges: wedgesOf(ctx),
-      problems: ctx.wedges.problems(),
-      store: { kind: ctx.store.kind },
-      sandbox: { kind: driver.kind, isolation: driver.isolation },
-      model: modelOf(ctx),
-      replica: ctx.replica,
-    }),
+    handle: async ({ ctx }) => {
+      const { kind, isolation } = await driver
+      return {
+        version: VERSION,
+        wedges: wedgesOf(ctx),
+        problems: ctx.wedges.problems(),
+        store: { kind: ctx.store.kind },
+        sandbox: { kind, isolation },
+        model: modelOf(ctx),
+        replica: ctx.replica,
+      }
+    },
   })
 
 function wedgesOf(ctx: Ctx) {

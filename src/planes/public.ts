@@ -16,7 +16,7 @@ import { pages } from './pages.ts'
 import { VERSION } from './version.ts'
 
 /** The server that people and programs reach: the open routes, the founder's and the client's plane. */
-export function servePublicPlanes(ctx: Ctx, driver: Driver, isDraining: () => boolean): FastifyInstance {
+export function servePublicPlanes(ctx: Ctx, driver: Promise<Driver>, isDraining: () => boolean): FastifyInstance {
   const app = httpServer(ctx)
   const open = { ...openPlane(isDraining), Portal: openClientRoutes }
   const founder = { ...founderPlane, Service: [getMeta(driver)] }
