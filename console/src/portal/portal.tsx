@@ -1,6 +1,8 @@
-import { type ReactNode, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Button } from '../ui/button.tsx'
-import { type Client, currentClient, linkToken, openSession, type Thread, threads } from './session.ts'
+import { Frame } from './frame.tsx'
+import { Own } from './own.tsx'
+import { type Client, currentClient, linkToken, openSession } from './session.ts'
 
 /** The customer's side: a link opens it, by a click; then its conversations. */
 export function Portal() {
@@ -11,14 +13,8 @@ export function Portal() {
     else void currentClient().then(setClient)
   }, [link])
   if (client === 'asking') return <Frame> </Frame>
-  if (client) return <Threads client={client} />
+  if (client) return <Own client={client} />
   return link ? <Landing link={link} onOpen={setClient} /> : <NoLink />
-}
-
-function Frame({ children }: { children: ReactNode }) {
-  return (
-    <main className="mx-auto flex min-h-dvh w-full max-w-xl flex-col gap-4 p-4 pt-[12vh] text-base">{children}</main>
-  )
 }
 
 function Landing({ link, onOpen }: { link: string; onOpen: (client: Client) => void }) {
@@ -57,29 +53,6 @@ function NoLink() {
     <Frame>
       <h1 className="text-xl font-semibold">You are not signed in</h1>
       <p className="text-muted">Open the link that you were sent. If it no longer works, ask for a new one.</p>
-    </Frame>
-  )
-}
-
-function Threads({ client }: { client: Client }) {
-  const [list, setList] = useState<Thread[] | null>(null)
-  useEffect(() => void threads().then(setList, () => setList([])), [])
-  return (
-    <Frame>
-      <h1 className="text-xl font-semibold">
-        You are signed in{client.display_name ? ` as ${client.display_name}` : ''}
-      </h1>
-      {list?.length === 0 && <p className="text-muted">There is no conversation yet.</p>}
-      <ul className="flex flex-col gap-2">
-        {list?.map(({ id, subject, status, updated_at }) => (
-          <li key={id} className="panel flex items-center gap-3 px-4 py-3">
-            <span className="font-medium">{subject || 'Conversation'}</span>
-            <span className="ml-auto text-xs text-muted">
-              {status} · {new Date(updated_at).toLocaleDateString()}
-            </span>
-          </li>
-        ))}
-      </ul>
     </Frame>
   )
 }

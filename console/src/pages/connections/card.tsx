@@ -1,4 +1,5 @@
 import { call } from '../../api/http.ts'
+import { textOf } from '../../api/json.ts'
 import type { Authorisation, Connection } from '../../api/setup.ts'
 import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
@@ -36,7 +37,7 @@ export function ConnectionCard({
           <Tag tone={ready ? 'ok' : 'wait'}>{humanize(status)}</Tag>
         </span>
       </div>
-      <p className="truncate font-mono text-xs text-muted">{where ? String(where) : 'no address yet'}</p>
+      <p className="truncate font-mono text-xs text-muted">{textOf(where) || 'no address yet'}</p>
       {client_id && <p className="text-xs text-muted">belongs to client {client_id.slice(-8)}</p>}
       <Health connection={connection} />
       <Actions connection={connection} onSecret={onSecret} onChange={onChange} />

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { call } from '../../api/http.ts'
+import { textOf } from '../../api/json.ts'
 import { CONNECTION_KINDS, type Connection, type ConnectionKind } from '../../api/setup.ts'
 import type { JsonObject } from '../../api/types.ts'
 import { useWrite } from '../../api/write.ts'
@@ -71,7 +72,7 @@ export function ConnectionForm({
           key={field.name}
           label={field.label}
           hint={field.hint}
-          value={String(config[field.name] ?? '')}
+          value={textOf(config[field.name])}
           onChange={(event) => setConfig({ ...config, [field.name]: event.target.value })}
         />
       ))}

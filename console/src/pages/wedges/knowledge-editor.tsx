@@ -50,17 +50,7 @@ export function KnowledgeEditor({
         <Text label="Name" value={name} onChange={(event) => setName(event.target.value)} />
         <Choice label="Kind" value={kind} options={KINDS.map((one) => [one, one])} onChange={setKind} />
       </div>
-      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:grid-cols-2">
-        <Area label="Text" hint="Markdown" rows={14} mono value={content} onChange={setContent} />
-        <div
-          role="region"
-          aria-label="Preview"
-          tabIndex={0}
-          className="max-h-80 overflow-y-auto rounded-md bg-sunken p-3"
-        >
-          {content ? <Prose text={content} /> : <p className="text-muted">How it reads.</p>}
-        </div>
-      </div>
+      <Draft content={content} onChange={setContent} />
       {item && (
         <Button
           small
@@ -73,5 +63,21 @@ export function KnowledgeEditor({
         </Button>
       )}
     </FormDialog>
+  )
+}
+
+function Draft({ content, onChange }: { content: string; onChange: (content: string) => void }) {
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:grid-cols-2">
+      <Area label="Text" hint="Markdown" rows={14} mono value={content} onChange={onChange} />
+      <div
+        role="region"
+        aria-label="Preview"
+        tabIndex={0}
+        className="max-h-80 overflow-y-auto rounded-md bg-sunken p-3"
+      >
+        {content ? <Prose text={content} /> : <p className="text-muted">How it reads.</p>}
+      </div>
+    </div>
   )
 }

@@ -1,0 +1,72 @@
+import { createParser } from 'eventsource-parser'
+import { asked } from './session.ts'
+
+/** How a piece of work stands, in words for who asked for it. */
+export interface Work {
+  now: string
+  ended: boolean
+  files: { id: string; name: string }[]
+}
+
+interface Told {
+  id: number
+  type: string
+  data: { text?: unknown; status?: unknown; artifact_id?: unknown; name?: unknown }
+}
+
+const RETRY_MS = 1_500
+
+/** Follows one task to its end, over gaps, and tells after each event how the work stands. */
+export async function followWork(taskId: string, signal: AbortSignal, onWork: (work: Work) => void): Promise<void> {
+  let work: Work = { now: 'Received', ended: false, files: [] }
+  let last = 0
+  onWork(work)
+  while (!signal.aborted && !work.ended) {
+    try {
+      await readEvents(taskId, last, signal, (told) => {
+        if (told.id <= last) return
+        last = told.id
+        work = after(work, told)
+        onWork(work)
+      })
+    } catch (error) {
+      if (signal.aborted || (error instanceof Error && error.message === 'expired')) return
+    }
+    if (!work.ended) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  }
+}
+
+async function readEvents(taskId: string, last: number, signal: AbortSignal, onTold: (told: Told) => void) {
+  const headers = { accept: 'text/event-stream', ...(last > 0 && { 'last-event-id': String(last) }) }
+  const response = await asked(`/tasks/${taskId}/events`, { signal, headers })
+  const parser = createParser({
+    onEvent({ event, data }) {
+      // Each frame carries a whole event, as the contract says.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      if (event !== 'error') onTold(JSON.parse(data) as Told)
+    },
+  })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) parser.feed(piece.value)
+}
+
+function after(work: Work, { type, data }: Told): Work {
+  if (type === 'progress' && typeof data.text === 'string') return { ...work, now: data.text }
+  if (type === 'step.started' || type === 'tool.called') return { ...work, now: 'Working on it' }
+  if (type === 'task.finished') {
+    return { ...work, ended: true, now: data.status === 'succeeded' ? 'Done' : 'This needs a person; we will get back' }
+  }
+  if (type !== 'artifact.created') return work
+  return { ...work, files: [...work.files, { id: String(data.artifact_id), name: String(data.name) }] }
+}
+
+/** A link cannot send the credential, so the bytes are fetched and then handed to the browser. */
+export async function saveFile({ id, name }: { id: string; name: string }): Promise<void> {
+  const response = await asked(`/artifacts/${id}`)
+  const url = URL.createObjectURL(await response.blob())
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name.split('/').at(-1) ?? name
+  link.click()
+  URL.revokeObjectURL(url)
+}

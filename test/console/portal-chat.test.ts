@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { barriers, sharedConsole } from './browser.ts'
+
+describe('the conversations of the portal', () => {
+  const console = sharedConsole()
+
+  test('answers in a chat, tells how the work stands and hands over its files', async () => {
+    const connection = await console().call('POST', '/v1/connections', { kind: 'email', name: 'mail', config: {} })
+    const { body: channel } = await console().call('POST', '/v1/channels', {
+      connection_id: connection.body.id,
+      address: 'help@example.com',
+      wedge: 'inbox-triage',
+      task_type: 'acknowledge',
+    })
+    const { body: arrived } = await console().call('POST', `/v1/channels/${channel.id}/inbound`, {
+      from: { handle: 'grace@example.com', name: 'Grace' },
+      subject: 'Locked out',
+      body: 'I cannot log in.',
+    })
+    await console().call('POST', '/v1/cases', {
+      wedge: 'inbox-triage',
+      title: 'Access of Grace',
+      client_id: arrived.client_id,
+    })
+    const { body: link } = await console().call('POST', `/v1/clients/${arrived.client_id}/portal-link`)
+    const path = `/portal#${link.token}`
+    const page = await console().open(path, { signedIn: false, viewport: { width: 360, height: 700 } })
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('Access of Grace').waitFor()
+    expect(await barriers(page)).toEqual([])
+
+    await page.getByRole('button', { name: /Locked out/ }).click()
+    await page.getByText('I cannot log in.').waitFor()
+    await page.getByLabel('Your message').fill('It is urgent.')
+    await page.keyboard.press('Enter')
+    await page.getByText('It is urgent.').waitFor()
+    await page.locator('[data-ended="true"]').nth(1).waitFor()
+    await expect.poll(() => page.getByRole('log').locator('.self-start').count(), { timeout: 30_000 }).toBe(2)
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download output.json' }).last().click()
+    expect((await saved).suggestedFilename()).toBe('output.json')
+    expect(await barriers(page)).toEqual([])
+    await page.reload()
+    await page.getByText('It is urgent.').waitFor()
+  })
+})
