@@ -25,20 +25,22 @@ const MOST_DATA = 64 * 1024
 /** As for what comes over HTTP: deeper values can be read, but the stack ends when they are written out again. */
 const MOST_LEVELS = 64
 
-export function hear(line: JsonObject): Heard {
+/** `length` is that of the line as it was written. */
+export function hear(line: JsonObject, length: number): Heard {
   if (nestsDeeper(line, MOST_LEVELS)) return { kind: 'refused', why: `a line that nests deeper than ${MOST_LEVELS}` }
-  if (line.event !== undefined) return hearEvent(line.event, line.data)
+  if (line.event !== undefined) return hearEvent(line.event, line.data, length)
   if (isJsonObject(line.artifact)) return hearArtifact(line.artifact)
   if (line.output !== undefined) return { kind: 'output', output: line.output }
   if (typeof line.error === 'string') return { kind: 'error', message: line.error.slice(0, 2000) }
   return { kind: 'refused', why: 'a line that is neither event, artifact, output nor error' }
 }
 
-function hearEvent(type: Json, data: Json | undefined): Heard {
+function hearEvent(type: Json, data: Json | undefined, length: number): Heard {
   if (!isAgentEvent(type)) return { kind: 'refused', why: 'an event that agents may not write' }
   if (!isJsonObject(data)) return { kind: 'refused', why: `an event without data: ${type}` }
   const event = EVENTS[type](data)
-  const size = JSON.stringify(event).length
+  // Shaping only shortens, so a short line makes a short event.
+  const size = length <= MOST_DATA ? length : JSON.stringify(event).length
   if (size > MOST_DATA) return { kind: 'refused', why: `an event that is too large: ${type}` }
   return { kind: 'event', event, size }
 }

@@ -9,7 +9,7 @@ import type { Cell, CellExit, CellLimits, CellSpec, Driver } from '../sandbox/dr
 
 /** What a run hears from its cell. */
 export interface Listener {
-  line(line: JsonObject): void
+  line(line: JsonObject, length: number): void
   exit(exit: CellExit): void
 }
 
@@ -121,7 +121,7 @@ function ready(cell: Cell, { id, socketInside, closeDoor }: Door): Promise<OpenC
     cell.onLine((line) => {
       const said = parse(line)
       if (said?.ready === true) return resolve(open)
-      if (said && typeof said.run === 'string') listeners.get(said.run)?.line(said)
+      if (said && typeof said.run === 'string') listeners.get(said.run)?.line(said, line.length)
     })
     void cell.exited.then((exit) => {
       ended = exit

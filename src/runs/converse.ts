@@ -66,8 +66,8 @@ function listener({ ctx, run, cell, log, artifacts, end }: Conversation): Listen
   const said = { events: 0, size: 0, files: 0 }
   return {
     exit: (exit) => end({ kind: 'crashed', exit }),
-    line(line) {
-      const heard = hear(line)
+    line(line, length) {
+      const heard = hear(line, length)
       if (heard.kind === 'event') {
         said.size += heard.size
         if (++said.events > MOST_EVENTS || said.size > MOST_SAID) return end({ kind: 'flooded' })
