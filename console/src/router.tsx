@@ -131,10 +131,47 @@ const wedge = createRoute({
   component: lazyRouteComponent(() => import('./pages/wedges/wedge.tsx'), 'WedgePage'),
 })
 
-const tree = root.addChildren([
-  signIn,
-  shell.addChildren([home, approvals, tasks, task, run, connections, wedges, wedge]),
-])
+const clients = createRoute({
+  getParentRoute: () => shell,
+  path: '/clients',
+  component: lazyRouteComponent(() => import('./pages/clients/list.tsx'), 'Clients'),
+})
+
+const client = createRoute({
+  getParentRoute: () => shell,
+  path: '/clients/$clientId',
+  component: lazyRouteComponent(() => import('./pages/clients/client.tsx'), 'ClientPage'),
+})
+
+const thread = createRoute({
+  getParentRoute: () => shell,
+  path: '/threads/$threadId',
+  component: lazyRouteComponent(() => import('./pages/clients/thread.tsx'), 'ThreadPage'),
+})
+
+const cases = createRoute({
+  getParentRoute: () => shell,
+  path: '/cases',
+  validateSearch: (search: Record<string, unknown>): { wedge?: string; closed?: string } => ({
+    ...text('wedge', search),
+    ...text('closed', search),
+  }),
+  component: lazyRouteComponent(() => import('./pages/cases/board.tsx'), 'Board'),
+})
+
+export type SettingsView = 'keys' | 'members' | 'projects' | 'service'
+const SETTINGS_VIEWS: SettingsView[] = ['keys', 'members', 'projects', 'service']
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  validateSearch: (search: Record<string, unknown>): { view?: SettingsView } => one('view', SETTINGS_VIEWS, search),
+  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+})
+
+const work = [home, approvals, tasks, task, run, cases, clients, client, thread] as const
+const setup = [wedges, wedge, connections, settings] as const
+const tree = root.addChildren([signIn, shell.addChildren([...work, ...setup])])
 
 export const makeRouter = (queries: QueryClient) =>
   createRouter({ routeTree: tree, context: { queries }, defaultPreload: 'intent', scrollRestoration: true })

@@ -58,4 +58,72 @@ describe('the pages of the console', () => {
     await page.getByText('Of 1 past requests, 1 would pass and 0 would wait for a person').waitFor()
     expect(await barriers(page)).toEqual([])
   })
+
+  test('shows a client and what was said, and makes a link to the portal that is shown once', async () => {
+    const connection = await console().call('POST', '/v1/connections', { kind: 'email', name: 'mail', config: {} })
+    const { body: channel } = await console().call('POST', '/v1/channels', {
+      connection_id: connection.body.id,
+      address: 'help@example.com',
+      wedge: 'inbox-triage',
+      task_type: 'acknowledge',
+    })
+    await console().call('POST', `/v1/channels/${channel.id}/inbound`, {
+      from: { handle: 'grace@example.com', name: 'Grace' },
+      subject: 'Locked out',
+      body: 'I cannot log in.',
+    })
+    const page = await console().open('/clients')
+    await page.getByRole('link', { name: 'Grace' }).waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('link', { name: /Locked out/ }).click()
+    await page.getByText('Thank you, your message has reached us.').waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'The client' }).click()
+    await page.getByRole('button', { name: 'Portal link' }).click()
+    expect(await page.locator('[data-once]').textContent()).toContain('/portal#svc_')
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'I have it' }).click()
+    expect(await page.locator('[data-once]').count()).toBe(0)
+  })
+
+  test('opens a case and moves it over the board', async () => {
+    const page = await console().open('/cases')
+    await page.getByRole('button', { name: 'New case' }).click()
+    await page.getByLabel('Title').fill('Access of Grace')
+    await page.getByRole('button', { name: 'Open the case' }).click()
+    await page.getByLabel('Stage of Access of Grace').selectOption('solved')
+    const solved = page.getByRole('region', { name: 'Board' }).locator('section').filter({ hasText: 'Solved' }).last()
+    await solved.getByRole('article', { name: 'Access of Grace' }).waitFor()
+    expect(await barriers(page)).toEqual([])
+  })
+
+  test('makes a key that is shown once, and invites a member', async () => {
+    const page = await console().open('/settings')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByLabel('Name').fill('nightly')
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    expect(await page.locator('[data-once]').textContent()).toMatch(/^svc_/)
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('cell', { name: 'nightly', exact: true }).waitFor()
+    await page.goto(`${console().url}/settings?view=projects`)
+    await page.getByRole('button', { name: /^Change/ }).waitFor()
+    expect(await barriers(page)).toEqual([])
+
+    const other = await console().open('/', { signedIn: false })
+    await other.getByRole('button', { name: 'Sign up' }).click()
+    await other.getByLabel('Organisation').fill('Larkspur')
+    await other.getByLabel('Email').fill('ada@example.com')
+    await other.getByLabel('Password').fill('correct horse battery')
+    await other.getByRole('button', { name: 'Create the account' }).click()
+    await other.getByRole('link', { name: 'Settings' }).click()
+    await other.getByRole('button', { name: 'Members' }).click()
+    await other.getByRole('button', { name: 'Invite' }).click()
+    await other.getByLabel('Email').fill('bob@example.com')
+    await other.getByRole('button', { name: 'Make the invitation' }).click()
+    expect(await other.locator('[data-once]').textContent()).toContain('/sign-in#invite=')
+    await other.getByRole('button', { name: 'I have it' }).click()
+    await other.getByRole('cell', { name: 'bob@example.com', exact: true }).waitFor()
+    expect(await barriers(other)).toEqual([])
+  })
 })

@@ -126,6 +126,7 @@ export interface Manifest {
   connections?: string[]
   approvals?: { action: string; risk?: string; required?: boolean }[]
   policy?: { auto_approve?: PolicyRule[] }
+  cases?: { stages: string[]; initial: string }
   workflows?: { name: string; description?: string; input_schema?: JsonObject; output_schema?: JsonObject }[]
 }
 

@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { casesQuery } from '../../api/customers.ts'
+import { asCurl } from '../../api/http.ts'
+import { wedgesQuery } from '../../api/queries.ts'
+import type { WedgeSummary } from '../../api/types.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Waiting } from '../../ui/empty.tsx'
+import { Check } from '../../ui/form.tsx'
+import { humanize } from '../../ui/json.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Count, Tabs } from '../../ui/tabs.tsx'
+import { CaseCard } from './card.tsx'
+import { CaseForm } from './form.tsx'
+
+const route = getRouteApi('/shell/cases')
+
+/** Cases by stage, as the wedge names them. */
+export function Board() {
+  const { wedge: chosen, closed = '' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [open, setOpen] = useState(false)
+  const { data: wedges } = useQuery(wedgesQuery)
+  const staged = wedges?.filter(({ manifest }) => manifest.cases) ?? []
+  const wedge = staged.find((one) => one.wedge === chosen) ?? staged[0]
+  return (
+    <Page
+      title="Cases"
+      lead="What takes longer than one task, by stage."
+      actions={
+        <>
+          <Check
+            label="Closed"
+            checked={closed === '1'}
+            onChange={(to) =>
+              void navigate({ search: { ...(chosen && { wedge: chosen }), ...(to && { closed: '1' }) } })
+            }
+          />
+          <Button look="primary" icon={<Plus size={14} />} disabled={!wedge} onClick={() => setOpen(true)}>
+            New case
+          </Button>
+        </>
+      }
+    >
+      {!wedges && <Waiting className="h-96" />}
+      {wedges && !wedge && (
+        <Empty title="No wedge has cases">A wedge that works in cases names their stages in its wedge.json.</Empty>
+      )}
+      {wedge && (
+        <>
+          <Tabs
+            label="Cases by wedge"
+            value={wedge.wedge}
+            tabs={staged.map(({ wedge, title }) => ({ value: wedge, label: title }))}
+            onChange={(to) => void navigate({ search: { wedge: to, ...(closed && { closed }) } })}
+          />
+          <Stages key={wedge.wedge} wedge={wedge} status={closed === '1' ? 'closed' : 'open'} />
+          {open && <CaseForm wedge={wedge} onClose={() => setOpen(false)} />}
+        </>
+      )}
+    </Page>
+  )
+}
+
+function Stages({ wedge, status }: { wedge: WedgeSummary; status: 'open' | 'closed' }) {
+  const query = useQuery(casesQuery(wedge.wedge, status))
+  const stages = wedge.manifest.cases?.stages ?? []
+  const body = { wedge: wedge.wedge, title: 'The case of Ada' }
+  return (
+    <Loaded query={query}>
+      {(cases) => (
+        <>
+          <div
+            role="region"
+            aria-label="Board"
+            tabIndex={0}
+            className="grid auto-cols-[minmax(15rem,1fr)] grid-flow-col gap-3 overflow-x-auto pb-2"
+          >
+            {stages.map((stage) => {
+              const here = cases.filter((one) => one.stage === stage)
+              return (
+                <section key={stage} className="flex flex-col gap-2 rounded-md bg-sunken p-2">
+                  <h2 className="flex items-center gap-2 px-1 font-semibold">
+                    {humanize(stage)} <Count value={here.length} />
+                  </h2>
+                  {here.map((one) => (
+                    <CaseCard key={one.id} found={one} stages={stages} />
+                  ))}
+                </section>
+              )
+            })}
+          </div>
+          {cases.length === 0 && (
+            <Empty
+              title={status === 'open' ? 'No case is open' : 'No case is closed'}
+              curl={asCurl('/v1/cases', { method: 'POST', body })}
+            />
+          )}
+        </>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,77 @@
+import { Link } from '@tanstack/react-router'
+import type { Case } from '../../api/customers.ts'
+import { call } from '../../api/http.ts'
+import { useWrite } from '../../api/write.ts'
+import { Button } from '../../ui/button.tsx'
+import { Fields, humanize } from '../../ui/json.tsx'
+import { Ago } from '../../ui/time.tsx'
+
+export function CaseCard({ found, stages }: { found: Case; stages: string[] }) {
+  const { id, title, stage, status, data, task_ids, client_id, updated_at } = found
+  const name = title || id.slice(-8)
+  const change = useWrite(
+    (body: { stage?: string; status?: 'open' | 'closed' }) => call(`/v1/cases/${id}`, { method: 'PUT', body }),
+    { stale: ['cases'] },
+  )
+  return (
+    <article aria-label={name} className="panel flex flex-col gap-2 p-3">
+      <h3 className="font-medium break-words">{name}</h3>
+      <p className="flex flex-wrap gap-x-3 text-xs text-muted">
+        <Link to="/tasks" search={{ case_id: id }} className="text-accent underline">
+          {task_ids.length} {task_ids.length === 1 ? 'task' : 'tasks'}
+        </Link>
+        {client_id && (
+          <Link to="/clients/$clientId" params={{ clientId: client_id }} className="text-accent underline">
+            client
+          </Link>
+        )}
+        <span className="ml-auto">
+          <Ago ts={updated_at} />
+        </span>
+      </p>
+      <details>
+        <summary className="text-xs text-muted">More</summary>
+        <div className="flex flex-col gap-2 py-2">
+          {Object.keys(data).length > 0 && <Fields value={data} />}
+          <History entries={found.history} />
+        </div>
+      </details>
+      <div className="flex gap-2">
+        <select
+          aria-label={`Stage of ${name}`}
+          className="field h-7 py-0 text-xs"
+          value={stage}
+          disabled={change.isPending}
+          onChange={(event) => change.mutate({ stage: event.target.value })}
+        >
+          {stages.map((one) => (
+            <option key={one} value={one}>
+              {humanize(one)}
+            </option>
+          ))}
+        </select>
+        <Button
+          small
+          disabled={change.isPending}
+          onClick={() => change.mutate({ status: status === 'open' ? 'closed' : 'open' })}
+        >
+          {status === 'open' ? 'Close' : 'Open again'}
+        </Button>
+      </div>
+    </article>
+  )
+}
+
+function History({ entries }: { entries: Case['history'] }) {
+  return (
+    <ol className="flex flex-col gap-1 text-xs text-muted">
+      {entries.map(({ from, to, at, by, note }, i) => (
+        <li key={i}>
+          {from === null || from === to ? humanize(to) : `${humanize(from)} → ${humanize(to)}`} by {by.kind},{' '}
+          <Ago ts={at} />
+          {note && <span className="block text-text">{note}</span>}
+        </li>
+      ))}
+    </ol>
+  )
+}

@@ -1,0 +1,74 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type Message, type Thread, threadQuery } from '../../api/customers.ts'
+import { call } from '../../api/http.ts'
+import { useWrite } from '../../api/write.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Ago } from '../../ui/time.tsx'
+
+const route = getRouteApi('/shell/threads/$threadId')
+
+/** A conversation as both sides know it, each message with the work that it asked for or came from. */
+export function ThreadPage() {
+  const { threadId } = route.useParams()
+  const query = useQuery(threadQuery(threadId))
+  return (
+    <Page
+      title={query.data?.subject || 'Conversation'}
+      lead={query.data ? `${query.data.status}, ${query.data.message_count} messages` : ' '}
+      actions={query.data && <ThreadActions thread={query.data} />}
+    >
+      <Loaded query={query}>
+        {({ messages }) => (
+          <ol aria-label="Messages" className="flex max-w-3xl flex-col gap-3">
+            {messages.map((message) => (
+              <MessageLine key={message.id} message={message} />
+            ))}
+          </ol>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function ThreadActions({ thread: { id, client_id, status } }: { thread: Thread }) {
+  const to = status === 'open' ? 'closed' : 'open'
+  const set = useWrite(() => call(`/v1/threads/${id}`, { method: 'PUT', body: { status: to } }), { stale: ['tasks'] })
+  return (
+    <>
+      <Link to="/clients/$clientId" params={{ clientId: client_id }} className={buttonClass()}>
+        The client
+      </Link>
+      <Button disabled={set.isPending} onClick={() => set.mutate()}>
+        {status === 'open' ? 'Close' : 'Open again'}
+      </Button>
+    </>
+  )
+}
+
+function MessageLine({ message: { direction, from, to, body, task_id, created_at } }: { message: Message }) {
+  const theirs = direction === 'inbound'
+  const who = theirs ? (from?.name ?? from?.handle ?? 'the client') : to ? `to ${to.join(', ')}` : 'the service'
+  return (
+    <li className={`flex max-w-[85%] flex-col gap-1 ${theirs ? 'self-start' : 'items-end self-end'}`}>
+      <p
+        className={`rounded-lg px-3.5 py-2 break-words whitespace-pre-wrap ${theirs ? 'border border-line bg-surface' : 'bg-accent-soft'}`}
+      >
+        {body}
+      </p>
+      <p className="text-xs text-muted">
+        {who} · <Ago ts={created_at} />
+        {task_id && (
+          <>
+            {' · '}
+            <Link to="/tasks/$taskId" params={{ taskId: task_id }} className="text-accent underline">
+              task
+            </Link>
+          </>
+        )}
+      </p>
+    </li>
+  )
+}

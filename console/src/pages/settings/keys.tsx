@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/http.ts'
+import { type Key, keysQuery } from '../../api/setup.ts'
+import { useWrite } from '../../api/write.ts'
+import { Button } from '../../ui/button.tsx'
+import { Choice, Text } from '../../ui/form.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Once } from '../../ui/once.tsx'
+import { Section, Table } from '../../ui/table.tsx'
+import { Ago } from '../../ui/time.tsx'
+
+/** Keys for programs, each to this project alone. */
+export function Keys() {
+  const query = useQuery(keysQuery)
+  const [making, setMaking] = useState(false)
+  const [made, setMade] = useState<string | null>(null)
+  return (
+    <Section
+      title="Keys of this project"
+      actions={
+        <Button small look="primary" onClick={() => setMaking(true)}>
+          New key
+        </Button>
+      }
+    >
+      <Loaded query={query}>
+        {(keys) => (
+          <Table label="Keys" head={['Name', 'Role', 'Key', 'Last used', 'Revoke']}>
+            {keys.map((key) => (
+              <KeyRow key={key.id} held={key} />
+            ))}
+          </Table>
+        )}
+      </Loaded>
+      {making && <KeyForm onMade={setMade} onClose={() => setMaking(false)} />}
+      {made && (
+        <Once
+          title="Your new key"
+          lead="Copy it now: only its hash is kept, and nobody can show it again."
+          value={made}
+          onClose={() => setMade(null)}
+        />
+      )}
+    </Section>
+  )
+}
+
+function KeyRow({ held: { id, name, role, hint, last_used_at } }: { held: Key }) {
+  const revoke = useWrite(() => call(`/v1/keys/${id}`, { method: 'DELETE' }), { stale: ['keys'] })
+  return (
+    <tr>
+      <td className="font-medium">{name}</td>
+      <td>{role}</td>
+      <td className="font-mono text-xs">{hint}</td>
+      <td className="text-muted">{last_used_at ? <Ago ts={last_used_at} /> : 'never'}</td>
+      <td>
+        <Button
+          small
+          look="danger"
+          disabled={revoke.isPending}
+          onClick={() => confirm(`Revoke the key ${name}? Programs that use it stop at once.`) && revoke.mutate()}
+        >
+          Revoke<span className="sr-only"> {name}</span>
+        </Button>
+      </td>
+    </tr>
+  )
+}
+
+function KeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClose: () => void }) {
+  const [name, setName] = useState('')
+  const [role, setRole] = useState('operator')
+  const make = useWrite(() => call<{ key: string }>('/v1/keys', { method: 'POST', body: { name, role } }), {
+    stale: ['keys'],
+    onDone: ({ key }) => {
+      onClose()
+      onMade(key)
+    },
+  })
+  return (
+    <FormDialog
+      title="New key"
+      submit="Make the key"
+      ready={name.trim() !== ''}
+      busy={make.isPending}
+      onSubmit={() => make.mutate()}
+      onClose={onClose}
+    >
+      <Text label="Name" hint="what uses it" value={name} onChange={(event) => setName(event.target.value)} />
+      <Choice
+        label="Role"
+        value={role}
+        options={['admin', 'operator', 'viewer'].map((one) => [one, one])}
+        onChange={setRole}
+      />
+    </FormDialog>
+  )
+}

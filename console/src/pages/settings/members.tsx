@@ -1,0 +1,116 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/http.ts'
+import { type Member, membersQuery } from '../../api/setup.ts'
+import { useWrite } from '../../api/write.ts'
+import { Button } from '../../ui/button.tsx'
+import { Choice, Text } from '../../ui/form.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Once } from '../../ui/once.tsx'
+import { Section, Table } from '../../ui/table.tsx'
+
+const ROLES = ['owner', 'admin', 'operator', 'viewer']
+
+/** People of the organisation. A key is no person and sees none. */
+export function Members({ isKey }: { isKey: boolean }) {
+  if (isKey)
+    return <p className="panel p-4 text-muted">Sign in as a member to see who is here; a key sees no people.</p>
+  return <People />
+}
+
+function People() {
+  const query = useQuery(membersQuery)
+  const [inviting, setInviting] = useState(false)
+  const [invite, setInvite] = useState<string | null>(null)
+  return (
+    <Section
+      title="Members of the organisation"
+      actions={
+        <Button small look="primary" onClick={() => setInviting(true)}>
+          Invite
+        </Button>
+      }
+    >
+      <Loaded query={query}>
+        {(members) => (
+          <Table label="Members" head={['Email', 'Name', 'Status', 'Role', 'Remove']}>
+            {members.map((member) => (
+              <MemberRow key={member.id} member={member} />
+            ))}
+          </Table>
+        )}
+      </Loaded>
+      {inviting && <InviteForm onMade={setInvite} onClose={() => setInviting(false)} />}
+      {invite && (
+        <Once
+          title="Invitation"
+          lead="Send this link to whom you invite. It works once and is not shown again."
+          value={`${location.origin}/sign-in#invite=${encodeURIComponent(invite)}`}
+          onClose={() => setInvite(null)}
+        />
+      )}
+    </Section>
+  )
+}
+
+function MemberRow({ member: { id, email, name, status, role } }: { member: Member }) {
+  const stale = ['members']
+  const change = useWrite((to: string) => call(`/v1/members/${id}`, { method: 'PUT', body: { role: to } }), { stale })
+  const remove = useWrite(() => call(`/v1/members/${id}`, { method: 'DELETE' }), { stale })
+  return (
+    <tr>
+      <td className="font-medium">{email}</td>
+      <td>{name ?? '—'}</td>
+      <td className="text-muted">{status}</td>
+      <td>
+        <select
+          aria-label={`Role of ${email}`}
+          className="field h-7 w-28 py-0"
+          value={role}
+          disabled={change.isPending}
+          onChange={(event) => change.mutate(event.target.value)}
+        >
+          {ROLES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </td>
+      <td>
+        <Button
+          small
+          look="danger"
+          disabled={remove.isPending}
+          onClick={() => confirm(`Remove ${email}?`) && remove.mutate()}
+        >
+          Remove<span className="sr-only"> {email}</span>
+        </Button>
+      </td>
+    </tr>
+  )
+}
+
+function InviteForm({ onMade, onClose }: { onMade: (invite: string) => void; onClose: () => void }) {
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState('operator')
+  const send = useWrite(() => call<{ invite: string }>('/v1/members', { method: 'POST', body: { email, role } }), {
+    stale: ['members'],
+    onDone: ({ invite }) => {
+      onClose()
+      onMade(invite)
+    },
+  })
+  return (
+    <FormDialog
+      title="Invite someone"
+      submit="Make the invitation"
+      ready={email.includes('@')}
+      busy={send.isPending}
+      onSubmit={() => send.mutate()}
+      onClose={onClose}
+    >
+      <Text label="Email" type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
+      <Choice label="Role" value={role} options={ROLES.map((one) => [one, one])} onChange={setRole} />
+    </FormDialog>
+  )
+}
