@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { audit } from '../audit/append.ts'
 import { canonical, type Json } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
-import type { Wedge } from '../base/wedge.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { watch } from '../ctx/latch.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -10,30 +9,10 @@ import { append, RunOver, write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
 import { notice } from '../events/notices.ts'
 import type { Approvals } from '../store/tables.ts'
-import type { Constraints } from '../tasks/clamp.ts'
 import { setWaiting } from '../tasks/state-rows.ts'
+import type { AskingRun, GatedRequest } from './asking.ts'
 import { consultPolicy } from './consult.ts'
 import { approvalRow, insertApproval } from './rows.ts'
-
-/** The run that asks: what the gate needs to know of it. */
-export interface AskingRun {
-  taskId: string
-  epoch: number
-  projectId: string
-  wedge: Wedge
-  taskType: string
-  constraints: Constraints
-  /** Fires when the run is ended from outside. */
-  signal: AbortSignal
-}
-
-export interface GatedRequest {
-  action: string
-  payload: Json
-  path: 'action' | 'tool'
-  risk: string
-  connectionId: string | null
-}
 
 /** A person said no, nobody said yes in time, or the run is over. */
 export class Refused extends Problem {

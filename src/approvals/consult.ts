@@ -3,7 +3,7 @@ import { canonical } from '../base/json.ts'
 import type { PolicyRule } from '../base/wedge.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import type { AskingRun, GatedRequest } from './ask.ts'
+import type { AskingRun, GatedRequest } from './asking.ts'
 import { answer, firstMatch, type PolicyCounts } from '../base/policy.ts'
 import { unuseRule, useRule, usesOf } from './rows.ts'
 

@@ -2,7 +2,7 @@ import http from 'node:http'
 import type { Brief } from '../base/protocol.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { RunFailed } from './conversation.ts'
-import { errorSentence, parseJson } from './fields.ts'
+import { errorSentence, parseJson } from '../base/fields.ts'
 
 /** The sandbox plane as one run sees it. The agent keeps connections open and is shared by all runs of the cell. */
 export interface Plane {

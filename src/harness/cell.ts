@@ -4,7 +4,7 @@ import { isJsonObject } from '../base/json.ts'
 import type { AgentLine, Brief, CellInput } from '../base/protocol.ts'
 import { type Agents, openPlane } from './call.ts'
 import { carryOut } from './carry-out.ts'
-import { parseJson } from './fields.ts'
+import { parseJson } from '../base/fields.ts'
 import { drained, flushLines, type LineWriter, lineSplitter, writeLine } from './lines.ts'
 
 /** A process that runs many briefs at once. What one run does, or how it fails, never touches another. */

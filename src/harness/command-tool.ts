@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { killGroup, minimalEnvironment } from './child.ts'
-import { textOf } from './fields.ts'
+import { textOf } from '../base/fields.ts'
 import type { Run } from './run.ts'
 import { failed, type Outcome, type Tool } from './tool.ts'
 

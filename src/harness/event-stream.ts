@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import { parseJson } from './fields.ts'
+import { parseJson } from '../base/fields.ts'
 import { lineSplitter } from './lines.ts'
 
 /**

@@ -2,7 +2,7 @@ import { promises as fs } from 'node:fs'
 import path from 'node:path'
 import { filesBelow } from './artifacts.ts'
 import { cutText } from './events.ts'
-import { textOf } from './fields.ts'
+import { textOf } from '../base/fields.ts'
 import { pathInside } from './folder.ts'
 import { failed, type Tool } from './tool.ts'
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Brief } from '../base/protocol.ts'
 import { callGate, failureOf } from './call.ts'
 import { RunFailed, type ToolCall } from './conversation.ts'
-import { textOf } from './fields.ts'
+import { textOf } from '../base/fields.ts'
 import type { Run } from './run.ts'
 
 /** The question that a call must ask first, or null. `act` is approved by its own route, with its payload bound to it. */

@@ -7,7 +7,7 @@ import type { AgentLine, Brief } from '../base/protocol.ts'
 import { collectFiles } from './artifacts.ts'
 import { cellInput } from './cell.ts'
 import { home, killGroup, minimalEnvironment } from './child.ts'
-import { parseJson } from './fields.ts'
+import { parseJson } from '../base/fields.ts'
 import { drained, type LineWriter, lineSplitter, writeLine } from './lines.ts'
 
 /** A program that speaks the agent protocol, where it runs and where it leaves its files. */

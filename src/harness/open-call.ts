@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts'
 import type { ToolCall } from './conversation.ts'
-import { parseJson } from './fields.ts'
+import { parseJson } from '../base/fields.ts'
 
 /** A tool call whose input is still arriving, piece by piece. */
 export type OpenCall = { id: string; name: string; json: string }

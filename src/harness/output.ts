@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../base/json.ts'
 import { schemaErrors } from '../base/schema.ts'
 import { RunFailed } from './conversation.ts'
-import { parseJson } from './fields.ts'
+import { parseJson } from '../base/fields.ts'
 
 /** What the model offers as its output, and what is wrong with it. */
 export type Proposal = { value: Json; errors: { path: string; message: string }[] }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts'
 import { type Answer, callPlane, failureOf, fieldsOf } from './call.ts'
 import { RunFailed } from './conversation.ts'
-import { pick, textOf } from './fields.ts'
+import { pick, textOf } from '../base/fields.ts'
 import type { Run } from './run.ts'
 import { failed, type Outcome, type Tool } from './tool.ts'
 

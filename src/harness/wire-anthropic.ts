@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Conversation, Happening, Stop, ToolSpec, Turn, WireFormat } from './conversation.ts'
 import { closed, saysSomething } from './conversation.ts'
-import { errorSentence, objectOf, textOf } from './fields.ts'
+import { errorSentence, objectOf, textOf } from '../base/fields.ts'
 import { finishedCall, type OpenCall } from './open-call.ts'
 
 /** The Messages wire needs a ceiling on the answer; the proxy may lower it to what the task can still pay. */

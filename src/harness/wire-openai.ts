@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Conversation, Happening, Stop, ToolSpec, Turn, WireFormat } from './conversation.ts'
 import { closed, saysSomething } from './conversation.ts'
-import { errorSentence, listOf, objectOf, textOf } from './fields.ts'
+import { errorSentence, listOf, objectOf, textOf } from '../base/fields.ts'
 import { finishedCall, type OpenCall } from './open-call.ts'
 
 export const openaiWire: WireFormat = {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Wire } from '../base/protocol.ts'
-import { countOf, objectOf, objectsOf, textOf, tryParse } from './fields.ts'
+import { countOf, objectOf, objectsOf, textOf, tryParse } from '../base/fields.ts'
 import { frameReader } from './frames.ts'
 import type { Usage } from './rates.ts'
 

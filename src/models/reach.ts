@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
-import { objectOf, objectsOf, textOf } from './fields.ts'
+import { objectOf, objectsOf, textOf } from '../base/fields.ts'
 
 /**
  * A sandbox has no network, so the provider must not be its way out: no tools that run at the provider, nothing that

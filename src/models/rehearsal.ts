@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { Wire } from '../base/protocol.ts'
 import { Answer } from '../http/route.ts'
-import { objectOf, objectsOf, textOf, tryParse } from './fields.ts'
+import { objectOf, objectsOf, textOf, tryParse } from '../base/fields.ts'
 import { modelFailed, type ModelRun } from './run.ts'
 import { fill } from '../base/rehearsal.ts'
 import { type Spoken, spokenStream, spokenWhole } from './spoken.ts'

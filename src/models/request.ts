@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Wire } from '../base/protocol.ts'
-import { countOf, objectOf } from './fields.ts'
+import { countOf, objectOf } from '../base/fields.ts'
 import { refuseOutsideReach } from './reach.ts'
 import type { ModelRun } from './run.ts'
 

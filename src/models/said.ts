@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Wire } from '../base/protocol.ts'
-import { objectOf, objectsOf, textOf, tryParse } from './fields.ts'
+import { objectOf, objectsOf, textOf, tryParse } from '../base/fields.ts'
 
 /** One turn of a model, in no provider's words. */
 export interface Said {

@@ -2,7 +2,7 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isJsonObject } from '../base/json.ts'
 import type { Clock } from '../ctx/world.ts'
-import { tryParse } from './fields.ts'
+import { tryParse } from '../base/fields.ts'
 import { kindOf } from './meter.ts'
 
 export interface Outgoing {

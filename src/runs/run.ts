@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { AskingRun } from '../approvals/ask.ts'
+import type { AskingRun } from '../approvals/asking.ts'
 import { newToken } from '../base/tokens.ts'
 import type { TaskType, Wedge } from '../base/wedge.ts'
 import type { Grant } from '../connections/grants.ts'

@@ -1,8 +1,3 @@
-import { realpathSync } from 'node:fs'
-import { bwrapDriver } from './bwrap.ts'
-import { probe } from './probe.ts'
-import { processDriver } from './process.ts'
-
 export interface CellSpec {
   /** sealed: node alone, no fork, no /proc. workshop: /usr, /bin, /lib* read-only, fork and exec, own /proc. */
   profile: 'sealed' | 'workshop'
@@ -75,39 +70,4 @@ export interface Driver {
   prepareSocket(path: string): void
   /** To be called from the main thread: cells die with the thread that started them. */
   start(spec: CellSpec): Cell
-}
-
-/**
- * The driver of this machine, tried before it is trusted. `hide` names folders that no cell may see even where they
- * lie below /usr, such as the data folder of a service installed there; they must exist.
- */
-export async function pickDriver(
-  choice: 'auto' | 'bwrap' | 'process',
-  log: (line: string) => void,
-  hide: string[] = [],
-): Promise<Driver> {
-  // Outside of the try: a folder that cannot be hidden is a mistake to tell, not a reason to run without a sandbox.
-  const hidden = hide.map((path) => realpathSync(path))
-  if (choice === 'process') return announced(processDriver(log), log)
-  try {
-    const driver = bwrapDriver(hidden)
-    driver.isolation.warnings.push(...(await probe(driver)))
-    return announced(driver, log)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    if (choice === 'bwrap') throw new Error(`the sandbox cannot be used: ${reason}. ${REMEDY}`, { cause })
-    log(`WARNING: agents run WITHOUT a sandbox: ${reason}. ${REMEDY}`)
-    return announced(processDriver(log), log)
-  }
-}
-
-const REMEDY =
-  'Install bubblewrap 0.8 or newer and prlimit (apt-get install bubblewrap util-linux) and allow user namespaces ' +
-  '(sysctl user.max_user_namespaces above 0; on Ubuntu 24.04 and newer an AppArmor profile for bwrap; in Docker ' +
-  '--security-opt seccomp=unconfined)'
-
-function announced(driver: Driver, log: (line: string) => void): Driver {
-  log(`sandbox: ${driver.kind}`)
-  for (const warning of driver.isolation.warnings) log(`WARNING: sandbox: ${warning}`)
-  return driver
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { AskingRun } from '../../src/approvals/ask.ts'
+import type { AskingRun } from '../../src/approvals/asking.ts'
 import { performAction } from '../../src/approvals/effects.ts'
 import { findConnection } from '../../src/connections/rows.ts'
 import { endLostRuns } from '../../src/runs/leases.ts'

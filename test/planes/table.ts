@@ -11,7 +11,7 @@ export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'level'>
 /** Every route that is bound, by plane: what is added to a plane is tried by these tests without being named here. */
 export const FOUNDER: AnyRoute[] = [
   ...Object.values(founderPlane).flat(),
-  getMeta({ kind: 'process', isolation: {} as never }),
+  getMeta(Promise.resolve({ kind: 'process' as const, isolation: {} as never })),
 ]
 export const CLIENT: AnyRoute[] = clientPlane
 export const OPEN: AnyRoute[] = [...Object.values(openPlane(() => false)).flat(), ...openClientRoutes]

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
-import { pickDriver } from '../../src/sandbox/driver.ts'
+import { pickDriver } from '../../src/sandbox/pick.ts'
 import { inFolder, specOf } from './cells.ts'
 
 test('where namespaces are forbidden auto falls back with a warning, and bwrap says how to get it', async () => {
@@ -24,7 +24,7 @@ test('where namespaces are forbidden auto falls back with a warning, and bwrap s
 
 async function bundle(folder: string): Promise<void> {
   const contents = `
-    import { pickDriver } from ${JSON.stringify(new URL('../../src/sandbox/driver.ts', import.meta.url).pathname)}
+    import { pickDriver } from ${JSON.stringify(new URL('../../src/sandbox/pick.ts', import.meta.url).pathname)}
     console.log('auto: ' + (await pickDriver('auto', console.log)).kind)
     await pickDriver('bwrap', () => {}).catch((error) => console.log('refused: ' + error.name + ' ' + error.message))`
   const stdin = { contents, resolveDir: folder, loader: 'ts' } as const

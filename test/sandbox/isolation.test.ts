@@ -3,7 +3,8 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Driver, pickDriver } from '../../src/sandbox/driver.ts'
+import type { Driver } from '../../src/sandbox/driver.ts'
+import { pickDriver } from '../../src/sandbox/pick.ts'
 import { askingAgent, inFolder, runCell, runPython, specOf, tryingAgent, withService } from './cells.ts'
 
 // Without bubblewrap this throws, and its sentence says how to get it: these tests are never skipped.

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { beforeAll, expect, test } from 'vitest'
-import { type Driver, pickDriver } from '../../src/sandbox/driver.ts'
+import type { Driver } from '../../src/sandbox/driver.ts'
+import { pickDriver } from '../../src/sandbox/pick.ts'
 import { inFolder, runCell, runPython, specOf } from './cells.ts'
 
 let driver: Driver
@@ -181,7 +182,7 @@ test('cells die with the service, however it dies', async () => {
       folder,
     )
     const program = `
-      import { pickDriver } from ${JSON.stringify(new URL('../../src/sandbox/driver.ts', import.meta.url).href)}
+      import { pickDriver } from ${JSON.stringify(new URL('../../src/sandbox/pick.ts', import.meta.url).href)}
       const driver = await pickDriver('bwrap', () => {})
       driver.start(JSON.parse(process.env.SPEC)).onLine(console.log)`
     const service = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {

@@ -41,7 +41,7 @@ function serve(node: string, folder: string, home: string, user: { uid?: number;
 /** A service in one file: it needs nothing that an ordinary user of this machine may not be able to read. */
 async function bundle(folder: string): Promise<void> {
   const cells = new URL('./cells.ts', import.meta.url).pathname
-  const driver = new URL('../../src/sandbox/driver.ts', import.meta.url).pathname
+  const driver = new URL('../../src/sandbox/pick.ts', import.meta.url).pathname
   const contents = `
     import { mkdtempSync } from 'node:fs'
     import { specOf, askingAgent, withService } from ${JSON.stringify(cells)}

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pickDriver } from '../../src/sandbox/driver.ts'
+import { pickDriver } from '../../src/sandbox/pick.ts'
 import { permissionFlags, processDriver } from '../../src/sandbox/process.ts'
 import { askingAgent, inFolder, runCell, specOf, tryingAgent, withService } from './cells.ts'
 

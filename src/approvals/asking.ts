@@ -1,0 +1,23 @@
+import type { Json } from '../base/json.ts'
+import type { Wedge } from '../base/wedge.ts'
+import type { Constraints } from '../tasks/clamp.ts'
+
+/** The run that asks: what the gate needs to know of it. */
+export interface AskingRun {
+  taskId: string
+  epoch: number
+  projectId: string
+  wedge: Wedge
+  taskType: string
+  constraints: Constraints
+  /** Fires when the run is ended from outside. */
+  signal: AbortSignal
+}
+
+export interface GatedRequest {
+  action: string
+  payload: Json
+  path: 'action' | 'tool'
+  risk: string
+  connectionId: string | null
+}
