@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router'
 import type { QueryClient } from '@tanstack/react-query'
 import * as credential from './api/credential.ts'
+import type { RecordFilter } from './api/history.ts'
 import { messageOf } from './api/http.ts'
 import { sessionQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES, type TaskStatus } from './api/types.ts'
@@ -169,8 +170,52 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
 })
 
-const work = [home, approvals, tasks, task, run, cases, clients, client, thread] as const
-const setup = [wedges, wedge, connections, settings] as const
+const blueprints = createRoute({
+  getParentRoute: () => shell,
+  path: '/blueprints',
+  validateSearch: (search: Record<string, unknown>): { slug?: string } => text('slug', search),
+  component: lazyRouteComponent(() => import('./pages/blueprints/blueprints.tsx'), 'Blueprints'),
+})
+
+const schedules = createRoute({
+  getParentRoute: () => shell,
+  path: '/schedules',
+  component: lazyRouteComponent(() => import('./pages/schedules/schedules.tsx'), 'Schedules'),
+})
+
+const records = createRoute({
+  getParentRoute: () => shell,
+  path: '/records',
+  validateSearch: (search: Record<string, unknown>): RecordFilter => ({
+    ...text('wedge', search),
+    ...text('collection', search),
+    ...whereOf(search),
+  }),
+  component: lazyRouteComponent(() => import('./pages/records/records.tsx'), 'Records'),
+})
+
+const DAYS = ['7', '30', '90', '365'] as const
+
+const analytics = createRoute({
+  getParentRoute: () => shell,
+  path: '/analytics',
+  validateSearch: (search: Record<string, unknown>): { days?: (typeof DAYS)[number] } =>
+    one('days', DAYS, { days: String(search['days']) }),
+  component: lazyRouteComponent(() => import('./pages/analytics/analytics.tsx'), 'AnalyticsPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: '/audit',
+  validateSearch: (search: Record<string, unknown>): { action?: string; subject?: string } => ({
+    ...text('action', search),
+    ...text('subject', search),
+  }),
+  component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit'),
+})
+
+const work = [home, approvals, tasks, task, run, cases, clients, client, thread, records] as const
+const setup = [wedges, wedge, connections, schedules, blueprints, analytics, audit, settings] as const
 const tree = root.addChildren([signIn, shell.addChildren([...work, ...setup])])
 
 export const makeRouter = (queries: QueryClient) =>
@@ -180,6 +225,11 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof makeRouter>
   }
+}
+
+/** The router reads JSON in an address as what it means; a filter is passed on as it was written. */
+function whereOf({ where }: Record<string, unknown>): { where?: string } {
+  return typeof where === 'object' && where !== null ? { where: JSON.stringify(where) } : text('where', { where })
 }
 
 /** What an address says under a name, if it is text; absent stays absent. */

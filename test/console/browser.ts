@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -78,7 +78,7 @@ async function startService() {
   const dir = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
   writeFiles(join(dir, 'wedges'), LETTERS)
-  mkdirSync(join(dir, 'blueprints'))
+  cpSync(join(root, 'blueprints'), join(dir, 'blueprints'), { recursive: true })
   const received: Console['received'] = []
   const outside = await listen(received)
   const settings = {

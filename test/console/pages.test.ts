@@ -3,6 +3,23 @@ import { barriers, sharedConsole } from './browser.ts'
 
 const REFUND = { order_id: 'A-1', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
 
+const TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+const PAGES = [
+  '/connections',
+  '/wedges',
+  '/wedges/refund-desk',
+  '/wedges/refund-desk?view=knowledge',
+  '/wedges/refund-desk?view=policy',
+  '/clients',
+  '/cases',
+  '/records',
+  '/schedules',
+  '/blueprints',
+  '/analytics',
+  '/audit',
+  '/settings',
+]
+
 describe('the pages of the console', () => {
   const console = sharedConsole()
 
@@ -60,7 +77,7 @@ describe('the pages of the console', () => {
   })
 
   test('shows a client and what was said, and makes a link to the portal that is shown once', async () => {
-    const connection = await console().call('POST', '/v1/connections', { kind: 'email', name: 'mail', config: {} })
+    const connection = await console().call('POST', '/v1/connections', { kind: 'email', name: 'mailbox', config: {} })
     const { body: channel } = await console().call('POST', '/v1/channels', {
       connection_id: connection.body.id,
       address: 'help@example.com',
@@ -125,5 +142,75 @@ describe('the pages of the console', () => {
     await other.getByRole('button', { name: 'I have it' }).click()
     await other.getByRole('cell', { name: 'bob@example.com', exact: true }).waitFor()
     expect(await barriers(other)).toEqual([])
+  })
+
+  test('sets a blueprint up by the buttons of its checklist', async () => {
+    const page = await console().open('/blueprints')
+    await page.getByRole('button', { name: /Invoice chaser/ }).click()
+    await page.getByRole('button', { name: 'Set up', exact: true }).click()
+    await page.getByRole('button', { name: 'Set secret for mail' }).waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Set secret for mail' }).click()
+    await page.getByLabel('secret', { exact: true }).fill('hush-hush')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Everything is ready').waitFor()
+    await page.getByRole('button', { name: 'Activate' }).click()
+    await page.getByRole('list', { name: 'Blueprints' }).getByText('active', { exact: true }).waitFor()
+  })
+
+  test('makes a schedule, says when it runs next and runs it now', async () => {
+    const page = await console().open('/schedules')
+    await page.getByRole('button', { name: 'New schedule' }).click()
+    await page.getByLabel('Name').fill('ledger')
+    await page.getByLabel('Wedge').selectOption('refund-desk')
+    await page.getByLabel('Task type').selectOption('review_ledger')
+    await page.getByLabel('When').selectOption('monthly')
+    await page.getByLabel('Day').fill('31')
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('day 31 of the month at 08:30').waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Run now ledger' }).click()
+    await page.waitForURL('**/tasks/task_*')
+  })
+
+  test('finds records by the fields of their values, and says what is wrong with a filter', async () => {
+    const wedge = 'refund-desk'
+    for (const [key, usd] of Object.entries({ 'R-1': 5, 'R-2': 50 })) {
+      await console().call('POST', '/v1/records', { wedge, collection: 'tests', key, value: { usd } })
+    }
+    const page = await console().open('/records')
+    await page.getByRole('cell', { name: 'R-1' }).waitFor()
+    await page.getByLabel('Where').fill('{"usd":{"$gte":10}}')
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.getByRole('cell', { name: 'R-1' }).waitFor({ state: 'detached' })
+    await page.getByRole('cell', { name: 'R-2' }).waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.reload()
+    await page.getByRole('cell', { name: 'R-2' }).waitFor()
+    expect(await page.getByRole('cell', { name: 'R-1' }).count()).toBe(0)
+  })
+
+  test('draws the numbers and proves the audit chain', async () => {
+    const page = await console().open('/analytics')
+    await page.getByRole('img', { name: /^Tasks a day: \d+ in 30 days/ }).waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: '7 days' }).click()
+    await page.getByRole('img', { name: /^Tasks a day: \d+ in 7 days/ }).waitFor()
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText(/^The chain is whole/).waitFor()
+    expect(await barriers(page)).toEqual([])
+  })
+
+  test('fits a phone, also in the dark', async () => {
+    const page = await console().open('/', { colorScheme: 'dark', viewport: { width: 360, height: 800 } })
+    for (const path of PAGES) {
+      await page.goto(console().url + path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.locator('.animate-appear').waitFor({ state: 'detached' })
+      expect(await page.evaluate(TOO_WIDE), path).toBe(false)
+      expect(await barriers(page), path).toEqual([])
+    }
   })
 })

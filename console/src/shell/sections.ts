@@ -1,4 +1,20 @@
-import { Activity, Box, House, Inbox, type LucideIcon, Play, Plug, Settings, SquareKanban, Users } from 'lucide-react'
+import {
+  Activity,
+  Box,
+  CalendarClock,
+  ChartColumn,
+  Database,
+  House,
+  Inbox,
+  type LucideIcon,
+  Map,
+  Play,
+  Plug,
+  ScrollText,
+  Settings,
+  SquareKanban,
+  Users,
+} from 'lucide-react'
 
 /** The pages of the left navigation, in order. A new page is one entry here and one route in router.tsx. */
 export interface Section {
@@ -18,7 +34,12 @@ export const SECTIONS: Section[] = [
   { to: '/run', label: 'Run a task', icon: Play, key: 'r' },
   { to: '/cases', label: 'Cases', icon: SquareKanban, key: 'b' },
   { to: '/clients', label: 'Clients', icon: Users, key: 'u' },
+  { to: '/records', label: 'Records', icon: Database, key: 'd' },
   { to: '/wedges', label: 'Wedges', icon: Box, key: 'w' },
   { to: '/connections', label: 'Connections', icon: Plug, key: 'c' },
+  { to: '/schedules', label: 'Schedules', icon: CalendarClock, key: 's' },
+  { to: '/blueprints', label: 'Blueprints', icon: Map, key: 'p' },
+  { to: '/analytics', label: 'Analytics', icon: ChartColumn, key: 'n' },
+  { to: '/audit', label: 'Audit', icon: ScrollText, key: 'l' },
   { to: '/settings', label: 'Settings', icon: Settings, key: ',' },
 ]

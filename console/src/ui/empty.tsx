@@ -14,7 +14,7 @@ export function Empty({
   action?: ReactNode
 }) {
   return (
-    <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-14 text-center">
+    <div className="mx-auto flex w-full max-w-xl flex-col items-center gap-3 px-4 py-14 text-center">
       <h2 className="text-base font-semibold">{title}</h2>
       {children && <div className="text-muted">{children}</div>}
       {action}

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react'
 /** Rows that fit on a page; long lists are virtual instead. Wide ones scroll by themselves. */
 export function Table({ label, head, children }: { label: string; head: string[]; children: ReactNode }) {
   return (
-    <div role="region" aria-label={label} tabIndex={0} className="panel overflow-x-auto">
+    // Relative: words for screen readers only are placed absolutely, and must scroll with their cell.
+    <div role="region" aria-label={label} tabIndex={0} className="panel relative overflow-x-auto">
       <table className="w-full border-collapse text-left [&_td]:border-t [&_td]:border-line [&_td]:px-4 [&_td]:py-2 [&_td]:align-top">
         <thead>
           <tr className="text-xs text-muted">

@@ -38,7 +38,20 @@ export function TaskFacts({ task, story }: { task: Task; story: Story }) {
           </Fact>
         )}
         {task.case_id && <Fact name="Case">{task.case_id.slice(-8)}</Fact>}
-        {task.client_id && <Fact name="Client">{task.client_id.slice(-8)}</Fact>}
+        {task.client_id && (
+          <Fact name="Client">
+            <Link to="/clients/$clientId" params={{ clientId: task.client_id }} className="text-accent underline">
+              {task.client_id.slice(-8)}
+            </Link>
+          </Fact>
+        )}
+        {task.thread_id && (
+          <Fact name="Conversation">
+            <Link to="/threads/$threadId" params={{ threadId: task.thread_id }} className="text-accent underline">
+              {task.thread_id.slice(-8)}
+            </Link>
+          </Fact>
+        )}
       </dl>
       {task.artifacts.length > 0 && (
         <section className="border-t border-line pt-3">

@@ -1,0 +1,69 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { call } from './http.ts'
+import { search } from './queries.ts'
+import type { Analytics, Json, JsonObject, Page } from './types.ts'
+
+/** What was kept and what was done: records, the audit chain and its sums. */
+export interface Stored {
+  id: string
+  wedge: string
+  collection: string
+  key: string
+  value: Json
+  version: number
+  updated_at: string
+}
+
+export interface RecordFilter {
+  wedge?: string
+  collection?: string
+  where?: string
+}
+
+export interface AuditEntry {
+  seq: number
+  ts: string
+  actor: { kind: string; id: string }
+  action: string
+  subject: string
+  data: JsonObject
+  hash: string
+}
+
+export interface Verified {
+  ok: boolean
+  entries: number
+  head: string | null
+  first_bad_seq: number | null
+  problem: string | null
+  checkpoints: { signed: number; not_verifiable: number }
+}
+
+export interface WholeAnalytics extends Analytics {
+  by_wedge: { wedge: string; runs: number; success_rate: number; cost_usd: number }[]
+  approvals: Record<'requested' | 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired', number>
+}
+
+export const recordsQuery = (filter: RecordFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['records', filter],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<Stored>>(`/v1/records?${search({ ...filter, limit: 50, cursor: pageParam })}`, { signal }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+  })
+
+export const auditQuery = (filter: { action?: string; subject?: string }) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', filter],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<AuditEntry>>(`/v1/audit?${search({ ...filter, limit: 50, cursor: pageParam })}`, { signal }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+  })
+
+export const wholeAnalyticsQuery = (days: number) =>
+  queryOptions({
+    queryKey: ['work', 'analytics', days],
+    queryFn: ({ signal }) => call<WholeAnalytics>(`/v1/analytics?days=${days}`, { signal }),
+  })

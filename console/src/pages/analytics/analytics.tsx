@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { type WholeAnalytics, wholeAnalyticsQuery } from '../../api/history.ts'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Section, Table } from '../../ui/table.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { dollars, duration } from '../../ui/time.tsx'
+import { Bars } from './bars.tsx'
+
+const route = getRouteApi('/shell/analytics')
+
+const SPANS = ['7', '30', '90', '365'] as const
+
+/** How much ran, how it ended, what it cost and how long people took. */
+export function AnalyticsPage() {
+  const { days = '30' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useQuery(wholeAnalyticsQuery(Number(days)))
+  return (
+    <Page
+      title="Analytics"
+      lead="By the day a task was created, in UTC."
+      actions={
+        <Tabs
+          label="Days"
+          value={days}
+          tabs={SPANS.map((value) => ({ value, label: `${value} days` }))}
+          onChange={(to) => void navigate({ search: { days: to } })}
+        />
+      }
+    >
+      <Loaded query={query}>{(data) => <Charts data={data} />}</Loaded>
+    </Page>
+  )
+}
+
+function Charts({ data }: { data: WholeAnalytics }) {
+  const { by_day, by_wedge, approvals } = data
+  return (
+    <>
+      <Numbers data={data} />
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-2">
+        <Bars
+          title="Tasks a day"
+          days={by_day.map(({ day, runs, succeeded }) => ({ day, value: runs, part: succeeded }))}
+          text={(value) => value.toLocaleString('en')}
+          partName="succeeded"
+        />
+        <Bars title="Cost a day" days={by_day.map(({ day, cost_usd }) => ({ day, value: cost_usd }))} text={dollars} />
+      </div>
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-2">
+        <Section title="By wedge">
+          <Table label="By wedge" head={['Wedge', 'Tasks', 'Succeeded', 'Cost']}>
+            {by_wedge.map(({ wedge, runs, success_rate, cost_usd }) => (
+              <tr key={wedge}>
+                <td className="font-medium">{wedge}</td>
+                <td className="tabular-nums">{runs.toLocaleString('en')}</td>
+                <td className="tabular-nums">{Math.round(success_rate * 100)} %</td>
+                <td className="tabular-nums">{dollars(cost_usd)}</td>
+              </tr>
+            ))}
+          </Table>
+        </Section>
+        <Section title="Approvals">
+          <Table label="Approvals" head={['What', 'How many']}>
+            {Object.entries(approvals).map(([name, count]) => (
+              <tr key={name}>
+                <td>{name.replaceAll('_', ' ')}</td>
+                <td className="tabular-nums">{count.toLocaleString('en')}</td>
+              </tr>
+            ))}
+          </Table>
+        </Section>
+      </div>
+    </>
+  )
+}
+
+function Numbers({ data }: { data: WholeAnalytics }) {
+  const { runs, success_rate, cost_usd, median_approval_wait_s } = data
+  const numbers: [string, string][] = [
+    ['Tasks', runs.toLocaleString('en')],
+    ['Succeeded', runs > 0 && success_rate !== null ? `${Math.round(success_rate * 100)} %` : '—'],
+    ['Spent', dollars(cost_usd)],
+    ['People decide within', median_approval_wait_s === null ? '—' : duration(median_approval_wait_s * 1_000)],
+  ]
+  return (
+    <dl className="panel grid grid-cols-2 gap-px overflow-hidden bg-line sm:grid-cols-4">
+      {numbers.map(([name, value]) => (
+        <div key={name} className="flex flex-col-reverse bg-surface px-4 py-3">
+          <dt className="text-xs text-muted">{name}</dt>
+          <dd className="h-7 text-lg font-semibold tabular-nums">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

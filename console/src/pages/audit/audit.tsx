@@ -1,0 +1,115 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { ShieldCheck } from 'lucide-react'
+import { useState } from 'react'
+import { type AuditEntry, auditQuery, type Verified } from '../../api/history.ts'
+import { call, messageOf, request } from '../../api/http.ts'
+import { useWrite } from '../../api/write.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
+import { Text } from '../../ui/form.tsx'
+import { More } from '../../ui/more.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+
+const route = getRouteApi('/shell/audit')
+
+/** Who did what, in a chain that shows when it was tampered with. */
+export function Audit() {
+  const filter = route.useSearch()
+  const query = useInfiniteQuery(auditQuery(filter))
+  const entries = query.data?.pages.flatMap(({ data }) => data)
+  const verify = useWrite(() => call<Verified>('/v1/audit/verify'), { stale: [] })
+  const save = useWrite(() => saveExport(), { stale: [] })
+  return (
+    <Page
+      title="Audit"
+      lead="Who did what. Each entry carries the hash of the one before."
+      actions={
+        <>
+          <Button disabled={save.isPending} onClick={() => save.mutate()}>
+            Export
+          </Button>
+          <Button
+            look="primary"
+            icon={<ShieldCheck size={14} />}
+            disabled={verify.isPending}
+            onClick={() => verify.mutate()}
+          >
+            Verify
+          </Button>
+        </>
+      }
+    >
+      {verify.data && <Verdict verified={verify.data} />}
+      <Filter key={JSON.stringify(filter)} filter={filter} />
+      {query.error && <Failure message={messageOf(query.error)} />}
+      {query.isPending && <Waiting className="h-96" />}
+      {entries?.length === 0 && <Empty title="No entry matches" />}
+      {entries && entries.length > 0 && <Entries entries={entries} />}
+      <More query={query} />
+    </Page>
+  )
+}
+
+function Verdict({ verified: { ok, entries, first_bad_seq, problem, checkpoints } }: { verified: Verified }) {
+  return (
+    <p role="status" className={`rounded-md px-3 py-2 ${ok ? 'bg-ok-soft text-ok' : 'bg-bad-soft text-bad'}`}>
+      {ok
+        ? `The chain is whole: ${entries.toLocaleString('en')} entries, ${checkpoints.signed} signed checkpoints.`
+        : `Entry ${first_bad_seq ?? '?'} is wrong: ${problem}`}
+    </p>
+  )
+}
+
+function Filter({ filter }: { filter: { action?: string; subject?: string } }) {
+  const navigate = route.useNavigate()
+  const [action, setAction] = useState(filter.action ?? '')
+  const [subject, setSubject] = useState(filter.subject ?? '')
+  const apply = () => void navigate({ search: { ...(action && { action }), ...(subject && { subject }) } })
+  return (
+    <form
+      className="grid items-end gap-3 sm:grid-cols-[14rem_20rem_auto] sm:justify-start"
+      onSubmit={(event) => (event.preventDefault(), apply())}
+    >
+      <Text
+        label="Action"
+        placeholder="connection.created"
+        value={action}
+        onChange={(event) => setAction(event.target.value)}
+      />
+      <Text label="Subject" placeholder="an id" value={subject} onChange={(event) => setSubject(event.target.value)} />
+      <Button type="submit">Filter</Button>
+    </form>
+  )
+}
+
+function Entries({ entries }: { entries: AuditEntry[] }) {
+  return (
+    <Table label="Audit entries" head={['Number', 'When', 'Who', 'Action', 'Subject', 'Data']}>
+      {entries.map(({ seq, ts, actor, action, subject, data }) => (
+        <tr key={seq}>
+          <td className="tabular-nums">{seq}</td>
+          <td className="whitespace-nowrap text-muted tabular-nums">{ts.slice(0, 19).replace('T', ' ')}</td>
+          <td className="whitespace-nowrap">
+            {actor.kind} <code className="font-mono text-xs text-muted">{actor.id.slice(-8)}</code>
+          </td>
+          <td className="font-medium whitespace-nowrap">{action}</td>
+          <td className="font-mono text-xs">{subject}</td>
+          <td className="max-w-md min-w-48 font-mono text-xs break-words text-muted">{JSON.stringify(data)}</td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+/** A link cannot send the credential, so the lines are fetched and then handed to the browser. */
+async function saveExport(): Promise<void> {
+  const response = await request('/v1/audit/export')
+  const url = URL.createObjectURL(await response.blob())
+  const link = document.createElement('a')
+  link.href = url
+  link.download = 'audit.jsonl'
+  link.click()
+  URL.revokeObjectURL(url)
+}

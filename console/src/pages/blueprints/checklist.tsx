@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query'
+import { Circle, CircleCheck } from 'lucide-react'
+import { useState } from 'react'
+import { call } from '../../api/http.ts'
+import { type Fix, type Readiness, readinessQuery } from '../../api/setup.ts'
+import { useWrite } from '../../api/write.ts'
+import { Button } from '../../ui/button.tsx'
+import { Text } from '../../ui/form.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { openAuthorisation } from '../connections/broker.tsx'
+import { blanksOf, filled } from './blanks.ts'
+
+/** What is there and what is not; each open item has the button that closes it. */
+export function Checklist({ blueprint }: { blueprint: string }) {
+  const query = useQuery(readinessQuery(blueprint))
+  return (
+    <Loaded query={query}>
+      {({ ready, items }) => (
+        <>
+          <p className={ready ? 'font-medium text-ok' : 'font-medium'}>
+            {ready ? 'Everything is ready' : `${items.filter(({ ok }) => ok).length} of ${items.length} done`}
+          </p>
+          <ul aria-label="Readiness" className="divide-y divide-line">
+            {items.map((item) => (
+              <Line key={item.kind + item.item} item={item} />
+            ))}
+          </ul>
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function Line({ item: { kind, item, ok, detail, fix } }: { item: Readiness['items'][number] }) {
+  return (
+    <li className="flex items-center gap-3 py-2.5">
+      {ok ? (
+        <CircleCheck size={18} className="shrink-0 text-ok" aria-label="done" />
+      ) : (
+        <Circle size={18} className="shrink-0 text-wait" aria-label="open" />
+      )}
+      <span className="min-w-0 break-words">{detail}</span>
+      {fix && (
+        <span className="ml-auto">
+          <FixButton label={LABELS[kind] ?? 'Fix'} item={item} fix={fix} />
+        </span>
+      )}
+    </li>
+  )
+}
+
+const LABELS: Record<string, string> = {
+  wedge: 'Enable',
+  provision: 'Set up',
+  connection: 'Make it',
+  config: 'Fill in',
+  secret: 'Set secret',
+  authorisation: 'Authorise',
+  schedule: 'Make it',
+}
+
+function FixButton({ label, item, fix }: { label: string; item: string; fix: Fix }) {
+  const blanks = blanksOf(fix.body)
+  const [asking, setAsking] = useState(false)
+  const [given, setGiven] = useState<Record<string, string>>({})
+  const apply = useWrite(
+    () =>
+      call<{ redirect_url?: string | null }>(fix.path, {
+        method: fix.method,
+        ...(fix.body && { body: filled(fix.body, given) }),
+      }),
+    {
+      stale: ['blueprints', 'connections', 'schedules', 'wedges'],
+      onDone: (answer) => {
+        setAsking(false)
+        if (fix.path.endsWith('/broker/connect')) {
+          openAuthorisation({ connection_id: item, redirect_url: answer.redirect_url ?? null })
+        }
+      },
+    },
+  )
+  return (
+    <>
+      <Button small disabled={apply.isPending} onClick={() => (blanks.length > 0 ? setAsking(true) : apply.mutate())}>
+        {label}
+        <span className="sr-only"> for {item}</span>
+      </Button>
+      {asking && (
+        <FormDialog
+          title={`${label}: ${item}`}
+          submit="Save"
+          ready={blanks.every((blank) => given[blank])}
+          busy={apply.isPending}
+          onSubmit={() => apply.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {blanks.map((blank) => (
+            <Text
+              key={blank}
+              label={blank.replaceAll('_', ' ')}
+              type={blank === 'secret' ? 'password' : 'text'}
+              autoComplete="off"
+              value={given[blank] ?? ''}
+              onChange={(event) => setGiven({ ...given, [blank]: event.target.value })}
+            />
+          ))}
+        </FormDialog>
+      )}
+    </>
+  )
+}

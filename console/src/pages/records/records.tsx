@@ -1,0 +1,98 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type RecordFilter, recordsQuery } from '../../api/history.ts'
+import { asCurl, messageOf } from '../../api/http.ts'
+import { textOf } from '../../api/json.ts'
+import { wedgesQuery } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
+import { Choice, Text } from '../../ui/form.tsx'
+import { More } from '../../ui/more.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Ago } from '../../ui/time.tsx'
+
+const route = getRouteApi('/shell/records')
+
+/** What agents keep: rows of the wedges' collections, found by the fields of their values. */
+export function Records() {
+  const filter = route.useSearch()
+  const query = useInfiniteQuery({ ...recordsQuery(filter), placeholderData: keepPreviousData })
+  const rows = query.data?.pages.flatMap(({ data }) => data)
+  return (
+    <Page title="Records" lead="What agents keep between runs.">
+      <Filter key={JSON.stringify(filter)} filter={filter} />
+      {query.error && <Failure message={messageOf(query.error)} />}
+      {query.isPending && <Waiting className="h-96" />}
+      {!query.error && rows?.length === 0 && <NoRecords filtered={Object.keys(filter).length > 0} />}
+      {!query.error && rows && rows.length > 0 && (
+        <Table label="Records" head={['Key', 'Collection', 'Value', 'Version', 'Changed']}>
+          {rows.map(({ id, wedge, collection, key, value, version, updated_at }) => (
+            <tr key={id}>
+              <td className="font-mono text-xs font-medium">{key}</td>
+              <td className="whitespace-nowrap">
+                {collection} <span className="text-xs text-muted">{wedge}</span>
+              </td>
+              <td className="max-w-xl min-w-64">
+                <details>
+                  <summary className="truncate font-mono text-xs">{textOf(value)}</summary>
+                  <pre className="font-mono text-xs break-words whitespace-pre-wrap">
+                    {JSON.stringify(value, null, 2)}
+                  </pre>
+                </details>
+              </td>
+              <td className="tabular-nums">{version}</td>
+              <td className="text-muted">
+                <Ago ts={updated_at} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <More query={query} />
+    </Page>
+  )
+}
+
+function Filter({ filter }: { filter: RecordFilter }) {
+  const navigate = route.useNavigate()
+  const { data: wedges = [] } = useQuery(wedgesQuery)
+  const [wedge, setWedge] = useState(filter.wedge ?? '')
+  const [collection, setCollection] = useState(filter.collection ?? '')
+  const [where, setWhere] = useState(filter.where ?? '')
+  const apply = () =>
+    void navigate({ search: { ...(wedge && { wedge }), ...(collection && { collection }), ...(where && { where }) } })
+  return (
+    <form
+      className="grid items-end gap-3 sm:grid-cols-[12rem_12rem_1fr_auto]"
+      onSubmit={(event) => (event.preventDefault(), apply())}
+    >
+      <Choice
+        label="Wedge"
+        value={wedge}
+        options={[['', 'Every wedge'], ...wedges.map(({ wedge, title }): [string, string] => [wedge, title])]}
+        onChange={setWedge}
+      />
+      <Text label="Collection" value={collection} onChange={(event) => setCollection(event.target.value)} />
+      <Text
+        label="Where"
+        placeholder='{"status":"open","total.usd":{"$gte":5}}'
+        className="field h-8 font-mono"
+        value={where}
+        onChange={(event) => setWhere(event.target.value)}
+      />
+      <Button type="submit">Filter</Button>
+    </form>
+  )
+}
+
+function NoRecords({ filtered }: { filtered: boolean }) {
+  if (filtered) return <Empty title="No record matches" />
+  const body = { wedge: 'refund-desk', collection: 'refunds', key: 'A-1001', value: { status: 'booked' } }
+  return (
+    <Empty title="There is no record yet" curl={asCurl('/v1/records', { method: 'POST', body })}>
+      Agents write them, and so can your program.
+    </Empty>
+  )
+}

@@ -1,0 +1,119 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { asCurl, call } from '../../api/http.ts'
+import { type Schedule, schedulesQuery } from '../../api/setup.ts'
+import type { Task } from '../../api/types.ts'
+import { useWrite } from '../../api/write.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { Check } from '../../ui/form.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { cadenceText, nextRuns } from './cadence.ts'
+import { ScheduleForm } from './form.tsx'
+
+/** Work that starts by itself. */
+export function Schedules() {
+  const query = useQuery(schedulesQuery)
+  const [open, setOpen] = useState(false)
+  return (
+    <Page
+      title="Schedules"
+      lead="Work that starts by itself. Times are UTC."
+      actions={
+        <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen(true)}>
+          New schedule
+        </Button>
+      }
+    >
+      <Loaded query={query}>
+        {(schedules) =>
+          schedules.length === 0 ? (
+            <NoSchedules />
+          ) : (
+            <Table label="Schedules" head={['Name', 'When', 'Next runs', 'Last run', 'On', 'Do']}>
+              {schedules.map((schedule) => (
+                <ScheduleRow key={schedule.id} schedule={schedule} />
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
+      {open && <ScheduleForm onClose={() => setOpen(false)} />}
+    </Page>
+  )
+}
+
+function ScheduleRow({ schedule }: { schedule: Schedule }) {
+  const { id, name, wedge, task_type, cadence, enabled, last_run_at, last_task_id, last_error } = schedule
+  const path = `/v1/schedules/${id}`
+  const navigate = useNavigate()
+  const stale = ['schedules']
+  const set = useWrite((on: boolean) => call(path, { method: 'PUT', body: { enabled: on } }), { stale })
+  const remove = useWrite(() => call(path, { method: 'DELETE' }), { stale })
+  const run = useWrite(() => call<Task>(`${path}/run`, { method: 'POST' }), {
+    stale,
+    onDone: (task) => void navigate({ to: '/tasks/$taskId', params: { taskId: task.id } }),
+  })
+  return (
+    <tr>
+      <td>
+        <span className="font-medium">{name}</span>
+        <span className="block text-xs text-muted">
+          {wedge} / {task_type}
+        </span>
+      </td>
+      <td className="whitespace-nowrap">{cadenceText(cadence)}</td>
+      <td className="text-xs whitespace-nowrap text-muted tabular-nums">
+        {enabled
+          ? nextRuns(schedule, 3).map((at) => (
+              <span key={at} className="block">
+                {at}
+              </span>
+            ))
+          : 'off'}
+      </td>
+      <td className="text-muted">
+        {last_run_at && last_task_id ? (
+          <Link to="/tasks/$taskId" params={{ taskId: last_task_id }} className="text-accent underline">
+            <Ago ts={last_run_at} />
+          </Link>
+        ) : (
+          'never'
+        )}
+        {last_error && <span className="block text-xs text-bad">{last_error}</span>}
+      </td>
+      <td>
+        <Check
+          label={<span className="sr-only">{name} is on</span>}
+          checked={enabled}
+          onChange={(on) => set.mutate(on)}
+        />
+      </td>
+      <td>
+        <span className="flex gap-2">
+          <Button small disabled={run.isPending} onClick={() => run.mutate()}>
+            Run now<span className="sr-only"> {name}</span>
+          </Button>
+          <Button small look="danger" onClick={() => confirm(`Delete the schedule ${name}?`) && remove.mutate()}>
+            Delete<span className="sr-only"> {name}</span>
+          </Button>
+        </span>
+      </td>
+    </tr>
+  )
+}
+
+function NoSchedules() {
+  const cadence = { kind: 'daily', hour: 8, minute: 30 }
+  const body = { name: 'morning', wedge: 'refund-desk', task_type: 'review_ledger', cadence }
+  return (
+    <Empty title="Nothing is scheduled" curl={asCurl('/v1/schedules', { method: 'POST', body })}>
+      A schedule makes a task every so often, every day or every month.
+    </Empty>
+  )
+}
