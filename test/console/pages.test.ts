@@ -174,7 +174,7 @@ describe('the pages of the console', () => {
     await page.waitForURL('**/tasks/task_*')
   })
 
-  test('finds records by the fields of their values, and says what is wrong with a filter', async () => {
+  test('finds records by the fields of their values, also by the address alone', async () => {
     const wedge = 'refund-desk'
     for (const [key, usd] of Object.entries({ 'R-1': 5, 'R-2': 50 })) {
       await console().call('POST', '/v1/records', { wedge, collection: 'tests', key, value: { usd } })

@@ -29,7 +29,7 @@ export function PolicyView({ wedge: { wedge, manifest } }: { wedge: WedgeSummary
         <ul className="flex flex-wrap gap-2">
           {(manifest.approvals ?? []).map(({ action, risk = 'medium' }) => (
             <li key={action} className="panel flex items-center gap-2 px-3 py-1.5 font-mono text-xs">
-              {action} <Tag tone={risk === 'high' ? 'bad' : 'off'}>{risk}</Tag>
+              {action} <Tag>{risk}</Tag>
             </li>
           ))}
         </ul>
