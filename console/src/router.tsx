@@ -7,6 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { QueryClient } from '@tanstack/react-query'
+import { one, text, whereOf } from './address.ts'
 import * as credential from './api/credential.ts'
 import type { RecordFilter } from './api/history.ts'
 import { messageOf } from './api/http.ts'
@@ -225,31 +226,4 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof makeRouter>
   }
-}
-
-/** The router reads JSON in an address as what it means; a filter is passed on as it was written. */
-function whereOf({ where }: Record<string, unknown>): { where?: string } {
-  return typeof where === 'object' && where !== null ? { where: JSON.stringify(where) } : text('where', { where })
-}
-
-/** What an address says under a name, if it is text; absent stays absent. */
-function text<K extends string>(name: K, search: Record<string, unknown>): { [P in K]?: string } {
-  const value = search[name]
-  return typeof value === 'string' && value !== '' ? named(name, value) : {}
-}
-
-/** The same, if it is one of these. */
-function one<K extends string, T extends string>(
-  name: K,
-  values: readonly T[],
-  search: Record<string, unknown>,
-): { [P in K]?: T } {
-  const value = values.find((value) => value === search[name])
-  return value === undefined ? {} : named(name, value)
-}
-
-function named<K extends string, T>(name: K, value: T): { [P in K]?: T } {
-  const entry: { [P in K]?: T } = {}
-  entry[name] = value
-  return entry
 }

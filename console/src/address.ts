@@ -1,0 +1,26 @@
+/** The router reads JSON in an address as what it means; a filter is passed on as it was written. */
+export function whereOf({ where }: Record<string, unknown>): { where?: string } {
+  return typeof where === 'object' && where !== null ? { where: JSON.stringify(where) } : text('where', { where })
+}
+
+/** What an address says under a name, if it is text; absent stays absent. */
+export function text<K extends string>(name: K, search: Record<string, unknown>): { [P in K]?: string } {
+  const value = search[name]
+  return typeof value === 'string' && value !== '' ? named(name, value) : {}
+}
+
+/** The same, if it is one of these. */
+export function one<K extends string, T extends string>(
+  name: K,
+  values: readonly T[],
+  search: Record<string, unknown>,
+): { [P in K]?: T } {
+  const value = values.find((value) => value === search[name])
+  return value === undefined ? {} : named(name, value)
+}
+
+function named<K extends string, T>(name: K, value: T): { [P in K]?: T } {
+  const entry: { [P in K]?: T } = {}
+  entry[name] = value
+  return entry
+}
