@@ -85,7 +85,6 @@ async function year(ctx: Ctx): Promise<Row> {
     'cost_micros',
     'last_event_id',
     'epoch',
-    'cancel_requested',
     'created_at',
     'started_at',
     'finished_at',
@@ -99,7 +98,7 @@ async function year(ctx: Ctx): Promise<Row> {
       const at = new Date(ms).toISOString()
       const status = n % 10 === 0 ? 'failed' : 'succeeded'
       const id = makeId('task', ms, random)
-      return [id, PROJECT, `wedge-${n % 5}`, 'work', status, '{}', 'null', '{}', '[]', n % 997, 5, 1, 0, at, at, at]
+      return [id, PROJECT, `wedge-${n % 5}`, 'work', status, '{}', 'null', '{}', '[]', n % 997, 5, 1, at, at, at]
     })
     return insert(db, rows)
   })

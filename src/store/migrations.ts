@@ -49,7 +49,7 @@ const MIGRATIONS: Record<string, Migration> = {
       constraints text not null, tools text not null, output_schema text, output text, error text,
       cost_micros bigint not null, client_id text, thread_id text, channel_id text, case_id text, schedule_id text,
       retry_of text, last_event_id bigint not null, epoch bigint not null, replica text,
-      cancel_requested bigint not null, created_at text not null, started_at text, finished_at text);
+      created_at text not null, started_at text, finished_at text);
     create index tasks_project on tasks (project_id, id);
     create index tasks_project_status on tasks (project_id, status, id);
     create index tasks_queue on tasks (project_id, id) where status = 'queued';

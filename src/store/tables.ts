@@ -92,7 +92,6 @@ export interface Tasks {
   /** Raised by every claim; a writer with an older epoch has lost its lease and cannot write any more. */
   epoch: number
   replica: string | null
-  cancel_requested: Flag
   created_at: string
   started_at: string | null
   finished_at: string | null

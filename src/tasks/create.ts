@@ -101,7 +101,6 @@ export async function planTask(
     last_event_id: 0,
     epoch: 0,
     replica: null,
-    cancel_requested: 0,
     created_at: isoTime(ctx.world.clock.now()),
     started_at: null,
     finished_at: null,

@@ -30,7 +30,6 @@ export const insertTask = prepared<Tasks>((db, arg) =>
       last_event_id: 0,
       epoch: 0,
       replica: null,
-      cancel_requested: 0,
       created_at: arg('created_at'),
       started_at: null,
       finished_at: null,

@@ -87,7 +87,6 @@ export async function addTask(desk: Desk, clientId: string | null) {
     cost_micros: 0,
     last_event_id: 0,
     epoch: 0,
-    cancel_requested: 0 as const,
     created_at: new Date(0).toISOString(),
   }
   await desk.ctx.store.transact((db) => db.insertInto('tasks').values(row).execute())

@@ -252,7 +252,6 @@ async function addTasks(app: TestApp, rows: Partial<Tasks>[]): Promise<void> {
       last_event_id: 0,
       epoch: 0,
       replica: 'somewhere else',
-      cancel_requested: 0,
       created_at,
       started_at: null,
       finished_at: null,
