@@ -1,0 +1,157 @@
+import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net'
+import { once } from 'node:events'
+
+/**
+ * Lies between a service and its PostgreSQL, and does to the wire what networks do: it delays, cuts, swallows, and
+ * forgets to say that the other side is gone.
+ */
+export class Proxy {
+  /** Added to every piece, in both directions. */
+  latencyMs = 0
+  #way: 'open' | 'refused' | 'black hole' = 'open'
+  #trap: Trap | null = null
+  readonly #pairs = new Set<Pair>()
+  readonly #server: Server
+  readonly #upstream: NetConnectOpts
+  /** The database's address through this proxy. */
+  readonly url: string
+
+  private constructor(server: Server, databaseUrl: string) {
+    this.#server = server
+    this.#upstream = addressOf(databaseUrl)
+    this.url = through(server, databaseUrl)
+    server.on('connection', (near) => this.#join(near))
+  }
+
+  /** Whoever calls this calls `close` in the end. */
+  static async before(databaseUrl: string): Promise<Proxy> {
+    const server = createServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new Proxy(server, databaseUrl)
+  }
+
+  /** Ends every connection on both sides and refuses new ones, until `heal`. */
+  cut(): void {
+    this.#way = 'refused'
+    this.#hangUp()
+  }
+
+  /** Nothing arrives any more in either direction and nobody is told; new connections meet silence. Until `heal`. */
+  blackHole(): void {
+    this.#way = 'black hole'
+  }
+
+  /** The database's ends are gone while the service still believes in its own; new connections are good. */
+  halfOpen(): void {
+    for (const pair of this.#pairs) {
+      pair.mute = true
+      pair.far.destroy()
+    }
+  }
+
+  /**
+   * The next connection that sends `words` dies of it: before the database hears them, or after it has answered and
+   * before the service hears that. Resolves when it has happened.
+   */
+  cutAt(words: string, moment: 'before' | 'after'): Promise<void> {
+    return new Promise((sprung) => {
+      this.#trap = { words, moment, sprung }
+    })
+  }
+
+  /** Connections that met a cut or a black hole stay lost, like those of a real one; new ones are good. */
+  heal(): void {
+    if (this.#way === 'black hole') for (const pair of this.#pairs) pair.mute = true
+    this.#way = 'open'
+  }
+
+  async close(): Promise<void> {
+    this.#server.close()
+    this.#hangUp()
+    await once(this.#server, 'close')
+  }
+
+  #join(near: Socket): void {
+    if (this.#way === 'refused') return void near.resetAndDestroy()
+    const pair: Pair = { near, far: connect(this.#upstream), mute: false, doomed: null }
+    this.#pairs.add(pair)
+    near.setNoDelay()
+    near.on('data', (piece) => this.#sent(pair, piece))
+    pair.far.on('data', (piece) => this.#answered(pair, piece))
+    for (const side of [near, pair.far]) side.on('error', () => {})
+    near.on('close', () => this.#part(pair))
+    pair.far.on('close', () => pair.mute || this.#way === 'black hole' || this.#part(pair))
+  }
+
+  #sent(pair: Pair, piece: Buffer): void {
+    const trap = this.#trap
+    if (trap && piece.includes(trap.words)) {
+      this.#trap = null
+      if (trap.moment === 'before') return this.#spring(pair, trap)
+      pair.doomed = trap
+    }
+    this.#pass(pair, pair.far, piece)
+  }
+
+  #answered(pair: Pair, piece: Buffer): void {
+    if (pair.doomed) return this.#spring(pair, pair.doomed)
+    this.#pass(pair, pair.near, piece)
+  }
+
+  #spring(pair: Pair, trap: Trap): void {
+    this.#part(pair)
+    trap.sprung()
+  }
+
+  #pass(pair: Pair, side: Socket, piece: Buffer): void {
+    const deliver = () => {
+      if (!pair.mute && this.#way !== 'black hole' && !side.destroyed) side.write(piece)
+    }
+    if (this.latencyMs > 0) setTimeout(deliver, this.latencyMs)
+    else deliver()
+  }
+
+  #part(pair: Pair): void {
+    this.#pairs.delete(pair)
+    pair.far.destroy()
+    if (!pair.near.destroyed) pair.near.resetAndDestroy()
+  }
+
+  #hangUp(): void {
+    for (const pair of this.#pairs) this.#part(pair)
+  }
+}
+
+/** The service's connection and the one that carries it on. */
+interface Pair {
+  near: Socket
+  far: Socket
+  /** What is said on it is heard by nobody. */
+  mute: boolean
+  doomed: Trap | null
+}
+
+interface Trap {
+  words: string
+  moment: 'before' | 'after'
+  sprung: () => void
+}
+
+/** A server on a Unix socket is named by the folder that holds it, as PostgreSQL's own programs do. */
+function addressOf(databaseUrl: string): NetConnectOpts {
+  const url = new URL(databaseUrl)
+  const folder = url.searchParams.get('host')
+  const port = Number(url.port || 5432)
+  return folder ? { path: `${folder}/.s.PGSQL.${port}` } : { host: url.hostname, port }
+}
+
+function through(server: Server, databaseUrl: string): string {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the proxy does not listen')
+  const url = new URL(databaseUrl)
+  url.searchParams.delete('host')
+  url.hostname = '127.0.0.1'
+  url.port = String(address.port)
+  return url.href
+}
