@@ -84,6 +84,14 @@ export interface Wedge {
   knowledge: NamedText[]
   /** The rehearsal scripts by task type. */
   rehearsals: Record<string, unknown>
+  code: WedgeCode
+}
+
+/** What the workflows of a wedge are made of. Two readings with the same digest run the same code. */
+export interface WedgeCode {
+  digest: string
+  /** The sources by their path below `workflows/`. */
+  files: Record<string, string>
 }
 
 /**

@@ -4,8 +4,12 @@ import type { Json } from '../base/json.ts'
 import { insideRoot } from '../base/names.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 
-const FILE_MOST = 1024 * 1024
+export const FILE_MOST = 1024 * 1024
 const PARTS = ['skills', 'knowledge', 'rehearsals', 'workflows'] as const
+const CODE_LEVELS_MOST = 8
+/** Files with other names, such as hidden ones, are nobody's workflow and are not taken along. */
+const CODE_FILE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.mjs$/
+const CODE_FOLDER = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/
 
 /** Why a file of a wedge cannot be used: names the file, so its author knows where to look. */
 export class Unreadable extends Error {}
@@ -25,10 +29,29 @@ export async function filesIn(dir: string, part: (typeof PARTS)[number]): Promis
   return names.filter((_, at) => !marks[at]?.isDirectory())
 }
 
+/** The files below `workflows/`, by their path there. */
+export const codeFiles = (dir: string): Promise<string[]> => codeBelow(join(dir, 'workflows'), '', CODE_LEVELS_MOST)
+
+/** Links to folders are not followed: they may lead back, or out. */
+async function codeBelow(folder: string, prefix: string, levels: number): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (isOurs(error)) throw error
+    return []
+  })
+  const found = entries.map(async (entry): Promise<string[]> => {
+    if (!entry.isDirectory()) return CODE_FILE.test(entry.name) ? [prefix + entry.name] : []
+    if (levels === 1 || !CODE_FOLDER.test(entry.name)) return []
+    return codeBelow(join(folder, entry.name), `${prefix}${entry.name}/`, levels - 1)
+  })
+  return (await Promise.all(found)).flat()
+}
+
 /** Changes when any file of the wedge does, and costs no reading. */
 export async function fingerprint(dir: string): Promise<{ mark: string; folders: string[] }> {
   const parts = await Promise.all(PARTS.map(async (part) => ({ part, names: await namesIn(join(dir, part)) })))
-  const files = ['wedge.json', ...parts.flatMap(({ part, names }) => (names ?? []).map((name) => `${part}/${name}`))]
+  const below = (await codeFiles(dir)).filter((name) => name.includes('/')).map((name) => `workflows/${name}`)
+  const inParts = parts.flatMap(({ part, names }) => (names ?? []).map((name) => `${part}/${name}`))
+  const files = ['wedge.json', ...inParts, ...below.sort()]
   const marks = await Promise.all(files.map((file) => markOf(dir, file)))
   const folders = parts.filter(({ names }) => names !== null).map(({ part }) => join(dir, part))
   return { mark: marks.join('\n'), folders: [dir, ...folders] }

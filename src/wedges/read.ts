@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { insideRoot, isSlug } from '../base/names.ts'
 import type { NamedText } from '../base/protocol.ts'
 import { Manifest, type Wedge } from '../base/wedge.ts'
-import { checkFile, filesIn, readJson, readText, Unreadable } from './files.ts'
+import { readCode } from './code.ts'
+import { filesIn, readJson, readText, Unreadable } from './files.ts'
 import { instructionNames } from './task-type.ts'
 
 /** A folder as it was read: a whole wedge or none, and what is wrong with it. */
@@ -19,10 +20,10 @@ export async function readWedge(root: string, slug: string): Promise<Reading> {
     const manifest = judgeManifest(source, slug)
     const skills = await readSkills(dir, manifest)
     const knowledge = await readKnowledge(dir, manifest)
-    await checkWorkflows(dir, manifest)
+    const code = await readCode(dir, manifest)
     const { rehearsals, problems } = await readRehearsals(dir, manifest)
     const title = manifest.title ?? slug
-    return { wedge: { slug, title, dir, manifest, source, skills, knowledge, rehearsals }, problems }
+    return { wedge: { slug, title, dir, manifest, source, skills, knowledge, rehearsals, code }, problems }
   } catch (error) {
     if (error instanceof Unreadable) return { wedge: null, problems: [error.message] }
     throw error
@@ -94,10 +95,6 @@ async function readKnowledge(dir: string, manifest: Manifest): Promise<NamedText
       content: await readText(dir, 'knowledge', name),
     })),
   )
-}
-
-async function checkWorkflows(dir: string, manifest: Manifest): Promise<void> {
-  for (const { name } of manifest.workflows) await checkFile(dir, 'workflows', `${name}.mjs`)
 }
 
 /** A rehearsal is a test double: one that is broken is told and left out, and the work goes on without it. */

@@ -6,7 +6,6 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { Driver } from '../sandbox/driver.ts'
 import { type Seat, WorkflowPool } from './pool.ts'
 import { type Outcome, startProcess, type WorkflowProcess } from './process.ts'
-import { readSources, stampOf, Unloadable } from './sources.ts'
 
 const MESSAGE_MOST = 500
 
@@ -19,9 +18,9 @@ export class WorkflowCells {
   constructor(ctx: Pick<Ctx, 'config' | 'world'>, driver: Driver, agentDir: string) {
     const { clock } = ctx.world
     this.#ctx = ctx
-    this.#pool = new WorkflowPool(clock, async ({ wedgeDir }) => {
+    this.#pool = new WorkflowPool(clock, ({ code: { files } }) => {
       const nonce = Buffer.from(ctx.world.random(16)).toString('hex')
-      return startProcess({ driver, agentDir, clock }, { nonce, files: await readSources(wedgeDir) })
+      return startProcess({ driver, agentDir, clock }, { nonce, files })
     })
   }
 
@@ -47,7 +46,7 @@ export class WorkflowCells {
 
   async #run(wedge: Wedge, projectId: string, name: string, args: Json, signal?: AbortSignal): Promise<Outcome> {
     const timeoutMs = this.#ctx.config.workflowTimeoutMs
-    const owner = { projectId, wedgeDir: wedge.dir, stamp: await loading(name, stampOf(wedge.dir)) }
+    const owner = { projectId, wedge: wedge.slug, code: wedge.code }
     // Twice the time of a call: whoever is before us in the queue has ended by then, or very many are.
     const seat = await this.#pool.take(owner, 2 * timeoutMs, signal)
     if (!seat && signal?.aborted) return { kind: 'cancelled' }
@@ -72,9 +71,8 @@ export class WorkflowCells {
 
   async #started(seat: Seat, name: string): Promise<WorkflowProcess> {
     try {
-      return await loading(name, seat.process)
+      return await seat.process
     } catch (error) {
-      if (error instanceof Problem) throw error
       this.#ctx.world.log.error({ err: error, project: seat.projectId, workflow: name }, 'no process for workflows')
       throw new Problem(503, `workflow '${name}' could not be started`, { headers: { 'retry-after': '1' } })
     }
@@ -90,16 +88,6 @@ export class WorkflowCells {
     const wrong = schemaErrors(output_schema ?? {}, outcome.value)
     if (wrong.length > 0) throw new Problem(422, `result of workflow '${name}': ${sentence(wrong)}`)
     return outcome.value
-  }
-}
-
-/** What is wrong with the wedge's files is told to the caller as a failure of the workflow. */
-async function loading<T>(name: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof Unloadable) throw failed(name, error.message)
-    throw error
   }
 }
 

@@ -1,12 +1,13 @@
+import type { WedgeCode } from '../base/wedge.ts'
 import type { Clock } from '../ctx/world.ts'
 import type { WorkflowProcess } from './process.ts'
 
 /** Whose process it is: never two projects or two wedges in one, because modules keep what they have seen. */
 export interface Owner {
   projectId: string
-  wedgeDir: string
-  /** Of the sources: a changed file gets a new process. */
-  stamp: string
+  wedge: string
+  /** A run keeps the code that it began with, so two versions of a wedge may be at work side by side. */
+  code: WedgeCode
 }
 
 /** A process, or one that is about to be, in the hands of one call at a time. */
@@ -93,25 +94,19 @@ export class WorkflowPool {
 
   #find(owner: Owner): Seat | null {
     if (this.#closed) return null
-    const own = this.#idle().filter((seat) => isOf(seat, owner))
-    for (const stale of own.filter((seat) => seat.stamp !== owner.stamp)) void this.#drop(stale)
-    const warm = own.find((seat) => seat.stamp === owner.stamp)
+    const warm = this.#idle().find((seat) => isOf(seat, owner) && seat.code.digest === owner.code.digest)
     if (!warm) return this.#open(owner)
     warm.keepAwake()
     warm.busy = true
     return warm
   }
 
-  /** One more process, unless the owner has its share; the one that was idle longest makes room. */
+  /** One more process; where a share is full, the one of it that was idle longest makes room. */
   #open(owner: Owner): Seat | null {
-    const ofProject = [...this.#seats].filter((seat) => seat.projectId === owner.projectId)
-    if (ofProject.filter((seat) => isOf(seat, owner)).length >= PER_WEDGE) return null
-    const full = ofProject.length >= PER_PROJECT
-    if (full || this.#seats.size >= IN_ALL) {
-      const oldest = this.#idle().find((seat) => !full || seat.projectId === owner.projectId)
-      if (!oldest) return null
-      void this.#drop(oldest)
-    }
+    const full = this.#fullShare(owner)
+    const oldest = this.#idle().find((seat) => full?.includes(seat))
+    if (full && !oldest) return null
+    if (oldest) void this.#drop(oldest)
     const seat: Seat = {
       ...owner,
       process: this.#start(owner),
@@ -123,6 +118,16 @@ export class WorkflowPool {
     this.#seats.add(seat)
     void this.#forgetWhenGone(seat)
     return seat
+  }
+
+  /** The seats of the smallest circle around the owner that holds no more of them. */
+  #fullShare(owner: Owner): Seat[] | null {
+    const all = [...this.#seats]
+    const ofProject = all.filter((seat) => seat.projectId === owner.projectId)
+    const ofWedge = ofProject.filter((seat) => isOf(seat, owner))
+    if (ofWedge.length >= PER_WEDGE) return ofWedge
+    if (ofProject.length >= PER_PROJECT) return ofProject
+    return all.length >= IN_ALL ? all : null
   }
 
   /** Oldest first. */
@@ -151,4 +156,4 @@ export class WorkflowPool {
   }
 }
 
-const isOf = (seat: Owner, owner: Owner) => seat.projectId === owner.projectId && seat.wedgeDir === owner.wedgeDir
+const isOf = (seat: Owner, owner: Owner) => seat.projectId === owner.projectId && seat.wedge === owner.wedge

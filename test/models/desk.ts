@@ -139,7 +139,18 @@ export const hello: JsonObject = {
 
 export function wedgeWith(rehearsals: Record<string, Json>): Wedge {
   const manifest = { wedge: 'refunds', task_types: { triage: {} } } as unknown as Wedge['manifest']
-  return { slug: 'refunds', title: 'Refunds', dir: '/', manifest, source: {}, skills: [], knowledge: [], rehearsals }
+  const code = { digest: '', files: {} }
+  return {
+    slug: 'refunds',
+    title: 'Refunds',
+    dir: '/',
+    manifest,
+    source: {},
+    skills: [],
+    knowledge: [],
+    rehearsals,
+    code,
+  }
 }
 
 /** Time moves when told. With `hurry`, waits of less than a minute and a half are over at once and only noted. */

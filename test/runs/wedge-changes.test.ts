@@ -28,7 +28,7 @@ test('a run keeps the wedge that it began with, the next has the new one', async
   writeFiles(join(app.dir, 'wedges'), files('new', 2))
   while (app.ctx.wedges.get('echo') === before) await new Promise((resolve) => setTimeout(resolve, 50))
   await approve(app, id)
-  expect(await app.finished(id)).toMatchObject({ output: { said: 'old' } })
+  expect(await app.finished(id)).toMatchObject({ output: { said: 'old', price: 1 } })
   const next = await app.createTask()
   await approve(app, next.id)
   expect(await app.finished(next.id)).toMatchObject({ output: { said: 'new', price: 2 } })

@@ -113,6 +113,7 @@ const echo: Wedge = {
   skills: [],
   knowledge: [],
   rehearsals: {},
+  code: { digest: '', files: {} },
 }
 const shelf: WedgeShelf = {
   get: () => echo,

@@ -100,6 +100,9 @@ describe('a folder that holds a wedge', () => {
 })
 
 describe('a folder that cannot be used is told by file and fault:', () => {
+  const declared = { workflows: [{ name: 'w' }] }
+  const codeFiles = (count: number, source: string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`workflows/lib/part${n}.mjs`, source]))
   const workflow = { task_types: { plan: { harness: { shape: 'workflow' } } } }
   const instructions = { task_types: { t: { harness: { instructions: ['knowledge/../wedge.json'] } } } }
   const intake = [
@@ -118,10 +121,21 @@ describe('a folder that cannot be used is told by file and fault:', () => {
     ['knowledge elsewhere', { 'wedge.json': manifest('desk', { knowledge: ['../wedge.json'] }) }, /not the name of/],
     ['instructions elsewhere', { 'wedge.json': manifest('desk', instructions) }, /not the name of/],
     ['an undeclared workflow', { 'wedge.json': manifest('desk', workflow) }, /workflows declares no 'plan'$/],
+    ['a missing workflow', { 'wedge.json': manifest('desk', declared) }, /^workflows\/w.mjs is m/],
     [
-      'a missing workflow',
-      { 'wedge.json': manifest('desk', { workflows: [{ name: 'w' }] }) },
-      /^workflows\/w.mjs is m/,
+      'a workflow too large',
+      { 'wedge.json': manifest('desk', declared), 'workflows/w.mjs': 'x'.repeat(1048577) },
+      /^workflows\/w.mjs has more than 1048576 bytes$/,
+    ],
+    [
+      'too many workflow files',
+      { 'wedge.json': manifest('desk', declared), 'workflows/w.mjs': '', ...codeFiles(256, '') },
+      /^workflows holds more than 256 files$/,
+    ],
+    [
+      'too much code in all',
+      { 'wedge.json': manifest('desk', declared), 'workflows/w.mjs': '', ...codeFiles(9, 'x'.repeat(1048576)) },
+      /more than 8388608 bytes in all$/,
     ],
     ['an intake id twice', { 'wedge.json': manifest('desk', { intake }) }, /^wedge.json: intake has the id 'a' twice$/],
     ['a huge file', { 'wedge.json': manifest('desk'), 'knowledge/a.md': 'x'.repeat(1048577) }, /a.md has more than/],
@@ -164,6 +178,18 @@ describe('a folder that cannot be used is told by file and fault:', () => {
       expect(wedge).toBeNull()
       expect(problems).toEqual([expect.stringContaining('is a link that leads out')])
     }
+  })
+
+  test('a workflow that imports from beyond the folder through a link', async () => {
+    const outside = await emptyFolder()
+    await place(outside, 'stolen', { 'secret.mjs': 'export default 1' })
+    const root = await emptyFolder()
+    const declared = { workflows: [{ name: 'main' }] }
+    await place(root, 'desk', { 'wedge.json': manifest('desk', declared), 'workflows/main.mjs': '' })
+    await symlink(join(outside, 'stolen/secret.mjs'), join(root, 'desk/workflows/linked.mjs'))
+    expect((await readWedge(root, 'desk')).problems).toEqual([
+      'workflows/linked.mjs is a link that leads out of the folder, or to nothing',
+    ])
   })
 
   test('a link within the folder is followed', async () => {

@@ -68,6 +68,19 @@ test('a changed wedge is a new object, an unchanged one stays the same, and a re
   expect(shelf.problems()).toEqual([])
 })
 
+test('code below a folder of workflows is part of the wedge as it was read', async () => {
+  const root = await emptyFolder()
+  const source = manifest('a', { workflows: [{ name: 'main' }] })
+  await place(root, 'a', { 'wedge.json': source, 'workflows/main.mjs': '1', 'workflows/lib/n.mjs': 'old' })
+  const shelf = await open(root)
+  const before = shelf.get('a')
+  await writeFile(join(root, 'a/workflows/lib/n.mjs'), 'newer')
+  await shelf.refresh()
+  expect(before?.code.files).toEqual({ 'main.mjs': '1', 'lib/n.mjs': 'old' })
+  expect(shelf.get('a')?.code.files['lib/n.mjs']).toBe('newer')
+  expect(shelf.get('a')?.code.digest).not.toBe(before?.code.digest)
+})
+
 test('what changes in the folder is noticed without being asked', async () => {
   const root = await emptyFolder()
   await place(root, 'desk', { 'wedge.json': manifest('desk'), 'skills/a.md': 'old' })

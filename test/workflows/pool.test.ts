@@ -10,12 +10,12 @@ function pool() {
   const clock = handClock()
   const killed: string[] = []
   const dying: (() => void)[] = []
-  const start = async ({ projectId, wedgeDir, stamp }: Owner): Promise<WorkflowProcess> => {
+  const start = async ({ projectId, wedge, code }: Owner): Promise<WorkflowProcess> => {
     let die = () => {}
     const gone = new Promise<void>((resolve) => void (die = resolve))
     dying.push(die)
     const kill = async () => {
-      killed.push(`${projectId} ${wedgeDir} ${stamp}`)
+      killed.push(`${projectId} ${wedge} ${code.digest}`)
       die()
     }
     return { call: async () => ({ kind: 'crashed' }), kill, gone }
@@ -23,7 +23,11 @@ function pool() {
   return { pool: new WorkflowPool(clock, start), clock, killed, dying }
 }
 
-const owner = (projectId: string, wedgeDir = 'desk', stamp = '1'): Owner => ({ projectId, wedgeDir, stamp })
+const owner = (projectId: string, wedge = 'desk', digest = '1'): Owner => ({
+  projectId,
+  wedge,
+  code: { digest, files: {} },
+})
 
 async function seats(from: WorkflowPool, count: number, of: (n: number) => Owner): Promise<Seat[]> {
   const taken = await Promise.all(Array.from({ length: count }, (_, n) => from.take(of(n), SECOND)))
@@ -39,13 +43,18 @@ test('a process that is free is used again by the same project and wedge only', 
   expect(await warm.take(owner('a'), SECOND)).toBe(first)
 })
 
-test('a process of older sources ends when the wedge is called again', async () => {
+test('two versions of a wedge stay warm side by side, and an idle one of the other makes room', async () => {
   const { pool: warm, killed } = pool()
   const [old] = await seats(warm, 1, () => owner('a'))
   warm.giveBack(old!, true)
-  expect(await warm.take(owner('a', 'desk', '2'), SECOND)).not.toBe(old)
+  const [fresh] = await seats(warm, 1, () => owner('a', 'desk', '2'))
+  warm.giveBack(fresh!, true)
+  expect(await warm.take(owner('a'), SECOND)).toBe(old)
+  expect(await warm.take(owner('a', 'desk', '2'), SECOND)).toBe(fresh)
+  warm.giveBack(old!, true)
+  await seats(warm, 3, () => owner('a', 'desk', '2'))
   await turn()
-  expect(killed).toEqual(['a desk 1'])
+  expect([warm.size, killed]).toEqual([4, ['a desk 1']])
 })
 
 test('a wedge has four processes at most, and further calls wait in order', async () => {
@@ -87,7 +96,7 @@ test('one project has eight processes at most, all together sixteen, and the lon
   await turn()
   expect(warm.size).toBe(8)
   warm.giveBack(ofA[3]!, true)
-  expect(await ninth).toMatchObject({ wedgeDir: 'wedge9' })
+  expect(await ninth).toMatchObject({ wedge: 'wedge9' })
 
   const ofOthers = await seats(warm, 8, (n) => owner(`b${n}`))
   for (const seat of [ofOthers[5]!, ofOthers[2]!]) {

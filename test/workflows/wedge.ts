@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { systemWorld } from '../../src/ctx/system.ts'
 import type { Clock } from '../../src/ctx/world.ts'
 import type { Driver } from '../../src/sandbox/driver.ts'
+import { readCode } from '../../src/wedges/code.ts'
 import { WorkflowCells } from '../../src/workflows/cells.ts'
 import { emptyFolder, place } from '../wedges/folder.ts'
 
@@ -57,9 +58,9 @@ export async function wedgeOf(files: Record<string, string>, schemas: Record<str
   })
 }
 
-export function wedgeIn(dir: string, source: JsonObject): Wedge {
+export async function wedgeIn(dir: string, source: JsonObject): Promise<Wedge> {
   const manifest = Manifest.parse(source)
-  const parts = { skills: [], knowledge: [], rehearsals: {} }
+  const parts = { skills: [], knowledge: [], rehearsals: {}, code: await readCode(dir, manifest) }
   return { slug: manifest.wedge, title: manifest.wedge, dir, manifest, source, ...parts }
 }
 
