@@ -86,8 +86,8 @@ const tasks = createRoute({
   component: lazyRouteComponent(() => import('./pages/tasks/list.tsx'), 'TaskList'),
 })
 
-export type TaskView = 'timeline' | 'trace' | 'output' | 'input' | 'events'
-const TASK_VIEWS: TaskView[] = ['timeline', 'trace', 'output', 'input', 'events']
+export type TaskView = 'timeline' | 'trace' | 'effects' | 'output' | 'input' | 'events'
+const TASK_VIEWS: TaskView[] = ['timeline', 'trace', 'effects', 'output', 'input', 'events']
 
 const task = createRoute({
   getParentRoute: () => shell,

@@ -114,8 +114,10 @@ async function listen(received: Console['received']): Promise<Server> {
     let text = ''
     request.setEncoding('utf8').on('data', (piece) => (text += piece))
     request.on('end', () => {
-      received.push({ path: request.url ?? '', body: JSON.parse(text || '{}') })
-      response.setHeader('content-type', 'application/json').end('{"ok":true}')
+      const body = JSON.parse(text || '{}')
+      received.push({ path: request.url ?? '', body })
+      if (body.subject === 'Unanswered') request.socket.destroy()
+      else response.setHeader('content-type', 'application/json').end('{"ok":true}')
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -5,6 +5,7 @@ import type {
   Analytics,
   Approval,
   ApprovalStatus,
+  Effect,
   Meta,
   Page,
   Session,
@@ -105,6 +106,22 @@ export const traceQuery = (id: string) =>
   queryOptions({
     queryKey: ['tasks', 'trace', id],
     queryFn: ({ signal }) => call<Trace>(`/v1/tasks/${id}/trace`, { signal }),
+  })
+
+/** What the task did outside, newest first. */
+export const effectsQuery = (taskId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['tasks', 'effects', taskId],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<Effect>>(`/v1/tasks/${taskId}/actions?${search({ limit: 50, cursor: pageParam })}`, { signal }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+  })
+
+export const approvalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['approvals', 'one', id],
+    queryFn: ({ signal }) => call<Approval>(`/v1/approvals/${id}`, { signal }),
   })
 
 export const approvalsQuery = (status: ApprovalStatus | undefined) =>

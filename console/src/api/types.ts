@@ -87,6 +87,19 @@ export interface Approval {
   decided_by: { kind: string; id: string } | null
 }
 
+/** A line of the effect ledger: one call that left the service. */
+export interface Effect {
+  approval_id: string
+  action: string
+  connection: string
+  payload_sha256: string
+  outcome: 'sent' | 'ok' | 'failed' | 'unknown'
+  status: number | null
+  error: string | null
+  created_at: string
+  finished_at: string | null
+}
+
 export interface Span {
   span_id: string
   parent_id: string | null

@@ -16,6 +16,7 @@ const GROUPS: { title: string; keys: [string, string][] }[] = [
       ['j / k', 'Next, previous'],
       ['a', 'Ready to approve; a or Enter again does it'],
       ['e', 'Edit the payload'],
+      ['x / X', 'Pick one, pick all; a and r then answer them together'],
       ['r', 'Reject, with a reason if you like'],
     ],
   },

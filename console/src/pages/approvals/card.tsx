@@ -14,20 +14,20 @@ import { Payload } from './payload.tsx'
 import { briefOf } from './sentence.ts'
 import { whyStopped } from './why.ts'
 
-/** One question to a person: the sentence first, then what will be sent, then the answers. */
-export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
+/** One question to a person: the sentence first, then what will be sent, then the answers; null: to read only. */
+export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDecided: (() => void) | null }) {
   const now = useNow(1_000)
   const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
   return (
     <article aria-label="Approval" className="panel flex flex-col">
       <Head approval={approval} />
       <div className="border-t border-line p-5">
-        {open ? (
+        {open && onDecided ? (
           <Decide approval={approval} onDecided={onDecided} />
         ) : (
           <div className="flex flex-col gap-4">
             <Payload approval={approval} />
-            <Decided approval={approval} />
+            {!open && <Decided approval={approval} />}
           </div>
         )}
       </div>

@@ -36,7 +36,8 @@ export function Decide({ approval, onDecided }: { approval: Approval; onDecided:
     Escape: () => setMode('look'),
   })
   if (mode === 'reject') {
-    return <Reject busy={decide.isPending} onReject={reject} onBack={() => setMode('look')} />
+    const onBack = () => setMode('look')
+    return <RejectForm submit="Reject and end the task" busy={decide.isPending} onReject={reject} onBack={onBack} />
   }
   return (
     <div className="flex flex-col gap-5">
@@ -46,7 +47,13 @@ export function Decide({ approval, onDecided }: { approval: Approval; onDecided:
         <Payload approval={approval} />
       )}
       <div className="flex flex-wrap items-center gap-2">
-        <Approve mode={mode} busy={decide.isPending} changed={Object.keys(change).length} onApprove={approve} />
+        <ApproveButton
+          ready={mode === 'ready'}
+          label={mode === 'edit' ? approveWith(Object.keys(change).length) : 'Approve'}
+          cap={mode === 'look'}
+          busy={decide.isPending}
+          onApprove={approve}
+        />
         {canEdit && mode !== 'edit' && (
           <Button onClick={() => setMode('edit')} icon={<Pencil size={14} />}>
             Edit <KeyCap>e</KeyCap>
@@ -71,22 +78,27 @@ export function Decide({ approval, onDecided }: { approval: Approval; onDecided:
   )
 }
 
-function Approve({
-  mode,
+const approveWith = (changed: number) =>
+  changed > 0 ? `Approve with ${changed} change${changed > 1 ? 's' : ''}` : 'Approve'
+
+/** The first stroke makes it ready, the second one presses it. */
+export function ApproveButton({
+  ready,
+  label,
+  cap,
   busy,
-  changed,
   onApprove,
 }: {
-  mode: Mode
+  ready: boolean
+  label: string
+  cap: boolean
   busy: boolean
-  changed: number
   onApprove: () => void
 }) {
   const ref = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    if (mode === 'ready') ref.current?.focus()
-  }, [mode])
-  const label = mode === 'edit' && changed > 0 ? `Approve with ${changed} change${changed > 1 ? 's' : ''}` : 'Approve'
+    if (ready) ref.current?.focus()
+  }, [ready])
   return (
     <button
       ref={ref}
@@ -96,13 +108,23 @@ function Approve({
       className="inline-flex h-8 items-center gap-1.5 rounded-md bg-accent px-3 font-medium text-on-accent hover:bg-accent-strong disabled:opacity-50"
     >
       <Check size={15} aria-hidden />
-      {mode === 'ready' ? 'Approve: press a or Enter' : label}
-      {mode === 'look' && <kbd className="rounded border border-current px-1 text-xs max-sm:hidden">a</kbd>}
+      {ready ? `${label}: press a or Enter` : label}
+      {cap && <kbd className="rounded border border-current px-1 text-xs max-sm:hidden">a</kbd>}
     </button>
   )
 }
 
-function Reject({ busy, onReject, onBack }: { busy: boolean; onReject: (reason: string) => void; onBack: () => void }) {
+export function RejectForm({
+  submit,
+  busy,
+  onReject,
+  onBack,
+}: {
+  submit: string
+  busy: boolean
+  onReject: (reason: string) => void
+  onBack: () => void
+}) {
   const [reason, setReason] = useState('')
   return (
     <form
@@ -124,7 +146,7 @@ function Reject({ busy, onReject, onBack }: { busy: boolean; onReject: (reason: 
       </Field>
       <div className="flex gap-2">
         <Button type="submit" look="danger" disabled={busy} icon={<X size={14} />}>
-          Reject and end the task
+          {submit}
         </Button>
         <Button look="ghost" onClick={onBack}>
           Back <KeyCap>Esc</KeyCap>

@@ -1,19 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { messageOf } from '../../api/http.ts'
-import { approvalsQuery } from '../../api/queries.ts'
+import { approvalQuery, approvalsQuery } from '../../api/queries.ts'
 import type { Approval, ApprovalStatus } from '../../api/types.ts'
+import type { ApprovalsSearch } from '../../router.tsx'
 import { useKeys } from '../../shell/keys.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Status } from '../../ui/status.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { ApprovalList, toggle, toggleAll } from './approval-list.tsx'
+import { BatchPanel } from './batch-panel.tsx'
 import { ApprovalCard } from './card.tsx'
-import { Countdown } from './countdown.tsx'
 import { NotifyButton } from './notify.tsx'
-import { sentenceOf } from './sentence.ts'
 import { SuggestRule } from './suggest.tsx'
+import { useBatch } from './use-batch.ts'
 
 const route = getRouteApi('/shell/approvals')
 
@@ -29,40 +30,46 @@ export function Inbox() {
   const { status = 'pending', id } = route.useSearch()
   const navigate = route.useNavigate()
   const { data, error, isPending } = useQuery(approvalsQuery(status))
+  const batch = useBatch()
   // What runs out first comes first; what is decided, newest first.
   const approvals = status === 'pending' ? (data?.toReversed() ?? []) : (data ?? [])
-  const at = Math.max(
-    0,
-    approvals.findIndex(({ approval_id }) => approval_id === id),
-  )
-  const chosen = approvals[at]
+  const at = id === undefined ? 0 : approvals.findIndex(({ approval_id }) => approval_id === id)
+  const asked = useAsked(data && at < 0 ? id : undefined)
+  const chosen = approvals[at] ?? asked.data
   const choose = (approval: Approval | undefined) =>
-    approval && void navigate({ search: (old) => ({ ...old, id: approval.approval_id }), replace: true })
-  useKeys({ j: () => choose(approvals[at + 1]), k: () => choose(approvals[at - 1]) })
+    void navigate({ search: (old) => withId(old, approval?.approval_id), replace: true })
+  const step = (by: 1 | -1) => approvals[at + by] && choose(approvals[at + by])
+  const clear = () => {
+    batch.clear()
+    // What was open is answered now; the next one takes its place.
+    if (batch.outcomes.size > 0) choose(undefined)
+  }
+  const picking = status === 'pending' ? batch : null
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    ...(picking && { x: () => chosen?.status === 'pending' && toggle(batch, chosen) }),
+    ...(picking && { X: () => toggleAll(batch, approvals) }),
+  })
   return (
     <Page title="Approvals" actions={<NotifyButton />}>
-      <Tabs
-        label="Approvals by status"
-        value={status}
-        onChange={(to) => void navigate({ search: to === 'pending' ? {} : { status: to } })}
-        tabs={TABS.map((tab) => ({
-          ...tab,
-          count: tab.value === 'pending' && status === 'pending' ? data?.length : 0,
-        }))}
-      />
-      {error && <Failure message={messageOf(error)} />}
-      {isPending && <Waiting className="h-96" />}
-      {data && !chosen && <NothingWaits status={status} />}
-      {chosen && (
+      <StatusTabs waiting={status === 'pending' ? data?.length : undefined} />
+      {(error ?? asked.error) && <Failure message={messageOf(error ?? asked.error)} />}
+      {(isPending || asked.isLoading) && <Waiting className="h-96" />}
+      {data && !chosen && !asked.isLoading && batch.picked.length === 0 && <NothingWaits status={status} />}
+      {(chosen || batch.picked.length > 0) && (
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[22rem_minmax(0,48rem)]">
-          <ApprovalCards approvals={approvals} chosen={chosen} onChoose={choose} />
+          <ApprovalList approvals={approvals} chosen={chosen} batch={picking} onChoose={choose} />
           <div className="flex flex-col gap-4 xl:col-start-2 xl:row-start-1">
-            <ApprovalCard
-              key={chosen.approval_id}
-              approval={chosen}
-              onDecided={() => choose(approvals[at + 1] ?? approvals[at - 1])}
-            />
-            {status === 'pending' && <SuggestRule approval={chosen} />}
+            {batch.picked.length > 0 && <BatchPanel batch={batch} onClear={clear} />}
+            {chosen && (
+              <ApprovalCard
+                key={chosen.approval_id}
+                approval={chosen}
+                onDecided={batch.picked.length > 0 ? null : () => choose(approvals[at + 1] ?? approvals[at - 1])}
+              />
+            )}
+            {chosen?.status === 'pending' && <SuggestRule approval={chosen} />}
           </div>
         </div>
       )}
@@ -70,44 +77,26 @@ export function Inbox() {
   )
 }
 
-function ApprovalCards({
-  approvals,
-  chosen,
-  onChoose,
-}: {
-  approvals: Approval[]
-  chosen: Approval
-  onChoose: (approval: Approval) => void
-}) {
+function StatusTabs({ waiting }: { waiting: number | undefined }) {
+  const { status = 'pending' } = route.useSearch()
+  const navigate = route.useNavigate()
   return (
-    <ul
-      aria-label="Approvals"
-      className={`panel max-h-[calc(100dvh-10rem)] overflow-y-auto max-xl:max-h-44 ${approvals.length === 1 ? 'max-xl:hidden' : ''}`}
-    >
-      {approvals.map((approval) => (
-        <li key={approval.approval_id} className="border-b border-line last:border-0">
-          <button
-            type="button"
-            aria-current={approval === chosen}
-            onClick={() => onChoose(approval)}
-            className="flex w-full flex-col gap-0.5 px-3 py-2 text-left -outline-offset-2 hover:bg-hover aria-[current=true]:bg-accent-soft"
-          >
-            <span className="line-clamp-2 font-medium">{sentenceOf(approval)}</span>
-            <span className="flex w-full items-center text-xs text-muted">
-              <span className="truncate">{approval.wedge}</span>
-              <span className="ml-auto flex">
-                {approval.status === 'pending' ? (
-                  <Countdown approval={approval} />
-                ) : (
-                  <Status status={approval.status} />
-                )}
-              </span>
-            </span>
-          </button>
-        </li>
-      ))}
-    </ul>
+    <Tabs
+      label="Approvals by status"
+      value={status}
+      onChange={(to) => void navigate({ search: to === 'pending' ? {} : { status: to } })}
+      tabs={TABS.map((tab) => ({ ...tab, count: tab.value === 'pending' ? waiting : 0 }))}
+    />
   )
+}
+
+/** One that the address names and the list does not have: decided meanwhile, or linked from elsewhere. */
+function useAsked(id: string | undefined) {
+  return useQuery({ ...approvalQuery(id ?? ''), enabled: id !== undefined })
+}
+
+function withId({ status }: ApprovalsSearch, id: string | undefined): ApprovalsSearch {
+  return { ...(status && { status }), ...(id && { id }) }
 }
 
 function NothingWaits({ status }: { status: ApprovalStatus }) {

@@ -30,7 +30,7 @@ export function sentenceOf(approval: Pick<Approval, 'action' | 'preview'>): stri
 }
 
 /** `payments:refund` is a refund through payments, `book_refund` is to book a refund, `GMAIL_SEND_EMAIL` to send. */
-function verbOf(action: string): string {
+export function verbOf(action: string): string {
   const [before = '', after] = action.split(':')
   const words = (after ?? before).toLowerCase().replaceAll(/[_-]+/g, ' ').trim()
   const said = after ? `${words} through ${before.replaceAll(/[_-]+/g, ' ')}` : words

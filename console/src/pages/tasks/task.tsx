@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { messageOf } from '../../api/http.ts'
-import { approvalsQuery, taskQuery } from '../../api/queries.ts'
+import { approvalsQuery, effectsQuery, taskQuery } from '../../api/queries.ts'
 import type { Task } from '../../api/types.ts'
 import type { TaskView } from '../../router.tsx'
 import { Failure, Waiting } from '../../ui/empty.tsx'
@@ -10,6 +10,7 @@ import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ApprovalCard } from '../approvals/card.tsx'
 import { TaskActions } from './actions.tsx'
+import { Effects, UnknownOutcomes } from './effects.tsx'
 import { EventRows } from './events.tsx'
 import { TaskFacts } from './facts.tsx'
 import { Output } from './output.tsx'
@@ -22,6 +23,7 @@ const route = getRouteApi('/shell/tasks/$taskId')
 const VIEWS: { value: TaskView; label: string }[] = [
   { value: 'timeline', label: 'Timeline' },
   { value: 'trace', label: 'Trace' },
+  { value: 'effects', label: 'Effects' },
   { value: 'output', label: 'Output' },
   { value: 'input', label: 'Request' },
   { value: 'events', label: 'All events' },
@@ -58,19 +60,24 @@ function TaskBody({ task }: { task: Task }) {
   const { view = 'timeline' } = route.useSearch()
   const navigate = route.useNavigate()
   const log = useTaskStory(task.id)
+  const ledger = useInfiniteQuery(effectsQuery(task.id))
+  const effects = ledger.data?.pages.flatMap(({ data }) => data)
+  const counts: Partial<Record<TaskView, number | undefined>> = { effects: effects?.length, events: log.events.length }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
       <div className="flex min-w-0 flex-col gap-4">
         <Question task={task} />
+        <UnknownOutcomes effects={effects ?? []} />
         {task.error && <Failure message={task.error.message} />}
         <Tabs
           label="Views of the task"
           value={view}
           onChange={(to) => void navigate({ search: to === 'timeline' ? {} : { view: to }, replace: true })}
-          tabs={VIEWS.map((one) => ({ ...one, count: one.value === 'events' ? log.events.length : undefined }))}
+          tabs={VIEWS.map((one) => ({ ...one, count: counts[one.value] }))}
         />
         {view === 'timeline' && <Timeline story={log.story} state={log.state} over={task.finished_at !== null} />}
         {view === 'trace' && <TraceView task={task} events={log.events.length} />}
+        {view === 'effects' && <Effects effects={effects} more={ledger} />}
         {view === 'output' && <Output task={task} story={log.story} />}
         {view === 'input' && <Request task={task} />}
         {view === 'events' && <EventRows events={log.events} />}

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { openTaskLog, type TaskLogState } from '../../api/task-log.ts'
-import { taskQuery } from '../../api/queries.ts'
+import { effectsQuery, taskQuery } from '../../api/queries.ts'
 import type { TaskEvent } from '../../api/types.ts'
 import { emptyStory, readOn, type Story } from './fold.ts'
 
@@ -30,11 +30,16 @@ export function useTaskStory(taskId: string): LoggedTask {
     const log = openTaskLog(taskId)
     const stop = log.subscribe(() => {
       const { events, state } = log.snapshot()
-      const telling = events.slice(story.current.read).some(({ type }) => TELLING.has(type))
+      const fresh = new Set(events.slice(story.current.read).map(({ type }) => type))
+      const telling = [...fresh].some((type) => TELLING.has(type))
       story.current = readOn(story.current, events)
       setLogged({ events, state, story: story.current })
       if (telling) void queries.invalidateQueries({ queryKey: taskQuery(taskId).queryKey })
       if (telling) void queries.invalidateQueries({ queryKey: ['approvals'] })
+      // An action's outcome is written before the agent hears of it.
+      if (telling || fresh.has('tool.result')) {
+        void queries.invalidateQueries({ queryKey: effectsQuery(taskId).queryKey })
+      }
     })
     return () => {
       stop()
