@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 import type { StoreKind } from '../stores.ts'
 import { SCRIPTED } from '../tasks/scripted.ts'
-import { expectWholeLog } from './logs.ts'
-import { makePlace, removePlace, Service } from './service.ts'
+import { expectTruth, expectWholeLog } from './oracle.ts'
+import { PATIENCE } from './rounds.ts'
+import { makePlace, placeOn, removePlace, Service } from './service.ts'
 
 const SAY = { wedge: 'echo', task_type: 'say' }
 
@@ -58,5 +59,32 @@ test.concurrent.each(stores)(
       if (database) await dropDatabase(database)
     }
   },
-  120_000,
+  PATIENCE,
+)
+
+/** Creates tasks until the service takes no more. */
+async function createUntilRefused(service: Service, accepted: Set<string>): Promise<void> {
+  for (;;) {
+    const answer = await service.call('POST', '/v1/tasks', { ...SAY, input: 'hello' }).catch(() => null)
+    if (answer?.status !== 201) return
+    accepted.add(answer.body.id)
+  }
+}
+
+test.each(stores)(
+  'SIGTERM under load on %s: every accepted task is there and ends, now or after the next start',
+  async (store) => {
+    const place = await placeOn(store)
+    const service = await place.start()
+    const accepted = new Set<string>()
+    const loads = Promise.all(Array.from({ length: 30 }, () => createUntilRefused(service, accepted)))
+    while (accepted.size < 60) await new Promise(setImmediate)
+    expect(await service.terminate()).toBe(0)
+    await loads
+    const next = await place.start()
+    for (const { status } of (await expectTruth(next, await place.rows(), { tasks: accepted })).values()) {
+      expect(status).toBe('succeeded')
+    }
+  },
+  PATIENCE,
 )

@@ -4,21 +4,61 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import type { Db } from '../../src/store/store.ts'
 import { KEY, writeFiles } from '../app.ts'
 import { type Answered, call, type StreamedEvent, stream } from '../http.ts'
+import { createDatabase, dropDatabase } from '../postgres.ts'
+import type { StoreKind } from '../stores.ts'
 import { UNLIMITED, WEDGES } from '../tasks/scripted.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 
 /** A folder for a service of its own, that outlives its processes. */
-export function makePlace(): string {
+export function makePlace(wedges: Record<string, unknown> = WEDGES): string {
   const dir = mkdtempSync(join(tmpdir(), 'svc-fault-'))
-  writeFiles(join(dir, 'wedges'), WEDGES)
+  writeFiles(join(dir, 'wedges'), wedges)
   mkdirSync(join(dir, 'blueprints'))
   return dir
 }
 
 export const removePlace = (dir: string) => rmSync(dir, { recursive: true, force: true })
+
+/** Where one test starts, kills and starts services over one store; all of it is gone when the test is over. */
+export interface Place {
+  dir: string
+  /** Null with SQLite. */
+  database: string | null
+  start(env?: Record<string, string>, under?: string[]): Promise<Service>
+  /** The rows themselves, beside the service. */
+  rows(): Promise<Db>
+}
+
+export async function placeOn(
+  store: StoreKind,
+  { wedges = WEDGES, env = {} }: { wedges?: Record<string, unknown>; env?: Record<string, string> } = {},
+): Promise<Place> {
+  const dir = makePlace(wedges)
+  onTestFinished(() => removePlace(dir))
+  const database = store === 'postgres' ? await createDatabase() : null
+  if (database) onTestFinished(() => dropDatabase(database))
+  return {
+    dir,
+    database,
+    async start(more = {}, under = []) {
+      const service = await Service.start(dir, { ...env, ...(database && { DATABASE_URL: database }), ...more }, under)
+      onTestFinished(() => service.kill())
+      return service
+    },
+    async rows() {
+      const opened = database ? await openPostgres(database, () => {}) : await openSqlite(join(dir, 'data'), 'normal')
+      onTestFinished(() => opened.close())
+      return opened.db
+    },
+  }
+}
 
 /** The program as it is shipped, in a process of its own that a test may kill. */
 export class Service {
@@ -32,8 +72,10 @@ export class Service {
     this.exited = exited
   }
 
-  static async start(dir: string, env: Record<string, string> = {}): Promise<Service> {
-    const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+  /** `under` are the words of a program that becomes the service, such as a tracer. */
+  static async start(dir: string, env: Record<string, string> = {}, under: string[] = []): Promise<Service> {
+    const [program, ...words] = [...under, process.execPath, PROGRAM, 'serve']
+    const child = spawn(program, words, {
       cwd: dir,
       env: { PATH: process.env['PATH'] ?? '', ...SETTINGS, ...env },
       stdio: ['ignore', 'pipe', 'ignore'],

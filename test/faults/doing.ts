@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { writeFiles } from '../app.ts'
+import { connect, DESK_ENV, openOutside, type Outside, wedgeFiles } from '../approvals/desk.ts'
+import type { StoreKind } from '../stores.ts'
+import { placeOn, type Place, type Service } from './service.ts'
+
+/**
+ * An agent that does what the task's input says, step by step: `{act: action}` is a gated action through `crm`,
+ * `hang` goes on for ever (almost: nothing is left behind by a test that dies), and any other step is a line it says.
+ */
+const AGENT = `
+  import http from 'node:http'
+  let text = ''
+  for await (const chunk of process.stdin) text += chunk
+  const { task: { input }, service } = JSON.parse(text)
+  for (const step of [input].flat()) {
+    if (step === 'hang') await new Promise((resolve) => setTimeout(resolve, 120_000))
+    else if (step.act) await act(step.act)
+    else process.stdout.write(JSON.stringify(step) + '\\n')
+  }
+  function act(action) {
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: 'Bearer ' + service.task_token, 'content-type': 'application/json' }
+      const path = '/v1/internal/actions/' + action
+      const request = http.request({ socketPath: service.socket, method: 'POST', path, headers, agent: false })
+      request.on('error', reject)
+      request.on('response', (response) => response.resume().on('end', resolve))
+      request.end(JSON.stringify({ connection: 'crm', payload: { text: action } }))
+    })
+  }`
+
+/** What a run can be told to do. `ping` passes by a rule, everything else waits for a person. */
+export type Step = 'hang' | { act: string } | Record<string, unknown>
+
+/** A place whose agents do as they are told, and the outside that their actions reach. */
+export interface DoingPlace extends Place {
+  outside: Outside
+  /** The first service of the place, with its connections. */
+  open(env?: Record<string, string>, under?: string[]): Promise<Service>
+}
+
+export async function doingPlace(store: StoreKind, env: Record<string, string> = {}): Promise<DoingPlace> {
+  const outside = await openOutside()
+  onTestFinished(() => outside.close())
+  const wedges = wedgeFiles('gate', { policy: { auto_approve: [{ action: 'ping' }] } })
+  const agent = { SVC_AGENT_COMMAND: 'exec node agent.mjs', SVC_AGENT_DIR: 'agent' }
+  const place = await placeOn(store, { wedges, env: { ...DESK_ENV, ...agent, ...env } })
+  writeFiles(join(place.dir, 'agent'), { 'agent.mjs': AGENT })
+  return {
+    ...place,
+    outside,
+    async open(more, under) {
+      const service = await place.start(more, under)
+      await connect(service, outside.url)
+      return service
+    },
+  }
+}
+
+export async function doing(service: Service, steps: Step[]): Promise<string> {
+  const { status, body } = await service.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input: steps })
+  expect(status).toBe(201)
+  return body.id
+}
+
+/** Answers once the run has come so far: the approval's id when it asks, else nothing worth having. */
+export async function cameTo(service: Service, taskId: string, type: string): Promise<string> {
+  const events = await service.events(taskId, ({ event }) => event === type)
+  expect(events.at(-1)?.event).toBe(type)
+  return events.at(-1)?.data.data.approval_id
+}

@@ -1,0 +1,126 @@
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { answerJson } from '../approvals/desk.ts'
+import { eventually } from '../runs/agents.ts'
+import { cameTo, doing, type DoingPlace, doingPlace } from './doing.ts'
+import { expectTruth } from './oracle.ts'
+import { PATIENCE, tries } from './rounds.ts'
+import type { Service } from './service.ts'
+
+/** The tests fill all places, so that one more task has to wait in the queue. */
+const PLACES = { SVC_MAX_CONCURRENT_TASKS: '4' }
+const INTERRUPTED = { reason: 'interrupted', message: expect.stringContaining('interrupted by a restart') }
+
+/** A run whose call is out: the other side has it and does not answer. */
+async function withEffectOut({ outside }: DoingPlace, service: Service): Promise<string> {
+  const arrived = new Promise<void>((resolve) => {
+    outside.answer = () => resolve()
+  })
+  const id = await doing(service, [{ act: 'ping' }])
+  await arrived
+  outside.answer = (_seen, response) => answerJson(response, 200, { done: true })
+  return id
+}
+
+async function waiting(service: Service): Promise<{ id: string; approval: string }> {
+  const id = await doing(service, [{ act: 'send_note' }, { output: 'sent' }])
+  return { id, approval: await cameTo(service, id, 'approval.requested') }
+}
+
+async function hanging(service: Service): Promise<string> {
+  const id = await doing(service, [{ event: 'progress', data: { text: 'on' } }, 'hang'])
+  await cameTo(service, id, 'progress')
+  return id
+}
+
+/** Whoever holds the lock halts every transaction that comes to write to this table, or to read it, before it can commit. */
+async function brake(database: string) {
+  const client = new pg.Client({ connectionString: database })
+  await client.connect()
+  onTestFinished(() => client.end())
+  const halted = async (count: number) => {
+    const { rows } = await client.query(
+      'select count(*)::int as n from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
+    )
+    return rows[0].n >= count
+  }
+  await client.query('begin')
+  return {
+    hold: (table: string, mode = 'share') => client.query(`lock table ${table} in ${mode} mode`),
+    halted: (count: number) => eventually(() => halted(count)),
+    release: () => client.query('rollback'),
+  }
+}
+
+test.each(tries(1))(
+  'kill -9 in every state of a task, on SQLite (%d): what ran is interrupted, what was queued runs, nothing leaves twice',
+  async () => {
+    const place = await doingPlace('sqlite', PLACES)
+    const first = await place.open()
+    const out = await withEffectOut(place, first)
+    const asked = await waiting(first)
+    const deciding = await waiting(first)
+    const running = await Promise.all(Array.from({ length: 3 }, () => hanging(first)))
+    const queued = await doing(first, [{ output: 'later' }])
+    // The decision is under way, answered or not, when the power goes out.
+    const decided = first.call('POST', `/v1/approvals/${deciding.approval}/approve`, {}).catch(() => null)
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 8))
+    await first.kill()
+    const acknowledged = (await decided)?.status === 200
+    const second = await place.start()
+    const ended = await expectTruth(second, await place.rows(), {
+      tasks: [out, asked.id, deciding.id, ...running, queued],
+      decisions: acknowledged ? [[deciding.approval, 'approved']] : [[asked.approval, 'expired']],
+      received: place.outside.received,
+    })
+    for (const id of [out, asked.id, ...running]) expect(ended.get(id)).toMatchObject({ error: INTERRUPTED })
+    expect(ended.get(queued)).toMatchObject({ status: 'succeeded', output: 'later' })
+    const { body } = await second.call('GET', `/v1/tasks/${out}/actions`)
+    expect(body.data).toMatchObject([{ outcome: 'unknown' }])
+  },
+  PATIENCE,
+)
+
+test(
+  'kill -9 in the middle of every transaction of a run, on PostgreSQL: none is half done, and another replica ends the runs',
+  async () => {
+    const place = await doingPlace('postgres', { ...PLACES, SVC_DATA_DIR: 'first' })
+    const first = await place.open()
+    const out = await withEffectOut(place, first)
+    const asked = await waiting(first)
+    const [deciding, rejecting] = [await waiting(first), await waiting(first)]
+    const running = await hanging(first)
+    const { hold, halted, release } = await brake(place.database ?? '')
+    await hold('artifacts')
+    const ending = await doing(first, [{ output: 'lost' }])
+    await halted(1)
+    await hold('knowledge', 'access exclusive')
+    const provisioning = await doing(first, [{ output: 'never' }])
+    await halted(2)
+    const queued = await doing(first, [{ output: 'later' }])
+    const status = async (id: string) => (await first.call('GET', `/v1/tasks/${id}`)).body.status
+    expect(await Promise.all([provisioning, queued, ending].map(status))).toEqual(['provisioning', 'queued', 'running'])
+    await hold('audit_heads')
+    const refused = [
+      first.call('POST', `/v1/approvals/${deciding.approval}/approve`, {}),
+      first.call('POST', `/v1/approvals/${rejecting.approval}/reject`, {}),
+      first.call('POST', `/v1/tasks/${running}/cancel`),
+    ].map((answer) => answer.catch(() => 'gone'))
+    await halted(5)
+    await first.kill()
+    expect(await Promise.all(refused)).toEqual(['gone', 'gone', 'gone'])
+    await release()
+    const second = await place.start({ SVC_DATA_DIR: 'second' })
+    const interrupted = [out, asked.id, deciding.id, rejecting.id, running, ending, provisioning]
+    const ended = await expectTruth(second, await place.rows(), {
+      tasks: [...interrupted, queued],
+      decisions: [asked, deciding, rejecting].map(({ approval }) => [approval, 'expired']),
+      received: place.outside.received,
+    })
+    for (const id of interrupted) expect(ended.get(id)).toMatchObject({ status: 'failed', error: INTERRUPTED })
+    expect(ended.get(queued)).toMatchObject({ status: 'succeeded', output: 'later' })
+    expect((await second.call('GET', `/v1/tasks/${out}/actions`)).body.data).toMatchObject([{ outcome: 'unknown' }])
+    expect(place.outside.received).toHaveLength(1)
+  },
+  PATIENCE,
+)

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { cameTo, type DoingPlace, doing, doingPlace } from './doing.ts'
+import { expectTruth } from './oracle.ts'
+import { PATIENCE, tries } from './rounds.ts'
+import type { Service } from './service.ts'
+
+/** How many of these calls a boot and a whole gated run make at least; some tries may come through alive. */
+const CALLS = { fsync: 14, pwrite64: 70 }
+
+const canTrace = process.platform === 'linux' && spawnSync('strace', ['-D', '-e', 'trace=none', 'true']).status === 0
+
+/** Becomes the service, which is killed as it makes the call for the nth time. */
+const killedAt = (call: keyof typeof CALLS, n: number, dir: string) => {
+  const calls = call === 'fsync' ? 'fsync,fdatasync' : call
+  const words = ['-D', '-f', '--seccomp-bpf', '-e', `trace=${calls}`, '-e', `inject=${calls}:signal=SIGKILL:when=${n}`]
+  return ['strace', ...words, '-o', join(dir, 'trace')]
+}
+
+interface Told {
+  tasks: string[]
+  decisions: [string, string][]
+}
+
+/** A gated run from its creation to its end, or until the service is gone; what it was told is kept in `told`. */
+async function live(service: Service, told: Told): Promise<void> {
+  const id = await doing(service, [{ event: 'progress', data: { text: 'on' } }, { act: 'send_note' }, { output: 1 }])
+  told.tasks.push(id)
+  const approval = await cameTo(service, id, 'approval.requested')
+  const { status } = await service.call('POST', `/v1/approvals/${approval}/approve`, { edited: { text: 'better' } })
+  if (status === 200) told.decisions.push([approval, 'approved'])
+  await service.events(id)
+}
+
+async function killedLife(place: DoingPlace, under: string[], told: Told): Promise<void> {
+  const service = await place.start({}, under).catch(() => null)
+  if (!service) return
+  await live(service, told).catch(() => {})
+  await service.kill()
+}
+
+const cases = (['fsync', 'pwrite64'] as const).flatMap((call) =>
+  tries(2).map(() => [call, randomInt(1, CALLS[call] + 1)] as const),
+)
+
+// Without a tracer, or where it may not trace, there is no way to stop a program between two writes.
+test.skipIf(!canTrace).each(cases)(
+  'kill -9 at %s number %d of a gated run: the SQLite file is sound, and all that was acknowledged is true',
+  async (call, n) => {
+    const place = await doingPlace('sqlite')
+    await (await place.open()).kill()
+    const told: Told = { tasks: [], decisions: [] }
+    await killedLife(place, killedAt(call, n, place.dir), told)
+    const next = await place.start()
+    const db = await place.rows()
+    expect((await sql`pragma integrity_check`.execute(db)).rows).toEqual([{ integrity_check: 'ok' }])
+    expect((await sql`pragma foreign_key_check`.execute(db)).rows).toEqual([])
+    await expectTruth(next, db, { ...told, received: place.outside.received })
+  },
+  PATIENCE,
+)
