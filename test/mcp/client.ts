@@ -25,3 +25,32 @@ export function mcpClient(app: Pick<TestApp, 'call'>, { key, headers = {} }: Cal
     },
   }
 }
+
+/** One of the revision without a handshake: every request says what it speaks, in its body and its headers. */
+export function statelessClient(app: Pick<TestApp, 'call'>) {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  /** What is undefined in the headers or in `_meta` is left out. */
+  const post = (method: string, { _meta, ...params }: Params = {}, headers: object = {}) => {
+    const own = {
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      'mcp-name': params.name,
+      ...headers,
+    }
+    const sent = Object.entries(own).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+    const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: { ...meta, ..._meta } } }
+    return app.call('POST', '/mcp', body, { headers: Object.fromEntries(sent) })
+  }
+  return { post }
+}
+
+interface Params {
+  name?: string
+  arguments?: object
+  _meta?: object
+}

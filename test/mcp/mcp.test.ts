@@ -3,7 +3,7 @@ import { signUp } from '../accounts/people.ts'
 import { eachStore } from '../app.ts'
 import { approvalOf, desks, passing, startAct, wedgeFiles } from '../approvals/desk.ts'
 import { SCRIPTED } from '../tasks/scripted.ts'
-import { mcpClient } from './client.ts'
+import { mcpClient, statelessClient } from './client.ts'
 
 const WEDGES = {
   ...wedgeFiles('gate'),
@@ -38,6 +38,67 @@ eachStore((store) => {
       expect(await client.ask('ping')).toEqual({ jsonrpc: '2.0', id: 4, result: {} })
       const listening = await desk().call('GET', '/mcp')
       expect([listening.status, listening.headers.get('allow')]).toEqual([405, 'POST'])
+    })
+
+    test('speaks without a handshake in the revision of 2026', async () => {
+      const { post } = statelessClient(desk())
+      const found = await post('server/discover')
+      expect([found.status, found.body.result]).toEqual([
+        200,
+        {
+          resultType: 'complete',
+          supportedVersions: ['2026-07-28', '2025-11-25', '2025-06-18'],
+          capabilities: { tools: {} },
+          instructions: expect.stringContaining('list_wedges'),
+          ttlMs: 3_600_000,
+          cacheScope: 'private',
+          _meta: { 'io.modelcontextprotocol/serverInfo': expect.objectContaining({ name: 'agent-work-service' }) },
+        },
+      ])
+      const { tools, ...hints } = (await post('tools/list')).body.result
+      expect(tools).toHaveLength(5)
+      expect(hints).toMatchObject({ resultType: 'complete', ttlMs: 3_600_000, cacheScope: 'private' })
+      const ran = await post('tools/call', {
+        name: 'run_task',
+        arguments: { wedge: 'echo', task_type: 'say', input: 'hi' },
+      })
+      expect(ran.body.result).toMatchObject({
+        resultType: 'complete',
+        isError: false,
+        structuredContent: { status: 'succeeded', output: { said: 'hi' } },
+      })
+      const none = await post('tools/call', { name: 'sudo' })
+      expect([none.status, none.body.error.code]).toEqual([200, -32602])
+      for (const gone of ['initialize', 'ping', 'subscriptions/listen']) {
+        const refused = await post(gone)
+        expect([refused.status, refused.body.error.code], gone).toEqual([404, -32601])
+      }
+    })
+
+    test('is refused when the headers of the stateless revision are missing or differ from the body', async () => {
+      const { post } = statelessClient(desk())
+      const call = { name: 'list_wedges' }
+      for (const [headers, code] of [
+        [{ 'mcp-protocol-version': undefined }, -32020],
+        [{ 'mcp-protocol-version': '2025-11-25' }, -32020],
+        [{ 'mcp-method': undefined }, -32020],
+        [{ 'mcp-method': 'tools/list' }, -32020],
+        [{ 'mcp-name': undefined }, -32020],
+        [{ 'mcp-name': 'run_task' }, -32020],
+        [{ 'mcp-protocol-version': '2031-01-01' }, -32022],
+      ] as const) {
+        const refused = await post('tools/call', call, headers)
+        expect([refused.status, refused.body.error.code], JSON.stringify(headers)).toEqual([400, code])
+      }
+      const packed = `=?base64?${Buffer.from('list_wedges').toString('base64')}?=`
+      expect((await post('tools/call', call, { 'mcp-name': packed })).body.result.isError).toBe(false)
+      for (const lacking of ['protocolVersion', 'clientCapabilities']) {
+        const refused = await post('tools/list', { _meta: { [`io.modelcontextprotocol/${lacking}`]: undefined } })
+        expect([refused.status, refused.body.error]).toEqual([
+          400,
+          { code: -32602, message: expect.stringContaining(lacking) },
+        ])
+      }
     })
 
     test('finds tools that are described by JSON schemas', async () => {
@@ -136,12 +197,25 @@ eachStore((store) => {
       expect((await mcpClient(desk(), { key: null }).post(hello)).status).toBe(401)
       expect((await mcpClient(desk(), { headers: { origin: 'https://evil.example' } }).post(hello)).status).toBe(403)
       const old = await mcpClient(desk(), { headers: { 'mcp-protocol-version': '2024-11-05' } }).post(hello)
-      expect([old.status, old.body.error]).toEqual([400, expect.stringContaining('2025-06-18')])
+      const supported = ['2026-07-28', '2025-11-25', '2025-06-18']
+      expect([old.status, old.body]).toEqual([
+        400,
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          error: {
+            code: -32022,
+            message: expect.stringContaining('2025-06-18'),
+            data: { supported, requested: '2024-11-05' },
+          },
+        },
+      ])
       const unversioned = await desk().call('POST', '/mcp', hello)
       expect(unversioned.body).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
       for (const bad of [{}, { ...hello, jsonrpc: '1.0' }, { ...hello, id: {} }, [hello]]) {
         expect((await mcpClient(desk()).post(bad)).status).toBe(400)
       }
+      expect((await mcpClient(desk()).post([hello])).body).toEqual({ error: 'body must be a json object' })
     })
 
     test('does not see what is of another project', async () => {
