@@ -12,6 +12,7 @@ import type { Config } from './config/config.ts'
 import { reachOf } from './connections/addresses.ts'
 import { openVault } from './connections/vault.ts'
 import { Bells } from './ctx/bells.ts'
+import { newCounts } from './ctx/counts.ts'
 import { type Ctx, inTx } from './ctx/ctx.ts'
 import { LiveRuns } from './ctx/live.ts'
 import { every, type Loop } from './ctx/loop.ts'
@@ -20,6 +21,7 @@ import { isoTime, type World } from './ctx/world.ts'
 import { nudgeFollowers } from './events/follow.ts'
 import { serveSandboxPlane } from './planes/sandbox.ts'
 import { servePublicPlanes } from './planes/public.ts'
+import { VERSION } from './planes/version.ts'
 import { foldReports } from './reports/fold.ts'
 import { BEAT_MS, endLeftOvers, endLostRuns, renewLease } from './runs/leases.ts'
 import { Runner } from './runs/runner.ts'
@@ -28,6 +30,7 @@ import { pickDriver } from './sandbox/pick.ts'
 import { fireDueSchedules } from './schedules/fire.ts'
 import { openStore } from './store/open.ts'
 import { dropKeysBefore } from './tasks/admission-rows.ts'
+import { openMetricsDoor, refuseOpenMetrics } from './telemetry/metrics-door.ts'
 import { deliveries } from './webhooks/deliver.ts'
 import { dropDeliveriesBefore } from './webhooks/delivery-rows.ts'
 import { openShelf } from './wedges/shelf.ts'
@@ -39,6 +42,8 @@ export interface App {
   driver: Driver
   /** Where it listens. */
   url: string
+  /** Where Prometheus looks, if anywhere. */
+  metricsUrl: string | null
   /** The founder key, on the very first start and never again. */
   firstKey: string | null
   stop(): Promise<void>
@@ -49,6 +54,7 @@ export async function startApp(config: Config, world: World): Promise<App> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   // A list that cannot be read must not be found out by the first action.
   reachOf(config.egressAllow)
+  refuseOpenMetrics(config, world)
   const picking = pickDriver(config.sandbox, (line) => world.log.info(line), [config.dataDir])
   // Whoever awaits it hears of a failure; until then it is not left alone.
   picking.catch(() => {})
@@ -58,7 +64,7 @@ export async function startApp(config: Config, world: World): Promise<App> {
   let draining = false
   const http = servePublicPlanes(ctx, picking, () => draining)
   const url = await http.listen({ host: config.host, port: config.port })
-  const { driver, loops, close } = await startWork(ctx, picking).catch(async (error) => {
+  const { driver, loops, metrics, close } = await startWork(ctx, picking).catch(async (error) => {
     await http.close()
     await ctx.store.close()
     throw error
@@ -67,10 +73,12 @@ export async function startApp(config: Config, world: World): Promise<App> {
     ctx,
     driver,
     url,
+    metricsUrl: metrics?.url ?? null,
     firstKey: key,
     async stop() {
       draining = true
       await close(() => http.close())
+      await metrics?.close()
       for (const loop of loops) await loop.stop()
       ctx.wedges.stop()
       await ctx.store.close()
@@ -90,11 +98,18 @@ async function startWork(ctx: Ctx, picking: Promise<Driver>) {
   sandboxPlane = serveSandboxPlane(ctx, runner, workflows)
   await sandboxPlane.ready()
   await logBlueprintProblems(ctx)
+  const metrics = await openMetricsDoor(ctx, {
+    version: VERSION,
+    sandbox: driver.kind,
+    cells: () => runner.pool.census(),
+    workflowProcesses: () => workflows.processes,
+  })
   const loops = [...sweepers(ctx), runner]
   for (const loop of loops) loop.start()
   return {
     driver,
     loops,
+    metrics,
     /** Runs end first, while their followers can still be told; then the doors, then what served the agents. */
     close: async (closeDoors: () => Promise<unknown>) => {
       await runner.stop()
@@ -116,6 +131,7 @@ async function openContext(config: Config, world: World) {
     bells: new Bells(),
     tails: new Tails(),
     live: new LiveRuns(),
+    counts: newCounts(),
     wedges,
     vault: openVault(world),
     replica: `rep_${Buffer.from(world.random(9)).toString('base64url')}`,

@@ -13,6 +13,7 @@ async function serve(): Promise<void> {
   say(
     `store: ${app.ctx.store.kind === 'sqlite' ? `SQLite in ${config.dataDir}` : 'PostgreSQL'}; sandbox: ${app.driver.kind}`,
   )
+  if (app.metricsUrl) say(`metrics: ${app.metricsUrl}`)
   if (app.firstKey) {
     say(`founder key, shown this once: ${app.firstKey}`)
     say('keep it, and give it to the other commands: export SVC_KEY=<the key>')
@@ -31,21 +32,30 @@ async function serve(): Promise<void> {
 }
 
 async function rotateVault(oldKey: string) {
-  const [{ rotateVault: rotate }, { openVault }, { openStore }, { systemWorld }, { Bells }, { Tails }, { LiveRuns }] =
-    await Promise.all([
-      import('./connections/rotate.ts'),
-      import('./connections/vault.ts'),
-      import('./store/open.ts'),
-      import('./ctx/system.ts'),
-      import('./ctx/bells.ts'),
-      import('./ctx/tails.ts'),
-      import('./ctx/live.ts'),
-    ])
+  const [
+    { rotateVault: rotate },
+    { openVault },
+    { openStore },
+    { systemWorld },
+    { Bells },
+    { Tails },
+    { LiveRuns },
+    { newCounts },
+  ] = await Promise.all([
+    import('./connections/rotate.ts'),
+    import('./connections/vault.ts'),
+    import('./store/open.ts'),
+    import('./ctx/system.ts'),
+    import('./ctx/bells.ts'),
+    import('./ctx/tails.ts'),
+    import('./ctx/live.ts'),
+    import('./ctx/counts.ts'),
+  ])
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
   const store = await openStore(config, (message, err) => world.log.warn({ err }, message))
   const wedges = { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] }
-  const memory = { bells: new Bells(), tails: new Tails(), live: new LiveRuns() }
+  const memory = { bells: new Bells(), tails: new Tails(), live: new LiveRuns(), counts: newCounts() }
   try {
     const vault = openVault(world)
     return await rotate(

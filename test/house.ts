@@ -10,7 +10,7 @@ const FLOORS = [
   'knowledge · connections · records',
   'tasks',
   'approvals · cases · clients · schedules · webhooks',
-  'sandbox · models · workflows · runs · blueprints · reports · mcp',
+  'sandbox · models · workflows · runs · blueprints · reports · mcp · telemetry',
   'planes',
   'app · main',
 ].flatMap((floor) => floor.split(' · '))

@@ -8,6 +8,7 @@ import { makeId } from '../../src/base/ids.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { openVault } from '../../src/connections/vault.ts'
 import { Bells } from '../../src/ctx/bells.ts'
+import { newCounts } from '../../src/ctx/counts.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
 import { LiveRuns } from '../../src/ctx/live.ts'
 import type { Scope } from '../../src/ctx/scope.ts'
@@ -51,7 +52,13 @@ async function openContext(dir: string): Promise<Ctx> {
   const store = await openSqlite(dir, 'normal')
   const world = systemWorld('silent')
   const wedges = { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] }
-  const memory = { bells: new Bells(), tails: new Tails(), live: new LiveRuns(), vault: openVault(world) }
+  const memory = {
+    bells: new Bells(),
+    tails: new Tails(),
+    live: new LiveRuns(),
+    counts: newCounts(),
+    vault: openVault(world),
+  }
   return { config: loadConfig({}, dir), store, db: store.db, world, wedges, ...memory, replica: 'bench' }
 }
 

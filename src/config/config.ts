@@ -35,6 +35,9 @@ export interface Config {
   envSecrets: string[] | null
   recordRehearsal: boolean
   logLevel: string
+  /** Where Prometheus may look; null: nowhere. */
+  metricsPort: number | null
+  metricsHost: string
 }
 
 type Env = Record<string, string | undefined>
@@ -71,6 +74,8 @@ export function loadConfig(env: Env, cwd = process.cwd()): Config {
     envSecrets: env.SVC_ENV_SECRETS === undefined ? null : list(env.SVC_ENV_SECRETS),
     recordRehearsal: env.SVC_RECORD_REHEARSAL === '1',
     logLevel: env.SVC_LOG_LEVEL ?? 'info',
+    metricsPort: env.SVC_METRICS_PORT ? whole(env, 'SVC_METRICS_PORT', 0, 0) : null,
+    metricsHost: env.SVC_METRICS_HOST || '127.0.0.1',
   }
 }
 

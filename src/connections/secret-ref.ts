@@ -27,7 +27,7 @@ export function mayReadEnv(name: string, envSecrets: readonly string[] | null): 
   return envSecrets === null || envSecrets.includes(name)
 }
 
-const OWN_OR_SYSTEM = /^(SVC_|BROKER_|DATABASE|PG|NODE_|ANTHROPIC_|OPENAI_|PATH$|HOME$)/
+const OWN_OR_SYSTEM = /^(SVC_|BROKER_|DATABASE|PG|NODE_|ANTHROPIC_|OPENAI_|OTEL_|PATH$|HOME$)/
 
 function parseRef(text: string): SecretRef {
   const [, store, name = ''] = /^(env|vault):(.*)$/s.exec(text) ?? []

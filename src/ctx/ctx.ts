@@ -2,6 +2,7 @@ import type { WedgeShelf } from '../base/wedge.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Store } from '../store/store.ts'
 import type { Bells } from './bells.ts'
+import type { Counts } from './counts.ts'
 import type { LiveRuns } from './live.ts'
 import type { Tails } from './tails.ts'
 import type { Vault } from './vault.ts'
@@ -23,6 +24,8 @@ export interface Ctx {
   wedges: WedgeShelf
   /** Seals and opens the secrets of connections. */
   vault: Vault
+  /** What this replica has done, for those who watch it. */
+  counts: Counts
   /** This replica's name in the leases. */
   replica: string
 }
@@ -44,6 +47,7 @@ export async function inTx<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T
     calls = []
     return work({ ...ctx, db, ring: (topic) => topics.push(topic), afterCommit: (call) => calls.push(call) })
   })
+  ctx.counts.commits++
   for (const call of calls) call()
   for (const topic of topics) ctx.bells.ring(topic)
   if (topics.length > 0) ctx.store.tell(topics)

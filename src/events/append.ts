@@ -45,6 +45,7 @@ export async function write(tx: Tx, taskId: string, last: number, events: readon
   await insertEvents(tx.db, rows)
   tx.ring(`log:${taskId}`)
   tx.afterCommit(() => {
+    tx.counts.events += rows.length
     if (tx.tails.followed(taskId)) tx.tails.publish(taskId, chunkOf(rows))
   })
 }

@@ -11,6 +11,7 @@ export interface Change {
 /** Tells, after the commit, everyone who watches the project. What is told travels in the bell's topic. */
 export function changed(tx: Tx, projectId: string, { kind, id, status }: Change): void {
   tx.ring(`project:${projectId}?${kind}:${id}:${status}`)
+  tx.afterCommit(() => tx.bells.ring(`moved?${kind}:${id}:${status}`))
 }
 
 /**
@@ -44,7 +45,7 @@ export async function* followProjects(
   }
 }
 
-function changeIn(topic: string): Change | null {
+export function changeIn(topic: string): Change | null {
   const [kind, id, status] = (topic.split('?')[1] ?? '').split(':')
   if ((kind !== 'task' && kind !== 'approval' && kind !== 'case') || !id || !status) return null
   return { kind, id, status }

@@ -2,6 +2,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { badRequest, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { answerUnreadable } from './client-error.ts'
+import { countAnswer, countFor, countTime, whileStreaming } from './count-answers.ts'
 import { judgeBody, judgeQuery } from './judge.ts'
 import { Answer, type Route, StreamAnswer } from './route.ts'
 
@@ -53,6 +54,9 @@ export function bind<ScopeT>(
   scopeOf: (request: FastifyRequest) => Promise<unknown>,
 ): void {
   const scopes = new WeakMap<FastifyRequest, unknown>()
+  const count = countFor(ctx.counts, route.path)
+  // How long a stream was followed, or an agent's question waited for a person, says nothing about us.
+  const timed = count.plane !== 'sandbox' && route.answers[200] !== 'text/event-stream'
   app.route({
     method: route.method,
     url: route.path,
@@ -73,13 +77,18 @@ export function bind<ScopeT>(
           body: judgeBody(route.body, request.body as Buffer | undefined, request.headers['content-type']),
         }),
       })
-      return send(ctx, request, reply, result)
+      if (result instanceof StreamAnswer) return whileStreaming(count, stream(ctx, request, reply, result))
+      return send(reply, result)
+    },
+    onResponse: (_request, reply, done) => {
+      countAnswer(count, reply.statusCode)
+      if (timed) countTime(count, reply.elapsedTime)
+      done()
     },
   })
 }
 
-function send(ctx: Ctx, request: FastifyRequest, reply: FastifyReply, result: unknown): unknown {
-  if (result instanceof StreamAnswer) return stream(ctx, request, reply, result)
+function send(reply: FastifyReply, result: unknown): unknown {
   if (!(result instanceof Answer)) return sendJson(reply, result)
   reply.code(result.status).headers(result.headers)
   if (result.body === null) return reply.send()

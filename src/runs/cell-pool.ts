@@ -81,6 +81,14 @@ export class CellPool {
     return false
   }
 
+  /** What there is now: ready for the first run that comes, kept for its project's next, or at work. */
+  census(): { kind: CellKind; state: 'warm' | 'kept' | 'busy' }[] {
+    return [...this.#open].map(({ kind, lent, sharedBy }) => ({
+      kind,
+      state: lent > 0 ? 'busy' : sharedBy === null ? 'warm' : 'kept',
+    }))
+  }
+
   /** Lent before anybody else can see it, so that it cannot make room for itself. */
   async #takeFor(projectId: string): Promise<OpenCell> {
     const cell = await this.own('harness')

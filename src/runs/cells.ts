@@ -16,6 +16,7 @@ export interface Listener {
 /** A started cell with its own door to the service. */
 export interface OpenCell {
   id: string
+  kind: CellKind
   /** The socket as the agent inside sees it. */
   socketInside: string
   listeners: Map<string, Listener>
@@ -63,6 +64,7 @@ export async function openCell(maker: CellMaker, kind: CellKind): Promise<OpenCe
   try {
     return await ready(driver.start(specOf(maker, kind, socket)), {
       id,
+      kind,
       socketInside: driver.socketInside(socket),
       closeDoor,
     })
@@ -87,15 +89,17 @@ function listen({ door, doors }: CellMaker, id: string, path: string): Promise<S
 
 interface Door {
   id: string
+  kind: CellKind
   socketInside: string
   closeDoor: () => void
 }
 
-function ready(cell: Cell, { id, socketInside, closeDoor }: Door): Promise<OpenCell> {
+function ready(cell: Cell, { id, kind, socketInside, closeDoor }: Door): Promise<OpenCell> {
   const listeners = new Map<string, Listener>()
   let ended: CellExit | null = null
   const open: OpenCell = {
     id,
+    kind,
     socketInside,
     listeners,
     gone: cell.exited,

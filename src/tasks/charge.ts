@@ -1,3 +1,4 @@
+import type { Counts } from '../ctx/counts.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { RunOver, write } from '../events/append.ts'
 import { addCost } from './state-rows.ts'
@@ -18,5 +19,15 @@ export async function charge(tx: Tx, run: { taskId: string; epoch: number }, cha
   if (!task) throw new RunOver()
   const data = { ...usage, cost_usd: micros / 1e6, total_usd: task.cost_micros / 1e6, ...(unpriced && { unpriced }) }
   await write(tx, run.taskId, task.last_event_id, [{ type: 'cost.charged', data }])
+  tx.afterCommit(() => count(tx.counts, charge))
   return task.cost_micros
+}
+
+function count({ models }: Counts, { model, input_tokens, output_tokens, micros }: Charge): void {
+  const used = models.get(model) ?? { calls: 0, inputTokens: 0, outputTokens: 0, micros: 0 }
+  used.calls++
+  used.inputTokens += input_tokens
+  used.outputTokens += output_tokens
+  used.micros += micros
+  models.set(model, used)
 }

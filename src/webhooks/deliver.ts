@@ -80,6 +80,7 @@ async function attempt(ctx: Ctx, webhook: Webhooks, delivery: WebhookDeliveries)
   const { webhook_id, id, next_at: claimed_to } = delivery
   const outcome = outcomeOf(answer, delivery.attempts, ctx.world.clock.now())
   await inTx(ctx, (tx) => setOutcome(tx.db, { webhook_id, id, claimed_to, ...outcome }))
+  ctx.counts.notices[outcome.status] = (ctx.counts.notices[outcome.status] ?? 0) + 1
   ctx.world.log.info({ webhook: webhook_id, delivery: id, status: outcome.status }, 'notice sent')
 }
 

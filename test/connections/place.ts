@@ -10,6 +10,7 @@ import type { Connection } from '../../src/connections/rows.ts'
 import { vaultWith } from '../../src/connections/vault.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
 import { Bells } from '../../src/ctx/bells.ts'
+import { newCounts } from '../../src/ctx/counts.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
 import { LiveRuns } from '../../src/ctx/live.ts'
 import type { ProjectScope } from '../../src/ctx/scope.ts'
@@ -66,6 +67,7 @@ export async function place({
     world,
     bells: new Bells(),
     tails: new Tails(),
+    counts: newCounts(),
     live: new LiveRuns(),
     wedges: { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] },
     vault: vaultWith(Buffer.alloc(32, 1)),

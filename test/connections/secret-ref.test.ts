@@ -31,6 +31,7 @@ describe('secret_ref', () => {
     'NODE_OPTIONS',
     'ANTHROPIC_API_KEY',
     'OPENAI_API_KEY',
+    'OTEL_EXPORTER_OTLP_HEADERS',
     'PATH',
     'HOME',
     'HTTPS_PROXY',

@@ -11,6 +11,7 @@ import type { Wire } from '../../src/base/protocol.ts'
 import type { Wedge } from '../../src/base/wedge.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { Bells } from '../../src/ctx/bells.ts'
+import { newCounts } from '../../src/ctx/counts.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
 import { pooledRandom } from '../../src/ctx/system.ts'
 import { Tails } from '../../src/ctx/tails.ts'
@@ -86,6 +87,7 @@ export async function openDesk(env: Record<string, string>, more: Partial<ModelR
     },
     bells: new Bells(),
     tails: new Tails(),
+    counts: newCounts(),
   } as unknown as Ctx
   await insertTask(ctx)
   const end = new AbortController()

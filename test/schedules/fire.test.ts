@@ -6,6 +6,7 @@ import { Manifest, type Wedge, type WedgeShelf } from '../../src/base/wedge.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { openVault } from '../../src/connections/vault.ts'
 import { Bells } from '../../src/ctx/bells.ts'
+import { newCounts } from '../../src/ctx/counts.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
 import { LiveRuns } from '../../src/ctx/live.ts'
 import { pooledRandom } from '../../src/ctx/system.ts'
@@ -97,6 +98,7 @@ async function bareContext(store: Store, clock: Ctx['world']['clock']): Promise<
     world,
     bells: new Bells(),
     tails: new Tails(),
+    counts: newCounts(),
     live: new LiveRuns(),
     wedges: shelf,
     vault: openVault(world),

@@ -1,0 +1,49 @@
+/**
+ * What this process has done since it started. Plain numbers that are only ever added to, so that counting costs the
+ * work that is counted an addition; whoever reads them does the rest.
+ */
+export interface Counts {
+  commits: number
+  events: number
+  answers: AnswerCount[]
+  /** By the name of the model. */
+  models: Map<string, ModelCount>
+  /** Attempts to deliver a notice, by what became of it; `pending` will be tried again. */
+  notices: Record<string, number>
+  /** Traces of finished tasks that a collector took, and those that nobody will send any more. */
+  traces: { sent: number; dropped: number }
+}
+
+/** The answers to requests of one plane on one subject, such as the founder's on tasks. */
+export interface AnswerCount {
+  plane: string
+  subject: string
+  /** By the first digit of the status. */
+  statuses: number[]
+  /** How many took no longer than each of `ANSWER_SECONDS`, not counting those of a shorter one; the rest at the end. */
+  within: number[]
+  seconds: number
+  /** Answers that are being streamed right now. */
+  streaming: number
+}
+
+/** The bounds between quick, slow and stuck: more would be nobody's question. */
+export const ANSWER_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const
+
+export interface ModelCount {
+  calls: number
+  inputTokens: number
+  outputTokens: number
+  micros: number
+}
+
+export function newCounts(): Counts {
+  return {
+    commits: 0,
+    events: 0,
+    answers: [],
+    models: new Map(),
+    notices: { delivered: 0, pending: 0, failed: 0 },
+    traces: { sent: 0, dropped: 0 },
+  }
+}

@@ -1,0 +1,60 @@
+import { literal, prepared } from '../store/prepared.ts'
+
+/**
+ * What is open right now, over all projects. Each of these walks a partial index that holds open rows only, and stops
+ * after so many: nobody's queue may make a look at it slow.
+ */
+export const MOST_COUNTED = 100_000
+
+const ACTIVE = ['provisioning', 'running', 'awaiting_approval'].map(literal)
+
+/** Ids begin with the time, so the least is the oldest. */
+export const queue = prepared<object, { n: number; oldest: string | null }>((db) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('tasks')
+        .select('id')
+        .where('status', '=', literal('queued'))
+        .orderBy('project_id')
+        .orderBy('id')
+        .limit(literal(MOST_COUNTED))
+        .as('waiting'),
+    )
+    .select((eb) => [eb.fn.countAll<number>().as('n'), eb.fn.min('id').as('oldest')]),
+)
+
+export const activeTasks = prepared<object, { status: string; n: number }>((db) =>
+  db
+    .selectFrom((eb) =>
+      eb.selectFrom('tasks').select('status').where('status', 'in', ACTIVE).limit(literal(MOST_COUNTED)).as('active'),
+    )
+    .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
+    .groupBy('status'),
+)
+
+export const pendingApprovals = prepared<object, { n: number }>((db) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('approvals')
+        .select('expires_at')
+        .where('status', '=', literal('pending'))
+        .limit(literal(MOST_COUNTED))
+        .as('waiting'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('n')),
+)
+
+export const pendingNotices = prepared<object, { n: number }>((db) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('webhook_deliveries')
+        .select('webhook_id')
+        .where('status', '=', literal('pending'))
+        .limit(literal(MOST_COUNTED))
+        .as('waiting'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('n')),
+)

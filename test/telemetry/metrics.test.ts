@@ -1,0 +1,134 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { approvalOf, desks, startAct } from '../approvals/desk.ts'
+import { eachStore, KEY, startTestApp, testApp } from '../app.ts'
+import { startProvider, streamOf } from '../models/provider.ts'
+import { scrape } from './scrape.ts'
+
+const METRICS = { SVC_METRICS_PORT: '0' }
+
+eachStore((store) => {
+  describe('the metrics', () => {
+    test('tell what was done and what it took, without a name or an id of anybody', async () => {
+      const app = await testApp({ store, env: METRICS })
+      const tasks = [await app.createTask({ input: 'canary' }), await app.createTask()]
+      for (const { id } of tasks) await app.finished(id)
+      await app.call('GET', '/v1/tasks/task_absent')
+      const { text, value } = await scrape(app)
+
+      expect(value('svc_tasks_created_total')).toBe(2)
+      expect(value('svc_tasks_finished_total', { status: 'succeeded' })).toBe(2)
+      expect(value('svc_tasks_finished_total', { status: 'failed' })).toBe(0)
+      expect(value('svc_events_total')).toBeGreaterThanOrEqual(4)
+      expect(value('svc_commits_total')).toBeGreaterThan(2)
+      const tasksOfFounder = { plane: 'founder', subject: 'tasks' }
+      expect(value('svc_http_requests_total', { ...tasksOfFounder, status: '4xx' })).toBe(1)
+      // Two creations, two reads and one that found nothing; two streams, which have no time.
+      expect(value('svc_http_request_seconds_count', tasksOfFounder)).toBe(5)
+      expect(value('svc_http_request_seconds_bucket', { ...tasksOfFounder, le: '+Inf' })).toBe(5)
+      expect(value('svc_http_streams_open', { plane: 'founder' })).toBe(0)
+      expect(value('svc_store_up')).toBe(1)
+      expect(value('process_resident_memory_bytes')).toBeGreaterThan(1e6)
+      expect(text).toContain(`store="${store}",sandbox="process"`)
+      expect(text).not.toMatch(/task_|prj_|org_|svc_key_|canary|echo/)
+    })
+
+    test('tell what is open, and how long the oldest task waits', async () => {
+      const app = await testApp({ store, env: { ...METRICS, SVC_MAX_CONCURRENT_TASKS: '0' } })
+      await app.createTask()
+      await app.clock.advance(55_000)
+      await app.createTask()
+      const { value } = await scrape(app)
+      expect(value('svc_tasks_open', { status: 'queued' })).toBe(2)
+      expect(value('svc_tasks_open', { status: 'running' })).toBe(0)
+      expect(value('svc_tasks_oldest_queued_seconds')).toBe(60)
+    })
+
+    test('are counted anew only after some seconds', async () => {
+      const app = await testApp({ store, env: { ...METRICS, SVC_MAX_CONCURRENT_TASKS: '0' } })
+      const { text } = await scrape(app)
+      await app.createTask()
+      expect(await (await fetch(app.app.metricsUrl ?? '')).text()).toBe(text)
+      const { value } = await scrape(app)
+      expect(value('svc_tasks_open', { status: 'queued' })).toBe(1)
+    })
+  })
+
+  describe('the metrics of gated work', () => {
+    const desk = desks(store, { env: METRICS })
+
+    test('tell who waits for a person, and how it was decided', async () => {
+      const task = await startAct(desk())
+      const approval = await approvalOf(desk(), task.id)
+      const waiting = await scrape(desk())
+      expect(waiting.value('svc_approvals_pending')).toBe(1)
+      expect(waiting.value('svc_approvals_requested_total')).toBe(1)
+      expect(waiting.value('svc_tasks_open', { status: 'awaiting_approval' })).toBe(1)
+      expect(waiting.value('svc_cells', { kind: 'harness', state: 'busy' })).toBe(1)
+      await desk().call('POST', `/v1/approvals/${approval}/approve`, {})
+      await desk().finished(task.id)
+      const decided = await scrape(desk())
+      expect(decided.value('svc_approvals_pending')).toBe(0)
+      expect(decided.value('svc_approvals_decided_total', { decision: 'approved' })).toBe(1)
+      expect(decided.value('svc_cells', { kind: 'harness', state: 'kept' })).toBe(1)
+    })
+  })
+})
+
+test('a stream is open for as long as somebody follows', async () => {
+  const app = await testApp({ store: 'sqlite', env: { ...METRICS, SVC_MAX_CONCURRENT_TASKS: '0' } })
+  const { id } = await app.createTask()
+  const gone = new AbortController()
+  const headers = { authorization: `Bearer ${KEY}` }
+  const stream = await fetch(`${app.url}/v1/tasks/${id}/events`, { headers, signal: gone.signal })
+  expect(stream.status).toBe(200)
+  expect((await scrape(app)).value('svc_http_streams_open', { plane: 'founder' })).toBe(1)
+  gone.abort()
+  await expect.poll(async () => (await scrape(app)).value('svc_http_streams_open', { plane: 'founder' })).toBe(0)
+})
+
+test('model calls are counted with their tokens and their cost', async () => {
+  const provider = await startProvider({
+    chunks: [streamOf.anthropic({ call: { name: 'finish', input: { output: 'done' } } })],
+  })
+  onTestFinished(() => provider.close())
+  const model = { SVC_MODEL: 'anthropic/claude-sonnet-4-5', ANTHROPIC_BASE_URL: provider.url, ANTHROPIC_API_KEY: 'sk' }
+  const app = await testApp({ store: 'sqlite', env: { ...METRICS, ...model } })
+  const task = await app.finished((await app.createTask()).id)
+  expect(task.status).toBe('succeeded')
+  const { value } = await scrape(app)
+  const labels = { model: 'claude-sonnet-4-5' }
+  expect(value('svc_model_calls_total', labels)).toBe(1)
+  expect(value('svc_model_tokens_total', { ...labels, type: 'input' })).toBe(1000)
+  expect(value('svc_model_tokens_total', { ...labels, type: 'output' })).toBe(100)
+  expect(value('svc_model_cost_usd_total', labels)).toBe(task.cost_usd)
+})
+
+describe('the door of the metrics', () => {
+  test('is shut unless a port is set, and no other door leads to them', async () => {
+    const app = await testApp({ store: 'sqlite' })
+    expect(app.app.metricsUrl).toBeNull()
+    expect((await app.call('GET', '/metrics')).status).toBe(404)
+  })
+
+  test('asks for the token where one is set', async () => {
+    const app = await testApp({ store: 'sqlite', env: { ...METRICS, SVC_METRICS_TOKEN: 'let-me-see' } })
+    const url = app.app.metricsUrl ?? ''
+    const { status, headers } = await fetch(url)
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    expect((await fetch(url, { headers: { authorization: `Bearer ${KEY}` } })).status).toBe(401)
+    const { text } = await scrape(app, { authorization: 'Bearer let-me-see' })
+    expect(text).not.toContain('let-me-see')
+  })
+
+  test('does not open to other machines without a token', async () => {
+    const started = startTestApp({ store: 'sqlite', env: { ...METRICS, SVC_METRICS_HOST: '0.0.0.0' } })
+    await expect(started).rejects.toThrow('SVC_METRICS_TOKEN must be set')
+  })
+
+  test('leads to nothing else', async () => {
+    const app = await testApp({ store: 'sqlite', env: METRICS })
+    const url = app.app.metricsUrl ?? ''
+    expect((await fetch(url, { method: 'POST' })).status).toBe(405)
+    expect((await fetch(url.replace('/metrics', '/v1/meta'))).status).toBe(404)
+  })
+})
