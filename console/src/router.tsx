@@ -184,6 +184,19 @@ const schedules = createRoute({
   component: lazyRouteComponent(() => import('./pages/schedules/schedules.tsx'), 'Schedules'),
 })
 
+const channels = createRoute({
+  getParentRoute: () => shell,
+  path: '/channels',
+  component: lazyRouteComponent(() => import('./pages/channels/channels.tsx'), 'Channels'),
+})
+
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks',
+  validateSearch: (search: Record<string, unknown>): { id?: string } => text('id', search),
+  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks.tsx'), 'Webhooks'),
+})
+
 const records = createRoute({
   getParentRoute: () => shell,
   path: '/records',
@@ -216,7 +229,18 @@ const audit = createRoute({
 })
 
 const work = [home, approvals, tasks, task, run, cases, clients, client, thread, records] as const
-const setup = [wedges, wedge, connections, schedules, blueprints, analytics, audit, settings] as const
+const setup = [
+  wedges,
+  wedge,
+  connections,
+  channels,
+  schedules,
+  webhooks,
+  blueprints,
+  analytics,
+  audit,
+  settings,
+] as const
 const tree = root.addChildren([signIn, shell.addChildren([...work, ...setup])])
 
 export const makeRouter = (queries: QueryClient) =>

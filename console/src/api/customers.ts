@@ -12,6 +12,14 @@ export interface Client {
   created_at: string
 }
 
+export interface Channel {
+  id: string
+  connection_id: string
+  address: string
+  wedge: string
+  task_type: string
+}
+
 export interface ThreadSummary {
   id: string
   client_id: string
@@ -47,6 +55,11 @@ export interface Case {
   task_ids: string[]
   updated_at: string
 }
+
+export const channelsQuery = queryOptions({
+  queryKey: ['channels'],
+  queryFn: ({ signal }) => call<Page<Channel>>('/v1/channels?limit=200', { signal }).then(({ data }) => data),
+})
 
 export const clientsQuery = (handle: string) =>
   queryOptions({

@@ -8,9 +8,11 @@ export function useWrite<Given = void, Answer = unknown>(
   const queries = useQueryClient()
   return useMutation({
     mutationFn: write,
-    onSuccess: (answer) => {
-      for (const first of stale) void queries.invalidateQueries({ queryKey: [first] })
+    onSuccess: async (answer) => {
+      const read = stale.map((first) => queries.invalidateQueries({ queryKey: [first] }))
       onDone?.(answer)
+      // Pending until what it changed is read again, so that nothing falls back in between.
+      await Promise.all(read)
     },
   })
 }

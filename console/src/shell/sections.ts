@@ -7,6 +7,7 @@ import {
   House,
   Inbox,
   type LucideIcon,
+  Mailbox,
   Map,
   Play,
   Plug,
@@ -14,6 +15,7 @@ import {
   Settings,
   SquareKanban,
   Users,
+  Webhook,
 } from 'lucide-react'
 
 /** The pages of the left navigation, in order. A new page is one entry here and one route in router.tsx. */
@@ -37,8 +39,10 @@ export const SECTIONS: Section[] = [
   { to: '/records', label: 'Records', icon: Database, key: 'd' },
   { to: '/wedges', label: 'Wedges', icon: Box, key: 'w' },
   { to: '/connections', label: 'Connections', icon: Plug, key: 'c' },
+  { to: '/channels', label: 'Channels', icon: Mailbox, key: 'i' },
   { to: '/schedules', label: 'Schedules', icon: CalendarClock, key: 's' },
   { to: '/blueprints', label: 'Blueprints', icon: Map, key: 'p' },
+  { to: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'o' },
   { to: '/analytics', label: 'Analytics', icon: ChartColumn, key: 'n' },
   { to: '/audit', label: 'Audit', icon: ScrollText, key: 'l' },
   { to: '/settings', label: 'Settings', icon: Settings, key: ',' },

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { CopyButton } from './copy.tsx'
+import { Curl } from './curl.tsx'
 
 /** Nothing here yet, why, and the one call or button that changes it. */
 export function Empty({
@@ -19,16 +19,8 @@ export function Empty({
       {children && <div className="text-muted">{children}</div>}
       {action}
       {curl && (
-        <div className="mt-2 w-full text-left">
-          <pre
-            tabIndex={0}
-            role="region"
-            aria-label="The same by the API"
-            className="overflow-x-auto rounded-md bg-sunken p-3 font-mono text-xs"
-          >
-            {curl}
-          </pre>
-          <CopyButton text={() => curl} label="Copy as curl" />
+        <div className="mt-2 w-full">
+          <Curl text={curl} />
         </div>
       )}
     </div>

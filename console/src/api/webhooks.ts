@@ -1,0 +1,69 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { call } from './http.ts'
+import { search } from './queries.ts'
+import type { Page } from './types.ts'
+
+/** What the service tells others of, and how that went. */
+export const NOTICES = [
+  'approval.requested',
+  'approval.expiring',
+  'task.finished',
+  'connection.failing',
+  'schedule.failed',
+] as const
+export type Notice = (typeof NOTICES)[number]
+
+export const NOTICE_WORDS: Record<Notice, string> = {
+  'approval.requested': 'an approval waits for a person',
+  'approval.expiring': 'an approval has less than a minute left',
+  'task.finished': 'a task is over, however it ended',
+  'connection.failing': 'a connection stopped working',
+  'schedule.failed': 'a schedule could not make its task',
+}
+
+export interface Webhook {
+  id: string
+  url: string
+  events: Notice[]
+  enabled: boolean
+  previous_secret_until: string | null
+}
+
+export interface WithSecret extends Webhook {
+  secret: string
+}
+
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed'
+
+export interface Delivery {
+  id: string
+  event: Notice
+  payload: { data: { id: string } }
+  status: DeliveryStatus
+  attempts: number
+  next_at: string | null
+  last_status: number | null
+  last_error: string | null
+  created_at: string
+}
+
+export const webhooksQuery = queryOptions({
+  queryKey: ['webhooks'],
+  queryFn: ({ signal }) => call<Page<Webhook>>('/v1/webhooks?limit=200', { signal }).then(({ data }) => data),
+})
+
+const SOON_MS = 2_000
+
+/** Stale with the work that is told of; while one is on its way, looked at again and again. */
+export const deliveriesQuery = (id: string, status: DeliveryStatus | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['work', 'deliveries', id, status ?? 'all'],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<Delivery>>(`/v1/webhooks/${id}/deliveries?${search({ status, limit: 50, cursor: pageParam })}`, {
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ data }) => data.some((one) => one.status === 'pending')) ? SOON_MS : false,
+  })

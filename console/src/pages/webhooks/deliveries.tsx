@@ -1,0 +1,105 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call, messageOf } from '../../api/http.ts'
+import { deliveriesQuery, type Delivery, type DeliveryStatus, type Webhook } from '../../api/webhooks.ts'
+import { useWrite } from '../../api/write.ts'
+import { Button } from '../../ui/button.tsx'
+import { Failure, Waiting } from '../../ui/empty.tsx'
+import { More } from '../../ui/more.tsx'
+import { Tag } from '../../ui/status.tsx'
+import { Section, Table } from '../../ui/table.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Ago } from '../../ui/time.tsx'
+
+type Shown = DeliveryStatus | 'all'
+const TABS: { value: Shown; label: string }[] = [
+  { value: 'all', label: 'All' },
+  { value: 'pending', label: 'On their way' },
+  { value: 'delivered', label: 'Delivered' },
+  { value: 'failed', label: 'Failed' },
+]
+
+/** What was sent in the last seven days, and what came of it. */
+export function Deliveries({ webhook }: { webhook: Webhook }) {
+  const [status, setStatus] = useState<Shown>('all')
+  const query = useInfiniteQuery(deliveriesQuery(webhook.id, status === 'all' ? undefined : status))
+  const deliveries = query.data?.pages.flatMap(({ data }) => data)
+  return (
+    <Section title="Deliveries" actions={<Tabs label="Deliveries" tabs={TABS} value={status} onChange={setStatus} />}>
+      {query.error && <Failure message={messageOf(query.error)} />}
+      {query.isPending && <Waiting className="h-64" />}
+      {deliveries?.length === 0 && (
+        <p className="panel p-4 text-muted">{status === 'all' ? 'Nothing was sent yet.' : 'None.'}</p>
+      )}
+      {deliveries && deliveries.length > 0 && (
+        <Table label="Deliveries" head={['Notice', 'About', 'Outcome', 'When', 'Again']}>
+          {deliveries.map((delivery) => (
+            <DeliveryRow key={delivery.id} webhook={webhook} delivery={delivery} />
+          ))}
+        </Table>
+      )}
+      <More query={query} />
+    </Section>
+  )
+}
+
+const TONES = { pending: 'run', delivered: 'ok', failed: 'bad' } as const
+
+function DeliveryRow({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
+  const { id, event, payload, status, created_at } = delivery
+  const again = useWrite(() => call(`/v1/webhooks/${webhook.id}/deliveries/${id}/redeliver`, { method: 'POST' }), {
+    stale: ['work'],
+  })
+  return (
+    <tr>
+      <td className="font-mono text-xs whitespace-nowrap">{event}</td>
+      <td className="text-xs">
+        <About id={payload.data.id} />
+      </td>
+      <td>
+        <Tag tone={TONES[status]}>{status === 'pending' ? 'on its way' : status}</Tag>
+        <span className="block text-xs text-muted">{attempts(delivery)}</span>
+      </td>
+      <td className="text-xs text-muted">
+        <Ago ts={created_at} />
+      </td>
+      <td>
+        <Button
+          small
+          disabled={again.isPending || status === 'pending' || !webhook.enabled}
+          onClick={() => again.mutate()}
+        >
+          Send again<span className="sr-only"> {id}</span>
+        </Button>
+      </td>
+    </tr>
+  )
+}
+
+function attempts({ attempts, last_status, last_error }: Delivery): string {
+  const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+  const said = last_error ?? (last_status === null ? null : `HTTP ${last_status}`)
+  return said ? `${times}, ${said}` : times
+}
+
+function About({ id }: { id: string }) {
+  const look = 'font-mono text-accent underline'
+  const [kind = ''] = id.split('_')
+  const words = `${kind} …${id.slice(-6)}`
+  if (kind === 'task') {
+    return (
+      <Link to="/tasks/$taskId" params={{ taskId: id }} className={look}>
+        {words}
+      </Link>
+    )
+  }
+  if (kind === 'apr') {
+    return (
+      <Link to="/approvals" search={{ id }} className={look}>
+        {words}
+      </Link>
+    )
+  }
+  return <span className="font-mono">{words}</span>
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { barriers, sharedConsole } from './browser.ts'
+
+describe('the doors in and out', () => {
+  const console = sharedConsole()
+  const outside = async () => {
+    const { body } = await console().call('GET', '/v1/connections')
+    return body.data.find(({ name }: { name: string }) => name === 'post').config.url as string
+  }
+
+  test('binds an address to a task type, says how to hand a message over, and tries it', async () => {
+    const page = await console().open('/channels')
+    await page.getByText('Nothing comes in by itself yet').waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'New channel' }).click()
+    await page.getByLabel('Address').fill('help@example.com')
+    await page.getByLabel('Wedge').selectOption('inbox-triage')
+    await page.getByLabel('Task type').selectOption('acknowledge')
+    await page.getByLabel('Answered through').selectOption({ label: 'post' })
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page
+      .getByRole('region', { name: 'The call' })
+      .getByText(/\/v1\/channels\/chan_.*\/inbound/)
+      .waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Got it' }).click()
+
+    await page.getByRole('button', { name: 'Try it help@example.com' }).click()
+    await page.getByLabel('From').fill('grace@example.com')
+    await page.getByLabel('Subject').fill('Locked out')
+    await page.getByLabel('Message').fill('I cannot log in.')
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.waitForURL('**/threads/*')
+    await page.getByText('I cannot log in.').waitFor()
+
+    await page.goto(`${console().url}/channels`)
+    page.on('dialog', (dialog) => void dialog.accept())
+    await page.getByRole('button', { name: 'Delete help@example.com' }).click()
+    await page.getByText('Nothing comes in by itself yet').waitFor()
+  })
+
+  test('makes a webhook whose secret is shown once, and shows what was sent to it and sends it again', async () => {
+    const page = await console().open('/webhooks')
+    await page.getByText('Nobody is told yet').waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'New webhook' }).click()
+    await page.getByLabel('Address').fill(await outside())
+    await page.getByLabel('an approval waits for a person').uncheck()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save' }).click()
+    const secret = await page.locator('[data-once]').textContent()
+    expect(secret).toMatch(/^whsec_/)
+    await page.getByRole('button', { name: 'I have it' }).click()
+    expect(await page.content()).not.toContain(secret)
+
+    await console().call('POST', '/v1/tasks', { wedge: 'refund-desk', task_type: 'review_ledger', input: {} })
+    const deliveries = page.getByRole('region', { name: 'Deliveries' })
+    await deliveries.getByText('delivered', { exact: true }).waitFor()
+    const told = () => console().received.filter(({ body }) => body.type === 'task.finished')
+    expect(told()).toHaveLength(1)
+    expect(await barriers(page)).toEqual([])
+    await deliveries.getByRole('button', { name: /^Send again/ }).click()
+    await expect.poll(() => told().length, { timeout: 30_000 }).toBe(2)
+    expect(told()[1]?.body.id).toBe(told()[0]?.body.id)
+
+    page.on('dialog', (dialog) => void dialog.accept())
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    expect(await page.locator('[data-once]').textContent()).not.toBe(secret)
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByText(/^The secret before the last one signs too until/).waitFor()
+    await page.getByLabel('On', { exact: true }).uncheck()
+    await page.getByRole('list', { name: 'Webhooks' }).getByText('off', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Nobody is told yet').waitFor()
+  })
+})
