@@ -13,7 +13,9 @@ const PAGES = [
   '/clients',
   '/cases',
   '/records',
+  '/channels',
   '/schedules',
+  '/webhooks',
   '/blueprints',
   '/analytics',
   '/audit',
@@ -60,7 +62,21 @@ describe('the pages of the console', () => {
     await page.getByRole('region', { name: 'Preview' }).getByText('closed', { exact: true }).waitFor()
     expect(await barriers(page)).toEqual([])
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('list', { name: 'Live knowledge' }).getByText('holidays').waitFor()
+    const learned = page.getByRole('list', { name: 'Live knowledge' }).getByRole('button', { name: /holidays/ })
+    await learned.click()
+    await page.getByLabel('Text').fill('# Holidays\n\nWe are open in August.')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await learned.getByText('version 2').waitFor()
+    await learned.click()
+    await page.getByRole('button', { name: 'Versions' }).click()
+    const difference = page.getByRole('region', { name: 'Difference' })
+    expect(await difference.getByRole('deletion').allTextContents()).toEqual(['We are **closed** in August.'])
+    expect(await difference.getByRole('insertion').allTextContents()).toEqual(['We are open in August.'])
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Bring version 1 back' }).click()
+    await page.getByRole('region', { name: 'Preview' }).getByText('closed', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await learned.getByText('version 3').waitFor()
 
     await page.getByRole('button', { name: /^Intake/ }).click()
     await page.getByText('0 % known').waitFor()
@@ -170,6 +186,20 @@ describe('the pages of the console', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('day 31 of the month at 08:30').waitFor()
     expect(await barriers(page)).toEqual([])
+
+    await page.getByRole('button', { name: 'Change ledger' }).click()
+    await page.getByLabel('When').selectOption('every')
+    await page.getByLabel('Minutes').fill('90')
+    await page.getByLabel('Input as JSON').fill('{"month":"2026-11"}')
+    await page.getByLabel('On', { exact: true }).uncheck()
+    await page.getByText('It will not run by itself.').waitFor()
+    await page.getByLabel('On', { exact: true }).check()
+    await page.getByText(/^Next: (\d{4}-\d\d-\d\d \d\d:\d\d,? ){3}UTC$/).waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('every 90 min').waitFor()
+    const { body } = await console().call('GET', '/v1/schedules')
+    expect(body.data[0]).toMatchObject({ input: { month: '2026-11' }, cadence: { kind: 'every', seconds: 5_400 } })
     await page.getByRole('button', { name: 'Run now ledger' }).click()
     await page.waitForURL('**/tasks/task_*')
   })

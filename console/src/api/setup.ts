@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { call } from './http.ts'
 import { search } from './queries.ts'
 import type { Json, JsonObject, Page, Project, Role, WedgeSummary } from './types.ts'
@@ -38,6 +38,15 @@ export interface KnowledgeItem {
   kind: string
   version: number
   updated_at: string
+}
+
+export interface Revision {
+  version: number
+  name: string
+  content: string
+  kind: string
+  by: { kind: string; id: string }
+  at: string
 }
 
 export interface WedgeDetail extends WedgeSummary {
@@ -145,6 +154,15 @@ export const wedgeQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['wedges', 'one', wedge],
     queryFn: ({ signal }) => call<WedgeDetail>(`/v1/wedges/${wedge}`, { signal }),
+  })
+
+export const revisionsQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['wedges', 'revisions', id],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<Revision>>(`/v1/knowledge/${id}/revisions?${search({ limit: 50, cursor: pageParam })}`, { signal }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
   })
 
 export const intakeQuery = (wedge: string) =>

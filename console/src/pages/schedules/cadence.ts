@@ -1,12 +1,14 @@
-import type { Cadence, Schedule } from '../../api/setup.ts'
+import type { Cadence } from '../../api/setup.ts'
 
 const two = (value: number) => String(value).padStart(2, '0')
 
 export function cadenceText(cadence: Cadence): string {
   if (cadence.kind === 'every') return `every ${span(cadence.seconds)}`
-  const at = `${two(cadence.hour)}:${two(cadence.minute)}`
+  const at = timeOf(cadence)
   return cadence.kind === 'daily' ? `daily at ${at}` : `day ${cadence.day} of the month at ${at}`
 }
+
+export const timeOf = ({ hour, minute }: { hour: number; minute: number }) => `${two(hour)}:${two(minute)}`
 
 function span(seconds: number): string {
   if (seconds % 86_400 === 0) return `${seconds / 86_400} d`
@@ -14,11 +16,18 @@ function span(seconds: number): string {
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
 }
 
-/** The next due time as the service says it, and those that follow from it. */
-export function nextRuns({ cadence, next_run_at }: Schedule, count: number): string[] {
-  if (!next_run_at) return []
-  const first = new Date(next_run_at)
-  return Array.from({ length: count }, (_, i) => shown(after(first, cadence, i)))
+/** The first due time, and those that follow from it. */
+export function nextRuns(cadence: Cadence, first: string, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => shown(after(new Date(first), cadence, i)))
+}
+
+/** When a new cadence would be due first; the service decides, this shows it beforehand. */
+export function firstRun(cadence: Cadence, now: Date): string {
+  if (cadence.kind === 'every') return new Date(now.getTime() + cadence.seconds * 1_000).toISOString()
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
+  const today = new Date(Date.UTC(year, month, day, cadence.hour, cadence.minute))
+  const slot = cadence.kind === 'daily' ? today : after(now, cadence, 0)
+  return (slot > now ? slot : after(slot, cadence, 1)).toISOString()
 }
 
 function after(first: Date, cadence: Cadence, steps: number): Date {

@@ -1,106 +1,59 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/http.ts'
-import { wedgesQuery } from '../../api/queries.ts'
-import type { Cadence } from '../../api/setup.ts'
+import type { Cadence, Schedule } from '../../api/setup.ts'
 import { useWrite } from '../../api/write.ts'
-import { Area, Choice, Text } from '../../ui/form.tsx'
+import { Area, Check, Text } from '../../ui/form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { humanize } from '../../ui/json.tsx'
+import { useNow } from '../../ui/time.tsx'
+import { TaskTypeFields, useTaskType } from '../wedges/task-type.tsx'
+import { firstRun, nextRuns } from './cadence.ts'
+import { cadenceOf, givenOf, When } from './when.tsx'
 
-export function ScheduleForm({ onClose }: { onClose: () => void }) {
-  const { data: wedges = [] } = useQuery(wedgesQuery)
-  const [name, setName] = useState('')
-  const [chosen, setChosen] = useState({ wedge: '', type: '' })
-  const [kind, setKind] = useState<Cadence['kind']>('daily')
-  const [when, setWhen] = useState({ minutes: '60', day: '1', time: '08:30' })
-  const [input, setInput] = useState('{}')
-  const wedge = wedges.find((one) => one.wedge === chosen.wedge) ?? wedges[0]
-  const types = Object.keys(wedge?.manifest.task_types ?? {})
-  const task_type = types.find((type) => type === chosen.type) ?? types[0]
+export function ScheduleForm({ schedule, onClose }: { schedule: Schedule | null; onClose: () => void }) {
+  const [name, setName] = useState(schedule?.name ?? '')
+  const chosen = useTaskType(schedule ?? undefined)
+  const [given, setGiven] = useState(givenOf(schedule?.cadence))
+  const [input, setInput] = useState(JSON.stringify(schedule?.input ?? {}, null, 2))
+  const [enabled, setEnabled] = useState(schedule?.enabled ?? true)
+  const cadence = cadenceOf(given)
+  const { wedge, task_type } = chosen
   const save = useWrite(
     async () => {
-      const body = { name, wedge: wedge?.wedge, task_type, cadence: cadenceOf(kind, when), input: parsed(input) }
-      return call('/v1/schedules', { method: 'POST', body })
+      const body = { name, wedge, task_type, cadence, input: parsed(input), enabled }
+      const path = schedule ? `/v1/schedules/${schedule.id}` : '/v1/schedules'
+      return call(path, { method: schedule ? 'PUT' : 'POST', body })
     },
     { stale: ['schedules'], onDone: onClose },
   )
   return (
     <FormDialog
-      title="New schedule"
+      title={schedule ? 'Change the schedule' : 'New schedule'}
       submit="Save"
-      ready={name.trim() !== '' && task_type !== undefined}
+      ready={name.trim() !== '' && task_type !== '' && cadence !== null}
       busy={save.isPending}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <Text label="Name" value={name} onChange={(event) => setName(event.target.value)} />
-      <Choice
-        label="Wedge"
-        value={wedge?.wedge ?? ''}
-        options={wedges.map(({ wedge, title }) => [wedge, title])}
-        onChange={(to) => setChosen({ wedge: to, type: '' })}
-      />
-      <Choice
-        label="Task type"
-        value={task_type ?? ''}
-        options={types.map((type) => [type, humanize(type)])}
-        onChange={(type) => setChosen({ wedge: wedge?.wedge ?? '', type })}
-      />
-      <When kind={kind} when={when} onKind={setKind} onWhen={setWhen} />
+      <TaskTypeFields chosen={chosen} />
+      <When given={given} onChange={setGiven} />
+      <NextRuns cadence={enabled ? cadence : null} schedule={schedule} />
       <Area label="Input as JSON" mono value={input} onChange={setInput} />
+      <Check label="On" checked={enabled} onChange={setEnabled} />
     </FormDialog>
   )
 }
 
-const KINDS: [Cadence['kind'], string][] = [
-  ['every', 'Every so often'],
-  ['daily', 'Every day'],
-  ['monthly', 'Every month'],
-]
-
-type Given = { minutes: string; day: string; time: string }
-
-function When({
-  kind,
-  when,
-  onKind,
-  onWhen,
-}: {
-  kind: Cadence['kind']
-  when: Given
-  onKind: (kind: Cadence['kind']) => void
-  onWhen: (when: Given) => void
-}) {
-  const field = (name: keyof Given, label: string, type: string) => (
-    <Text
-      label={label}
-      type={type}
-      min={1}
-      max={name === 'day' ? 31 : undefined}
-      value={when[name]}
-      onChange={(event) => onWhen({ ...when, [name]: event.target.value })}
-    />
-  )
+/** A cadence that stays as it is keeps its times; a new one counts from now. */
+function NextRuns({ cadence, schedule }: { cadence: Cadence | null; schedule: Schedule | null }) {
+  const now = useNow(10_000)
+  const same = JSON.stringify(cadence) === JSON.stringify(schedule?.cadence)
+  const first = cadence && ((same && schedule?.next_run_at) || firstRun(cadence, new Date(now)))
   return (
-    <div className="grid gap-4 sm:grid-cols-2">
-      <Choice
-        label="When"
-        value={kind}
-        options={KINDS}
-        onChange={(to) => onKind(KINDS.find(([one]) => one === to)?.[0] ?? kind)}
-      />
-      {kind === 'every' && field('minutes', 'Minutes', 'number')}
-      {kind === 'monthly' && field('day', 'Day', 'number')}
-      {kind !== 'every' && field('time', 'At (UTC)', 'time')}
-    </div>
+    <p aria-label="Next runs" role="status" className="-mt-2 text-xs text-muted tabular-nums">
+      {cadence && first ? `Next: ${nextRuns(cadence, first, 3).join(', ')} UTC` : 'It will not run by itself.'}
+    </p>
   )
-}
-
-function cadenceOf(kind: Cadence['kind'], { minutes, day, time }: Given): Cadence {
-  if (kind === 'every') return { kind, seconds: Math.round(Number(minutes) * 60) }
-  const [hour = 0, minute = 0] = time.split(':').map(Number)
-  return kind === 'daily' ? { kind, hour, minute } : { kind, day: Number(day), hour, minute }
 }
 
 function parsed(text: string): unknown {

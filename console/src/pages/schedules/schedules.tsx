@@ -19,13 +19,13 @@ import { ScheduleForm } from './form.tsx'
 /** Work that starts by itself. */
 export function Schedules() {
   const query = useQuery(schedulesQuery)
-  const [open, setOpen] = useState(false)
+  const [open, setOpen] = useState<Schedule | 'new' | null>(null)
   return (
     <Page
       title="Schedules"
       lead="Work that starts by itself. Times are UTC."
       actions={
-        <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen(true)}>
+        <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen('new')}>
           New schedule
         </Button>
       }
@@ -37,27 +37,21 @@ export function Schedules() {
           ) : (
             <Table label="Schedules" head={['Name', 'When', 'Next runs', 'Last run', 'On', 'Do']}>
               {schedules.map((schedule) => (
-                <ScheduleRow key={schedule.id} schedule={schedule} />
+                <ScheduleRow key={schedule.id} schedule={schedule} onChange={() => setOpen(schedule)} />
               ))}
             </Table>
           )
         }
       </Loaded>
-      {open && <ScheduleForm onClose={() => setOpen(false)} />}
+      {open && <ScheduleForm schedule={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
     </Page>
   )
 }
 
-function ScheduleRow({ schedule }: { schedule: Schedule }) {
-  const { id, name, wedge, task_type, cadence, enabled, last_run_at, last_task_id, last_error } = schedule
-  const path = `/v1/schedules/${id}`
-  const navigate = useNavigate()
-  const stale = ['schedules']
-  const set = useWrite((on: boolean) => call(path, { method: 'PUT', body: { enabled: on } }), { stale })
-  const remove = useWrite(() => call(path, { method: 'DELETE' }), { stale })
-  const run = useWrite(() => call<Task>(`${path}/run`, { method: 'POST' }), {
-    stale,
-    onDone: (task) => void navigate({ to: '/tasks/$taskId', params: { taskId: task.id } }),
+function ScheduleRow({ schedule, onChange }: { schedule: Schedule; onChange: () => void }) {
+  const { id, name, wedge, task_type, cadence, enabled, next_run_at, last_run_at, last_task_id, last_error } = schedule
+  const set = useWrite((on: boolean) => call(`/v1/schedules/${id}`, { method: 'PUT', body: { enabled: on } }), {
+    stale: ['schedules'],
   })
   return (
     <tr>
@@ -69,8 +63,8 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
       </td>
       <td className="whitespace-nowrap">{cadenceText(cadence)}</td>
       <td className="text-xs whitespace-nowrap text-muted tabular-nums">
-        {enabled
-          ? nextRuns(schedule, 3).map((at) => (
+        {enabled && next_run_at
+          ? nextRuns(cadence, next_run_at, 3).map((at) => (
               <span key={at} className="block">
                 {at}
               </span>
@@ -90,21 +84,38 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
       <td>
         <Check
           label={<span className="sr-only">{name} is on</span>}
-          checked={enabled}
+          checked={set.isPending ? set.variables : enabled}
           onChange={(on) => set.mutate(on)}
         />
       </td>
       <td>
-        <span className="flex gap-2">
-          <Button small disabled={run.isPending} onClick={() => run.mutate()}>
-            Run now<span className="sr-only"> {name}</span>
-          </Button>
-          <Button small look="danger" onClick={() => confirm(`Delete the schedule ${name}?`) && remove.mutate()}>
-            Delete<span className="sr-only"> {name}</span>
-          </Button>
-        </span>
+        <RowActions schedule={schedule} onChange={onChange} />
       </td>
     </tr>
+  )
+}
+
+function RowActions({ schedule: { id, name }, onChange }: { schedule: Schedule; onChange: () => void }) {
+  const path = `/v1/schedules/${id}`
+  const navigate = useNavigate()
+  const stale = ['schedules']
+  const remove = useWrite(() => call(path, { method: 'DELETE' }), { stale })
+  const run = useWrite(() => call<Task>(`${path}/run`, { method: 'POST' }), {
+    stale,
+    onDone: (task) => void navigate({ to: '/tasks/$taskId', params: { taskId: task.id } }),
+  })
+  return (
+    <span className="flex gap-2">
+      <Button small disabled={run.isPending} onClick={() => run.mutate()}>
+        Run now<span className="sr-only"> {name}</span>
+      </Button>
+      <Button small onClick={onChange}>
+        Change<span className="sr-only"> {name}</span>
+      </Button>
+      <Button small look="danger" onClick={() => confirm(`Delete the schedule ${name}?`) && remove.mutate()}>
+        Delete<span className="sr-only"> {name}</span>
+      </Button>
+    </span>
   )
 }
 

@@ -1,16 +1,18 @@
 import { useState } from 'react'
 import { call } from '../../api/http.ts'
-import type { KnowledgeItem } from '../../api/setup.ts'
+import type { KnowledgeItem, Revision } from '../../api/setup.ts'
 import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
 import { Area, Choice, Text } from '../../ui/form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Prose } from '../../ui/prose.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { Revisions } from './revisions.tsx'
 
 const KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed']
 
-/** Text left, how it reads right. Earlier versions stay readable through the API. */
+/** Text left, how it reads right; behind it the versions that were. */
 export function KnowledgeEditor({
   wedge,
   item,
@@ -20,50 +22,79 @@ export function KnowledgeEditor({
   item: KnowledgeItem | null
   onClose: () => void
 }) {
-  const [name, setName] = useState(item?.name ?? '')
-  const [kind, setKind] = useState(item?.kind ?? 'note')
-  const [content, setContent] = useState(item?.content ?? '')
-  const body = { name, kind, content }
-  const done = (said: string) => () => (toast(said), onClose())
+  const [draft, setDraft] = useState({
+    name: item?.name ?? '',
+    kind: item?.kind ?? 'note',
+    content: item?.content ?? '',
+  })
+  const [view, setView] = useState<View>('text')
   const save = useWrite(
     () =>
       item
-        ? call(`/v1/knowledge/${item.id}`, { method: 'PUT', body })
-        : call(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body }),
-    { stale: ['wedges'], onDone: done('Saved; the next run will know') },
+        ? call(`/v1/knowledge/${item.id}`, { method: 'PUT', body: draft })
+        : call(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body: draft }),
+    { stale: ['wedges'], onDone: () => (toast('Saved; the next run will know'), onClose()) },
   )
-  const remove = useWrite(() => call(`/v1/knowledge/${item?.id}`, { method: 'DELETE' }), {
-    stale: ['wedges'],
-    onDone: done('Deleted'),
-  })
+  const bringBack = ({ name, kind, content }: Revision) => {
+    setDraft({ name, kind, content })
+    setView('text')
+  }
   return (
     <FormDialog
       title={item ? 'Change knowledge' : 'Add knowledge'}
       submit="Save"
       wide
-      ready={name.trim() !== '' && content !== ''}
+      ready={draft.name.trim() !== '' && draft.content !== ''}
       busy={save.isPending}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <div className="grid gap-4 sm:grid-cols-[1fr_10rem]">
-        <Text label="Name" value={name} onChange={(event) => setName(event.target.value)} />
-        <Choice label="Kind" value={kind} options={KINDS.map((one) => [one, one])} onChange={setKind} />
+        <Text label="Name" value={draft.name} onChange={(event) => setDraft({ ...draft, name: event.target.value })} />
+        <Choice
+          label="Kind"
+          value={draft.kind}
+          options={KINDS.map((one) => [one, one])}
+          onChange={(kind) => setDraft({ ...draft, kind })}
+        />
       </div>
-      <Draft content={content} onChange={setContent} />
-      {item && (
-        <Button
-          small
-          look="danger"
-          className="self-start"
-          disabled={remove.isPending}
-          onClick={() => confirm(`Delete ${item.name} and its versions?`) && remove.mutate()}
-        >
-          Delete
-        </Button>
+      {item && item.version > 1 && <ViewTabs view={view} versions={item.version} onChange={setView} />}
+      {item && view === 'versions' ? (
+        <Revisions item={item} onBringBack={bringBack} />
+      ) : (
+        <Draft content={draft.content} onChange={(content) => setDraft({ ...draft, content })} />
       )}
+      {item && <Delete item={item} onDone={onClose} />}
     </FormDialog>
   )
+}
+
+function Delete({ item: { id, name }, onDone }: { item: KnowledgeItem; onDone: () => void }) {
+  const remove = useWrite(() => call(`/v1/knowledge/${id}`, { method: 'DELETE' }), {
+    stale: ['wedges'],
+    onDone: () => (toast('Deleted'), onDone()),
+  })
+  return (
+    <Button
+      small
+      look="danger"
+      className="self-start"
+      disabled={remove.isPending}
+      onClick={() => confirm(`Delete ${name} and its versions?`) && remove.mutate()}
+    >
+      Delete
+    </Button>
+  )
+}
+
+type View = 'text' | 'versions'
+
+function ViewTabs({ view, versions, onChange }: { view: View; versions: number; onChange: (view: View) => void }) {
+  const tabs = [
+    { value: 'text' as const, label: 'Text' },
+    { value: 'versions' as const, label: 'Versions', count: versions },
+  ]
+  return <Tabs label="Views of the item" value={view} onChange={onChange} tabs={tabs} />
 }
 
 function Draft({ content, onChange }: { content: string; onChange: (content: string) => void }) {
