@@ -1,7 +1,7 @@
 import { GENESIS, verifyChain } from '../base/audit-chain.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import { chainPages } from './pages.ts'
+import { sealedPages } from './pages.ts'
 import { type ChainToCheck, chainsToCheck, insertCheckpoint } from './rows.ts'
 import { signHead } from './signing.ts'
 
@@ -35,6 +35,6 @@ async function checkpoint(ctx: Ctx, due: ChainToCheck): Promise<boolean> {
 /** A signature says that the head follows from what was signed before; so it is looked at first. */
 function verifyGrowth(ctx: Ctx, { chain, seq, hash, checked_seq, checked_hash }: ChainToCheck) {
   const from = { seq: checked_seq ?? 0, hash: checked_hash ?? GENESIS }
-  const pages = chainPages(ctx.db, { chain, after: from.seq, upTo: seq, checkpointsUpTo: 0 })
+  const pages = sealedPages(ctx.db, { chain, after: from.seq, upTo: seq, checkpointsUpTo: 0 })
   return verifyChain(pages, { from, head: { seq, hash }, trusted: new Map() })
 }

@@ -4,7 +4,7 @@ import type { ChainEntry, Checkpoint } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { StreamAnswer } from '../http/route.ts'
-import { chainPages } from './pages.ts'
+import { entryPages } from './pages.ts'
 import { endsOf } from './rows.ts'
 import { publicKey, signHead } from './signing.ts'
 import { headOf, wholeChain } from './verify.ts'
@@ -34,7 +34,7 @@ async function* exportedLines(ctx: Ctx, chain: string): AsyncGenerator<string> {
   const head = headOf(ends)
   const keys = [publicKey(ctx).toString('base64')]
   yield line({ kind: 'chain', chain, head, exported_at: isoTime(ctx.world.clock.now()), keys })
-  for await (const { entries, checkpoints } of chainPages(ctx.db, wholeChain(chain, ends))) {
+  for await (const { entries, checkpoints } of entryPages(ctx.db, wholeChain(chain, ends))) {
     yield interleaved(entries, checkpoints)
   }
   if (head) yield line({ kind: 'checkpoint', ...signHead(ctx, chain, head) })

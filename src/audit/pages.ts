@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import type { ChainEntry, ChainPage } from '../base/audit-chain.ts'
+import { type ChainEntry, type ChainPage, type Checkpoint, type SealedEntry, sealEntry } from '../base/audit-chain.ts'
 import type { Db } from '../store/store.ts'
-import { FIELD, LINE, readCheckpoints, readEntries, readEntriesAsText } from './rows.ts'
+import { FIELD, type JoinedEntries, readCheckpoints, readEntries, readSealed } from './rows.ts'
 
 /** Few enough that a request never waits long behind one page. */
 const PAGE = 1000
@@ -15,10 +15,27 @@ export interface Stretch {
   checkpointsUpTo: number
 }
 
-/** A stretch of the chain, page by page; other requests are served between them. */
-export async function* chainPages(db: Db, { chain, after, upTo, checkpointsUpTo }: Stretch): AsyncGenerator<ChainPage> {
+export interface EntryPage {
+  entries: ChainEntry[]
+  checkpoints: Checkpoint[]
+}
+
+/** A stretch of the chain to be shown. */
+export const entryPages = (db: Db, stretch: Stretch): AsyncGenerator<EntryPage> => pages(db, stretch, entriesOf)
+
+/** A stretch of the chain to be checked. */
+export const sealedPages = (db: Db, stretch: Stretch): AsyncGenerator<ChainPage> => pages(db, stretch, sealedOf)
+
+type PageOf = Parameters<typeof readEntries>[1]
+
+/** Page by page; other requests are served between them. */
+async function* pages<Entry extends { seq: number }>(
+  db: Db,
+  { chain, after, upTo, checkpointsUpTo }: Stretch,
+  read: (db: Db, page: PageOf) => Promise<Entry[]>,
+): AsyncGenerator<{ entries: Entry[]; checkpoints: Checkpoint[] }> {
   for (let from = after; ; ) {
-    const entries = await pageOfEntries(db, { chain, after: from, upTo, limit: PAGE })
+    const entries = await read(db, { chain, after: from, upTo, limit: PAGE })
     const last = entries.length < PAGE
     const to = last ? checkpointsUpTo : Math.min(entries.at(-1)?.seq ?? from, checkpointsUpTo)
     const checkpoints = to > from ? await readCheckpoints(db, { chain, after: from, upTo: to }) : []
@@ -29,29 +46,28 @@ export async function* chainPages(db: Db, { chain, after, upTo, checkpointsUpTo 
   }
 }
 
-async function pageOfEntries(db: Db, page: Parameters<typeof readEntries>[1]): Promise<ChainEntry[]> {
-  const [joined] = await readEntriesAsText(db, page)
-  const entries = joined ? split(joined.text ?? '', joined.n) : null
-  return entries ?? (await readEntries(db, page)).map(entryOf)
+async function entriesOf(db: Db, page: PageOf): Promise<ChainEntry[]> {
+  const rows = await readEntries(db, page)
+  return rows.map(({ actor_kind: kind, actor_id: id, ...row }) => ({ ...row, actor: { kind, id } }))
 }
 
-/** Null when a separator stands inside of a field: then the rows themselves must be read. */
-function split(text: string, rows: number): ChainEntry[] | null {
-  if (rows === 0) return []
-  const lines = text.split(LINE)
-  if (lines.length !== rows) return null
-  const entries: ChainEntry[] = []
-  for (const line of lines) {
-    const fields = line.split(FIELD)
-    if (fields.length !== 9) return null
-    const [seq, ts = '', kind = '', id = '', action = '', subject = '', data = '', prev_hash = '', hash = ''] = fields
-    entries.push({ seq: Number(seq), ts, actor: { kind, id }, action, subject, data, prev_hash, hash })
+async function sealedOf(db: Db, page: PageOf): Promise<SealedEntry[]> {
+  const [joined] = await readSealed(db, page)
+  const sealed = joined ? split(joined) : null
+  return sealed ?? (await entriesOf(db, page)).map(sealEntry)
+}
+
+/** Null when a number is missing or a field needs an escape or holds a separator: then the fields must be read. */
+function split({ n, first, last, quoted, text }: JoinedEntries): SealedEntry[] | null {
+  if (first === null || last === null || quoted === null || text === null) return []
+  const fields = text.split(FIELD)
+  if (last - first + 1 !== n || fields.length !== 3 * n || !PLAIN.test(quoted)) return null
+  const entries: SealedEntry[] = []
+  for (let seq = first, at = 0; seq <= last; seq++, at += 3) {
+    entries.push({ seq, prev_hash: fields[at] ?? '', hash: fields[at + 1] ?? '', sealed: fields[at + 2] ?? '' })
   }
   return entries
 }
 
-type Row = Awaited<ReturnType<typeof readEntries>>[number]
-
-function entryOf({ seq, ts, actor_kind, actor_id, action, subject, data, prev_hash, hash }: Row): ChainEntry {
-  return { seq, ts, actor: { kind: actor_kind, id: actor_id }, action, subject, data, prev_hash, hash }
-}
+/** JSON quotes these characters as they are. */
+const PLAIN = /^[ !#-[\]-~]*$/

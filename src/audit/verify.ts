@@ -1,13 +1,13 @@
 import { type ChainHead, trustedKeys, type Verdict, verifyChain } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { chainPages, type Stretch } from './pages.ts'
+import { sealedPages, type Stretch } from './pages.ts'
 import { type Ends, endsOf } from './rows.ts'
 import { publicKey } from './signing.ts'
 
 /** Recomputes a project's whole chain as it is stored, and holds it against its head and its checkpoints. */
 export async function verifyStored(ctx: Ctx, chain: string): Promise<Verdict> {
   const ends = await endsOf(ctx.db, chain)
-  const pages = chainPages(ctx.db, wholeChain(chain, ends))
+  const pages = sealedPages(ctx.db, wholeChain(chain, ends))
   return verifyChain(pages, { head: headOf(ends), trusted: trustedKeys([publicKey(ctx)]) })
 }
 

@@ -31,9 +31,18 @@ export interface ChainHead {
   hash: string
 }
 
+/** As much of an entry as it takes to check it. */
+export interface SealedEntry {
+  seq: number
+  prev_hash: string
+  hash: string
+  /** What the hash is of: the canonical JSON (RFC 8785) of the entry without its hash. */
+  sealed: string
+}
+
 /** A stretch of the chain in its order, with the checkpoints of the entries in it; the last may name later ones. */
 export interface ChainPage {
-  entries: readonly ChainEntry[]
+  entries: readonly SealedEntry[]
   checkpoints: readonly Checkpoint[]
 }
 
@@ -53,17 +62,25 @@ export interface Verdict {
 /** Before the first entry there is nothing to chain to. */
 export const GENESIS = '0'.repeat(64)
 
-/** SHA-256 over the canonical JSON of the entry without its hash. The keys stand in the order that RFC 8785 gives. */
-export function entryHash({ action, actor, data, prev_hash, seq, subject, ts }: Omit<ChainEntry, 'hash'>): string {
-  // Nearly all entries need no escape, and to see that once is quicker than to ask for it six times.
-  const quoted = PLAIN.test(action + actor.id + actor.kind + prev_hash + subject + ts) ? plainly : JSON.stringify
-  const who = `{"id":${quoted(actor.id)},"kind":${quoted(actor.kind)}}`
-  const what = `{"action":${quoted(action)},"actor":${who},"data":${data},"prev_hash":${quoted(prev_hash)}`
-  return hash('sha256', `${what},"seq":${seq},"subject":${quoted(subject)},"ts":${quoted(ts)}}`, 'hex')
+/** Chains an entry to the one before. */
+export function entryHash(entry: Omit<ChainEntry, 'hash'>): string {
+  return hashOf(sealedText(entry))
 }
 
-const plainly = (text: string) => `"${text}"`
-const PLAIN = /^[ !#-[\]-~]*$/
+export function sealEntry(entry: ChainEntry): SealedEntry {
+  const { seq, prev_hash, hash } = entry
+  return { seq, prev_hash, hash, sealed: sealedText(entry) }
+}
+
+const hashOf = (sealed: string) => hash('sha256', sealed, 'hex')
+
+/** The keys stand in the order that RFC 8785 gives. */
+function sealedText({ action, actor, data, prev_hash, seq, subject, ts }: Omit<ChainEntry, 'hash'>): string {
+  const who = `{"id":${JSON.stringify(actor.id)},"kind":${JSON.stringify(actor.kind)}}`
+  const what = `{"action":${JSON.stringify(action)},"actor":${who},"data":${data}`
+  const after = `"prev_hash":${JSON.stringify(prev_hash)},"seq":${seq}`
+  return `${what},${after},"subject":${JSON.stringify(subject)},"ts":${JSON.stringify(ts)}}`
+}
 
 /** What a checkpoint's signature covers. */
 export function checkpointText({ chain, seq, hash, at }: Omit<Checkpoint, 'kid' | 'signature'>): Buffer {
@@ -140,7 +157,7 @@ function faultOfEntries(state: State, { entries, checkpoints }: ChainPage): Faul
   return beyond ? { seq: state.seq + 1, problem: `the chain was cut: a checkpoint tells of entry ${beyond.seq}` } : null
 }
 
-function faultOf(state: State, entry: ChainEntry): Fault | null {
+function faultOf(state: State, entry: SealedEntry): Fault | null {
   state.entries++
   const expected = state.seq + 1
   if (entry.seq !== expected) {
@@ -150,7 +167,8 @@ function faultOf(state: State, entry: ChainEntry): Fault | null {
   }
   if (entry.prev_hash !== state.hash)
     return { seq: expected, problem: `entry ${expected} does not follow the one before` }
-  if (entryHash(entry) !== entry.hash) return { seq: expected, problem: `entry ${expected} is not what its hash says` }
+  if (hashOf(entry.sealed) !== entry.hash)
+    return { seq: expected, problem: `entry ${expected} is not what its hash says` }
   return null
 }
 

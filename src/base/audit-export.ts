@@ -4,6 +4,8 @@ import {
   type ChainPage,
   type Checkpoint,
   keyId,
+  type SealedEntry,
+  sealEntry,
   trustedKeys,
   type Verdict,
   verifyChain,
@@ -30,7 +32,7 @@ const PAGE = 1000
 
 /** A page ends before an entry, so a checkpoint is always in the page of the entry that it follows. */
 async function* pagesOf(lines: AsyncIterable<Line>): AsyncGenerator<ChainPage> {
-  let entries: ChainEntry[] = []
+  let entries: SealedEntry[] = []
   let checkpoints: Checkpoint[] = []
   for await (const { n, value } of lines) {
     if (value.kind === 'checkpoint') {
@@ -43,7 +45,7 @@ async function* pagesOf(lines: AsyncIterable<Line>): AsyncGenerator<ChainPage> {
       entries = []
       checkpoints = []
     }
-    entries.push(entryOf(value))
+    entries.push(sealEntry(entryOf(value)))
   }
   yield { entries, checkpoints }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { audit } from '../../src/audit/append.ts'
 import { checkpointDue } from '../../src/audit/checkpoint.ts'
 import { verifyExport } from '../../src/base/audit-export.ts'
-import type { Ctx } from '../../src/ctx/ctx.ts'
+import { type Ctx, inTx } from '../../src/ctx/ctx.ts'
 import { eachStore, type TestApp, type TestAppOptions, testApp } from '../app.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -69,7 +70,8 @@ eachStore((store) => {
       ['edits an entry', { set: { subject: 'task_other' } }],
       ['edits its data so that it means the same', { set: { data: '{ }' } }],
       ['edits its time', { set: { ts: '2026-01-01T00:00:00.000Z' } }],
-      ['puts a separator into a field', { set: { action: 'a\x1fb\x1ec' } }],
+      ['puts a separator into a field', { set: { action: 'a\x1fb' } }],
+      ['puts a separator into its data', { set: { data: '{}\x1f' } }],
       ['deletes an entry', null],
     ])('is found who %s', async (_, change) => {
       const app = await appWithEntries()
@@ -77,6 +79,22 @@ eachStore((store) => {
       if (change) await db.updateTable('audit_entries').set(change.set).where('seq', '=', 5).execute()
       else await db.deleteFrom('audit_entries').where('seq', '=', 5).execute()
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, first_bad_seq: 5 })
+    })
+
+    test('is found who writes the escapes of a field into the field', async () => {
+      const app = await appWithEntries()
+      const { db } = app.ctx
+      const { chain, seq } = await db
+        .selectFrom('audit_entries')
+        .select(['chain', 'seq'])
+        .orderBy('seq', 'desc')
+        .executeTakeFirstOrThrow()
+      const subject = 'a "quoted" \\ thing\n'
+      await inTx(app.ctx, (tx) => audit(tx, chain, { kind: 'key', id: 'ä' }, 'thing.noted', subject))
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: seq + 1 })
+      const escaped = JSON.stringify(subject).slice(1, -1)
+      await db.updateTable('audit_entries').set({ subject: escaped }).where('subject', '=', subject).execute()
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, first_bad_seq: seq + 1 })
     })
 
     test('is found who swaps, inserts or appends', async () => {

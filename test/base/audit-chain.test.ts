@@ -9,6 +9,7 @@ import {
   entryHash,
   GENESIS,
   keyId,
+  sealEntry,
   trustedKeys,
   verifyChain,
 } from '../../src/base/audit-chain.ts'
@@ -197,7 +198,7 @@ interface Around {
 
 function verify(entries: ChainEntry[], around: Around = {}) {
   const head = around.head === undefined ? headOf(entries) : around.head
-  const pages: ChainPage[] = [{ entries, checkpoints: around.checkpoints ?? [] }]
+  const pages: ChainPage[] = [{ entries: entries.map(sealEntry), checkpoints: around.checkpoints ?? [] }]
   return verifyChain(each(pages), { head, trusted: trustedKeys([der]) })
 }
 
