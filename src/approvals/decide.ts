@@ -87,8 +87,7 @@ async function decide(
 async function goOn(tx: Tx, task: Tasks, events: NewEvent[]): Promise<void> {
   const open = await pendingOf(tx.db, { task_id: task.id })
   const to = open.length > 0 ? 'awaiting_approval' : 'running'
-  const from = 'awaiting_approval'
-  const [head] = await setWaiting(tx.db, { id: task.id, epoch: task.epoch, from, to, count: events.length })
+  const [head] = await setWaiting(tx.db, { id: task.id, epoch: task.epoch, to, count: events.length })
   if (!head) throw conflict('task already finished')
   await write(tx, task.id, head.last_event_id, events)
   changed(tx, task.project_id, { kind: 'task', id: task.id, status: to })

@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { literal, prepared } from '../store/prepared.ts'
+import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Approvals, Effects } from '../store/tables.ts'
 
@@ -38,7 +38,7 @@ export const settleEffect = prepared<
     .updateTable('effects')
     .set({ outcome: arg('outcome'), status: arg('status'), error: arg('error'), finished_at: arg('finished_at') })
     .where('approval_id', '=', arg('approval_id'))
-    .where('outcome', '=', literal('sent'))
+    .where('outcome', '=', 'sent')
     .returning('approval_id'),
 )
 
@@ -50,7 +50,7 @@ export const openEffectsOf = prepared<
   db
     .selectFrom('effects')
     .select(['approval_id', 'project_id', 'task_id', 'action'])
-    .where('outcome', '=', literal('sent'))
+    .where('outcome', '=', 'sent')
     .where('replica', '=', arg('replica')),
 )
 

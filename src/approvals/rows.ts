@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { literal, prepared } from '../store/prepared.ts'
+import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Approvals, Tasks } from '../store/tables.ts'
 
@@ -112,7 +112,7 @@ export const decidePending = prepared<
       decided_by_id: arg('decided_by_id'),
     })
     .where('id', '=', arg('id'))
-    .where('status', '=', literal('pending'))
+    .where('status', '=', 'pending')
     .where('expires_at', '>', arg('decided_at'))
     .returning('id'),
 )
@@ -120,7 +120,7 @@ export const decidePending = prepared<
 /** Closes what is still open of a task that ends. */
 export const closePending = prepared<
   { task_id: string; status: string; decided_at: string; by_kind: string; by_id: string },
-  { id: string; action: string }
+  Pick<Approvals, 'id' | 'project_id' | 'action'>
 >((db, arg) =>
   db
     .updateTable('approvals')
@@ -131,23 +131,19 @@ export const closePending = prepared<
       decided_by_id: arg('by_id'),
     })
     .where('task_id', '=', arg('task_id'))
-    .where('status', '=', literal('pending'))
-    .returning(['id', 'action']),
+    .where('status', '=', 'pending')
+    .returning(['id', 'project_id', 'action']),
 )
 
 export const pendingOf = prepared<{ task_id: string }, { id: string }>((db, arg) =>
-  db
-    .selectFrom('approvals')
-    .select('id')
-    .where('task_id', '=', arg('task_id'))
-    .where('status', '=', literal('pending')),
+  db.selectFrom('approvals').select('id').where('task_id', '=', arg('task_id')).where('status', '=', 'pending'),
 )
 
 export const dueApprovals = prepared<{ now: string }, Pick<Approvals, 'id' | 'task_id' | 'project_id'>>((db, arg) =>
   db
     .selectFrom('approvals')
     .select(['id', 'task_id', 'project_id'])
-    .where('status', '=', literal('pending'))
+    .where('status', '=', 'pending')
     .where('expires_at', '<=', arg('now'))
     .orderBy('expires_at')
     .limit(200),

@@ -14,17 +14,17 @@ import { isTerminal } from '../tasks/status.ts'
 import { closePending, dueApprovals } from './rows.ts'
 
 /**
- * Ends a task and whatever it still asks. Null when it was over already. The run itself, if it lives here, hears of it
+ * Ends a task and whatever it still asks. False when it was over already. The run itself, if it lives here, hears of it
  * after the commit; on another replica the bell tells.
  */
-export async function endTask(tx: Tx, taskId: string, ending: Ending, epoch?: number): Promise<Tasks | null> {
-  const task = await end(tx, taskId, ending, epoch)
-  // Only a task that waits can have open questions.
-  if (task?.status === 'awaiting_approval') {
-    await close(tx, task.project_id, taskId, ending.status === 'rejected' ? 'rejected' : 'expired', SYSTEM)
+export async function endTask(tx: Tx, taskId: string, ending: Ending, epoch?: number): Promise<boolean> {
+  if (!(await end(tx, taskId, ending, epoch))) return false
+  // Only a task that waits can have open questions, and from there nobody comes to the other two ends.
+  if (ending.status !== 'succeeded' && ending.status !== 'cancelled') {
+    await close(tx, taskId, ending.status === 'rejected' ? 'rejected' : 'expired', SYSTEM)
   }
-  if (task) tx.afterCommit(() => tx.live.get(taskId)?.end(endReason(ending)))
-  return task
+  tx.afterCommit(() => tx.live.get(taskId)?.end(endReason(ending)))
+  return true
 }
 
 /** The founder's cancel. A task that waits for a person is settled as rejected, as the contract says. */
@@ -42,15 +42,15 @@ export function cancelTask(ctx: Ctx, scope: ProjectScope, task: Tasks): Promise<
   })
 }
 
-function cancelRunning(tx: Tx, task: Tasks): Promise<Tasks | null> {
+function cancelRunning(tx: Tx, task: Tasks): Promise<boolean> {
   return endTask(tx, task.id, {
     status: 'cancelled',
     error: { reason: 'cancelled', message: 'the task was cancelled' },
   })
 }
 
-async function cancelWaiting(tx: Tx, scope: ProjectScope, task: Tasks): Promise<Tasks | null> {
-  const closed = await close(tx, task.project_id, task.id, 'rejected', scope.actor)
+async function cancelWaiting(tx: Tx, scope: ProjectScope, task: Tasks): Promise<boolean> {
+  const closed = await close(tx, task.id, 'rejected', scope.actor)
   return endTask(tx, task.id, {
     status: 'rejected',
     error: { reason: 'rejected', message: 'the task was cancelled while it waited for an approval' },
@@ -73,19 +73,19 @@ export async function expireDue(ctx: Ctx): Promise<number> {
         error: { reason: 'expired', message: 'nobody decided in time; POST /v1/tasks/:id/retry runs it again' },
       })
       // A task that is over, by whatever race, keeps no open question.
-      if (!ended && (await close(tx, project_id, task_id, 'expired', SYSTEM)).length === 0) return
+      if (!ended && (await close(tx, task_id, 'expired', SYSTEM)).length === 0) return
       await audit(tx, project_id, SYSTEM, 'approval.expired', id, { task_id })
     })
   }
   return due.length
 }
 
-async function close(tx: Tx, projectId: string, taskId: string, status: 'rejected' | 'expired', { kind, id }: Actor) {
+async function close(tx: Tx, taskId: string, status: 'rejected' | 'expired', { kind, id }: Actor) {
   const decided_at = isoTime(tx.world.clock.now())
   const closed = await closePending(tx.db, { task_id: taskId, status, decided_at, by_kind: kind, by_id: id })
   for (const row of closed) {
     tx.ring(`approval:${row.id}`)
-    changed(tx, projectId, { kind: 'approval', id: row.id, status })
+    changed(tx, row.project_id, { kind: 'approval', id: row.id, status })
   }
   return closed
 }

@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { literal, prepared } from '../store/prepared.ts'
+import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Messages, Threads } from '../store/tables.ts'
 
@@ -57,7 +57,7 @@ export const placeInOpenThread = prepared<{ channel_id: string; client_id: strin
     .set((row) => ({ message_count: row('message_count', '+', 1), updated_at: arg('now') }))
     .where('channel_id', '=', arg('channel_id'))
     .where('client_id', '=', arg('client_id'))
-    .where('status', '=', literal('open'))
+    .where('status', '=', 'open')
     .returning(PLACE),
 )
 
@@ -128,7 +128,7 @@ export const deliveryOf = prepared<
 /** False when it was closed already. */
 export async function closeThread(db: Db, id: string, now: string): Promise<boolean> {
   const query = db.updateTable('threads').set({ status: 'closed', updated_at: now }).where('id', '=', id)
-  return (await query.where('status', '=', literal('open')).returning('id').execute()).length > 0
+  return (await query.where('status', '=', 'open').returning('id').execute()).length > 0
 }
 
 /** Under the lock of the channel. False when the client has an open thread there, which may be this one. */
@@ -139,7 +139,7 @@ export async function reopenThread(db: Db, thread: Threads, now: string): Promis
     .select('id')
     .where('channel_id', '=', channel_id)
     .where('client_id', '=', client_id)
-    .where('status', '=', literal('open'))
+    .where('status', '=', 'open')
   const changed = await db
     .updateTable('threads')
     .set({ status: 'open', updated_at: now })

@@ -4,8 +4,6 @@ import { errorFrame } from '../http/sse.ts'
 import { chunkOf, clientText } from './frames.ts'
 import { readEvents, readHeads } from './rows.ts'
 
-const PAGE = 500
-
 export interface Following {
   taskId: string
   /** The number of the last event that the caller has. */
@@ -43,7 +41,7 @@ async function* replayThenLive(
   while (!gone.aborted) {
     // Listen before reading: what is committed in between waits in the seat instead of slipping through.
     seat.listen()
-    const rows = await readEvents(ctx.db, { task_id: taskId, after: cursor, limit: PAGE })
+    const rows = await readEvents(ctx.db, { task_id: taskId, after: cursor })
     if (rows.length > 0) {
       seat.ignore()
       const chunk = chunkOf(rows)

@@ -5,17 +5,19 @@ import type { WebhookDeliveries } from '../store/tables.ts'
 export const naming = (event: string): string => `%"${event}"%`
 
 /**
- * The webhooks that want an event. Every task that ends pays for this, so it only reads: on SQLite it takes 8 µs where
- * nobody listens, and an `insert … select` that finds nobody takes 20.
+ * The webhooks that want an event. Every task that ends pays for this, so it only reads: on SQLite it takes 2 µs where
+ * nobody listens, and an `insert … select` that finds nobody takes 20. One query an event, because a pattern that is a
+ * parameter makes SQLite plan it anew each time.
  */
-export const listeners = prepared<{ project_id: string; naming: string }, { id: string }>((db, arg) =>
-  db
-    .selectFrom('webhooks')
-    .select('id')
-    .where('project_id', '=', arg('project_id'))
-    .where('enabled', '=', 1)
-    .where('events', 'like', arg('naming')),
-)
+export const listenersTo = (event: string) =>
+  prepared<{ project_id: string }, { id: string }>((db, arg) =>
+    db
+      .selectFrom('webhooks')
+      .select('id')
+      .where('project_id', '=', arg('project_id'))
+      .where('enabled', '=', 1)
+      .where('events', 'like', naming(event)),
+  )
 
 export type NewDelivery = Pick<WebhookDeliveries, 'webhook_id' | 'id' | 'project_id' | 'event' | 'subject'> & {
   now: string

@@ -1,6 +1,6 @@
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import { listeners, naming, queueDelivery } from './notice-rows.ts'
+import { listenersTo, queueDelivery } from './notice-rows.ts'
 
 /** What a webhook can be told of. */
 export const NOTICES = [
@@ -12,12 +12,20 @@ export const NOTICES = [
 ] as const
 export type Notice = (typeof NOTICES)[number]
 
+const LISTENERS = {
+  'approval.requested': listenersTo('approval.requested'),
+  'approval.expiring': listenersTo('approval.expiring'),
+  'task.finished': listenersTo('task.finished'),
+  'connection.failing': listenersTo('connection.failing'),
+  'schedule.failed': listenersTo('schedule.failed'),
+} satisfies Record<Notice, unknown>
+
 /**
  * Queues a notice for every webhook of the project that wants it, in the transaction of the change itself: both
  * happen, or neither.
  */
 export async function notice(tx: Tx, projectId: string, event: Notice, subject: string): Promise<void> {
-  const webhooks = await listeners(tx.db, { project_id: projectId, naming: naming(event) })
+  const webhooks = await LISTENERS[event](tx.db, { project_id: projectId })
   if (webhooks.length === 0) return
   const now = isoTime(tx.world.clock.now())
   const told = { id: tx.world.newId('dlv'), project_id: projectId, event, subject, now }

@@ -39,14 +39,17 @@ export function insertEvents(db: Db, events: readonly Events[]): Promise<void> {
   )
 }
 
-export const readEvents = prepared<{ task_id: string; after: number; limit: number }, Events>((db, arg) =>
+export const PAGE = 500
+
+/** A page of the log. */
+export const readEvents = prepared<{ task_id: string; after: number }, Events>((db, arg) =>
   db
     .selectFrom('events')
     .select(['task_id', 'seq', 'type', 'ts', 'data'])
     .where('task_id', '=', arg('task_id'))
     .where('seq', '>', arg('after'))
     .orderBy('seq')
-    .limit(arg('limit')),
+    .limit(PAGE),
 )
 
 export async function readHeads(db: Db, taskIds: string[]): Promise<{ id: string; last_event_id: number }[]> {

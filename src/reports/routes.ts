@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
-import { readEvents } from '../events/rows.ts'
+import { PAGE, readEvents } from '../events/rows.ts'
 import { json } from '../http/judge.ts'
 import { read } from '../http/route.ts'
 import { taskInScope } from '../tasks/routes.ts'
@@ -91,14 +91,13 @@ export const getTrace = read('/v1/tasks/:id/trace', {
   },
 })
 
-const PAGE = 1000
 /** Most of a log, and nothing to a trace. */
 const UNTOLD = new Set(['token.delta', 'progress'])
 
 async function eventsOfTrace(ctx: Ctx, task_id: string): Promise<TraceEvent[]> {
   const events: TraceEvent[] = []
   for (let after = 0; ; ) {
-    const rows = await readEvents(ctx.db, { task_id, after, limit: PAGE })
+    const rows = await readEvents(ctx.db, { task_id, after })
     for (const { seq, type, ts, data } of rows) {
       if (!UNTOLD.has(type)) events.push({ seq, type, ts, data: JSON.parse(data) })
     }

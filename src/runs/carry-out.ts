@@ -3,8 +3,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { RunOver, write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
-import { chooseModel, type ModelChoice } from '../models/choose.ts'
-import type { Tasks } from '../store/tables.ts'
+import { chooseModel } from '../models/choose.ts'
 import { constraintsOf, inputOf, toolsOf } from '../tasks/record.ts'
 import { startRunning } from '../tasks/state-rows.ts'
 import type { TaskError } from '../tasks/status.ts'
@@ -13,10 +12,10 @@ import { requireTaskType } from '../wedges/task-type.ts'
 import { briefFor } from './brief.ts'
 import type { CellPool } from './cell-pool.ts'
 import type { OpenCell } from './cells.ts'
-import type { Claimed } from './claim.ts'
+import type { Claimed, Starter } from './claim.ts'
 import { conclude, fail } from './conclude.ts'
 import { converse } from './converse.ts'
-import { projectTier } from './rows.ts'
+import type { QueuedTask } from './rows.ts'
 import { openRun, type Run, type RunParts } from './run.ts'
 
 /** What the runner lends to a run. */
@@ -30,12 +29,13 @@ export interface Workplace {
 }
 
 /** One execution of a claimed task, from its grant to its last event. Never throws: a task always ends. */
-export async function carryOut(place: Workplace, { task, begun }: Claimed): Promise<void> {
+export async function carryOut(place: Workplace, claimed: Claimed): Promise<void> {
   const { ctx } = place
+  const { task } = claimed
   try {
     const parts = await gather(ctx, task)
     if ('reason' in parts) return await fail(ctx, { taskId: task.id, epoch: task.epoch }, parts)
-    await carryOutRun(place, openRun(ctx, task, parts), begun)
+    await carryOutRun(place, openRun(ctx, task, parts), claimed)
   } catch (error) {
     if (error instanceof RunOver) return
     ctx.world.log.error({ err: error, task: task.id }, 'run failed')
@@ -45,7 +45,7 @@ export async function carryOut(place: Workplace, { task, begun }: Claimed): Prom
   }
 }
 
-async function carryOutRun(place: Workplace, run: Run, begun: boolean): Promise<void> {
+async function carryOutRun(place: Workplace, run: Run, { task, begun }: Claimed): Promise<void> {
   const { ctx, pool } = place
   const dismiss = place.admit(run)
   let cell: OpenCell | null = null
@@ -53,7 +53,7 @@ async function carryOutRun(place: Workplace, run: Run, begun: boolean): Promise<
     cell = await cellFor(pool, run)
     run.cellId = cell.id
     const brief = await briefFor(ctx, run, cell.socketInside)
-    if (!begun) await inTx(ctx, (tx) => begin(tx, run.task, place.sandbox, run.model.model))
+    if (!begun) await inTx(ctx, (tx) => begin(tx, task, place.sandbox))
     const outcome = await converse(ctx, run, cell, brief)
     // From here on the tokens are good for nothing, whatever the agent still tries.
     dismiss()
@@ -69,7 +69,7 @@ async function carryOutRun(place: Workplace, run: Run, begun: boolean): Promise<
 }
 
 /** Everything that must be there before a sandbox is worth starting; or why the task cannot run. */
-async function gather(ctx: Ctx, task: Tasks): Promise<RunParts | TaskError> {
+async function gather(ctx: Ctx, task: QueuedTask): Promise<RunParts | TaskError> {
   const wedge = await ctx.wedges.find(task.wedge)
   if (!wedge) return { reason: 'agent_failed', message: `the wedge '${task.wedge}' is not there any more` }
   if (!Object.hasOwn(wedge.manifest.task_types, task.task_type)) {
@@ -83,7 +83,6 @@ async function gather(ctx: Ctx, task: Tasks): Promise<RunParts | TaskError> {
       return { reason: 'connection_missing', message: `not registered or without a secret: ${missing.join(', ')}` }
     }
   }
-  const [project] = await projectTier(ctx.db, { id: projectId })
   const constraints = constraintsOf(task)
   return {
     wedge,
@@ -96,7 +95,7 @@ async function gather(ctx: Ctx, task: Tasks): Promise<RunParts | TaskError> {
       wedge,
       taskType: task.task_type,
       input: inputOf(task),
-      model: chooseModel(ctx.config, project?.tier ?? 'default'),
+      model: chooseModel(ctx.config, task.tier),
       maxCostMicros: Math.round(constraints.max_cost_usd * 1e6),
       spentMicros: 0,
       reservedMicros: 0,
@@ -112,29 +111,35 @@ function cellFor(pool: CellPool, run: Run): Promise<OpenCell> {
   return executesCode(tools) ? pool.own('workshop') : pool.share(run.projectId)
 }
 
-/**
- * Begins a task whose cell is ready, inside the transaction that claims it. What may still keep it from running is left
- * to the long way.
- */
-export async function beginAtOnce(place: Workplace, tx: Tx, task: Tasks): Promise<boolean> {
-  const wedge = tx.wedges.get(task.wedge)
-  const type =
-    wedge && Object.hasOwn(wedge.manifest.task_types, task.task_type) && requireTaskType(wedge, task.task_type)
-  if (!type || type.harness.needs_connections || place.pool.custom) return false
-  if (executesCode(toolsFor(wedge.manifest, toolsOf(task))) || !place.pool.hasReady(task.project_id)) return false
-  const [project] = await projectTier(tx.db, { id: task.project_id })
-  await begin(tx, task, place.sandbox, chooseModel(tx.config, project?.tier ?? 'default'))
-  return true
+/** Begins tasks whose cell is ready as they are claimed. What may still keep one from running is left to the long way. */
+export function starterAt({ ctx, pool, sandbox }: Workplace): Starter {
+  return {
+    canBegin(task) {
+      const wedge = ctx.wedges.get(task.wedge)
+      if (!wedge || !Object.hasOwn(wedge.manifest.task_types, task.task_type) || pool.custom) return false
+      if (requireTaskType(wedge, task.task_type).harness.needs_connections) return false
+      return !executesCode(toolsFor(wedge.manifest, toolsOf(task))) && pool.hasReady(task.project_id)
+    },
+    begun: (tx, tasks) => tellBegun(tx, tasks, sandbox),
+  }
 }
 
-/** provisioning → running, with `task.created`, always the first event. */
-async function begin(tx: Tx, task: Tasks, sandbox: string, { provider, name }: ModelChoice): Promise<void> {
-  const { id, epoch, wedge, task_type } = task
+/** provisioning → running. */
+async function begin(tx: Tx, task: QueuedTask, sandbox: string): Promise<void> {
+  const { id, epoch } = task
   const [head] = await startRunning(tx.db, { id, epoch, started_at: isoTime(tx.world.clock.now()) })
   if (!head) throw new RunOver()
-  const data = { wedge, task_type, status: 'running', sandbox, model: `${provider}/${name}` } as const
-  await write(tx, id, head.last_event_id, [{ type: 'task.created', data }])
-  changed(tx, task.project_id, { kind: 'task', id, status: 'running' })
+  await tellBegun(tx, [task], sandbox)
+}
+
+/** `task.created`, always the first event. */
+async function tellBegun(tx: Tx, tasks: QueuedTask[], sandbox: string): Promise<void> {
+  for (const { id, project_id, wedge, task_type, tier } of tasks) {
+    const { provider, name } = chooseModel(tx.config, tier)
+    const data = { wedge, task_type, status: 'running', sandbox, model: `${provider}/${name}` } as const
+    await write(tx, id, 1, [{ type: 'task.created', data }])
+    changed(tx, project_id, { kind: 'task', id, status: 'running' })
+  }
 }
 
 function sandboxFailed(error: unknown): TaskError {

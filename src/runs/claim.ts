@@ -1,11 +1,19 @@
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import type { Tasks } from '../store/tables.ts'
-import { claimQueued, firstQueuedProject } from './rows.ts'
+import { isoTime } from '../ctx/world.ts'
+import { claimAs, nextQueuedProject, type QueuedTask, queuedUpTo } from './rows.ts'
 
 /** A claimed task, and whether it runs already. */
 export interface Claimed {
-  task: Tasks
+  task: QueuedTask
   begun: boolean
+}
+
+/** What the claim asks of a task's workplace. */
+export interface Starter {
+  /** Whether the task can run as soon as it is claimed. */
+  canBegin(task: QueuedTask): boolean
+  /** Tells of the tasks that run now. */
+  begun(tx: Tx, tasks: QueuedTask[]): Promise<void>
 }
 
 /**
@@ -17,22 +25,42 @@ export function claimTasks(
   ctx: Ctx,
   turn: string,
   most: number,
-  beginAtOnce: (tx: Tx, task: Tasks) => Promise<boolean>,
+  starter: Starter,
 ): Promise<{ tasks: Claimed[]; turn: string }> {
   return inTx(ctx, async (tx) => {
     const tasks: Claimed[] = []
     let last = turn
-    const share = Math.max(1, Math.ceil(most / 4))
     while (tasks.length < most) {
-      const [next] = await firstQueuedProject(tx.db, { after: last })
-      const [first] = next ? [next] : await firstQueuedProject(tx.db, { after: '' })
-      if (!first) break
-      const limit = Math.min(share, most - tasks.length)
-      const claimed = await claimQueued(tx.db, { project_id: first.project_id, replica: ctx.replica, limit })
-      if (claimed.length === 0) break
-      for (const task of claimed) tasks.push({ task, begun: await beginAtOnce(tx, task) })
-      last = first.project_id
+      const [next] = await nextQueuedProject(tx.db, { after: last })
+      if (!next?.project_id) break
+      last = next.project_id
+      const queued = await fewQueued(most)(tx.db, { project_id: last })
+      // Only others that claim at this moment can have emptied the queue since.
+      if (queued.length === 0) break
+      for (const task of queued.slice(0, most - tasks.length)) tasks.push(await claim(tx, task, starter.canBegin(task)))
     }
+    await starter.begun(
+      tx,
+      tasks.filter(({ begun }) => begun).map(({ task }) => task),
+    )
     return { tasks, turn: last }
   })
 }
+
+async function claim(tx: Tx, task: QueuedTask, begun: boolean): Promise<Claimed> {
+  const now = isoTime(tx.world.clock.now())
+  await (begun ? claimRunning : claimProvisioning)(tx.db, { id: task.id, replica: tx.replica, now })
+  const claimed = { ...task, epoch: task.epoch + 1, replica: tx.replica }
+  return begun
+    ? { task: { ...claimed, status: 'running', started_at: now, last_event_id: 1 }, begun }
+    : { task: { ...claimed, status: 'provisioning' }, begun }
+}
+
+const claimRunning = claimAs('running')
+const claimProvisioning = claimAs('provisioning')
+
+/** A quarter of what is free goes to one project before the next has its turn. */
+const fewQueued = (most: number) => QUEUED.find(({ share }) => share * 4 <= most)?.read ?? one
+
+const one = queuedUpTo(1)
+const QUEUED = [8, 4, 2].map((share) => ({ share, read: queuedUpTo(share) }))

@@ -1,44 +1,62 @@
 import { isPostgres } from '../store/dialect.ts'
-import { excluded, literal, prepared } from '../store/prepared.ts'
-import type { Replicas, Tasks } from '../store/tables.ts'
+import { excluded, prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Projects, Replicas, Tasks } from '../store/tables.ts'
 
 /** As the index says it. */
-const ACTIVE = ['provisioning', 'running', 'awaiting_approval'].map(literal)
+const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const
 
-/** By order and not by `min`: so both stores walk the index of the queue and look at one entry. */
-export const firstQueuedProject = prepared<{ after: string }, { project_id: string }>((db, arg) =>
+/**
+ * The project whose turn is next after the one that was served last, in a circle; null: nothing is queued. By order and
+ * not by `min`: so both stores walk the index of the queue and look at one entry.
+ */
+export const nextQueuedProject = prepared<{ after: string }, { project_id: string | null }>((db, arg) =>
+  db.selectNoFrom((eb) =>
+    eb.fn.coalesce(firstQueued(db).where('project_id', '>', arg('after')), firstQueued(db)).as('project_id'),
+  ),
+)
+
+const firstQueued = (db: Db) =>
   db
     .selectFrom('tasks')
     .select('project_id')
-    .where('status', '=', literal('queued'))
-    .where('project_id', '>', arg('after'))
+    .where('status', '=', 'queued')
     .orderBy('project_id')
     .orderBy('id')
-    .limit(1),
-)
+    .limit(1)
 
-export const claimQueued = prepared<{ project_id: string; replica: string; limit: number }, Tasks>((db, arg) =>
-  db
-    .updateTable('tasks')
-    .set((eb) => ({ status: 'provisioning', replica: arg('replica'), epoch: eb('epoch', '+', 1) }))
-    .where('status', '=', literal('queued'))
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('tasks')
-        .select('id')
-        .where('status', '=', literal('queued'))
-        .where('project_id', '=', arg('project_id'))
-        .orderBy('id')
-        .limit(arg('limit'))
-        // Replicas that claim at the same moment take different tasks instead of waiting for each other.
-        .$if(isPostgres(db), (query) => query.forUpdate().skipLocked()),
-    )
-    .returningAll(),
-)
+export type QueuedTask = Tasks & Pick<Projects, 'tier'>
 
-export const projectTier = prepared<{ id: string }, { tier: string }>((db, arg) =>
-  db.selectFrom('projects').select('tier').where('id', '=', arg('id')),
-)
+/** The oldest queued tasks of a project, up to a number. */
+export const queuedUpTo = (limit: number) =>
+  prepared<{ project_id: string }, QueuedTask>((db, arg) =>
+    db
+      .selectFrom('tasks')
+      .innerJoin('projects', 'projects.id', 'tasks.project_id')
+      .selectAll('tasks')
+      .select('projects.tier')
+      .where('tasks.status', '=', 'queued')
+      .where('tasks.project_id', '=', arg('project_id'))
+      .orderBy('tasks.id')
+      .limit(limit)
+      // Replicas that claim at the same moment take different tasks instead of waiting for each other.
+      .$if(isPostgres(db), (query) => query.forUpdate('tasks').skipLocked()),
+  )
+
+/** Takes a queued task that this transaction holds: it runs at once, with its first event, or its cell is sought first. */
+export const claimAs = (status: 'running' | 'provisioning') =>
+  prepared<{ id: string; replica: string; now: string }>((db, arg) =>
+    db
+      .updateTable('tasks')
+      .set((row) => ({
+        status,
+        replica: arg('replica'),
+        epoch: row('epoch', '+', 1),
+        ...(status === 'running' && { started_at: arg('now'), last_event_id: 1 }),
+      }))
+      .where('id', '=', arg('id'))
+      .$castTo<never>(),
+  )
 
 export const beat = prepared<Replicas>((db, arg) =>
   db
@@ -65,7 +83,7 @@ export const silentReplicas = prepared<{ before: string }, { replica: string | n
         .selectFrom('effects')
         .select('replica')
         .distinct()
-        .where('outcome', '=', literal('sent'))
+        .where('outcome', '=', 'sent')
         .where('replica', 'not in', (eb) =>
           eb.selectFrom('replicas').select('id').where('seen_at', '>=', arg('before')),
         ),

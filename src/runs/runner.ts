@@ -5,10 +5,10 @@ import type { Loop } from '../ctx/loop.ts'
 import { sleep } from '../ctx/world.ts'
 import type { Driver } from '../sandbox/driver.ts'
 import { endTask } from '../approvals/settle.ts'
-import { beginAtOnce, carryOut, type Workplace } from './carry-out.ts'
+import { carryOut, starterAt, type Workplace } from './carry-out.ts'
 import { CellPool } from './cell-pool.ts'
 import type { CellMaker } from './cells.ts'
-import { type Claimed, claimTasks } from './claim.ts'
+import { type Claimed, claimTasks, type Starter } from './claim.ts'
 import { INTERRUPTED } from './leases.ts'
 import type { Run } from './run.ts'
 
@@ -21,6 +21,7 @@ export class Runner implements Loop {
   readonly pool: CellPool
   readonly #ctx: Ctx
   readonly #place: Workplace
+  readonly #starter: Starter
   readonly #doors: WeakMap<Socket, string>
   readonly #runs = new Set<Run>()
   /** By hash: what is compared of a token says nothing about it. */
@@ -38,6 +39,7 @@ export class Runner implements Loop {
     this.#doors = new WeakMap()
     this.pool = new CellPool({ ...maker, ctx, driver, doors: this.#doors })
     this.#place = { ctx, pool: this.pool, sandbox: driver.kind, admit: (run) => this.#admit(run) }
+    this.#starter = starterAt(this.#place)
   }
 
   start(): void {
@@ -89,9 +91,7 @@ export class Runner implements Loop {
     const free = this.#ctx.config.maxConcurrentTasks - this.#working()
     if (free <= 0 || this.#stopping) return
     try {
-      const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free, (tx, task) =>
-        beginAtOnce(this.#place, tx, task),
-      )
+      const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free, this.#starter)
       this.#turn = turn
       for (const task of tasks) this.#carry(task)
     } catch (error) {

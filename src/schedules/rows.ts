@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { literal, prepared } from '../store/prepared.ts'
+import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Schedules } from '../store/tables.ts'
 
@@ -58,7 +58,7 @@ export const dueSchedules = prepared<{ now: string; most: number }, Schedules>((
   db
     .selectFrom('schedules')
     .selectAll()
-    .where('enabled', '=', literal(1))
+    .where('enabled', '=', 1)
     .where('next_run_at', '<=', arg('now'))
     .orderBy('next_run_at')
     .limit(arg('most')),
@@ -70,7 +70,7 @@ export const takeSlot = prepared<{ id: string; slot: string; next: string }, { i
     .updateTable('schedules')
     .set({ next_run_at: arg('next') })
     .where('id', '=', arg('id'))
-    .where('enabled', '=', literal(1))
+    .where('enabled', '=', 1)
     .where('next_run_at', '=', arg('slot'))
     .returning('id'),
 )

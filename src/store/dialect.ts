@@ -20,10 +20,14 @@ export class DirectAdapter extends SqliteAdapter {
 }
 
 /** Runs a compiled query by the shortest way that the store has. */
-export async function runCompiled<Row>(db: Db, query: CompiledQuery<Row>): Promise<Row[]> {
+export async function runCompiled<Row>(
+  db: Db,
+  query: CompiledQuery<Row>,
+  parameters: readonly unknown[],
+): Promise<Row[]> {
   const { adapter } = db.getExecutor()
-  if (adapter instanceof DirectAdapter) return adapter.run(query.sql, query.parameters) as Row[]
-  return (await db.executeQuery(query)).rows
+  if (adapter instanceof DirectAdapter) return adapter.run(query.sql, parameters) as Row[]
+  return (await db.executeQuery<Row>({ ...query, parameters })).rows
 }
 
 /** Makes a text column sort by its bytes. SQLite does so anyway, PostgreSQL by the language of the database. */
@@ -41,7 +45,7 @@ export function manyRows<T extends keyof Tables>(table: T, columns: readonly (ke
       const key = `${postgres} ${size}`
       const text = texts.get(key) ?? insertText(postgres, table, columns, size)
       texts.set(key, text)
-      await runCompiled(db, CompiledQuery.raw(text, rows.slice(at, at + size).flat()))
+      await runCompiled(db, CompiledQuery.raw(text), rows.slice(at, at + size).flat())
       at += size
     }
   }

@@ -1,16 +1,26 @@
-import { type Compilable, type CompiledQuery, sql } from 'kysely'
+import {
+  type CompiledQuery,
+  createQueryId,
+  type OperationNodeSource,
+  PostgresQueryCompiler,
+  type RootOperationNode,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
 import { isPostgres, runCompiled } from './dialect.ts'
 import type { Db } from './store.ts'
 
 /**
  * A query that is built once and run often: building SQL from Kysely's tree costs more than SQLite needs to run it.
- * `build` gets the arguments by name and writes them where a value belongs.
+ * `build` gets the arguments by name and writes them where a value belongs. Every other value stands in the words of
+ * the statement: stores find a partial index by its words, and SQLite plans a statement anew, each time, whose `limit`,
+ * `like` or term of a partial index is a parameter.
  *
  *   const findTask = prepared<{ id: string }, Task>((db, arg) => db.selectFrom('tasks').selectAll().where('id', '=', arg('id')))
  *   const [task] = await findTask(db, { id })
  */
 export function prepared<Args extends object, Row = never>(
-  build: (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => Compilable<Row>,
+  build: (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => Buildable<Row>,
 ): (db: Db, args: Args) => Promise<Row[]> {
   // One deployment has one store, but the tests open both kinds in one process: the compiled text differs.
   const compiledFor = new Map<boolean, CompiledQuery<Row>>()
@@ -18,17 +28,20 @@ export function prepared<Args extends object, Row = never>(
     const kind = isPostgres(db)
     let compiled = compiledFor.get(kind)
     if (!compiled) {
-      compiled = build(db, (name) => new Slot(name) as never).compile()
+      const tree = build(db, (name) => new Slot(name) as never).toOperationNode()
+      const compiler = kind ? new PostgresWords() : new SqliteWords()
+      compiled = compiler.compileQuery(tree as RootOperationNode, createQueryId())
       compiledFor.set(kind, compiled)
     }
-    const parameters = compiled.parameters.map((value) =>
-      value instanceof Slot ? args[value.name as keyof Args] : value,
-    )
-    return runCompiled(db, { ...compiled, parameters })
+    const values = compiled.parameters.map((slot) => args[(slot as Slot).name as keyof Args])
+    return runCompiled(db, compiled, values)
   }
 }
 
-/** Stands in a compiled query where an argument goes. */
+/** What Kysely's builders have in common; `compile` carries the type of the rows. */
+type Buildable<Row> = OperationNodeSource & { compile(): CompiledQuery<Row> }
+
+/** Stands in a query where an argument goes. */
 class Slot {
   readonly name: PropertyKey
   constructor(name: PropertyKey) {
@@ -36,8 +49,19 @@ class Slot {
   }
 }
 
+class SqliteWords extends SqliteQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (value instanceof Slot) super.appendValue(value)
+    else this.appendImmediateValue(value)
+  }
+}
+
+class PostgresWords extends PostgresQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (value instanceof Slot) super.appendValue(value)
+    else this.appendImmediateValue(value)
+  }
+}
+
 /** A bare column reference for `on conflict do update`: the row that could not be inserted. */
 export const excluded = (column: string) => sql.ref<never>(`excluded.${column}`)
-
-/** A value in the words of the statement: stores find a partial index by its words, not by a parameter. */
-export const literal = <T extends string | number>(value: T) => sql.lit(value)

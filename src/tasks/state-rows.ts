@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Tasks } from '../store/tables.ts'
+import { before, type TerminalStatus } from './status.ts'
 
 /**
  * The statements that change a task's state. Each is a compare-and-set on the status (and on the epoch, where a run
@@ -54,46 +56,48 @@ export const startRunning = prepared<{ id: string; epoch: number; started_at: st
 )
 
 /** A run waits for a person, or goes on after the answer. */
-export const setWaiting = prepared<
-  { id: string; epoch: number; from: string; to: string; count: number },
-  { last_event_id: number }
->((db, arg) =>
-  db
-    .updateTable('tasks')
-    .set((eb) => ({ status: arg('to'), last_event_id: eb('last_event_id', '+', arg('count')) }))
-    .where('id', '=', arg('id'))
-    .where('epoch', '=', arg('epoch'))
-    .where('status', 'in', [arg('from'), arg('to')])
-    .returning('last_event_id'),
+export const setWaiting = prepared<{ id: string; epoch: number; to: string; count: number }, { last_event_id: number }>(
+  (db, arg) =>
+    db
+      .updateTable('tasks')
+      .set((eb) => ({ status: arg('to'), last_event_id: eb('last_event_id', '+', arg('count')) }))
+      .where('id', '=', arg('id'))
+      .where('epoch', '=', arg('epoch'))
+      .where('status', 'in', OPEN)
+      .returning('last_event_id'),
 )
 
-/** The end. The head of the log is compared too, because the events that tell of it depend on what is there. */
-export const endTask = prepared<
-  {
-    id: string
-    from: string
-    last_event_id: number
-    status: string
-    output: string | null
-    error: string | null
-    count: number
-    finished_at: string
-    started_at: string | null
-  },
-  Pick<Tasks, 'last_event_id'>
->((db, arg) =>
-  db
-    .updateTable('tasks')
-    .set((eb) => ({
-      status: arg('status'),
-      output: arg('output'),
-      error: arg('error'),
-      finished_at: arg('finished_at'),
-      started_at: arg('started_at'),
-      last_event_id: eb('last_event_id', '+', arg('count')),
-    }))
-    .where('id', '=', arg('id'))
-    .where('status', '=', arg('from'))
-    .where('last_event_id', '=', arg('last_event_id'))
-    .returning('last_event_id'),
-)
+export type Ended = Pick<Tasks, (typeof ENDED)[number]>
+
+const ENDED = ['project_id', 'wedge', 'task_type', 'last_event_id', 'created_at', 'started_at'] as const
+
+/**
+ * The end, from every status that may come before it, and for a run only in its own epoch. The log of
+ * a task that never ran gets one number more, for the event that opens it.
+ */
+export const endAs = (status: TerminalStatus) =>
+  prepared<
+    {
+      id: string
+      epoch: number | null
+      output: string | null
+      error: string | null
+      count: number
+      finished_at: string
+    },
+    Ended
+  >((db, arg) =>
+    db
+      .updateTable('tasks')
+      .set({
+        status,
+        output: arg('output'),
+        error: arg('error'),
+        finished_at: arg('finished_at'),
+        last_event_id: sql`last_event_id + ${arg('count')} + case when started_at is null then 1 else 0 end`,
+      })
+      .where('id', '=', arg('id'))
+      .where('status', 'in', before(status))
+      .where('epoch', '=', (row) => row.fn.coalesce(row.val(arg('epoch')), 'epoch'))
+      .returning(ENDED),
+  )

@@ -31,7 +31,8 @@ export const isStatus = (text: string): text is Status => STATUSES.some((status)
 
 export const isTerminal = (status: string): boolean => isStatus(status) && MOVES[status].length === 0
 
-export const mayMove = (from: string, to: Status): boolean => isStatus(from) && MOVES[from].includes(to)
+/** The statuses from which a task may come to this one. */
+export const before = (to: Status): Status[] => STATUSES.filter((from) => MOVES[from].includes(to))
 
 /** Why a task did not succeed. */
 export interface TaskError {
