@@ -1,4 +1,4 @@
-import { literal, prepared } from '../store/prepared.ts'
+import { prepared } from '../store/prepared.ts'
 
 /**
  * What is open right now, over all projects. Each of these walks a partial index that holds open rows only, and stops
@@ -6,7 +6,7 @@ import { literal, prepared } from '../store/prepared.ts'
  */
 export const MOST_COUNTED = 100_000
 
-const ACTIVE = ['provisioning', 'running', 'awaiting_approval'].map(literal)
+const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const
 
 /** Ids begin with the time, so the least is the oldest. */
 export const queue = prepared<object, { n: number; oldest: string | null }>((db) =>
@@ -15,10 +15,10 @@ export const queue = prepared<object, { n: number; oldest: string | null }>((db)
       eb
         .selectFrom('tasks')
         .select('id')
-        .where('status', '=', literal('queued'))
+        .where('status', '=', 'queued')
         .orderBy('project_id')
         .orderBy('id')
-        .limit(literal(MOST_COUNTED))
+        .limit(MOST_COUNTED)
         .as('waiting'),
     )
     .select((eb) => [eb.fn.countAll<number>().as('n'), eb.fn.min('id').as('oldest')]),
@@ -27,7 +27,7 @@ export const queue = prepared<object, { n: number; oldest: string | null }>((db)
 export const activeTasks = prepared<object, { status: string; n: number }>((db) =>
   db
     .selectFrom((eb) =>
-      eb.selectFrom('tasks').select('status').where('status', 'in', ACTIVE).limit(literal(MOST_COUNTED)).as('active'),
+      eb.selectFrom('tasks').select('status').where('status', 'in', ACTIVE).limit(MOST_COUNTED).as('active'),
     )
     .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
     .groupBy('status'),
@@ -36,12 +36,7 @@ export const activeTasks = prepared<object, { status: string; n: number }>((db) 
 export const pendingApprovals = prepared<object, { n: number }>((db) =>
   db
     .selectFrom((eb) =>
-      eb
-        .selectFrom('approvals')
-        .select('expires_at')
-        .where('status', '=', literal('pending'))
-        .limit(literal(MOST_COUNTED))
-        .as('waiting'),
+      eb.selectFrom('approvals').select('expires_at').where('status', '=', 'pending').limit(MOST_COUNTED).as('waiting'),
     )
     .select((eb) => eb.fn.countAll<number>().as('n')),
 )
@@ -52,8 +47,8 @@ export const pendingNotices = prepared<object, { n: number }>((db) =>
       eb
         .selectFrom('webhook_deliveries')
         .select('webhook_id')
-        .where('status', '=', literal('pending'))
-        .limit(literal(MOST_COUNTED))
+        .where('status', '=', 'pending')
+        .limit(MOST_COUNTED)
         .as('waiting'),
     )
     .select((eb) => eb.fn.countAll<number>().as('n')),
