@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { bootstrap } from './accounts/bootstrap.ts'
 import { sweepAccounts } from './accounts/sweep.ts'
+import { dropCounters } from './approvals/rows.ts'
 import { expireDue } from './approvals/settle.ts'
 import { checkpointDue } from './audit/checkpoint.ts'
 import { logBlueprintProblems } from './blueprints/folder.ts'
@@ -24,12 +25,14 @@ import { servePublicPlanes } from './planes/public.ts'
 import { VERSION } from './planes/version.ts'
 import { foldReports } from './reports/fold.ts'
 import { BEAT_MS, endLeftOvers, endLostRuns, renewLease } from './runs/leases.ts'
+import { dropReplicasBefore } from './runs/rows.ts'
 import { Runner } from './runs/runner.ts'
 import type { Driver } from './sandbox/driver.ts'
 import { pickDriver } from './sandbox/pick.ts'
 import { fireDueSchedules } from './schedules/fire.ts'
 import { openStore } from './store/open.ts'
 import { dropKeysBefore } from './tasks/admission-rows.ts'
+import { pruneOldLogs } from './tasks/retention.ts'
 import { openMetricsDoor, refuseOpenMetrics } from './telemetry/metrics-door.ts'
 import { deliveries } from './webhooks/deliver.ts'
 import { dropDeliveriesBefore } from './webhooks/delivery-rows.ts'
@@ -160,6 +163,7 @@ function sweepers(ctx: Ctx): Loop[] {
   const { clock, log } = ctx.world
   const startedAt = isoTime(clock.now())
   const seen = new Map<string, number>()
+  const { retentionDays } = ctx.config
   const sweep = (name: string, ms: number, work: () => Promise<unknown>) =>
     every(clock, ms, work, (err) => log.error({ err }, `${name} failed`))
   return [
@@ -171,16 +175,21 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('reports', FOLD_MS, () => foldReports(ctx)),
     deliveries(ctx),
     sweep('left-overs', TIDY_MS, () => tidy(ctx)),
+    ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOW_MS, () => nudgeFollowers(ctx, seen))] : []),
   ]
 }
 
 /** What nobody can use any more goes. */
 async function tidy(ctx: Ctx): Promise<void> {
+  const now = ctx.world.clock.now()
+  const yesterday = isoTime(now - DAY_MS)
   await sweepAccounts(ctx)
   await sweepPortal(ctx)
-  await inTx(ctx, (tx) => dropKeysBefore(tx.db, { before: isoTime(ctx.world.clock.now() - DAY_MS) }))
-  await inTx(ctx, (tx) => dropDeliveriesBefore(tx.db, { before: isoTime(ctx.world.clock.now() - 7 * DAY_MS) }))
+  await inTx(ctx, (tx) => dropKeysBefore(tx.db, { before: yesterday }))
+  await inTx(ctx, (tx) => dropCounters(tx.db, yesterday.slice(0, 10)))
+  await inTx(ctx, (tx) => dropReplicasBefore(tx.db, { before: yesterday }))
+  await inTx(ctx, (tx) => dropDeliveriesBefore(tx.db, { before: isoTime(now - 7 * DAY_MS) }))
 }
 
 /** The bundled programs lie beside the bundle; in development, in `dist`. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
@@ -176,6 +177,24 @@ export const useRule = prepared<{ project_id: string; rule: string; span: string
       )
       .returning('used'),
 )
+
+/** Caps count within a day and within a run: what was counted for days before, or for tasks that are over, is done with. */
+export async function dropCounters(db: Db, beforeDay: string): Promise<void> {
+  await db.deleteFrom('policy_counters').where('span', 'like', 'day:%').where('span', '<', `day:${beforeDay}`).execute()
+  await db
+    .deleteFrom('policy_counters')
+    .where('span', 'like', 'task:%')
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('tasks')
+          .select('tasks.id')
+          .where('tasks.id', '=', sql<string>`substr(policy_counters.span, 6)`)
+          .where('tasks.finished_at', 'is not', null),
+      ),
+    )
+    .execute()
+}
 
 export const unuseRule = prepared<{ project_id: string; rule: string; span: string }>((db, arg) =>
   db

@@ -34,6 +34,8 @@ export interface Config {
   egressAllow: string[]
   envSecrets: string[] | null
   recordRehearsal: boolean
+  /** Logs and files of tasks that ended longer ago are removed; null: everything is kept. */
+  retentionDays: number | null
   logLevel: string
   /** Where Prometheus may look; null: nowhere. */
   metricsPort: number | null
@@ -73,6 +75,7 @@ export function loadConfig(env: Env, cwd = process.cwd()): Config {
     egressAllow: list(env.SVC_EGRESS_ALLOW),
     envSecrets: env.SVC_ENV_SECRETS === undefined ? null : list(env.SVC_ENV_SECRETS),
     recordRehearsal: env.SVC_RECORD_REHEARSAL === '1',
+    retentionDays: env.SVC_RETENTION_DAYS ? positive(env, 'SVC_RETENTION_DAYS', 0) : null,
     logLevel: env.SVC_LOG_LEVEL ?? 'info',
     metricsPort: env.SVC_METRICS_PORT ? whole(env, 'SVC_METRICS_PORT', 0, 0) : null,
     metricsHost: env.SVC_METRICS_HOST || '127.0.0.1',

@@ -1,7 +1,7 @@
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Chunk, Seat } from '../ctx/tails.ts'
 import { errorFrame } from '../http/sse.ts'
-import { chunkOf, clientText } from './frames.ts'
+import { chunkOf, clientText, prunedFrame } from './frames.ts'
 import { readEvents, readHeads } from './rows.ts'
 
 export interface Following {
@@ -45,6 +45,7 @@ async function* replayThenLive(
     if (rows.length > 0) {
       seat.ignore()
       const chunk = chunkOf(rows)
+      if (chunk.first > cursor + 1) yield prunedFrame(taskId, chunk.first)
       cursor = chunk.last
       finished ||= chunk.finished
       yield bytesFor(chunk, types, 0)

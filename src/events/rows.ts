@@ -52,6 +52,26 @@ export const readEvents = prepared<{ task_id: string; after: number }, Events>((
     .limit(PAGE),
 )
 
+/** The oldest event that is still in a log. */
+export const firstNumber = prepared<{ task_id: string }, { seq: number }>((db, arg) =>
+  db.selectFrom('events').select('seq').where('task_id', '=', arg('task_id')).orderBy('seq').limit(1),
+)
+
+/** Where the run ended. Looked for from the end of the log: only notes can follow it. */
+export const lastNumber = prepared<{ task_id: string }, { seq: number }>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select('seq')
+    .where('task_id', '=', arg('task_id'))
+    .where('type', '=', 'task.finished')
+    .orderBy('seq', 'desc')
+    .limit(1),
+)
+
+export const dropEventsBefore = prepared<{ task_id: string; seq: number }>((db, arg) =>
+  db.deleteFrom('events').where('task_id', '=', arg('task_id')).where('seq', '<', arg('seq')).$castTo<never>(),
+)
+
 export async function readHeads(db: Db, taskIds: string[]): Promise<{ id: string; last_event_id: number }[]> {
   if (taskIds.length === 0) return []
   return db.selectFrom('tasks').select(['id', 'last_event_id']).where('id', 'in', taskIds).execute()

@@ -83,11 +83,22 @@ const Span = z
 
 export const getTrace = read('/v1/tasks/:id/trace', {
   summary: 'The run as a tree of spans, folded from its log',
-  answers: { 200: z.object({ task_id: z.string(), status: z.string(), root: Span.nullable() }) },
+  answers: {
+    200: z.object({
+      task_id: z.string(),
+      status: z.string(),
+      root: Span.nullable().meta({ description: 'null before the run began, and when its log was pruned' }),
+      log_pruned_at: z.string().nullable(),
+    }),
+  },
   find: taskInScope,
   async handle({ ctx, subject }) {
+    const events = await eventsOfTrace(ctx, subject.id)
+    // A tree without its beginning would look like a short run.
+    const whole = events[0]?.seq === 1 ? events : []
     // The row knows what the log of a run cannot tell yet, such as that it waits in the queue.
-    return { ...foldTrace(subject.id, await eventsOfTrace(ctx, subject.id)), status: subject.status }
+    const { status, log_pruned_at } = subject
+    return { ...foldTrace(subject.id, whole), status, log_pruned_at }
   },
 })
 

@@ -70,6 +70,11 @@ export const forgetReplica = prepared<{ id: string }>((db, arg) =>
   db.deleteFrom('replicas').where('id', '=', arg('id')).$castTo<never>(),
 )
 
+/** What replicas that went in good order left behind; one without a row is as silent as any. */
+export const dropReplicasBefore = prepared<{ before: string }>((db, arg) =>
+  db.deleteFrom('replicas').where('seen_at', '<', arg('before')).$castTo<never>(),
+)
+
 /** Replicas that nobody has seen since, and names on tasks or effects that belong to no replica at all. */
 export const silentReplicas = prepared<{ before: string }, { replica: string | null }>((db, arg) =>
   db

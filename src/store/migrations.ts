@@ -234,4 +234,8 @@ const MIGRATIONS: Record<string, Migration> = {
     create index webhook_deliveries_age on webhook_deliveries (created_at);
     create unique index webhook_deliveries_expiring on webhook_deliveries (webhook_id, subject)
       where event = 'approval.expiring'`),
+
+  '0011_retention': statements(`
+    alter table tasks add column log_pruned_at text;
+    create index tasks_unpruned on tasks (finished_at) where finished_at is not null and log_pruned_at is null`),
 }

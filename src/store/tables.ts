@@ -95,6 +95,8 @@ export interface Tasks {
   created_at: string
   started_at: string | null
   finished_at: string | null
+  /** When retention took the log and the files; the row itself stays. */
+  log_pruned_at: string | null
 }
 
 export interface IdempotencyKeys {

@@ -104,6 +104,7 @@ export async function planTask(
     created_at: isoTime(ctx.world.clock.now()),
     started_at: null,
     finished_at: null,
+    log_pruned_at: null,
   }
 }
 

@@ -38,6 +38,7 @@ export const TaskRecord = z
     created_at: z.string(),
     started_at: z.string().nullable(),
     finished_at: z.string().nullable(),
+    log_pruned_at: z.string().nullable().meta({ description: 'when its log and files were removed for their age' }),
   })
   .meta({ id: 'Task' })
 
@@ -48,7 +49,7 @@ export type Task = Omit<z.infer<typeof TaskRecord>, 'input' | 'actor' | 'output'
   output: Json
 }
 
-export type ArtifactRow = Omit<Artifacts, 'content'>
+export type ArtifactRow = Pick<Artifacts, 'id' | 'task_id' | 'name' | 'content_type' | 'size'>
 
 /** The JSON columns of a row, each read where it is needed. */
 export const inputOf = (row: Pick<Tasks, 'input'>) => JSON.parse(row.input) as Json
@@ -83,5 +84,6 @@ export function showTask(row: Tasks, artifacts: readonly ArtifactRow[]): Task {
     created_at: row.created_at,
     started_at: row.started_at,
     finished_at: row.finished_at,
+    log_pruned_at: row.log_pruned_at,
   }
 }

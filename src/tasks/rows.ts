@@ -33,6 +33,7 @@ export const insertTask = prepared<Tasks>((db, arg) =>
       created_at: arg('created_at'),
       started_at: null,
       finished_at: null,
+      log_pruned_at: null,
     })
     .$castTo<never>(),
 )
@@ -72,7 +73,8 @@ export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFil
     .execute()
 }
 
-const ARTIFACT = ['id', 'project_id', 'task_id', 'name', 'content_type', 'size', 'created_at'] as const
+/** Without what lies behind the content in the row: SQLite would read through the whole content to find it. */
+const ARTIFACT = ['id', 'task_id', 'name', 'content_type', 'size'] as const
 
 const artifactsOfOne = prepared<{ task_id: string }, ArtifactRow>((db, arg) =>
   db.selectFrom('artifacts').select(ARTIFACT).where('task_id', '=', arg('task_id')).orderBy('id'),

@@ -255,6 +255,7 @@ async function addTasks(app: TestApp, rows: Partial<Tasks>[]): Promise<void> {
       created_at,
       started_at: null,
       finished_at: null,
+      log_pruned_at: null,
       ...row,
     }
   })

@@ -1,0 +1,35 @@
+import { prepared } from '../store/prepared.ts'
+import type { Artifacts, Tasks } from '../store/tables.ts'
+
+/** Tasks whose log is still there although they ended before, the oldest first. */
+export const oldLogs = prepared<{ before: string; limit: number }, Pick<Tasks, 'id' | 'project_id'>>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select(['id', 'project_id'])
+    .where('finished_at', '<', arg('before'))
+    .where('log_pruned_at', 'is', null)
+    .orderBy('finished_at')
+    .limit(arg('limit')),
+)
+
+export const markPruned = prepared<{ id: string; at: string }>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set({ log_pruned_at: arg('at') })
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
+)
+
+/** Those with a content of their own: `output.json` is the task's output, which stays. */
+export const filesOf = prepared<{ task_id: string }, Pick<Artifacts, 'id' | 'size'>>((db, arg) =>
+  db
+    .selectFrom('artifacts')
+    .select(['id', 'size'])
+    .where('task_id', '=', arg('task_id'))
+    .where('content', 'is not', null)
+    .orderBy('id'),
+)
+
+export const dropFile = prepared<{ id: string }>((db, arg) =>
+  db.deleteFrom('artifacts').where('id', '=', arg('id')).$castTo<never>(),
+)

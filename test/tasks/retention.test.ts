@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import { dropCounters, useRule } from '../../src/approvals/rows.ts'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { pruneOldLogs } from '../../src/tasks/retention.ts'
+import { eachStore, sharedApp, type TestApp, testApp } from '../app.ts'
+import type { Answered } from '../http.ts'
+import { oneTo, replay, urlOf } from '../events/streams.ts'
+import { cancel, expectRefusal, progress, runningTask, SCRIPTED, say, taskOf, UNLIMITED, WEDGES } from './scripted.ts'
+
+/** Logs are kept for 86.4 seconds. */
+const KEPT = { SVC_RETENTION_DAYS: '0.001' }
+const FILE = { name: 'note.txt', content_type: 'text/plain', content_base64: 'aGk=' }
+const LINES = [{ event: 'progress', data: { text: 'a secret word' } }, { artifact: FILE }, { output: { a: 1 } }]
+
+eachStore((store) => {
+  const shared = sharedApp({ store, wedges: WEDGES, env: { ...SCRIPTED, ...UNLIMITED, ...KEPT } })
+  const done = async (app: TestApp, body: Record<string, unknown> = {}): Promise<Answered['body']> => {
+    const { id } = await app.createTask({ input: LINES, ...body })
+    return app.finished(id)
+  }
+  const pruned = async (app: TestApp, id: string) => {
+    await app.clock.advance(90_000)
+    const at = async () => {
+      // Each second brings the next round.
+      await app.clock.advance(1_000)
+      return (await taskOf(app, id)).log_pruned_at
+    }
+    await expect.poll(at, { timeout: 10_000 }).not.toBeNull()
+  }
+  const framesOf = async (app: TestApp, id: string, after = 0) =>
+    (await replay(urlOf(app, id), { 'last-event-id': String(after) })).split('\n\n').slice(0, -1)
+
+  describe('the log of a task that ended longer ago than logs are kept', () => {
+    test('is gone, and its task stays as it was', async () => {
+      const app = shared()
+      const before = await done(app)
+      expect(before.log_pruned_at).toBeNull()
+      await pruned(app, before.id)
+      const { log_pruned_at, artifacts, ...rest } = await taskOf(app, before.id)
+      expect({ ...rest, log_pruned_at: null }).toEqual({ ...before, artifacts: undefined })
+      expect(Date.parse(log_pruned_at)).toBeGreaterThan(Date.parse(before.finished_at) + 86_400)
+      expect(artifacts.map(({ name }: { name: string }) => name)).toEqual(['output.json'])
+      const stored = await app.ctx.db.selectFrom('events').select('data').where('task_id', '=', rest.id).execute()
+      expect(JSON.stringify(stored)).not.toContain('a secret word')
+    })
+
+    test('is replayed as its end, behind a frame that tells of the gap', async () => {
+      const app = shared()
+      const { id, last_event_id } = await done(app)
+      const [whole] = (await framesOf(app, id)).slice(-1)
+      await pruned(app, id)
+      const gap = `event: log.pruned\ndata: {"task_id":"${id}","next_event_id":${last_event_id}}`
+      expect(await framesOf(app, id)).toEqual([gap, whole])
+      expect(await framesOf(app, id, 1)).toEqual([gap, whole])
+    })
+
+    test('is replayed without that frame to a reader who has everything before its end', async () => {
+      const app = shared()
+      const { id, last_event_id } = await done(app)
+      const [whole] = (await framesOf(app, id)).slice(-1)
+      await pruned(app, id)
+      expect(await framesOf(app, id, last_event_id - 1)).toEqual([whole])
+      expect(await framesOf(app, id, last_event_id)).toEqual([])
+    })
+
+    test('can still be given feedback, which is then in it', async () => {
+      const app = shared()
+      const { id, last_event_id } = await done(app)
+      await pruned(app, id)
+      expect((await app.call('POST', `/v1/tasks/${id}/feedback`, { rating: 5 })).status).toBe(201)
+      const ids = (await app.events(id)).map((frame) => frame.id)
+      expect(ids).toEqual(['', String(last_event_id), String(last_event_id + 1)])
+    })
+
+    test('has no trace, and says since when', async () => {
+      const app = shared()
+      const { id } = await done(app)
+      const whole = (await app.call('GET', `/v1/tasks/${id}/trace`)).body
+      expect(whole).toMatchObject({ status: 'succeeded', root: { name: 'echo/say' }, log_pruned_at: null })
+      await pruned(app, id)
+      const { log_pruned_at } = await taskOf(app, id)
+      const trace = await app.call('GET', `/v1/tasks/${id}/trace`)
+      expect(trace).toMatchObject({
+        status: 200,
+        body: { task_id: id, status: 'succeeded', root: null, log_pruned_at },
+      })
+    })
+
+    test('takes the files of the task along, but not its output', async () => {
+      const app = shared()
+      const { id, artifacts } = await done(app)
+      const byName = (name: string) => (artifacts as { id: string; name: string }[]).find((made) => made.name === name)
+      const [file, output] = [byName('note.txt'), byName('output.json')]
+      expect((await app.call('GET', `/v1/artifacts/${file?.id}`)).body).toBe('hi')
+      await pruned(app, id)
+      expectRefusal(await app.call('GET', `/v1/artifacts/${file?.id}`), 404, 'no such artifact')
+      expect(await app.call('GET', `/v1/artifacts/${output?.id}`)).toMatchObject({ status: 200, body: { a: 1 } })
+    })
+
+    test('leaves approvals, costs and reports as they were', async () => {
+      const app = shared()
+      const { id } = await done(app, { wedge: 'desk', task_type: 'idle' })
+      const report = async () => {
+        const { from: _from, to: _to, ...sums } = (await app.call('GET', '/v1/analytics?days=30')).body
+        return sums
+      }
+      const before = await report()
+      await pruned(app, id)
+      expect(await report()).toEqual(before)
+    })
+
+    test('is removed with a line in the audit chain, which stays whole', async () => {
+      const app = shared()
+      const { id, last_event_id } = await done(app)
+      await pruned(app, id)
+      const lines = (await app.call('GET', '/v1/audit?action=log.pruned')).body.data
+      const [line] = lines.filter(({ data }: { data: { tasks?: string[] } }) => data.tasks?.includes(id))
+      expect(line).toMatchObject({ actor: { kind: 'system' }, data: { events: last_event_id - 1, files: 1 } })
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, first_bad_seq: null })
+    })
+  })
+
+  test('a log that is longer than a batch goes piece by piece', async () => {
+    const app = await testApp({ store, env: { ...SCRIPTED, ...KEPT } })
+    const id = await runningTask(app)
+    for (let n = 0; n < 5; n++) await say(app, id, progress(1000))
+    await cancel(app, id)
+    const { last_event_id } = await app.finished(id)
+    await pruned(app, id)
+    expect((await app.events(id)).map((frame) => frame.event)).toEqual(['log.pruned', 'task.finished'])
+    const lines = (await app.call('GET', '/v1/audit?action=log.pruned')).body.data
+    expect(lines.map(({ data }: { data: { events: number } }) => data.events)).toEqual([
+      Number(last_event_id) - 4001,
+      2000,
+      2000,
+    ])
+  })
+
+  test('counters of rules go with the day and with the task that they count for', async () => {
+    const app = shared()
+    const over = (await done(app)).id
+    const running = await runningTask(app)
+    const today = new Date(app.clock.now()).toISOString().slice(0, 10)
+    const spans = ['day:2026-01-31', `day:${today}`, `task:${over}`, `task:${running}`]
+    await inTx(app.ctx, async (tx) => {
+      for (const span of spans) await useRule(tx.db, { project_id: 'prj_counted', rule: 'a', span, cap: 3 })
+    })
+    await inTx(app.ctx, (tx) => dropCounters(tx.db, today))
+    const left = await app.ctx.db.selectFrom('policy_counters').select('span').orderBy('span').execute()
+    expect(left.map(({ span }) => span)).toEqual([`day:${today}`, `task:${running}`])
+    await cancel(app, running)
+  })
+
+  test('replicas that prune at the same time remove each log once', async () => {
+    const app = await testApp({ store, env: { ...SCRIPTED, ...UNLIMITED } })
+    const tasks = await Promise.all(Array.from({ length: 5 }, () => done(app)))
+    const now = app.clock.now() + 2 * 24 * 60 * 60_000
+    const later = { ...app.ctx, world: { ...app.ctx.world, clock: { now: () => now, after: () => () => {} } } }
+    await Promise.all(Array.from({ length: 4 }, () => pruneOldLogs(later, 1)))
+    const lines = (await app.call('GET', '/v1/audit?action=log.pruned')).body.data
+    const removed: string[] = lines.flatMap(({ data }: { data: { tasks: string[] } }) => data.tasks)
+    const finished: string[] = tasks.map(({ id }) => id)
+    expect(removed.toSorted()).toEqual(finished.toSorted())
+  })
+
+  test('what runs, what ended lately and what nobody asked to prune keeps its log', async () => {
+    const app = shared()
+    const running = await runningTask(app)
+    await app.clock.advance(100_000)
+    const { id, last_event_id } = await done(app)
+    const old = await app.createTask({ input: LINES })
+    await app.finished(old.id)
+    await app.clock.advance(80_000)
+    expect((await app.events(id)).map((frame) => Number(frame.id))).toEqual(oneTo(last_event_id))
+    expect((await taskOf(app, running)).log_pruned_at).toBeNull()
+    await cancel(app, running)
+
+    const keeping = await testApp({ store, env: SCRIPTED })
+    const kept = await done(keeping)
+    await keeping.clock.advance(100_000)
+    expect(await framesOf(keeping, kept.id)).toHaveLength(kept.last_event_id)
+  })
+})
