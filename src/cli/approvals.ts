@@ -1,5 +1,7 @@
 import { type Command, textOption, word } from './command.ts'
 import { pathOf } from './decide.ts'
+import { changedInEditor, editorIn } from './edit.ts'
+import { EXIT, failed, misused } from './failure.ts'
 import { givenObject } from './given-json.ts'
 import { moment, short, showTable } from './table.ts'
 import { limitOf } from './tasks.ts'
@@ -48,6 +50,32 @@ export const approve: Command = {
     if (terminal.json) terminal.tell(answer)
     else terminal.say(`${word(call, 0)} approved`)
     return 0
+  },
+}
+
+export const edit: Command = {
+  name: 'approvals edit',
+  usage: 'APPROVAL [--note TEXT]',
+  summary: 'change the payload in your editor ($VISUAL or $EDITOR), then approve it',
+  details: 'A file that is saved unchanged, or an editor that fails, decides nothing.',
+  options: { note: { type: 'string' } },
+  words: [1, 1],
+  async run(call) {
+    const { service, env, terminal } = call.shell
+    const id = word(call, 0)
+    const editor = editorIn(env)
+    if (!editor) throw misused('neither VISUAL nor EDITOR is set', `or: svc approvals approve ${id} --edit JSON`)
+    const { preview = null, allowed_decisions } = await service.call('GET', pathOf(id))
+    const may = Array.isArray(allowed_decisions) && allowed_decisions.includes('edit')
+    if (!may)
+      throw failed('this payload cannot be edited', `svc approvals approve ${id}, or svc approvals reject ${id}`)
+    const edited = changedInEditor(editor, preview)
+    if (!edited) throw failed('nothing was changed, so nothing was decided', `as it is: svc approvals approve ${id}`)
+    const note = textOption(call, 'note')
+    const answer = await service.call('POST', `${pathOf(id)}/approve`, { edited, ...(note && { note }) })
+    if (terminal.json) terminal.tell(answer)
+    else terminal.say(`${id} approved with ${Object.keys(edited).join(', ')} changed`)
+    return EXIT.ok
   },
 }
 

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import manifest from '../../package.json' with { type: 'json' }
 import type { Command, ServerCommands, Shell } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { EXIT, Failure, messageOf, misused } from './failure.ts'
@@ -27,6 +28,7 @@ export async function runCommandLine(start: Start): Promise<number> {
 }
 
 const HELP = ['help', '--help', '-h']
+const VERSION_WORDS = ['version', '--version', '-v']
 const COMMON = {
   url: { type: 'string' },
   key: { type: 'string' },
@@ -38,6 +40,7 @@ async function dispatch({ words, env, program, server }: Start, terminal: Termin
   const [first] = words
   if (first === undefined) throw misused('no command was given', 'svc help lists them')
   if (HELP.includes(first)) return help(terminal, words.slice(1))
+  if (VERSION_WORDS.includes(first)) return tellVersion(terminal)
   const command = commandFor(words)
   const { options, positionals } = understood(command, words.slice(command.name.split(' ').length))
   if (options.help) return help(terminal, [command.name])
@@ -50,6 +53,13 @@ async function dispatch({ words, env, program, server }: Start, terminal: Termin
   const service = serviceAt(addressOf(url ?? env.SVC_URL ?? DEFAULT_URL), key)
   const shell: Shell = { env, terminal, service, urlGiven: url !== undefined, program, server }
   return command.run({ words: positionals, options, shell })
+}
+
+function tellVersion(terminal: Terminal): number {
+  const { version } = manifest
+  if (terminal.json) terminal.tell({ version, node: process.versions.node })
+  else terminal.say(`${version} (Node.js ${process.versions.node})`)
+  return EXIT.ok
 }
 
 const textIn = (value: unknown) => (typeof value === 'string' ? value : undefined)

@@ -1,4 +1,4 @@
-import { approvals, approve, reject } from './approvals.ts'
+import { approvals, approve, edit, reject } from './approvals.ts'
 import { exportAudit, verifyAudit } from './audit.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
@@ -6,6 +6,7 @@ import { createKey, deleteKey, keys } from './keys.ts'
 import { run } from './run.ts'
 import { backup, rotateVault, serve } from './server-commands.ts'
 import { tail } from './tail.ts'
+import { cancel, retry } from './task-commands.ts'
 import { tasks } from './tasks.ts'
 import { check } from './wedge-check.ts'
 import { newWedge } from './wedge-new.ts'
@@ -17,8 +18,11 @@ export const COMMANDS: readonly Command[] = [
   run,
   tail,
   tasks,
+  cancel,
+  retry,
   approvals,
   approve,
+  edit,
   reject,
   newWedge,
   check,

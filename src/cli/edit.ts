@@ -8,11 +8,17 @@ import { failed, messageOf } from './failure.ts'
 
 /** The fields that a person wants changed in a payload; null when there are none after all. */
 export async function editedFields(shell: Shell, payload: Json, signal: AbortSignal): Promise<JsonObject | null> {
-  const editor = shell.env.VISUAL || shell.env.EDITOR
-  if (shell.terminal.person && editor) return changes(payload, inEditor(editor, payload))
+  const editor = editorIn(shell.env)
+  if (shell.terminal.person && editor) return changedInEditor(editor, payload)
   const line = await shell.terminal.ask('the changed fields as one line of JSON: ', signal)
   return line === null || line.trim() === '' ? null : objectIn(line)
 }
+
+export const editorIn = (env: Shell['env']): string | undefined => env.VISUAL || env.EDITOR
+
+/** Waits until the person has closed the editor. */
+export const changedInEditor = (editor: string, payload: Json): JsonObject | null =>
+  changes(payload, inEditor(editor, payload))
 
 function inEditor(editor: string, payload: Json): JsonObject {
   const folder = mkdtempSync(join(tmpdir(), 'svc-edit-'))

@@ -1,5 +1,13 @@
 /** How every command ends; `svc help` lists them. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, unauthorised: 4, refused: 5 } as const
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  unreachable: 3,
+  unauthorised: 4,
+  refused: 5,
+  interrupted: 130,
+} as const
 
 export const EXIT_WORDS: readonly (readonly [number, string])[] = [
   [EXIT.ok, 'done; the task succeeded'],
@@ -8,6 +16,7 @@ export const EXIT_WORDS: readonly (readonly [number, string])[] = [
   [EXIT.unreachable, 'the service cannot be reached'],
   [EXIT.unauthorised, 'the key is missing, unknown or may not do this'],
   [EXIT.refused, 'the task was rejected, expired or cancelled'],
+  [EXIT.interrupted, 'ctrl-C; a task that was watched goes on'],
 ]
 
 /** Ends a command: what went wrong, what to do about it, and the code that scripts see. */

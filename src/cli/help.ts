@@ -10,7 +10,7 @@ export function overview(commands: readonly Command[]): string {
     '',
     ...commands.map(({ name, summary }) => `  ${name.padEnd(widest)}  ${summary}`),
     '',
-    'svc help COMMAND tells more.',
+    'svc help COMMAND tells more; svc --version says which one this is.',
     '',
     ...COMMON,
   ].join('\n')
@@ -35,5 +35,5 @@ const COMMON = [
   '  NO_COLOR   set to anything: no colours; there are none outside a terminal anyway',
   '',
   'exit codes:',
-  ...EXIT_WORDS.map(([code, words]) => `  ${code}  ${words}`),
+  ...EXIT_WORDS.map(([code, words]) => `  ${String(code).padStart(3)}  ${words}`),
 ]

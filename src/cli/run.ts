@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../base/json.ts'
 import { type Call, type Command, type Shell, textOption, word } from './command.ts'
 import { decideHere } from './decide.ts'
-import { exitOf, Failure, messageOf } from './failure.ts'
+import { EXIT, exitOf, Failure, messageOf } from './failure.ts'
 import { follow } from './follow.ts'
 import { givenJson } from './given-json.ts'
 import { textOf } from './table.ts'
+import type { Terminal } from './terminal.ts'
 import { timeline } from './timeline.ts'
 
 export const run: Command = {
@@ -14,7 +15,8 @@ export const run: Command = {
   summary: 'create a task, watch it, and decide its approvals here',
   details: `Approvals are asked inline: a approves, e edits the payload ($VISUAL or $EDITOR, else a line of JSON), r rejects
 and ends the task. Answers may be piped in, one per line, unless --input - reads stdin. Whatever is not answered
-here can be decided with \`svc approvals\`. --detach prints the task's id and leaves it to itself.
+here can be decided with \`svc approvals\`. --detach prints the task's id and leaves it to itself. Ctrl-C stops
+watching; the task goes on.
 With --json: the events as JSON lines, then {"type":"task","data":{…}}.`,
   options: { input: { type: 'string' }, detach: { type: 'boolean' } },
   words: [2, 2],
@@ -23,16 +25,37 @@ With --json: the events as JSON lines, then {"type":"task","data":{…}}.`,
     const body = await taskBody(call)
     // A repeated request that crossed a broken connection makes no second task.
     const task = await service.call('POST', '/v1/tasks', body, { 'idempotency-key': randomUUID() })
-    const id = textOf(task.id)
-    if (call.options.detach) {
-      if (terminal.json) terminal.tell({ type: 'task', data: task })
-      else terminal.say(id)
-      return 0
-    }
-    if (!terminal.json) terminal.note(terminal.paint('dim', `task ${id}`))
-    await watch(call.shell, id, textOption(call, 'input') !== '-')
-    return conclude(call.shell, id)
+    if (!call.options.detach) return watchTask(call.shell, textOf(task.id), textOption(call, 'input') !== '-')
+    tellDetached(terminal, task)
+    return EXIT.ok
   },
+}
+
+/** A task that was just created, to its end; `asks` when its approvals may be decided here. */
+export async function watchTask(shell: Shell, taskId: string, asks: boolean): Promise<number> {
+  const { terminal } = shell
+  if (!terminal.json) terminal.note(terminal.paint('dim', `task ${taskId}`))
+  return untilInterrupted(shell, taskId, async () => {
+    await watch(shell, taskId, asks)
+    return conclude(shell, taskId)
+  })
+}
+
+export function tellDetached(terminal: Terminal, task: JsonObject): void {
+  if (terminal.json) terminal.tell({ type: 'task', data: task })
+  else terminal.say(textOf(task.id))
+}
+
+/** Whoever presses ctrl-C stops watching; the task is the service's, and they are told how to end that too. */
+export async function untilInterrupted(shell: Shell, taskId: string, work: () => Promise<number>): Promise<number> {
+  const leave = () => {
+    shell.terminal.note(
+      `\nthe task goes on; watch it with \`svc tail ${taskId}\`, end it with \`svc cancel ${taskId}\``,
+    )
+    process.exit(EXIT.interrupted)
+  }
+  process.once('SIGINT', leave)
+  return work().finally(() => process.off('SIGINT', leave))
 }
 
 async function taskBody(call: Call): Promise<JsonObject> {

@@ -1,7 +1,7 @@
 import { type Command, textOption, word } from './command.ts'
 import { misused } from './failure.ts'
 import { follow } from './follow.ts'
-import { conclude, tellLost } from './run.ts'
+import { conclude, tellLost, untilInterrupted } from './run.ts'
 import { timeline } from './timeline.ts'
 
 export const tail: Command = {
@@ -18,8 +18,10 @@ export const tail: Command = {
     const id = word(call, 0)
     // Asked for first, so that a wrong id or address is told at once and not taken for a lost connection.
     await shell.service.call('GET', `/v1/tasks/${encodeURIComponent(id)}`)
-    const show = timeline(shell.terminal)
-    for await (const event of follow(shell.service, id, { after, onLost: () => tellLost(shell) })) show(event)
-    return conclude(shell, id)
+    return untilInterrupted(shell, id, async () => {
+      const show = timeline(shell.terminal)
+      for await (const event of follow(shell.service, id, { after, onLost: () => tellLost(shell) })) show(event)
+      return conclude(shell, id)
+    })
   },
 }

@@ -147,6 +147,13 @@ describe('what goes wrong', () => {
     })
   })
 
+  test('its version is told, for people and for scripts', async () => {
+    expect((await svc(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+ \(Node\.js \d+/)
+    expect((await svc(['version', '--json'])).lines).toEqual([
+      { version: expect.stringMatching(/^\d+\./), node: process.versions.node },
+    ])
+  })
+
   test('help tells of every command and of the exit codes', async () => {
     const { code, stdout } = await svc(['help'], { cwd: temporaryFolder() })
     expect(code).toBe(0)

@@ -46,6 +46,24 @@ export async function svc(
   return { code, stdout, stderr, lines: jsonLines(stdout) }
 }
 
+/** The program on a terminal: each second word of the dialogue is typed once the one before it is shown. */
+export async function onTerminal(
+  words: string[],
+  dialogue: string[],
+  { url, env = {} }: Surroundings,
+): Promise<{ code: number | null; shown: string }> {
+  const driver = fileURLToPath(new URL('terminal.py', import.meta.url))
+  const child = spawn('python3', [driver, ...dialogue, '--', process.execPath, PROGRAM, ...words], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', ...(url && { SVC_URL: url, SVC_KEY: KEY }), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let shown = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, shown }
+}
+
 // oxlint-disable-next-line typescript/no-explicit-any
 function jsonLines(text: string): any[] {
   try {

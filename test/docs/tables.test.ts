@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { EXIT_WORDS } from '../../src/cli/failure.ts'
 import { NOTICES } from '../../src/events/notices.ts'
 import { TOOLS } from '../../src/mcp/tools.ts'
 import { page, pages, ROOT } from './pages.ts'
@@ -28,6 +30,15 @@ test('the page on webhooks lists the notices that exist', () => {
 test('the page on MCP lists the tools that exist, with their roles', () => {
   const rows = [...page('docs/mcp.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, role]) => ({ name, role }))
   expect(rows).toEqual(TOOLS.map(({ described, role }) => ({ name: described.name, role })))
+})
+
+test('the page on the command line lists the commands and exit codes that exist', () => {
+  const shown = [...page('docs/command-line.md').matchAll(/^\| `([a-z][^`]*)` \|/gm)].map(([, usage = '']) => usage)
+  expect(shown.map((usage) => usage.replaceAll('\\|', '|'))).toEqual(
+    COMMANDS.map(({ name, usage }) => `${name} ${usage}`.trim()),
+  )
+  const codes = [...page('docs/command-line.md').matchAll(/^\| `(\d+)` \| (.+) \|$/gm)]
+  expect(codes.map(([, code, words]) => [Number(code), words])).toEqual(EXIT_WORDS)
 })
 
 test('the agent protocol shows every route of the sandbox plane', () => {
