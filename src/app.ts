@@ -34,6 +34,7 @@ import { openStore } from './store/open.ts'
 import { dropKeysBefore } from './tasks/admission-rows.ts'
 import { pruneOldLogs } from './tasks/retention.ts'
 import { openMetricsDoor, refuseOpenMetrics } from './telemetry/metrics-door.ts'
+import { traceExport } from './telemetry/trace-export.ts'
 import { deliveries } from './webhooks/deliver.ts'
 import { dropDeliveriesBefore } from './webhooks/delivery-rows.ts'
 import { openShelf } from './wedges/shelf.ts'
@@ -176,6 +177,7 @@ function sweepers(ctx: Ctx): Loop[] {
     deliveries(ctx),
     sweep('left-overs', TIDY_MS, () => tidy(ctx)),
     ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),
+    ...(ctx.config.otlp ? [traceExport(ctx, ctx.config.otlp, VERSION)] : []),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOW_MS, () => nudgeFollowers(ctx, seen))] : []),
   ]
 }

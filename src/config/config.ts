@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { type Otlp, otlpSettings } from './otlp.ts'
 
 /** The deployment's settings, read once at start. Secrets are not among them: `world.env` opens those where they are used. */
 export interface Config {
@@ -40,6 +41,8 @@ export interface Config {
   /** Where Prometheus may look; null: nowhere. */
   metricsPort: number | null
   metricsHost: string
+  /** Where the traces of finished tasks are sent; null: nowhere. */
+  otlp: Otlp | null
 }
 
 type Env = Record<string, string | undefined>
@@ -79,6 +82,7 @@ export function loadConfig(env: Env, cwd = process.cwd()): Config {
     logLevel: env.SVC_LOG_LEVEL ?? 'info',
     metricsPort: env.SVC_METRICS_PORT ? whole(env, 'SVC_METRICS_PORT', 0, 0) : null,
     metricsHost: env.SVC_METRICS_HOST || '127.0.0.1',
+    otlp: otlpSettings(env),
   }
 }
 

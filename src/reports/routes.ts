@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import type { Ctx } from '../ctx/ctx.ts'
-import { PAGE, readEvents } from '../events/rows.ts'
 import { json } from '../http/judge.ts'
 import { read } from '../http/route.ts'
 import { taskInScope } from '../tasks/routes.ts'
 import { summarise } from './analytics.ts'
 import { approvalsIn, clientsIn, runsIn } from './rows.ts'
 import { daysBefore, spansOf } from './spans.ts'
-import { foldTrace, type TraceEvent } from './trace.ts'
+import { foldTrace } from './trace.ts'
+import { eventsOfTrace } from './trace-events.ts'
 
 const count = z.number().int()
 const Analytics = z.object({
@@ -101,19 +100,3 @@ export const getTrace = read('/v1/tasks/:id/trace', {
     return { ...foldTrace(subject.id, whole), status, log_pruned_at }
   },
 })
-
-/** Most of a log, and nothing to a trace. */
-const UNTOLD = new Set(['token.delta', 'progress'])
-
-async function eventsOfTrace(ctx: Ctx, task_id: string): Promise<TraceEvent[]> {
-  const events: TraceEvent[] = []
-  for (let after = 0; ; ) {
-    const rows = await readEvents(ctx.db, { task_id, after })
-    for (const { seq, type, ts, data } of rows) {
-      if (!UNTOLD.has(type)) events.push({ seq, type, ts, data: JSON.parse(data) })
-    }
-    const last = rows.at(-1)
-    if (!last || rows.length < PAGE) return events
-    after = last.seq
-  }
-}

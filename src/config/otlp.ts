@@ -1,0 +1,60 @@
+/** Where traces of finished tasks go, by the names that OpenTelemetry gave its settings. */
+export interface Otlp {
+  url: string
+  serviceName: string
+  /** Further attributes of the resource. */
+  resource: Record<string, string>
+}
+
+type Env = Record<string, string | undefined>
+
+/** Null unless an endpoint is set. The headers may hold a secret and are read where they are sent. */
+export function otlpSettings(env: Env): Otlp | null {
+  const base = env.OTEL_EXPORTER_OTLP_ENDPOINT
+  const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  const off = env.OTEL_SDK_DISABLED === 'true' || env.OTEL_TRACES_EXPORTER === 'none'
+  if (off || (!base && !own)) return null
+  refuseGrpc(env)
+  return {
+    url: own ? address('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', own) : tracesBelow(base ?? ''),
+    serviceName: env.OTEL_SERVICE_NAME || 'agent-work-service',
+    resource: pairs(env.OTEL_RESOURCE_ATTRIBUTES),
+  }
+}
+
+/** `name=value,name=value`, with values as in a URL. What is not such a pair is left out. */
+export function pairs(text: string | undefined): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const part of (text ?? '').split(',')) {
+    const at = part.indexOf('=')
+    const name = part.slice(0, Math.max(0, at)).trim()
+    if (name) found[name] = decoded(part.slice(at + 1).trim())
+  }
+  return found
+}
+
+const tracesBelow = (base: string) => `${address('OTEL_EXPORTER_OTLP_ENDPOINT', base).replace(/\/+$/, '')}/v1/traces`
+
+function address(name: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new Error(`${name} must be an http or https url`)
+  if (url.username || url.password) {
+    throw new Error(`${name} must not carry a user or password: use OTEL_EXPORTER_OTLP_HEADERS`)
+  }
+  return text
+}
+
+/** Collectors take JSON where they take protobuf, on the same port; gRPC has another. */
+function refuseGrpc(env: Env): void {
+  for (const name of ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']) {
+    if (env[name] === 'grpc') throw new Error(`${name} must be http/json: grpc is not spoken here`)
+  }
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}

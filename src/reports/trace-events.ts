@@ -1,0 +1,19 @@
+import type { Ctx } from '../ctx/ctx.ts'
+import { PAGE, readEvents } from '../events/rows.ts'
+import type { TraceEvent } from './trace.ts'
+
+/** Most of a log, and nothing to a trace. */
+const UNTOLD = new Set(['token.delta', 'progress'])
+
+export async function eventsOfTrace(ctx: Pick<Ctx, 'db'>, task_id: string): Promise<TraceEvent[]> {
+  const events: TraceEvent[] = []
+  for (let after = 0; ; ) {
+    const rows = await readEvents(ctx.db, { task_id, after })
+    for (const { seq, type, ts, data } of rows) {
+      if (!UNTOLD.has(type)) events.push({ seq, type, ts, data: JSON.parse(data) })
+    }
+    const last = rows.at(-1)
+    if (!last || rows.length < PAGE) return events
+    after = last.seq
+  }
+}
