@@ -6,10 +6,12 @@ import { pageOf, pageQuery } from '../http/page.ts'
 import { created, type Params, read, write } from '../http/route.ts'
 import type { Cases } from '../store/tables.ts'
 import { showTask, TaskRecord } from '../tasks/record.ts'
+import { taskInScope } from '../tasks/routes.ts'
 import { CASE_STATUSES, CaseRecord } from './record.ts'
 import { CaseChange, changeCase } from './move.ts'
 import { CaseInput, openCase } from './open.ts'
 import { showCases, showOne } from './read.ts'
+import { retry } from './retry.ts'
 import { findCase, listCases } from './rows.ts'
 import { CaseTaskInput, spawnTask } from './spawn.ts'
 
@@ -68,6 +70,16 @@ export const postCaseTask = write('POST', '/v1/cases/:id/tasks', {
   find: caseInScope,
   async handle({ ctx, scope, subject, body }) {
     const task = await spawnTask(ctx, subject, body, scope.actor)
+    return created(`/v1/tasks/${task.id}`, showTask(task, []))
+  },
+})
+
+export const retryTask = write('POST', '/v1/tasks/:id/retry', {
+  summary: 'Run a finished task again, as a new task; 409 when its case is closed',
+  answers: { 201: TaskRecord },
+  find: taskInScope,
+  async handle({ ctx, scope, subject }) {
+    const task = await retry(ctx, subject, scope.actor)
     return created(`/v1/tasks/${task.id}`, showTask(task, []))
   },
 })

@@ -31,7 +31,7 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     tasks.getTask,
     tasks.getTaskEvents,
     approvals.postCancel,
-    tasks.retryTask,
+    cases.retryTask,
     tasks.postFeedback,
     reports.getTrace,
     approvals.getTaskActions,

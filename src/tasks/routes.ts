@@ -1,18 +1,17 @@
 import { z } from 'zod'
-import { conflict, notFound } from '../base/problem.ts'
+import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { inTx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
 import { Answer, created, type Params, read, write } from '../http/route.ts'
 import type { Tasks } from '../store/tables.ts'
 import { idempotencyKey } from './admission.ts'
 import { serveArtifact } from './artifacts.ts'
-import { createTask, planTask, queueTask, TaskInput } from './create.ts'
+import { createTask, TaskInput } from './create.ts'
 import { Feedback, giveFeedback } from './feedback.ts'
 import { showTask, TaskRecord } from './record.ts'
 import { artifactsOf, findArtifact, findTask, listTasks } from './rows.ts'
-import { isTerminal, STATUSES } from './status.ts'
+import { STATUSES } from './status.ts'
 import { StreamQuery, streamTask } from './stream.ts'
 
 /** The task that a path names, if the caller may know of it. */
@@ -80,22 +79,6 @@ export const getTaskEvents = read('/v1/tasks/:id/events', {
   answers: { 200: 'text/event-stream' },
   find: taskInScope,
   handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, null),
-})
-
-export const retryTask = write('POST', '/v1/tasks/:id/retry', {
-  summary: 'Run a finished task again, as a new task',
-  answers: { 201: TaskRecord },
-  find: taskInScope,
-  async handle({ ctx, scope, subject }) {
-    if (!isTerminal(subject.status)) throw conflict('task is not finished')
-    const { wedge, task_type, input, actor, constraints, tools, output_schema } = showTask(subject, [])
-    const { client_id, thread_id, channel_id, case_id } = subject
-    const request = { wedge, task_type, input, actor, constraints, tools, output_schema }
-    const origin = { client_id, thread_id, channel_id, case_id, retry_of: subject.id }
-    const plan = await planTask(ctx, subject.project_id, request, origin)
-    await inTx(ctx, (tx) => queueTask(tx, plan, scope.actor))
-    return created(`/v1/tasks/${plan.id}`, showTask(plan, []))
-  },
 })
 
 export const postFeedback = write('POST', '/v1/tasks/:id/feedback', {

@@ -70,6 +70,18 @@ eachStore((store) => {
       expect((await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })).status).toBe(201)
     })
 
+    test('that is closed refuses the retry of its tasks too, until it is reopened', async () => {
+      const { id } = await open()
+      const task = (await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })).body
+      await call('POST', `/v1/tasks/${task.id}/cancel`)
+      await call('PUT', `/v1/cases/${id}`, { status: 'closed' })
+      const refused = await call('POST', `/v1/tasks/${task.id}/retry`)
+      expect(refused).toMatchObject({ status: 409, body: { error: 'case is closed' } })
+      await call('PUT', `/v1/cases/${id}`, { status: 'open' })
+      const again = await call('POST', `/v1/tasks/${task.id}/retry`)
+      expect(again).toMatchObject({ status: 201, body: { retry_of: task.id, case_id: id } })
+    })
+
     test('spawns tasks of its wedge for its client, listed newest first', async () => {
       const client_id = await newClient()
       const { id } = await open({ client_id })

@@ -1,0 +1,23 @@
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import type { Tasks } from '../store/tables.ts'
+import { planTask, queueTask } from '../tasks/create.ts'
+import { showTask } from '../tasks/record.ts'
+import { isTerminal } from '../tasks/status.ts'
+import { requireOpen } from './spawn.ts'
+
+/** A new task with the request of one that is over. It belongs to the same case, which must be open like for any other. */
+export async function retry(ctx: Ctx, over: Tasks, actor: Actor): Promise<Tasks> {
+  if (!isTerminal(over.status)) throw conflict('task is not finished')
+  const { wedge, task_type, input, actor: asked, constraints, tools, output_schema } = showTask(over, [])
+  const { client_id, thread_id, channel_id, case_id } = over
+  const request = { wedge, task_type, input, actor: asked, constraints, tools, output_schema }
+  const origin = { client_id, thread_id, channel_id, case_id, retry_of: over.id }
+  const plan = await planTask(ctx, over.project_id, request, origin)
+  return inTx(ctx, async (tx) => {
+    if (case_id !== null) await requireOpen(tx, case_id)
+    await queueTask(tx, plan, actor)
+    return plan
+  })
+}
