@@ -34,4 +34,21 @@ export class TestClock implements Clock {
     }
     this.#now = until
   }
+
+  /** Moves on in one leap: whatever came due on the way is due now, each timer once. */
+  leap(ms: number): void {
+    this.#now += ms
+    for (;;) {
+      const [next] = this.#timers.filter(({ at }) => at <= this.#now).sort((a, b) => a.at - b.at)
+      if (!next) return
+      this.#timers = this.#timers.filter((other) => other !== next)
+      next.call()
+    }
+  }
+
+  /** Somebody sets the clock: what is to come in a while still comes in that while. */
+  set(ms: number): void {
+    for (const timer of this.#timers) timer.at += ms - this.#now
+    this.#now = ms
+  }
 }
