@@ -11,17 +11,43 @@ const stamp = '.built'
 
 /** CommonJS packages inside an ES module still call `require` for what Node itself brings. */
 const banner = [
-  '#!/usr/bin/env node',
   "import { createRequire as __createRequire } from 'node:module'",
   'const require = __createRequire(import.meta.url)',
 ].join('\n')
+
+/**
+ * What people start. It asks for nothing that an old Node lacks, so that one is told what it needs instead of failing at
+ * the first word that it does not know.
+ */
+const launcher = `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error('svc: Node.js ' + process.versions.node + ' is too old; install Node 24 LTS (20.19 is the oldest that works).')
+  process.exit(1)
+}
+await import('./service.mjs')
+`
+
+/**
+ * Our sentences are English: the other fifty languages of the validator would be a tenth of the program.
+ * @type {import('esbuild').Plugin}
+ */
+const englishOnly = {
+  name: 'english only',
+  setup: (build) =>
+    build.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js'",
+      resolveDir: join(root, 'node_modules/zod/v4/locales'),
+    })),
+}
 
 /** @type {{ entry: string, out: string, options: import('esbuild').BuildOptions }[]} */
 const bundles = [
   {
     entry: 'src/main.ts',
-    out: 'svc.mjs',
+    out: 'service.mjs',
     options: {
+      plugins: [englishOnly],
       external: ['@photostructure/sqlite', 'pg-native'],
       banner: { js: banner },
       minifySyntax: true,
@@ -51,6 +77,7 @@ async function build() {
     const programs = bundles.filter(({ entry }) => existsSync(join(root, entry)))
     // The tests of the service need the programs only.
     const pages = process.argv.includes('--programs') ? [] : [buildConsole(dist)]
+    writeFileSync(join(fresh, 'svc.mjs'), launcher, { mode: 0o755 })
     await Promise.all([...programs.map((one) => bundle(one, fresh)), ...pages])
     const outputs = readdirSync(fresh).filter((name) => name !== stamp)
     for (const name of [...outputs, stamp]) renameSync(join(fresh, name), join(dist, name))

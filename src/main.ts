@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { runCommandLine } from './cli/cli.ts'
 import { loadConfig } from './config/config.ts'
 
@@ -17,6 +18,9 @@ async function serve(): Promise<void> {
   if (app.firstKey) {
     say(`founder key, shown this once: ${app.firstKey}`)
     say('keep it, and give it to the other commands: export SVC_KEY=<the key>')
+  }
+  if (app.ctx.wedges.all().length === 0) {
+    say(`no wedges in ${config.wedgesDir} yet: \`svc wedge new NAME\` makes one, examples lie in ${EXAMPLES}`)
   }
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)
@@ -71,6 +75,9 @@ async function backupSqlite(file: string): Promise<void> {
   const { copySqlite } = await import('./store/sqlite.ts')
   copySqlite(loadConfig(process.env).dataDir, file)
 }
+
+/** Beside `dist`, in a clone as in the package. */
+const EXAMPLES = fileURLToPath(new URL('../wedges', import.meta.url))
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 

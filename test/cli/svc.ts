@@ -24,14 +24,16 @@ export interface Surroundings {
   /** What is piped in, and then its end; null: nothing comes, and no end either. */
   stdin?: string | null
   cwd?: string
+  /** Another copy of the program than the one that was just built. */
+  program?: string
 }
 
 /** The program as it is shipped, to its end. */
 export async function svc(
   words: string[],
-  { url, env = {}, stdin = '', cwd = tmpdir() }: Surroundings = {},
+  { url, env = {}, stdin = '', cwd = tmpdir(), program = PROGRAM }: Surroundings = {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [PROGRAM, ...words], {
+  const child = spawn(process.execPath, [program, ...words], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', ...(url && { SVC_URL: url, SVC_KEY: KEY }), ...env },
   })
