@@ -23,8 +23,10 @@ export interface Console {
   received: { path: string; body: Record<string, unknown> }[]
   call(method: string, path: string, body?: unknown): Promise<Answered>
   /** A new page, like a new person's; the test fails when it logs an error or breaks the Content-Security-Policy. */
-  open(path: string, options?: BrowserContextOptions & { signedIn?: boolean }): Promise<Page>
+  open(path: string, options?: PageOptions): Promise<Page>
 }
+
+type PageOptions = BrowserContextOptions & { signedIn?: boolean; expected?: RegExp }
 
 /** A wedge whose one action goes through a connection, so that it can be edited. */
 const LETTERS = {
@@ -51,11 +53,12 @@ const LETTERS = {
   ],
 }
 
-export function sharedConsole(): () => Console {
+/** `settings` as the environment would hold them, beside those that every test has. */
+export function sharedConsole(settings: Record<string, string> = {}): () => Console {
   let browser: Browser
   let started: Awaited<ReturnType<typeof startService>>
   beforeAll(async () => {
-    const [service, launched] = await Promise.all([startService(), launch()])
+    const [service, launched] = await Promise.all([startService(settings), launch()])
     started = service
     browser = launched
   })
@@ -74,7 +77,7 @@ function launch(): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args })
 }
 
-async function startService() {
+async function startService(given: Record<string, string>) {
   const dir = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
   writeFiles(join(dir, 'wedges'), LETTERS)
@@ -91,6 +94,7 @@ async function startService() {
     SVC_FOUNDER_API_KEY: KEY,
     SVC_EGRESS_ALLOW: '127.0.0.1',
     SVC_LOG_LEVEL: 'silent',
+    ...given,
   }
   const app = await startApp(loadConfig(settings, dir), systemWorld('silent'))
   const port = (outside.address() as AddressInfo).port
@@ -127,7 +131,7 @@ async function listen(received: Console['received']): Promise<Server> {
 async function openPage(
   browser: Browser,
   url: string,
-  { signedIn = true, ...options }: BrowserContextOptions & { signedIn?: boolean } = {},
+  { signedIn = true, expected = REFUSED, ...options }: PageOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options })
   if (signedIn) {
@@ -141,14 +145,14 @@ async function openPage(
   page.on('pageerror', (error) => faults.push(String(error)))
   onTestFinished(async () => {
     await context.close()
-    expect(faults.filter((fault) => !EXPECTED.test(fault))).toEqual([])
+    expect(faults.filter((fault) => !expected.test(fault))).toEqual([])
   })
   await page.goto(url)
   return page
 }
 
 /** A browser logs every refusal; those that a test asks for are told on the page. */
-const EXPECTED = /the server responded with a status of 40[139]/
+const REFUSED = /the server responded with a status of 40[139]/
 
 const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
 

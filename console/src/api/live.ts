@@ -16,8 +16,8 @@ const GATHER_MS = 120
 
 /**
  * The one live connection of the console. Changes are gathered for a moment and then make the queries of their kind
- * stale; what nobody looks at is not fetched. There is no replay, so each (re)connection makes everything stale.
- * While the service has no such stream, the same queries go stale every few seconds.
+ * stale; what nobody looks at is not fetched. There is no replay, so each (re)connection makes everything stale, and
+ * so does every few seconds without one, whether it was refused or is held back on the way.
  */
 export async function followProject(
   queries: QueryClient,
@@ -26,27 +26,33 @@ export async function followProject(
   onChanged: (changed: Changed) => void,
 ): Promise<void> {
   const stale = gatherer((kinds) => kinds.forEach((kind) => refresh(queries, kind)))
+  let open = false
+  const look = () => !document.hidden && stale.all()
+  const poll = setInterval(() => !open && look(), POLL_MS)
+  // A machine that slept may hold a connection that is dead without knowing.
+  document.addEventListener('visibilitychange', look)
+  signal.addEventListener('abort', () => {
+    clearInterval(poll)
+    document.removeEventListener('visibilitychange', look)
+  })
   for (let failures = 0; !signal.aborted; ) {
     try {
       await readStream('/v1/stream', ({ event, data }) => event === 'changed' && note(data), {
         signal,
         onOpen() {
           failures = 0
+          open = true
           onState('live')
           stale.all()
         },
       })
     } catch (error) {
       if (signal.aborted) return
-      if (error instanceof ApiError && error.status === 404) {
-        onState('polling')
-        stale.all()
-        await pause(POLL_MS, signal)
-        continue
-      }
       failures++
-      onState('offline')
+      // Who answers at all is there, only its stream is not.
+      onState(error instanceof ApiError ? 'polling' : 'offline')
     }
+    open = false
     await pause(Math.min(250 * 2 ** failures, 10_000), signal)
   }
 
