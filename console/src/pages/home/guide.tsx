@@ -35,6 +35,7 @@ export function useGuide(): Step[] | null | undefined {
 export function Guide({ steps }: { steps: Step[] }) {
   const [hidden, setHidden] = useState(false)
   const next = steps.findIndex(({ done }) => !done)
+  const offline = steps.at(-1)?.done === false
   const hide = () => {
     localStorage.setItem(HIDDEN, '1')
     setHidden(true)
@@ -48,7 +49,11 @@ export function Guide({ steps }: { steps: Step[] }) {
           <h2 id="guide" className="text-base font-semibold">
             See it work, in two minutes
           </h2>
-          <p className="text-muted">Offline and without an account anywhere: the rehearsal model plays the agent.</p>
+          <p className="text-muted">
+            {offline
+              ? 'Offline and without an account anywhere: the rehearsal model plays the agent.'
+              : 'Your model is connected and does the work.'}
+          </p>
         </div>
         <Button
           small
@@ -107,7 +112,7 @@ function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): S
   const decided = approvals.some(
     ({ status, wedge }) => wedge === EXAMPLE && status !== 'pending' && status !== 'expired',
   )
-  const succeeded = tasks.some(({ status }) => status === 'succeeded')
+  const waiting = approvals.find(({ status, wedge }) => wedge === EXAMPLE && status === 'pending')
   const looked = ran || localStorage.getItem('svc.guide.looked') === '1'
   const latest = tasks[0]
   return [
@@ -118,30 +123,25 @@ function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): S
       action: <RunLink label="Open the refund desk" look />,
     },
     {
-      title: 'Run it offline',
+      title: realModel ? 'Run it' : 'Run it offline',
       text: 'A request for $84.50 is filled in. Press Run.',
       done: ran,
       action: <RunLink label="Fill in and run" />,
     },
     {
       title: 'Approve its action',
-      text: 'Above $50 a person decides. The agent waits for you for five minutes.',
+      text:
+        waiting || !ran
+          ? 'Above $50 a person decides. The agent waits for you for five minutes.'
+          : 'Nothing waits any more: five minutes are over, or it was cancelled. Run it once more.',
       done: decided,
-      action: (
-        <Link to="/approvals" className={buttonClass('primary', true)}>
-          Open the inbox
-        </Link>
-      ),
+      action: waiting ? <TaskLink id={waiting.task_id} label="Answer it" /> : <RunLink label="Run it once more" />,
     },
     {
       title: 'Watch it finish',
       text: 'Every step, call and cost is in its timeline.',
-      done: succeeded && decided,
-      action: latest && (
-        <Link to="/tasks/$taskId" params={{ taskId: latest.id }} className={buttonClass('primary', true)}>
-          Open the task
-        </Link>
-      ),
+      done: decided && tasks.some(({ finished_at }) => finished_at !== null),
+      action: latest && <TaskLink id={latest.id} label="Open the task" />,
     },
     {
       title: 'Connect a real model',
@@ -153,6 +153,14 @@ function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): S
 }
 
 const START = 'SVC_MODEL=anthropic/claude-sonnet-4-5 ANTHROPIC_API_KEY=… ./svc serve'
+
+function TaskLink({ id, label }: { id: string; label: string }) {
+  return (
+    <Link to="/tasks/$taskId" params={{ taskId: id }} className={buttonClass('primary', true)}>
+      {label}
+    </Link>
+  )
+}
 
 function RunLink({ label, look = false }: { label: string; look?: boolean }) {
   return (
