@@ -164,3 +164,12 @@ export async function barriers(page: Page): Promise<string[]> {
   )
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
 }
+
+export const TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+/** How much of the page moved under the reader since it was opened; browsers call less than 0.1 good. */
+export const SHIFTED = `new Promise((resolve) => {
+  let sum = 0
+  new PerformanceObserver((list) => list.getEntries().forEach((entry) => (sum += entry.value)))
+    .observe({ type: 'layout-shift', buffered: true })
+  setTimeout(() => resolve(sum), 100)
+})`

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { barriers, sharedConsole } from './browser.ts'
+import { barriers, SHIFTED, sharedConsole, TOO_WIDE } from './browser.ts'
 
 const REFUND = { order_id: 'A-1', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
 
-const TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
 const PAGES = [
   '/connections',
   '/wedges',
@@ -240,7 +239,19 @@ describe('the pages of the console', () => {
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('.animate-appear').waitFor({ state: 'detached' })
       expect(await page.evaluate(TOO_WIDE), path).toBe(false)
+      expect(await page.evaluate(SHIFTED), path).toBeLessThan(0.01)
       expect(await barriers(page), path).toEqual([])
+    }
+  })
+
+  test('fits the largest screens', async () => {
+    const page = await console().open('/', { viewport: { width: 3840, height: 2160 } })
+    for (const path of PAGES) {
+      await page.goto(console().url + path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.locator('.animate-appear').waitFor({ state: 'detached' })
+      expect(await page.evaluate(TOO_WIDE), path).toBe(false)
+      expect(await page.evaluate(SHIFTED), path).toBeLessThan(0.01)
     }
   })
 })

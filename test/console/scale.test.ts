@@ -6,6 +6,21 @@ import { sharedConsole } from './browser.ts'
 
 const built = fileURLToPath(new URL('../../dist/console', import.meta.url))
 
+/** Said in the output and not judged: how long something takes is the machine's business too. */
+const say = (text: string) => process.stdout.write(`  ${text}\n`)
+
+/** Notes when the page's heading stands and every moment in which nothing could be answered. */
+const WATCH = `
+  window.held = []
+  new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => window.held.push(Math.round(duration))))
+    .observe({ type: 'longtask', buffered: true })
+  new MutationObserver((_, watch) => {
+    if (!document.querySelector('main h1')) return
+    performance.mark('usable')
+    watch.disconnect()
+  }).observe(document, { childList: true, subtree: true })
+`
+
 const ROWS = `document.querySelector('[aria-label="Tasks, rows"]')`
 
 describe('the console with much to show', () => {
@@ -74,16 +89,34 @@ describe('the console with much to show', () => {
     await db.insertInto('events').values(end).execute()
     await db.updateTable('tasks').set({ last_event_id: end.seq }).where('id', '=', id).execute()
 
-    const page = await console().open(`/tasks/${id}`)
+    const page = await console().open('/docs')
+    await page.addInitScript(WATCH)
+    await page.goto(`${console().url}/tasks/${id}`)
     const log = page.getByRole('log')
     await log.getByText('word 1').first().waitFor()
     expect(await page.locator('[data-index]').count()).toBeLessThan(100)
     await page.getByRole('button', { name: 'All events' }).click()
     await page.getByRole('region', { name: 'All events' }).getByRole('button').first().waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'All events' }).textContent()).toContain('20,00')
+    const held: number[] = await page.evaluate('window.held')
+    say(`20,000 events: ${held.length} long tasks, the longest ${Math.max(0, ...held)} ms`)
     await page.keyboard.press('g')
     await page.keyboard.press('t')
     await page.getByRole('heading', { name: 'Tasks' }).waitFor()
+  })
+
+  test('can be used as soon as its heading stands', async () => {
+    const page = await console().open('/docs')
+    await page.addInitScript(WATCH)
+    for (const path of ['/', '/approvals', '/tasks']) {
+      await page.goto(console().url + path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      const after: number = await page.evaluate(`performance.getEntriesByName('usable')[0].startTime`)
+      say(`${path} could be used after ${Math.round(after)} ms`)
+      await page.keyboard.press('?')
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+      await page.keyboard.press('Escape')
+    }
   })
 })
 
@@ -92,6 +125,14 @@ describe('the built console', () => {
     [...readFileSync(join(built, html), 'utf8').matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)]
       .map(([, name]) => statSync(join(built, `${name}.br`)).size)
       .reduce((sum, size) => sum + size, 0)
+
+  test('is less than 300 KB of script in all, and each page a file of its own', () => {
+    const scripts = readdirSync(join(built, 'assets')).filter((name) => name.endsWith('.js.br'))
+    const sizes = scripts.map((name) => statSync(join(built, 'assets', name)).size)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000)
+    const pages = ['home', 'inbox', 'task', 'run', 'wedge', 'connections', 'channels', 'webhooks', 'schedules', 'audit']
+    expect(pages.filter((page) => !scripts.some((name) => name.startsWith(`${page}-`)))).toEqual([])
+  })
 
   test('loads less than 150 KB of script first, and the portal less than 100', () => {
     expect(weigh('index.html')).toBeGreaterThan(0)

@@ -33,9 +33,11 @@ export function ClientPage() {
           </div>
         )}
       </Loaded>
-      <Section title="Conversations">
-        <Loaded query={threads}>{(list) => <ThreadRows threads={list} />}</Loaded>
-      </Section>
+      {query.data && (
+        <Section title="Conversations">
+          <Loaded query={threads}>{(list) => <ThreadRows threads={list} />}</Loaded>
+        </Section>
+      )}
     </Page>
   )
 }

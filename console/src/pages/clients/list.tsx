@@ -61,9 +61,11 @@ export function Clients() {
           )
         }
       </Loaded>
-      <Section title="Latest conversations">
-        <Loaded query={threads}>{(list) => <ThreadRows threads={list} />}</Loaded>
-      </Section>
+      {clients.data && (
+        <Section title="Latest conversations">
+          <Loaded query={threads}>{(list) => <ThreadRows threads={list} />}</Loaded>
+        </Section>
+      )}
       {open && <ClientForm onClose={() => setOpen(false)} />}
     </Page>
   )

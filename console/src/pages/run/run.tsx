@@ -16,15 +16,8 @@ const route = getRouteApi('/shell/run')
 /** Starts a task by hand, with a form made from the wedge. */
 export function Run() {
   const { data: wedges, error } = useQuery(wedgesQuery)
-  const { data: meta } = useQuery(metaQuery)
   return (
-    <Page
-      title="Run a task"
-      lead={
-        meta?.model.provider === 'rehearsal' &&
-        'Offline: the rehearsal model plays the wedge’s own script; nothing leaves.'
-      }
-    >
+    <Page title="Run a task">
       {error && <Failure message={messageOf(error)} />}
       {!wedges && !error && <Waiting className="h-96" />}
       {wedges?.length === 0 && (
@@ -43,8 +36,9 @@ function Chosen({ wedges }: { wedges: WedgeSummary[] }) {
   const wedge =
     wedges.find((one) => one.wedge === search.wedge) ?? wedges.find(({ wedge }) => exampleOf(wedge)) ?? wedges[0]
   const { data: tasks } = useQuery({ ...lastTaskQuery(wedge?.wedge ?? ''), enabled: wedge !== undefined })
+  const { data: meta } = useQuery(metaQuery)
   if (!wedge) return <Empty title="No wedge is enabled for this project" />
-  if (!tasks) return <Waiting className="h-96" />
+  if (!tasks || !meta) return <Waiting className="h-96" />
   const types = Object.keys(wedge.manifest.task_types)
   const taskType = types.find((one) => one === search.task_type) ?? types[0] ?? ''
   // What the last run of the kind got is the best example there is.
@@ -53,6 +47,9 @@ function Chosen({ wedges }: { wedges: WedgeSummary[] }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[minmax(0,44rem)_22rem]">
       <div className="panel flex flex-col gap-4 p-5">
+        {meta.model.provider === 'rehearsal' && (
+          <p className="text-muted">Offline: the rehearsal model plays the wedge’s own script; nothing leaves.</p>
+        )}
         <div className="grid gap-4 sm:grid-cols-2">
           <Choice
             label="Wedge"
