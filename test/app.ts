@@ -5,6 +5,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type App, startApp } from '../src/app.ts'
 import { makeId } from '../src/base/ids.ts'
+import { settingOf } from '../src/base/settings.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { pooledRandom } from '../src/ctx/system.ts'
 import { TestClock } from './clock.ts'
@@ -147,7 +148,7 @@ function testWorld(clock: TestClock, env: Record<string, string | undefined>, lo
     random,
     newId: (prefix: Parameters<typeof makeId>[0]) => makeId(prefix, clock.now(), random),
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
-    env: (name: string) => env[name],
+    env: (name: string) => settingOf(env, name),
   }
 }
 

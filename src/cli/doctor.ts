@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { SECRET_SETTINGS, settingOf } from '../base/settings.ts'
 import { checkWedge } from './check-wedge.ts'
 import type { Command, Shell } from './command.ts'
 import { EXIT, messageOf } from './failure.ts'
@@ -20,9 +21,7 @@ export const doctor: Command = {
       bubblewrap(),
       userNamespaces(),
       disk(resolve(env.SVC_DATA_DIR ?? '.svc')),
-      await store(env),
-      secretKey(env),
-      model(env),
+      ...(await settings(env)),
       await wedges(env),
     ]
     for (const diagnosis of all) {
@@ -41,11 +40,22 @@ function show({ terminal }: Shell, { check, level, detail, fix }: Diagnosis): vo
   if (fix) terminal.say(`    ${fix}`)
 }
 
+/** Where a file of secrets cannot be read, nothing can be said about what is in it. */
+async function settings(env: Shell['env']): Promise<Diagnosis[]> {
+  try {
+    for (const name of SECRET_SETTINGS) settingOf(env, name)
+  } catch (error) {
+    return [sick('settings', messageOf(error), 'correct the path, and let the service read the file')]
+  }
+  return [await store(env), secretKey(env), model(env)]
+}
+
 /** The address is told without its password. */
 async function store(env: Shell['env']): Promise<Diagnosis> {
-  if (!env.DATABASE_URL) return fine('store', `SQLite in ${resolve(env.SVC_DATA_DIR ?? '.svc')}`)
+  const url = settingOf(env, 'DATABASE_URL')
+  if (!url) return fine('store', `SQLite in ${resolve(env.SVC_DATA_DIR ?? '.svc')}`)
   const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: env.DATABASE_URL, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`
   try {
     await client.connect()
@@ -62,15 +72,8 @@ async function store(env: Shell['env']): Promise<Diagnosis> {
 function secretKey(env: Shell['env']): Diagnosis {
   const fix =
     'export SVC_SECRET_KEY="$(openssl rand -base64 32)", and keep it: without it no secret can be opened again'
-  if (env.SVC_SECRET_KEY === undefined && env.SVC_SECRET_KEY_FILE) {
-    const there = existsSync(env.SVC_SECRET_KEY_FILE)
-    return there
-      ? fine('secret key', 'in SVC_SECRET_KEY_FILE')
-      : sick('secret key', 'SVC_SECRET_KEY_FILE is missing', fix)
-  }
-  if (env.SVC_SECRET_KEY === undefined)
-    return lacking('secret key', 'not set: stored secrets are lost at the next start', fix)
-  const text = env.SVC_SECRET_KEY.trim()
+  const text = settingOf(env, 'SVC_SECRET_KEY')?.trim()
+  if (text === undefined) return lacking('secret key', 'not set: stored secrets are lost at the next start', fix)
   const good = /^[A-Za-z0-9+/_-]*={0,2}$/.test(text) && Buffer.from(text, 'base64').length === 32
   return good
     ? fine('secret key', 'set, 32 bytes')
@@ -82,7 +85,9 @@ function model(env: Shell['env']): Diagnosis {
   if (!name)
     return fine('model', 'none: rehearsals are played; set SVC_MODEL=anthropic/NAME or openai/NAME for a real one')
   const key = name.startsWith('anthropic/') ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'
-  return env[key] ? fine('model', name) : lacking('model', `${name}, but ${key} is not set`, `export ${key}=…`)
+  return settingOf(env, key)
+    ? fine('model', name)
+    : lacking('model', `${name}, but ${key} is not set`, `export ${key}=…`)
 }
 
 async function wedges(env: Shell['env']): Promise<Diagnosis> {

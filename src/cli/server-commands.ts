@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { settingOf } from '../base/settings.ts'
 import { type Command, word } from './command.ts'
 import { EXIT, failed, messageOf } from './failure.ts'
 
@@ -48,7 +49,7 @@ from it. For PostgreSQL it prints the command of pg_dump.`,
   async run(call) {
     const { env, server, terminal } = call.shell
     const to = fileFor(resolve(word(call, 0)))
-    if (env.DATABASE_URL) {
+    if (settingOf(env, 'DATABASE_URL')) {
       throw failed(
         'the store is PostgreSQL',
         `pg_dump --format=custom --file='${to.replace(/\.db$/, '.dump')}' "$DATABASE_URL"`,

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { SECRET_SETTINGS, settingOf } from '../base/settings.ts'
 import { type Otlp, otlpSettings } from './otlp.ts'
 
 /** The deployment's settings, read once at start. Secrets are not among them: `world.env` opens those where they are used. */
@@ -48,12 +49,14 @@ export interface Config {
 type Env = Record<string, string | undefined>
 
 export function loadConfig(env: Env, cwd = process.cwd()): Config {
+  // A file that cannot be read must not be found out by the first call that needs it.
+  for (const name of SECRET_SETTINGS) settingOf(env, name)
   return {
     host: env.SVC_HOST ?? '127.0.0.1',
     port: whole(env, 'SVC_PORT', 8787, 0),
-    publicUrl: env.SVC_PUBLIC_URL ?? null,
+    publicUrl: env.SVC_PUBLIC_URL || null,
     dataDir: resolve(cwd, env.SVC_DATA_DIR ?? '.svc'),
-    databaseUrl: env.DATABASE_URL || null,
+    databaseUrl: settingOf(env, 'DATABASE_URL') || null,
     sqliteSync: oneOf(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: resolve(cwd, env.SVC_WEDGES_DIR ?? 'wedges'),
     blueprintsDir: resolve(cwd, env.SVC_BLUEPRINTS_DIR ?? 'blueprints'),
@@ -107,7 +110,7 @@ function oneOf<const T extends string>(env: Env, name: string, choices: readonly
 }
 
 function founderKey(env: Env): string | null {
-  const key = env.SVC_FOUNDER_API_KEY
+  const key = settingOf(env, 'SVC_FOUNDER_API_KEY')
   if (!key) return null
   if (!/^svc_key_[A-Za-z0-9_-]{20,}$/.test(key)) {
     throw new Error('SVC_FOUNDER_API_KEY must be svc_key_ and at least 20 letters or digits')

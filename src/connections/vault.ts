@@ -1,11 +1,10 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { type Envelope, type SecretPlace, SecretUnavailable, type Vault } from '../ctx/vault.ts'
 import type { World } from '../ctx/world.ts'
 
 /** The vault of this deployment. A key that is set but wrong stops the start; a missing one is replaced and told. */
 export function openVault(world: Pick<World, 'env' | 'log'>): Vault {
-  const text = keyText(world)
+  const text = world.env('SVC_SECRET_KEY')
   if (text !== undefined) return vaultWith(parseKey(text, 'SVC_SECRET_KEY'))
   world.log.warn('SVC_SECRET_KEY is not set: secrets are sealed with a key that is lost when this process ends')
   return { ...vaultWith(randomBytes(32)), ephemeral: true }
@@ -29,13 +28,6 @@ export function vaultWith(key: Buffer): Vault {
     open: (envelope, place) => open(key, kid, envelope, place),
     derive: (purpose) => Buffer.from(hkdfSync('sha256', key, '', `svc ${purpose}`, 32)),
   }
-}
-
-function keyText(world: Pick<World, 'env'>): string | undefined {
-  const file = world.env('SVC_SECRET_KEY_FILE')
-  const text = world.env('SVC_SECRET_KEY')
-  if (text !== undefined || !file) return text
-  return readFileSync(file, 'utf8')
 }
 
 function seal(key: Buffer, kid: string, value: string, place: SecretPlace): Envelope {

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import pino from 'pino'
 import { makeId } from '../base/ids.ts'
+import { settingOf } from '../base/settings.ts'
 import type { Clock, World } from './world.ts'
 
 /** The real world. */
@@ -14,7 +15,7 @@ export function systemWorld(logLevel: string): World {
       { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
       pino.destination({ fd: 2, sync: false }),
     ),
-    env: (name) => process.env[name],
+    env: (name) => settingOf(process.env, name),
   }
 }
 

@@ -7,7 +7,7 @@ export interface World {
   random: (bytes: number) => Uint8Array
   newId: (prefix: IdPrefix) => string
   log: Logger
-  /** Reads the service's own environment; used on the line that needs a secret, never kept. */
+  /** Reads the service's own settings; used on the line that needs a secret, never kept. */
   env: (name: string) => string | undefined
 }
 

@@ -110,4 +110,14 @@ describe('svc doctor', () => {
     expect(stdout).toMatch(/✗ secret key: SVC_SECRET_KEY is not 32 bytes in base64\n {4}export SVC_SECRET_KEY=/)
     expect(stdout).not.toContain('hunter2')
   })
+
+  test('looks for secrets in files too, and tells which file cannot be read', async () => {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'key'), `${SECRET_KEY}\n`)
+    const found = await svc(['doctor'], { cwd, env: { SVC_SECRET_KEY_FILE: join(cwd, 'key') } })
+    expect(found.stdout).toContain('secret key: set, 32 bytes')
+    const lost = await svc(['doctor'], { cwd, env: { DATABASE_URL_FILE: join(cwd, 'absent') } })
+    expect(lost.code).toBe(1)
+    expect(lost.stdout).toContain('DATABASE_URL_FILE cannot be read')
+  })
 })

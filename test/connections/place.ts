@@ -8,6 +8,7 @@ import { afterEach } from 'vitest'
 import { insertConnection } from '../../src/connections/rows.ts'
 import type { Connection } from '../../src/connections/rows.ts'
 import { vaultWith } from '../../src/connections/vault.ts'
+import { settingOf } from '../../src/base/settings.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
 import { Bells } from '../../src/ctx/bells.ts'
 import { newCounts } from '../../src/ctx/counts.ts'
@@ -111,7 +112,7 @@ export function outside(config: Config, env: Place['env'] = {}) {
   const world = {
     ...systemWorld('silent'),
     clock,
-    env: (name: string) => own[name],
+    env: (name: string) => settingOf(own, name),
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }),
   }
   return { config, world, clock, logged, env: own }

@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { SECRET_SETTINGS, settingOf } from '../../src/base/settings.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { mayReadEnv } from '../../src/connections/secret-ref.ts'
+
+function fileWith(text: string): string {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-setting-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  writeFileSync(join(dir, 'secret'), text)
+  return join(dir, 'secret')
+}
+
+test('a secret may lie in a file, and the environment goes before it', () => {
+  const file = fileWith('postgres://svc@db/svc\n')
+  expect(loadConfig({ DATABASE_URL_FILE: file }).databaseUrl).toBe('postgres://svc@db/svc')
+  expect(loadConfig({ DATABASE_URL_FILE: file, DATABASE_URL: '' }).databaseUrl).toBe('postgres://svc@db/svc')
+  expect(loadConfig({ DATABASE_URL_FILE: file, DATABASE_URL: 'postgres://other' }).databaseUrl).toBe('postgres://other')
+})
+
+test('a file that cannot be read stops the start', () => {
+  for (const name of SECRET_SETTINGS) {
+    expect(() => loadConfig({ [`${name}_FILE`]: '/nowhere/secret' })).toThrow(`${name}_FILE cannot be read`)
+  }
+})
+
+test('no other setting is read from a file, and no connection may name one of these', () => {
+  expect(settingOf({ SSL_CERT_FILE: fileWith('pem') }, 'SSL_CERT')).toBeUndefined()
+  expect([...SECRET_SETTINGS].filter((name) => mayReadEnv(name, null))).toEqual([])
+})
