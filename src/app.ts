@@ -24,12 +24,13 @@ import { serveSandboxPlane } from './planes/sandbox.ts'
 import { servePublicPlanes } from './planes/public.ts'
 import { VERSION } from './planes/version.ts'
 import { foldReports } from './reports/fold.ts'
-import { BEAT_MS, endLeftOvers, endLostRuns, renewLease } from './runs/leases.ts'
+import { BEAT_MS, endLeftOvers, endLostRuns, endRunsWithoutLease, openLease, renewLease } from './runs/leases.ts'
 import { dropReplicasBefore } from './runs/rows.ts'
 import { Runner } from './runs/runner.ts'
 import type { Driver } from './sandbox/driver.ts'
 import { pickDriver } from './sandbox/pick.ts'
 import { fireDueSchedules } from './schedules/fire.ts'
+import { StoreAway } from './store/away.ts'
 import { openStore } from './store/open.ts'
 import { dropKeysBefore } from './tasks/admission-rows.ts'
 import { pruneOldLogs } from './tasks/retention.ts'
@@ -83,7 +84,7 @@ export async function startApp(config: Config, world: World): Promise<App> {
       draining = true
       await close(() => http.close())
       await metrics?.close()
-      for (const loop of loops) await loop.stop()
+      await Promise.all(loops.map((loop) => loop.stop()))
       ctx.wedges.stop()
       await ctx.store.close()
     },
@@ -126,6 +127,7 @@ async function startWork(ctx: Ctx, picking: Promise<Driver>) {
 
 async function openContext(config: Config, world: World) {
   const store = await openStore(config, (message, err) => world.log.warn({ err }, message))
+  if (store.now) world.clock.follow?.(store.now)
   const wedges = await openShelf(config.wedgesDir, world.log)
   const ctx = {
     config,
@@ -162,13 +164,15 @@ const DAY_MS = 24 * 60 * 60_000
 /** What every replica does again and again; all of it is safe to do together. */
 function sweepers(ctx: Ctx): Loop[] {
   const { clock, log } = ctx.world
-  const startedAt = isoTime(clock.now())
+  const lease = openLease(ctx)
   const seen = new Map<string, number>()
   const { retentionDays } = ctx.config
   const sweep = (name: string, ms: number, work: () => Promise<unknown>) =>
-    every(clock, ms, work, (err) => log.error({ err }, `${name} failed`))
+    // That the store is away is told once, and not by everyone who notices.
+    every(clock, ms, work, (err) => err instanceof StoreAway || log.error({ err }, `${name} failed`))
   return [
-    sweep('lease', BEAT_MS, () => renewLease(ctx, startedAt)),
+    sweep('lease', BEAT_MS, () => renewLease(ctx, lease)),
+    sweep('lost lease', SWEEP_MS, async () => endRunsWithoutLease(ctx, lease)),
     sweep('lost runs', BEAT_MS, () => endLostRuns(ctx)),
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
     sweep('schedules', SWEEP_MS, () => fireDueSchedules(ctx)),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { audit } from '../audit/append.ts'
 import { canonical, type Json } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
-import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import { watch } from '../ctx/latch.ts'
 import { isoTime } from '../ctx/world.ts'
 import { append, RunOver, write } from '../events/append.ts'
@@ -23,7 +23,7 @@ export class Refused extends Problem {
 
 /** Asks the gate and waits for the answer. Only a row that says approved or auto_approved lets anything pass. */
 export async function ask(ctx: Ctx, run: AskingRun, request: GatedRequest): Promise<Approvals> {
-  const asked = await inTx(ctx, (tx) => putQuestion(tx, run, request))
+  const asked = await inTxAtLast(ctx, (tx) => putQuestion(tx, run, request), run.signal)
   const answered = asked.status === 'pending' ? await decision(ctx, asked.id, run.signal) : asked
   if (answered.status !== 'approved' && answered.status !== 'auto_approved') throw new Refused(answered.status)
   return answered

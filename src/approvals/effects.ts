@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { audit } from '../audit/append.ts'
 import { type ActionResult, act } from '../connections/act.ts'
 import type { Connection } from '../connections/rows.ts'
-import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { takeNumbers } from '../events/rows.ts'
 import type { Approvals, Effects } from '../store/tables.ts'
@@ -44,9 +44,10 @@ export async function performAction(
   const payload = approvedPayload(approval)
   // What leaves is what was decided, to the byte; anything else is refused.
   if (payloadHash(payload) !== approval.payload_sha256) throw new Refused('does not match its payload')
-  await inTx(ctx, (tx) => claim(tx, run, approval, connection))
+  await inTxAtLast(ctx, (tx) => claim(tx, run, approval, connection), run.signal)
   const result = await act(ctx, connection, { capability: approval.action, payload, idempotencyKey: approval.id })
-  await inTx(ctx, (tx) => settle(tx, run, approval, connection, result))
+  // It has happened: for as long as the process lives, its outcome will be written.
+  await inTxAtLast(ctx, (tx) => settle(tx, run, approval, connection, result))
   return result
 }
 
@@ -75,7 +76,9 @@ async function claim(tx: Tx, run: AskingRun, approval: Approvals, connection: Co
 async function settle(tx: Tx, run: AskingRun, approval: Approvals, connection: Connection, result: ActionResult) {
   const { outcome, status, error } = result
   const finished_at = isoTime(tx.world.clock.now())
-  await settleEffect(tx.db, { approval_id: approval.id, outcome, status, error, finished_at })
+  const [settled] = await settleEffect(tx.db, { approval_id: approval.id, outcome, status, error, finished_at })
+  // Taken for dead meanwhile: another replica has written that nobody knows.
+  if (!settled) return
   const { action, payload_sha256 } = approval
   const data = { action, connection_id: connection.id, payload_sha256, outcome, status, task_id: run.taskId }
   await audit(tx, approval.project_id, { kind: 'task', id: run.taskId }, 'action.executed', approval.id, data)

@@ -2,6 +2,7 @@ import type { Json } from '../base/json.ts'
 import { notFound, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
+import { untilBack } from '../store/away.ts'
 import { EgressError } from './egress.ts'
 import type { Reply } from './executors/executor.ts'
 import { requireExecutor } from './executors/table.ts'
@@ -31,7 +32,7 @@ export interface ActionResult {
 
 /** Does the action with the connection as it is now. Never throws for what went wrong outside. */
 export async function act(ctx: Ctx, granted: Pick<Connection, 'id'>, ask: ActionAsk): Promise<ActionResult> {
-  const connection = await findConnection(ctx.db, granted.id)
+  const connection = await untilBack(() => findConnection(ctx.db, granted.id))
   // Deleted since the run began: the grant does not outlive it.
   if (!connection) return failed(notFound('connection'))
   const result = await attempt(ctx, connection, ask)
@@ -42,7 +43,8 @@ export async function act(ctx: Ctx, granted: Pick<Connection, 'id'>, ask: Action
 async function attempt(ctx: Ctx, connection: Connection, ask: ActionAsk): Promise<ActionResult> {
   try {
     const send = requireExecutor(ctx, connection.kind, 'act')
-    const secret = await openSecret(ctx, connection)
+    // Nothing has left yet, and it is decided that it shall: a store that is away is waited for.
+    const secret = await untilBack(() => openSecret(ctx, connection))
     const reply = await send(ctx, { connection, secret, ...ask })
     const mask = maskOf([secret])
     return judged({ ...reply, body: mask.json(reply.body), error: reply.error && mask.text(reply.error) })

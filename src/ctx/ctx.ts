@@ -37,11 +37,27 @@ export interface Tx extends Ctx {
 }
 
 /** All or nothing; bells ring and frames fly only after the commit. The work awaits only the database. */
-export async function inTx<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+export function inTx<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return commit(ctx, work, (attempt) => ctx.store.transact(attempt))
+}
+
+/**
+ * Like `inTx`, for what has happened already and must be written: while the store is away it waits, until the signal
+ * fires if there is one, and then does it exactly once.
+ */
+export function inTxAtLast<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return commit(ctx, work, (attempt) => ctx.store.outlast(attempt, signal))
+}
+
+async function commit<T>(
+  ctx: Ctx,
+  work: (tx: Tx) => Promise<T>,
+  transact: (attempt: (db: Db) => Promise<T>) => Promise<T>,
+): Promise<T> {
   if ('afterCommit' in ctx) throw new Error('a transaction was opened inside a transaction')
   let topics: string[] = []
   let calls: (() => void)[] = []
-  const result = await ctx.store.transact((db) => {
+  const result = await transact((db) => {
     // The store may run the work again: only the attempt that commits is heard.
     topics = []
     calls = []

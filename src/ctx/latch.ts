@@ -1,3 +1,4 @@
+import { StoreAway } from '../store/away.ts'
 import type { Ctx } from './ctx.ts'
 
 /** Remembers that somebody rang until somebody has waited for it. */
@@ -32,7 +33,7 @@ interface Watch<T> {
 
 /**
  * Looks, and looks again at each ring, until there is something to see; null when the signal fires first. The bell is
- * heard from before the first look, so nothing slips in between.
+ * heard from before the first look, so nothing slips in between. While the store is away there is nothing to see.
  */
 export async function watch<T>(ctx: Ctx, { bell, signal, pollMs, look }: Watch<T>): Promise<T | null> {
   const latch = new Latch()
@@ -40,7 +41,7 @@ export async function watch<T>(ctx: Ctx, { bell, signal, pollMs, look }: Watch<T
   signal.addEventListener('abort', latch.ring)
   try {
     for (;;) {
-      const seen = await look()
+      const seen = await look().catch(notSeen)
       if (seen !== null || signal.aborted) return seen
       const cancel = ctx.store.kind === 'postgres' ? ctx.world.clock.after(pollMs, latch.ring) : null
       await latch.passed()
@@ -50,4 +51,9 @@ export async function watch<T>(ctx: Ctx, { bell, signal, pollMs, look }: Watch<T
     unhear()
     signal.removeEventListener('abort', latch.ring)
   }
+}
+
+function notSeen(error: unknown): null {
+  if (error instanceof StoreAway) return null
+  throw error
 }

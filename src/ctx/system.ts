@@ -7,10 +7,11 @@ import type { Clock, World } from './world.ts'
 /** The real world. */
 export function systemWorld(logLevel: string): World {
   const random = pooledRandom()
+  const clock = systemClock()
   return {
-    clock: systemClock,
+    clock,
     random,
-    newId: (prefix) => makeId(prefix, Date.now(), random),
+    newId: (prefix) => makeId(prefix, clock.now(), random),
     log: pino(
       { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
       pino.destination({ fd: 2, sync: false }),
@@ -19,12 +20,20 @@ export function systemWorld(logLevel: string): World {
   }
 }
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  after(ms, call) {
-    const timer = setTimeout(call, ms)
-    return () => clearTimeout(timer)
-  },
+const machineTime = () => Date.now()
+
+function systemClock(): Clock {
+  let now = machineTime
+  return {
+    now: () => now(),
+    follow(other) {
+      now = other
+    },
+    after(ms, call) {
+      const timer = setTimeout(call, ms)
+      return () => clearTimeout(timer)
+    },
+  }
 }
 
 /** A call into the operating system for each id would cost more than the id. */

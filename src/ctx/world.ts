@@ -14,6 +14,8 @@ export interface World {
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
+  /** Takes the time from elsewhere from now on: of the store, so that all replicas agree. A test's own clock does not. */
+  follow?(now: () => number): void
   /** Calls once after so many milliseconds, unless cancelled by the returned function. */
   after(ms: number, call: () => void): () => void
 }

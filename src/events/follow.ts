@@ -1,6 +1,7 @@
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Chunk, Seat } from '../ctx/tails.ts'
 import { errorFrame } from '../http/sse.ts'
+import { untilBack } from '../store/away.ts'
 import { chunkOf, clientText, prunedFrame } from './frames.ts'
 import { readEvents, readHeads } from './rows.ts'
 
@@ -41,7 +42,8 @@ async function* replayThenLive(
   while (!gone.aborted) {
     // Listen before reading: what is committed in between waits in the seat instead of slipping through.
     seat.listen()
-    const rows = await readEvents(ctx.db, { task_id: taskId, after: cursor })
+    const page = { task_id: taskId, after: cursor }
+    const rows = await untilBack(() => readEvents(ctx.db, page), gone)
     if (rows.length > 0) {
       seat.ignore()
       const chunk = chunkOf(rows)

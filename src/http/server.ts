@@ -1,6 +1,7 @@
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { badRequest, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { StoreAway } from '../store/away.ts'
 import { answerUnreadable } from './client-error.ts'
 import { countAnswer, countFor, countTime, whileStreaming } from './count-answers.ts'
 import { judgeBody, judgeQuery } from './judge.ts'
@@ -144,8 +145,9 @@ function answerError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRe
     .send({ error: problem.message, ...problem.extra })
 }
 
-/** Fastify's own refusals, in our words. */
-function asProblem(error: FastifyError): Problem | null {
+/** A store that is away, and Fastify's own refusals, in our words. */
+function asProblem(error: FastifyError | StoreAway): Problem | null {
+  if (error instanceof StoreAway) return new Problem(503, error.message, { headers: { 'retry-after': '1' } })
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem(413, 'body is larger than 1 MiB')
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem(415, 'content type must be application/json')
   if (error.code === 'FST_ERR_BAD_URL') return badRequest('path is not valid')

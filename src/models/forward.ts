@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
 import type { Wire } from '../base/protocol.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTxAtLast } from '../ctx/ctx.ts'
 import { RunOver } from '../events/append.ts'
 import { Answer, StreamAnswer } from '../http/route.ts'
 import { charge } from '../tasks/charge.ts'
@@ -160,7 +160,7 @@ async function settle(ctx: Ctx, { run, reserved, rate }: Call, usage: Usage): Pr
     unpriced: !rate.priced,
   }
   try {
-    await inTx(ctx, (tx) => charge(tx, run, cost))
+    await inTxAtLast(ctx, (tx) => charge(tx, run, cost))
   } catch (error) {
     if (!(error instanceof RunOver)) throw error
   } finally {

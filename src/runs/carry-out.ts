@@ -1,9 +1,10 @@
 import { grantFor, missingConnections } from '../connections/grants.ts'
-import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { RunOver, write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
 import { chooseModel } from '../models/choose.ts'
+import { untilBack } from '../store/away.ts'
 import { constraintsOf, inputOf, toolsOf } from '../tasks/record.ts'
 import { startRunning } from '../tasks/state-rows.ts'
 import type { TaskError } from '../tasks/status.ts'
@@ -24,6 +25,8 @@ export interface Workplace {
   pool: CellPool
   /** The name of the sandbox, for `task.created`. */
   sandbox: string
+  /** Fires when nothing is waited for any more: the process goes. */
+  stopping: AbortSignal
   /** Makes the run known by its tokens, until the returned function is called. */
   admit(run: Run): () => void
 }
@@ -33,7 +36,7 @@ export async function carryOut(place: Workplace, claimed: Claimed): Promise<void
   const { ctx } = place
   const { task } = claimed
   try {
-    const parts = await gather(ctx, task)
+    const parts = await untilBack(() => gather(ctx, task), place.stopping)
     if ('reason' in parts) return await fail(ctx, { taskId: task.id, epoch: task.epoch }, parts)
     await carryOutRun(place, openRun(ctx, task, parts), claimed)
   } catch (error) {
@@ -51,9 +54,10 @@ async function carryOutRun(place: Workplace, run: Run, { task, begun }: Claimed)
   let cell: OpenCell | null = null
   try {
     cell = await cellFor(pool, run)
-    run.cellId = cell.id
-    const brief = await briefFor(ctx, run, cell.socketInside)
-    if (!begun) await inTx(ctx, (tx) => begin(tx, task, place.sandbox))
+    const { id, socketInside } = cell
+    run.cellId = id
+    const brief = await untilBack(() => briefFor(ctx, run, socketInside), place.stopping)
+    if (!begun) await inTxAtLast(ctx, (tx) => begin(tx, task, place.sandbox), place.stopping)
     const outcome = await converse(ctx, run, cell, brief)
     // From here on the tokens are good for nothing, whatever the agent still tries.
     dismiss()

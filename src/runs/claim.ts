@@ -1,4 +1,4 @@
-import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { claimAs, nextQueuedProject, type QueuedTask, queuedUpTo } from './rows.ts'
 
@@ -19,15 +19,17 @@ export interface Starter {
 /**
  * Takes queued tasks, project after project, so that one with a long queue does not starve the others. `turn` is the
  * project that was served last. A claim raises the epoch: whoever held the task before cannot write any more. A task
- * that can begin at once does so in the same transaction: one flush to disk instead of two.
+ * that can begin at once does so in the same transaction: one flush to disk instead of two. A claim that was committed
+ * when the connection broke is known as one: nobody else would carry its tasks out.
  */
 export function claimTasks(
   ctx: Ctx,
   turn: string,
   most: number,
   starter: Starter,
+  signal: AbortSignal,
 ): Promise<{ tasks: Claimed[]; turn: string }> {
-  return inTx(ctx, async (tx) => {
+  const claimSome = async (tx: Tx) => {
     const tasks: Claimed[] = []
     let last = turn
     while (tasks.length < most) {
@@ -44,7 +46,8 @@ export function claimTasks(
       tasks.filter(({ begun }) => begun).map(({ task }) => task),
     )
     return { tasks, turn: last }
-  })
+  }
+  return inTxAtLast(ctx, claimSome, signal)
 }
 
 async function claim(tx: Tx, task: QueuedTask, begun: boolean): Promise<Claimed> {

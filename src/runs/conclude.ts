@@ -2,7 +2,7 @@ import { endTask } from '../approvals/settle.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { schemaErrors } from '../base/schema.ts'
 import { appendReply } from '../clients/reply.ts'
-import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { NewEvent } from '../events/types.ts'
 import type { Artifacts } from '../store/tables.ts'
@@ -12,12 +12,13 @@ import type { TaskError } from '../tasks/status.ts'
 import type { NewArtifact } from './agent-lines.ts'
 import { outputSchema } from './brief.ts'
 import type { Outcome } from './converse.ts'
+import { INTERRUPTED } from './leases.ts'
 import type { Run } from './run.ts'
 
-/** Judges how a run ended and writes it down, once, fenced by the run's epoch. */
+/** Judges how a run ended and writes it down, once, fenced by the run's epoch, as soon as the store takes it. */
 export async function conclude(ctx: Ctx, run: Run, outcome: Outcome): Promise<void> {
-  // Whoever ended it from outside has written the end.
-  if (outcome.kind === 'ended') return
+  // Whoever ended it from outside has written the end; but of a lease that ran out perhaps nobody knows.
+  if (outcome.kind === 'ended') return run.endedBy === 'lost_lease' ? interrupt(ctx, run) : undefined
   if (outcome.kind === 'output') return concludeOutput(ctx, run, outcome.output, outcome)
   await fail(ctx, run, reasonOf(run, outcome), outcome.unwritten)
 }
@@ -28,7 +29,11 @@ export async function fail(
   error: TaskError,
   events: NewEvent[] = [],
 ): Promise<void> {
-  await inTx(ctx, (tx) => endTask(tx, run.taskId, { status: 'failed', error, events }, run.epoch))
+  await inTxAtLast(ctx, (tx) => endTask(tx, run.taskId, { status: 'failed', error, events }, run.epoch))
+}
+
+async function interrupt(ctx: Ctx, { taskId, epoch }: Run): Promise<void> {
+  await inTxAtLast(ctx, (tx) => endTask(tx, taskId, INTERRUPTED, epoch))
 }
 
 function reasonOf(run: Run, outcome: Exclude<Outcome, { kind: 'output' | 'ended' }>): TaskError {
@@ -65,7 +70,7 @@ async function concludeOutput(
     output,
     events: [...unwritten, validated, ...rows.map(artifactCreated)],
   }
-  await inTx(ctx, (tx) => succeed(tx, run, ending, rows))
+  await inTxAtLast(ctx, (tx) => succeed(tx, run, ending, rows))
 }
 
 /** A task that waits for a person cannot succeed; without its agent it would wait for nothing. */

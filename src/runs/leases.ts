@@ -16,15 +16,38 @@ export const INTERRUPTED: Ending = {
   error: { reason: 'interrupted', message: 'the run was interrupted by a restart' },
 }
 
+/** A replica's right to its runs. */
+export interface Lease {
+  startedAt: string
+  /** When it was last renewed, by this machine's steady clock: it runs out whether or not anything can be heard. */
+  renewed: number
+}
+
+export const openLease = (ctx: Ctx): Lease => ({
+  startedAt: isoTime(ctx.world.clock.now()),
+  renewed: performance.now(),
+})
+
 /** Says that this replica lives, and ends here whatever was taken from it meanwhile. */
-export async function renewLease(ctx: Ctx, startedAt: string): Promise<void> {
+export async function renewLease(ctx: Ctx, lease: Lease): Promise<void> {
+  const asked = performance.now()
   await inTx(ctx, (tx) =>
-    beat(tx.db, { id: ctx.replica, started_at: startedAt, seen_at: isoTime(tx.world.clock.now()) }),
+    beat(tx.db, { id: ctx.replica, started_at: lease.startedAt, seen_at: isoTime(tx.world.clock.now()) }),
   )
+  lease.renewed = asked
   const running = ctx.live.all()
   if (running.length === 0) return
   const mine = new Map((await activeTasksOf(ctx.db, { replica: ctx.replica })).map((task) => [task.id, task.epoch]))
   for (const run of running) if (mine.get(run.taskId) !== run.epoch) run.end('lost_lease')
+}
+
+/**
+ * Ends the runs of a replica that could not renew its lease: others may have ended their tasks by now, and an agent
+ * that goes on would only cost money. A SQLite file has one user, from whom nobody takes anything.
+ */
+export function endRunsWithoutLease(ctx: Ctx, lease: Lease): void {
+  if (ctx.store.kind === 'sqlite' || performance.now() - lease.renewed < LEASE_MS) return
+  for (const run of ctx.live.all()) run.end('lost_lease')
 }
 
 /** Ends what dead replicas left behind. Safe for every replica to do at once: each task ends once. */

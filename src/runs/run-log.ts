@@ -1,11 +1,11 @@
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTxAtLast } from '../ctx/ctx.ts'
 import { append, RunOver } from '../events/append.ts'
 import type { NewEvent } from '../events/types.ts'
 
 /**
  * What an agent says, on its way into the log. The first line waits for company about half as long as a commit takes,
  * and lines that arrive while one is under way join the next: a chatty agent costs few commits, and a short run often
- * none but the one that ends it.
+ * none but the one that ends it. While the store is away the lines wait, and are written in their order when it is back.
  */
 export class RunLog {
   #waiting: NewEvent[] = []
@@ -13,7 +13,7 @@ export class RunLog {
   #writing: Promise<void> | null = null
   readonly #ctx: Ctx
   readonly #run: { taskId: string; epoch: number }
-  /** Resolves with the cause when nothing more can be written: the run is over, or the store fails. */
+  /** Resolves with the cause when nothing more can be written: the run is over, or the store refuses. */
   readonly lost: Promise<unknown>
   #lose: (error: unknown) => void = () => {}
   #hurry: () => void = () => {}
@@ -55,7 +55,7 @@ export class RunLog {
     try {
       await this.#company()
       while (this.#waiting.length > 0 && !this.#closing) {
-        const written = await inTx(this.#ctx, async (tx) => {
+        const written = await inTxAtLast(this.#ctx, async (tx) => {
           const events = this.#waiting.slice(0, MOST_TOGETHER)
           await append(tx, this.#run, events)
           return events.length

@@ -15,6 +15,8 @@ import type { Run } from './run.ts'
 /** Queued work that no bell told of is found by looking. */
 const POLL_MS = 1_000
 const DRAIN_MS = 10_000
+/** A run whose end cannot be written must not hold the process. */
+const LAST_MS = 3_000
 
 /** Takes tasks from the queue and carries them out, as many at a time as the deployment allows. */
 export class Runner implements Loop {
@@ -30,7 +32,7 @@ export class Runner implements Loop {
   #turn = ''
   #claiming: Promise<void> | null = null
   #again = false
-  #stopping = false
+  readonly #stopping = new AbortController()
   #unhear = () => {}
   #cancelPoll = () => {}
 
@@ -38,7 +40,8 @@ export class Runner implements Loop {
     this.#ctx = ctx
     this.#doors = new WeakMap()
     this.pool = new CellPool({ ...maker, ctx, driver, doors: this.#doors })
-    this.#place = { ctx, pool: this.pool, sandbox: driver.kind, admit: (run) => this.#admit(run) }
+    const stopping = this.#stopping.signal
+    this.#place = { ctx, pool: this.pool, sandbox: driver.kind, stopping, admit: (run) => this.#admit(run) }
     this.#starter = starterAt(this.#place)
   }
 
@@ -50,16 +53,18 @@ export class Runner implements Loop {
 
   /** Takes no new work, gives what runs ten seconds, then ends it as interrupted. Queued tasks stay queued. */
   async stop(): Promise<void> {
-    this.#stopping = true
+    this.#stopping.abort()
     this.#unhear()
     this.#cancelPoll()
     await this.#claiming
     await Promise.race([Promise.allSettled(this.#carrying), sleep(this.#ctx.world.clock, DRAIN_MS)])
     for (const run of this.#ctx.live.all()) {
-      await inTx(this.#ctx, (tx) => endTask(tx, run.taskId, INTERRUPTED, run.epoch))
+      // With the store away nobody can write it now; whoever finds this replica silent will.
+      const ending = inTx(this.#ctx, (tx) => endTask(tx, run.taskId, INTERRUPTED, run.epoch))
+      await ending.catch((err) => this.#ctx.world.log.error({ err, task: run.taskId }, 'run not ended'))
       run.end('interrupted')
     }
-    await Promise.allSettled(this.#carrying)
+    await Promise.race([Promise.allSettled(this.#carrying), sleep(this.#ctx.world.clock, LAST_MS)])
     await this.pool.close()
   }
 
@@ -89,9 +94,9 @@ export class Runner implements Loop {
 
   async #claimFree(): Promise<void> {
     const free = this.#ctx.config.maxConcurrentTasks - this.#working()
-    if (free <= 0 || this.#stopping) return
+    if (free <= 0 || this.#stopping.signal.aborted) return
     try {
-      const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free, this.#starter)
+      const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free, this.#starter, this.#place.stopping)
       this.#turn = turn
       for (const task of tasks) this.#carry(task)
     } catch (error) {

@@ -13,7 +13,7 @@ import { sentMail } from '../clients/sent-mail.ts'
 import { requireExecutor } from '../connections/executors/table.ts'
 import { pickConnection } from '../connections/grants.ts'
 import { readThrough } from '../connections/read-through.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, inTxAtLast } from '../ctx/ctx.ts'
 import { append } from '../events/append.ts'
 import { json, jsonObject } from '../http/judge.ts'
 import { pageQuery } from '../http/page.ts'
@@ -65,7 +65,7 @@ export const postAction: SandboxRoute = route('POST', '/v1/internal/actions/:cap
 /** A mail that a thread's task sent belongs to the thread too. */
 async function keepMail(ctx: Ctx, run: Run, payload: Json): Promise<void> {
   const mail = sentMail(payload)
-  if (run.task.thread_id && mail) await inTx(ctx, (tx) => keepSentMail(tx, run.task, mail))
+  if (run.task.thread_id && mail) await inTxAtLast(ctx, (tx) => keepSentMail(tx, run.task, mail))
 }
 
 const ReadAsked = z.object({
@@ -86,7 +86,8 @@ async function readOnce(ask: Parameters<SandboxRoute['run']>[0], asked: z.infer<
   // One that failed on its way may have been seen by the other side: it is audited like any other.
   const told = result instanceof Problem ? { status: null, error: result.message } : { status: result.status }
   const actor = { kind: 'task', id: run.taskId } as const
-  await inTx(ctx, (tx) => audit(tx, run.projectId, actor, 'read.executed', connection.id, { capability, ...told }))
+  const entry = { capability, ...told }
+  await inTxAtLast(ctx, (tx) => audit(tx, run.projectId, actor, 'read.executed', connection.id, entry), run.signal)
   if (result instanceof Problem) throw result
   return result
 }

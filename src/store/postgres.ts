@@ -1,52 +1,91 @@
-import { randomUUID } from 'node:crypto'
-import { Kysely, PostgresDialect } from 'kysely'
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { StoreAway, toldApart, untilBack } from './away.ts'
+import { answeredIn, BellWire } from './bell-wire.ts'
 import { migrate } from './migrations.ts'
+import { ConnectionPool, type PoolLimits } from './postgres-pool.ts'
 import type { Db, Store } from './store.ts'
+import { StoreClock, WHAT_TIME } from './store-clock.ts'
 import type { Tables } from './tables.ts'
 
 type Warn = (message: string, error: unknown) => void
 
+export const POOL_LIMITS: PoolLimits = { connections: 20, statementMs: 30_000 }
+
 /** Any number of replicas share one PostgreSQL; bells cross between them by NOTIFY. */
-export async function openPostgres(url: string, warn: Warn): Promise<Store> {
+export async function openPostgres(url: string, warn: Warn, limits = POOL_LIMITS): Promise<Store> {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 20,
-    statement_timeout: 30_000,
-    connectionTimeoutMillis: 10_000,
-  })
-  // Without a listener an idle connection that the server drops would end the process.
-  pool.on('error', (error) => warn('database connection lost', error))
-  const db: Db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  await migrate(db)
-  const wire = new BellWire(url, pool, warn)
+  await migrateOnce(url)
+  const connections = new ConnectionPool(url, limits, warn)
+  const { pool } = connections
+  const db: Db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connections.lending() }) })
+  const clock = new StoreClock()
+  await tellTime(pool, clock)
+  const wire = new BellWire({ url, pool, clock, warn, silent: () => connections.drop() })
   return {
     kind: 'postgres',
     db,
     transact: (work) => transactAgain(db, work),
+    outlast: (work, signal) => outlast(pool, db, work, signal),
+    now: () => clock.now(),
     // The server gathers commits by itself.
     commitMs: () => 0,
     async ping() {
-      await pool.query('select 1')
+      if (!(await answeredIn(PING_MS, pool.query('select 1')))) throw new StoreAway(`no answer in ${PING_MS} ms`)
     },
     tell: (topics) => wire.tell(topics),
-    hear: (listener) => wire.hear(listener),
+    hear: (listener) => void wire.hear(listener),
     async close() {
-      await wire.close()
+      wire.close()
       await db.destroy()
+      if (
+        !(await answeredIn(
+          LAST_MS,
+          pool.end().then(() => true),
+        ))
+      )
+        connections.drop()
     },
   }
+}
+
+const PING_MS = 3_000
+/** What is still asked when the process goes. */
+const LAST_MS = 3_000
+
+/** On a connection of its own: to build an index on much data may take its time. */
+async function migrateOnce(url: string): Promise<void> {
+  const db: Db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),
+  })
+  try {
+    await migrate(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function tellTime(pool: pg.Pool, clock: StoreClock): Promise<void> {
+  await pool.query('select 1')
+  const asked = performance.now()
+  const { rows } = await pool.query<{ ms: number }>(WHAT_TIME)
+  clock.heard(rows[0]?.ms ?? Date.now(), asked, performance.now())
 }
 
 const DEADLOCK = '40P01'
 const SERIALIZATION = '40001'
 const MOST_ATTEMPTS = 4
 
-async function transactAgain<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
+/** A transaction that was told to commit when the connection broke. */
+interface Cut<T> {
+  xid: string
+  value: T
+}
+
+async function transactAgain<T>(db: Db, work: (db: Db) => Promise<T>, cut?: (cut: Cut<T>) => void): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.transaction().execute(work)
+      return await transact(db, work, cut)
     } catch (error) {
       const code = error instanceof pg.DatabaseError ? error.code : undefined
       if ((code !== DEADLOCK && code !== SERIALIZATION) || attempt === MOST_ATTEMPTS) throw error
@@ -54,81 +93,60 @@ async function transactAgain<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T
   }
 }
 
-const CHANNEL = 'svc_bells'
-const MOST_PAYLOAD = 7_000
-const RECONNECT_MS = 500
-
-/**
- * Told after the commit and outside of it: NOTIFY inside a transaction takes a lock that all commits of the database
- * share. What a crash swallows is found by polling.
- */
-class BellWire {
-  #topics = new Set<string>()
-  #sending = false
-  #closed = false
-  #listener: pg.Client | null = null
-  /** Marks what this replica told, so that it does not hear itself. */
-  readonly #origin = randomUUID()
-  readonly #url: string
-  readonly #pool: pg.Pool
-  readonly #warn: Warn
-
-  constructor(url: string, pool: pg.Pool, warn: Warn) {
-    this.#url = url
-    this.#pool = pool
-    this.#warn = warn
-  }
-
-  tell(topics: string[]): void {
-    for (const topic of topics) this.#topics.add(topic)
-    if (!this.#sending && !this.#closed) void this.#send()
-  }
-
-  async #send(): Promise<void> {
-    this.#sending = true
-    await new Promise(setImmediate)
-    while (this.#topics.size > 0 && !this.#closed) {
-      const payload = `${this.#origin} ${takeUpTo(this.#topics, MOST_PAYLOAD)}`
-      await this.#pool
-        .query('select pg_notify($1, $2)', [CHANNEL, payload])
-        .catch((error) => this.#warn('bells not told', error))
+function transact<T>(db: Db, work: (db: Db) => Promise<T>, cut?: (cut: Cut<T>) => void): Promise<T> {
+  return db.connection().execute(async (one) => {
+    const xid = cut ? await beginKnown(one) : await say(one, 'begin')
+    let value: T
+    try {
+      value = await work(one)
+    } catch (error) {
+      // On a connection that is lost the server does it.
+      await say(one, 'rollback').catch(() => {})
+      throw error
     }
-    this.#sending = false
-  }
-
-  hear(listener: (topic: string) => void): void {
-    const client = new pg.Client({ connectionString: this.#url })
-    this.#listener = client
-    client.on('notification', ({ payload }) => {
-      const [origin, ...topics] = payload?.split(' ') ?? []
-      if (origin !== this.#origin) for (const topic of topics) listener(topic)
-    })
-    client.on('error', (error) => this.#warn('bells not heard', error))
-    client.once('end', () => {
-      if (!this.#closed) setTimeout(() => this.#closed || this.hear(listener), RECONNECT_MS).unref()
-    })
-    client
-      .connect()
-      .then(() => client.query(`listen ${CHANNEL}`))
-      .catch((error) => {
-        this.#warn('bells not heard', error)
-        client.end().catch(() => {})
-      })
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true
-    await this.#listener?.end().catch(() => {})
-  }
+    try {
+      await say(one, 'commit')
+    } catch (error) {
+      if (error instanceof StoreAway && typeof xid === 'string') cut?.({ xid, value })
+      throw error
+    }
+    return value
+  })
 }
 
-/** Moves topics out of the set until the payload is full. Topics contain no blanks. */
-function takeUpTo(topics: Set<string>, most: number): string {
-  let payload = ''
-  for (const topic of topics) {
-    if (payload.length + topic.length + 1 > most) break
-    payload = payload ? `${payload} ${topic}` : topic
-    topics.delete(topic)
-  }
-  return payload
+/**
+ * Does the work once, however long the store is away. When the connection breaks during the commit, the server is asked
+ * afterwards what became of that very transaction; only one that is not there is done again.
+ */
+function outlast<T>(pool: pg.Pool, db: Db, work: (db: Db) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  let last: Cut<T> | null = null
+  return untilBack(async () => {
+    if (last && (await committed(pool, last.xid))) return last.value
+    last = null
+    return transactAgain(db, work, (cut) => {
+      last = cut
+    })
+  }, signal)
+}
+
+async function committed(pool: pg.Pool, xid: string): Promise<boolean> {
+  const asking = pool.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [xid])
+  const { rows } = await asking.catch((error) => {
+    throw toldApart(error)
+  })
+  // It has not noticed yet that it is alone.
+  if (rows[0]?.status === 'in progress') throw new StoreAway('a commit is still under way')
+  return rows[0]?.status === 'committed'
+}
+
+async function say(one: Db, words: string): Promise<null> {
+  await one.executeQuery(CompiledQuery.raw(words))
+  return null
+}
+
+/** In one message with the begin, so that it costs no way of its own. */
+async function beginKnown(one: Db): Promise<string> {
+  const known = CompiledQuery.raw('begin; select pg_current_xact_id()::text as xid')
+  const { rows } = await one.executeQuery<{ xid: string }>(known)
+  return rows[0]?.xid ?? ''
 }

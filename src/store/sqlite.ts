@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Kysely, SqliteDialect } from 'kysely'
+import { StoreAway, toldApart, untilBack } from './away.ts'
 import { DirectAdapter } from './dialect.ts'
 import { migrate } from './migrations.ts'
 import type { Db, Store } from './store.ts'
@@ -23,8 +24,10 @@ export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Prom
     kind: 'sqlite',
     db: reading,
     transact: (work) => lane.transact(work),
+    outlast: (work, signal) => untilBack(() => lane.transact(work), signal),
+    now: null,
     commitMs: () => lane.commitMs,
-    ping: () => lane.transact(async () => {}),
+    ping: () => lane.ping(),
     tell: () => {},
     hear: () => {},
     async close() {
@@ -76,6 +79,8 @@ class CommitLane {
   #draining: Promise<void> | null = null
   #closed = false
   commitMs = 0
+  /** A write has failed since the last one that was tried for its own sake. */
+  #refused = false
   /** Whether rows can be seen on this connection that are not committed. */
   open = false
   readonly #handle: Handle
@@ -92,6 +97,13 @@ class CommitLane {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
       this.#draining ??= this.#drain()
     })
+  }
+
+  /** Where a write failed, only a write shows that the disk takes them again. */
+  async ping(): Promise<void> {
+    const refused = this.#refused
+    await this.transact(async () => refused && this.#handle.exec('pragma user_version = 0'))
+    if (refused) this.#refused = false
   }
 
   /** Takes no more, and resolves when what was taken is done. */
@@ -119,13 +131,22 @@ class CommitLane {
       this.#handle.exec('commit')
       this.commitMs += (performance.now() - began - this.commitMs) / 8
     } catch (error) {
-      if (this.#handle.inTransaction()) this.#handle.exec('rollback')
+      this.#refused ||= error instanceof StoreAway
+      this.#rollBack()
       for (const member of members) member.reject(error)
       return
     } finally {
       this.open = false
     }
     for (const settle of done) settle()
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#handle.inTransaction()) this.#handle.exec('rollback')
+    } catch {
+      // The next begin tells.
+    }
   }
 
   /** Runs one transaction and returns what to say once the commit is through. */
@@ -136,6 +157,9 @@ class CommitLane {
       this.#handle.exec('release member')
       return () => resolve(value)
     } catch (error) {
+      this.#refused ||= error instanceof StoreAway
+      // A disk that is full may end the whole transaction, and with it what the others did.
+      if (!this.#handle.inTransaction()) throw error
       this.#handle.exec('rollback to member')
       this.#handle.exec('release member')
       return () => reject(error)
@@ -176,7 +200,7 @@ function openHandle(path: string, sync: 'full' | 'normal'): Handle {
     pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory`)
   const statements = new Map<string, Statement>()
   return {
-    exec: (statement) => database.exec(statement),
+    exec: (statement) => orAway(() => database.exec(statement)),
     inTransaction: () => database.isTransaction,
     close: () => database.close(),
     prepare(text) {
@@ -200,9 +224,17 @@ function adapt(statement: NativeStatement): Statement {
   const rows = rowsOf(statement)
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => rows(statement.all(...(parameters as Given))),
-    run: (parameters) => statement.run(...(parameters as Given)),
-    iterate: (parameters) => rows(statement.all(...(parameters as Given))).values(),
+    all: (parameters) => rows(orAway(() => statement.all(...(parameters as Given)))),
+    run: (parameters) => orAway(() => statement.run(...(parameters as Given))),
+    iterate: (parameters) => rows(orAway(() => statement.all(...(parameters as Given)))).values(),
+  }
+}
+
+function orAway<T>(call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    throw toldApart(error)
   }
 }
 

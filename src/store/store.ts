@@ -13,6 +13,13 @@ export interface Store {
    * change nothing but rows.
    */
   transact<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /**
+   * Like `transact`, but while the store is away it waits for it, and what was committed when the connection broke is
+   * not done again. The signal ends the waiting, not the work.
+   */
+  outlast<T>(work: (db: Db) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** The time that all replicas share; null where there is but one. */
+  readonly now: (() => number) | null
   /** What a commit costs of late, in milliseconds: as long as it pays to wait for company. */
   readonly commitMs: () => number
   /** Rejects while the store cannot be reached or written. */

@@ -52,11 +52,12 @@ export class Proxy {
 
   /**
    * The next connection that sends `words` dies of it: before the database hears them, or after it has answered and
-   * before the service hears that. Resolves when it has happened.
+   * before the service hears that. With `once`, only after it has sent those words too. Resolves when it has happened.
    */
-  cutAt(words: string, moment: 'before' | 'after'): Promise<void> {
+  cutAt(words: string, moment: 'before' | 'after', once = ''): Promise<void> {
+    for (const pair of this.#pairs) pair.warned = once === ''
     return new Promise((sprung) => {
-      this.#trap = { words, moment, sprung }
+      this.#trap = { words, moment, once, sprung }
     })
   }
 
@@ -74,7 +75,7 @@ export class Proxy {
 
   #join(near: Socket): void {
     if (this.#way === 'refused') return void near.resetAndDestroy()
-    const pair: Pair = { near, far: connect(this.#upstream), mute: false, doomed: null }
+    const pair: Pair = { near, far: connect(this.#upstream), mute: false, warned: !this.#trap?.once, doomed: null }
     this.#pairs.add(pair)
     near.setNoDelay()
     near.on('data', (piece) => this.#sent(pair, piece))
@@ -86,7 +87,8 @@ export class Proxy {
 
   #sent(pair: Pair, piece: Buffer): void {
     const trap = this.#trap
-    if (trap && piece.includes(trap.words)) {
+    if (trap?.once && piece.includes(trap.once)) pair.warned = true
+    if (trap && pair.warned && piece.includes(trap.words)) {
       this.#trap = null
       if (trap.moment === 'before') return this.#spring(pair, trap)
       pair.doomed = trap
@@ -129,12 +131,15 @@ interface Pair {
   far: Socket
   /** What is said on it is heard by nobody. */
   mute: boolean
+  /** It has said what makes the trap ready. */
+  warned: boolean
   doomed: Trap | null
 }
 
 interface Trap {
   words: string
   moment: 'before' | 'after'
+  once: string
   sprung: () => void
 }
 

@@ -1,0 +1,75 @@
+/** The store cannot be reached or written right now. Nothing is wrong with what was asked: later it may go well. */
+export class StoreAway extends Error {
+  constructor(cause: unknown) {
+    super('the store cannot be reached right now: try again', { cause })
+  }
+}
+
+/** The error as it is, or as `StoreAway` when that is what it says. */
+export function toldApart(error: unknown): unknown {
+  return error instanceof StoreAway || !saysAway(error) ? error : new StoreAway(error)
+}
+
+/** Tries again for as long as the store is away, or until the signal fires. By the real clock: it is the world that heals. */
+export async function untilBack<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof StoreAway) || signal?.aborted) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+  }
+}
+
+const AGAIN_MS = 250
+
+function saysAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code, errcode, syscall } = error as Error & { code?: unknown; errcode?: unknown; syscall?: unknown }
+  if (typeof errcode === 'number') return SQLITE.has(errcode & 0xff)
+  if (typeof code !== 'string') return WORDS.some((words) => error.message.includes(words))
+  // A server on a Unix socket that is not there is a missing file.
+  return (
+    code.startsWith('08') || POSTGRES.has(code) || NETWORK.has(code) || (code === 'ENOENT' && syscall === 'connect')
+  )
+}
+
+/** Busy, read-only, i/o error, full, cannot be opened. */
+const SQLITE = new Set([5, 8, 10, 13, 14])
+
+const POSTGRES = new Set([
+  // The server stops, has crashed, or starts.
+  '57P01',
+  '57P02',
+  '57P03',
+  // Too many connections; the disk is full; input or output fails.
+  '53300',
+  '53100',
+  '58030',
+  // We were silent in a transaction for too long; a server that only reads, as during a failover.
+  '25P03',
+  '25006',
+])
+
+const NETWORK = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
+/** The driver's own errors have no code. */
+const WORDS = [
+  'Connection terminated',
+  'timeout expired',
+  'timeout exceeded when trying to connect',
+  'Query read timeout',
+  'Client has encountered a connection error',
+]

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { type StoreClock, WHAT_TIME } from './store-clock.ts'
+
+export interface WireParts {
+  url: string
+  pool: pg.Pool
+  clock: StoreClock
+  warn: (message: string, error: unknown) => void
+  /** Told when the database has not answered for so long that no connection can be believed any more. */
+  silent: () => void
+}
+
+const CHANNEL = 'svc_bells'
+const MOST_PAYLOAD = 7_000
+const RECONNECT_MS = 500
+const CONNECT_MS = 5_000
+const PULSE_MS = 2_000
+const SILENCE_MS = 3_000
+
+/**
+ * The connection that hears the bells of other replicas. Its pulse tells whether the database still answers, and what
+ * time it is there: a network that swallows everything reports nothing by itself.
+ *
+ * Bells are told after the commit and outside of it: NOTIFY inside a transaction takes a lock that all commits of the
+ * database share. What a crash swallows is found by polling.
+ */
+export class BellWire {
+  #topics = new Set<string>()
+  #sending = false
+  #closed = false
+  #client: pg.Client | null = null
+  /** Marks what this replica told, so that it does not hear itself. */
+  readonly #origin = randomUUID()
+  readonly #parts: WireParts
+
+  constructor(parts: WireParts) {
+    this.#parts = parts
+  }
+
+  tell(topics: string[]): void {
+    for (const topic of topics) this.#topics.add(topic)
+    if (!this.#sending && !this.#closed) void this.#send()
+  }
+
+  async #send(): Promise<void> {
+    this.#sending = true
+    await new Promise(setImmediate)
+    while (this.#topics.size > 0 && !this.#closed) {
+      const payload = `${this.#origin} ${takeUpTo(this.#topics, MOST_PAYLOAD)}`
+      await this.#parts.pool
+        .query('select pg_notify($1, $2)', [CHANNEL, payload])
+        .catch((error) => this.#parts.warn('bells not told', error))
+    }
+    this.#sending = false
+  }
+
+  /** Listens until it is closed, and connects again whenever the connection ends. */
+  async hear(listener: (topic: string) => void): Promise<void> {
+    let heard = true
+    while (!this.#closed) {
+      const client = new pg.Client({ connectionString: this.#parts.url, connectionTimeoutMillis: CONNECT_MS })
+      this.#client = client
+      try {
+        await this.#listen(client, listener, () => {
+          heard = true
+        })
+      } catch (error) {
+        // Once an outage, not once an attempt.
+        if (heard && !this.#closed) this.#parts.warn('the database does not answer', error)
+        heard = false
+      } finally {
+        hangUp(client)
+      }
+      await pause(RECONNECT_MS)
+    }
+  }
+
+  async #listen(client: pg.Client, listener: (topic: string) => void, ready: () => void): Promise<void> {
+    client.on('error', () => {})
+    client.on('notification', ({ payload }) => {
+      const [origin, ...topics] = payload?.split(' ') ?? []
+      if (origin !== this.#origin) for (const topic of topics) listener(topic)
+    })
+    await client.connect()
+    await client.query(`listen ${CHANNEL}`)
+    ready()
+    while (!this.#closed) {
+      await this.#feelPulse(client)
+      await pause(PULSE_MS)
+    }
+  }
+
+  async #feelPulse(client: pg.Client): Promise<void> {
+    const asked = performance.now()
+    const answer = await answeredIn(SILENCE_MS, client.query<{ ms: number }>(WHAT_TIME))
+    if (!answer) {
+      this.#parts.silent()
+      throw new Error(`no answer in ${SILENCE_MS} ms`)
+    }
+    const ms = answer.rows[0]?.ms
+    if (ms !== undefined) this.#parts.clock.heard(ms, asked, performance.now())
+  }
+
+  close(): void {
+    this.#closed = true
+    if (this.#client) hangUp(this.#client)
+  }
+}
+
+/** Without a farewell: `end` would wait for a server that may not be there. */
+export function hangUp(client: pg.Client | pg.PoolClient): void {
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
+  connection.stream.destroy()
+}
+
+/** Null when there was no answer in time. A process that was itself held up looks once more before it says so. */
+export async function answeredIn<T>(ms: number, asking: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => setImmediate(() => setImmediate(resolve, null)), ms)
+  })
+  asking.catch(() => {})
+  return Promise.race([asking, late]).finally(() => clearTimeout(timer))
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms).unref())
+
+/** Moves topics out of the set until the payload is full. Topics contain no blanks. */
+function takeUpTo(topics: Set<string>, most: number): string {
+  let payload = ''
+  for (const topic of topics) {
+    if (payload.length + topic.length + 1 > most) break
+    payload = payload ? `${payload} ${topic}` : topic
+    topics.delete(topic)
+  }
+  return payload
+}

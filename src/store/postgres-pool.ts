@@ -1,0 +1,80 @@
+import type { PostgresPool } from 'kysely'
+import pg from 'pg'
+import { toldApart } from './away.ts'
+import { hangUp } from './bell-wire.ts'
+
+/** How many connections, and how long whoever waits for the database waits at most. */
+export interface PoolLimits {
+  connections: number
+  statementMs: number
+}
+
+/** As long as a request may wait for a database that is not there. */
+const CONNECT_MS = 5_000
+/** A transaction awaits only the database: one that is silent has lost its service, and holds rows that others need. */
+const SILENT_TRANSACTION_MS = 5_000
+/** The server ends a statement first, unless nobody hears it any more. */
+const GRACE_MS = 5_000
+
+/** The connections of a replica. */
+export class ConnectionPool {
+  readonly pool: pg.Pool
+  readonly #clients = new Set<pg.PoolClient>()
+
+  constructor(url: string, { connections, statementMs }: PoolLimits, warn: (message: string, error: unknown) => void) {
+    this.pool = new pg.Pool({
+      connectionString: url,
+      max: connections,
+      statement_timeout: statementMs,
+      query_timeout: statementMs + GRACE_MS,
+      idle_in_transaction_session_timeout: SILENT_TRANSACTION_MS,
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: CONNECT_MS,
+    })
+    // Without listeners a connection that the server drops would end the process, whether it is lent or idle.
+    this.pool.on('error', (error) => warn('database connection lost', error))
+    this.pool.on('connect', (client) => {
+      this.#clients.add(client)
+      client.on('error', () => {})
+    })
+    this.pool.on('remove', (client) => this.#clients.delete(client))
+  }
+
+  /** Believes no connection any more: whoever waits on one hears at once that it is lost. */
+  drop(): void {
+    for (const client of this.#clients) hangUp(client)
+  }
+
+  /** As Kysely wants it: errors told apart, and a connection that failed not lent again. */
+  lending(): PostgresPool {
+    const { pool } = this
+    return {
+      connect: async () => lend(await pool.connect().catch(rethrow)),
+      // Kysely ends only what it has used: whoever opened the pool closes it.
+      end: async () => {},
+    } as PostgresPool
+  }
+}
+
+function lend(client: pg.PoolClient) {
+  let lost: Error | undefined
+  return {
+    async query(text: string, values: unknown[]) {
+      try {
+        const answer: pg.QueryResult | pg.QueryResult[] = await client.query(text, values)
+        // Of several statements in one message the last one answers.
+        return Array.isArray(answer) ? answer.at(-1) : answer
+      } catch (error) {
+        const told = toldApart(error)
+        if (told !== error && told instanceof Error) lost = told
+        throw told
+      }
+    },
+    release: () => client.release(lost),
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw toldApart(error)
+}
