@@ -9,12 +9,10 @@ import {
   startPostgres,
   stopPostgres,
 } from '../postgres.ts'
-import { expectWholeLog } from './logs.ts'
+import { expectWholeLog } from './oracle.ts'
 import { Proxy } from './proxy.ts'
+import { PATIENCE } from './rounds.ts'
 import { makePlace, removePlace, Service } from './service.ts'
-
-/** Whole processes, a database that starts anew, and a lease of 10 s that runs out by the real clock. */
-const PATIENCE = 120_000
 
 /** An agent that counts aloud to `to`, one number every `ms`, and then gives the last one as its output. */
 const COUNTING = `node -e '
