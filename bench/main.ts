@@ -1,7 +1,9 @@
 /** Runs the parts that were asked for, one after another, each against the bare baseline. */
+import { mixed, mixedOptions } from './mixed.ts'
 import { boot } from './parts/boot.ts'
 import { create, get } from './parts/create.ts'
 import { decision, workflow } from './parts/gate.ts'
+import { crowd, replicaDecision, replicaDelivery, replicaTasks } from './parts/postgres.ts'
 import { ownCell, provisioning, tasks } from './parts/runs.ts'
 import { delivery, idle, replay, throughput } from './parts/streams.ts'
 import { surface } from './parts/surface.ts'
@@ -22,13 +24,18 @@ const PARTS: Record<string, (rig: Rig) => Promise<Row[]>> = {
   decision,
   workflow,
   surface,
+  'pg-delivery': replicaDelivery,
+  'pg-decision': replicaDecision,
+  'pg-tasks': replicaTasks,
+  crowd,
 }
 
 /** Filling a store with a million tasks takes longer than measuring it. */
-const MOST_MS: Record<string, number> = { surface: 300_000 }
+const MOST_MS: Record<string, number> = { surface: 300_000, 'pg-decision': 150_000, crowd: 180_000 }
 const MOST_MS_ELSE = 60_000
 
 const [root = '.', programs = '.', ...words] = process.argv.slice(2)
+if (words[0] === 'load') process.exit(await loadOnly(words.slice(1), { root, programs }))
 const asJson = words.includes('--json')
 const asked = words.filter((word) => !word.startsWith('--'))
 const unknown = asked.find((name) => !Object.hasOwn(PARTS, name))
@@ -45,6 +52,21 @@ for (const name of asked.length > 0 ? asked : Object.keys(PARTS))
   rows.push(...(await runPart(name, { root, programs })))
 process.stdout.write(asJson ? `${JSON.stringify(rows, null, 2)}\n` : `\n${table(rows)}\n`)
 process.exit(rows.some((row) => row.pass === false) ? 1 : 0)
+
+/** A mix of calls on a service that is started or named, for as long as it is told. */
+async function loadOnly(words: string[], places: Places): Promise<number> {
+  const rig = new Rig(places)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void rig.close().then(() => process.exit(1)))
+  }
+  try {
+    const { text, ok } = await mixed(rig, mixedOptions(words))
+    process.stdout.write(`${text}\n`)
+    return ok ? 0 : 1
+  } finally {
+    await rig.close()
+  }
+}
 
 /** A part that breaks or takes too long is a row that fails, not the end of the benchmark. */
 async function runPart(name: string, places: Places): Promise<Row[]> {

@@ -93,8 +93,13 @@ export function table(rows: readonly Row[]): string {
     row.pass === null ? '-' : row.pass ? 'pass' : 'FAIL',
     row.note,
   ])
-  const widths = head.map((_, column) => Math.max(...[head, ...lines].map((line) => line[column]?.length ?? 0)))
-  return [head, ...lines]
+  return aligned([head, ...lines])
+}
+
+/** Cells in columns, as wide as the widest of each. */
+export function aligned(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  return lines
     .map((line) =>
       line
         .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createDatabaseOn, createPostgres, type PostgresServer, removePostgres } from '../test/postgres.ts'
 import type { Mode } from './bare/runs.ts'
 import type { Target } from './load/measure.ts'
 import type { Work } from './load/main.ts'
@@ -29,6 +30,7 @@ export class Rig {
   readonly dir: string
   readonly #started: ChildProcess[] = []
   #load: ChildProcess | null = null
+  #postgres: Promise<PostgresServer> | null = null
 
   constructor(places: Places) {
     this.places = places
@@ -53,8 +55,22 @@ export class Rig {
     return this.#serve(program, (port) => ({ ...settings, SVC_PORT: String(port) }))
   }
 
-  bare(mode: Mode = 'none', command: string[] = []): Promise<Server> {
-    const settings = { BARE_DIR: this.dir, BARE_MODE: mode, BARE_COMMAND: JSON.stringify(command) }
+  /** An empty database on a PostgreSQL of our own that forces every commit to the disk, as one in earnest does. */
+  async database(): Promise<string> {
+    this.#postgres ??= createPostgres(DURABLE)
+    return createDatabaseOn((await this.#postgres).url)
+  }
+
+  /** What the server behind `database` has used of the processor, in ms; 0 while there is none. */
+  async databaseCpu(): Promise<number> {
+    const pid = (await this.#postgres)?.child?.pid
+    return pid === undefined ? 0 : cpuOf(pid)
+  }
+
+  /** On SQLite, or on the database that is named. */
+  bare(mode: Mode = 'none', command: string[] = [], database = ''): Promise<Server> {
+    const words = JSON.stringify(command)
+    const settings = { BARE_DIR: this.dir, BARE_MODE: mode, BARE_COMMAND: words, BARE_DATABASE: database }
     return this.#serve([this.program('bare-server')], (port) => ({ ...settings, BARE_PORT: String(port) }))
   }
 
@@ -87,6 +103,7 @@ export class Rig {
 
   async close(): Promise<void> {
     await Promise.all(this.#started.map(end))
+    if (this.#postgres) await removePostgres(await this.#postgres)
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 })
   }
 
@@ -110,6 +127,8 @@ export class Rig {
     return child
   }
 }
+
+const DURABLE = { fsync: 'on', full_page_writes: 'on', shared_buffers: '256MB', max_wal_size: '4GB' }
 
 async function healthy(port: number, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 5000; tries++) {

@@ -2,6 +2,8 @@
 //   npm run bench                    all parts (about five minutes)
 //   npm run bench -- create tasks    some of them
 //   npm run bench -- --json          for machines
+//   npm run bench -- load            a mix of calls on stores that grow: --postgres --replicas=2 --stored=10000,1000000
+//                                    --clients=32 --seconds=15; or on services that run: --url=… (again and again), SVC_KEY
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,6 +40,7 @@ try {
       js: "import { createRequire as __createRequire } from 'node:module'\nconst require = __createRequire(import.meta.url)",
     },
     platform: 'node',
+    external: ['pg-native'],
     target: 'node20.19',
     format: 'esm',
     logLevel: 'warning',

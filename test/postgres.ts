@@ -27,6 +27,8 @@ export interface PostgresServer {
   folder: string
   url: string
   user: ServerUser
+  /** What is set for it, by name. */
+  settings: Record<string, string>
   /** Null while the server is down. */
   child: ChildProcess | null
 }
@@ -34,20 +36,21 @@ export interface PostgresServer {
 type ServerUser = { uid?: number; gid?: number }
 
 /** A new server with empty data. Whoever calls this calls `removePostgres` in the end. */
-export async function createPostgres(): Promise<PostgresServer> {
+export async function createPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const user = serverUser()
   const folder = await mkdtemp(join(tmpdir(), 'svc-pg-'))
   if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid)
   const args = ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
   await promisify(execFile)(program('initdb'), args, { cwd: folder, ...user })
-  const server = { folder, url: urlOf(folder, 'postgres'), user, child: null }
+  const server = { folder, url: urlOf(folder, 'postgres'), user, settings: { ...FAST, ...settings }, child: null }
   await startPostgres(server)
   return server
 }
 
 /** Starts a server that was stopped or killed, on the data it had. Answers when it takes connections. */
 export async function startPostgres(server: PostgresServer): Promise<void> {
-  const command = [program('postgres'), '-D', join(server.folder, 'data'), '-k', server.folder, ...settings()]
+  const settings = Object.entries(server.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const command = [program('postgres'), '-D', join(server.folder, 'data'), '-k', server.folder, ...settings]
   const child = spawn('sh', ['-c', GUARDED, 'sh', ...command], {
     cwd: server.folder,
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -116,17 +119,14 @@ function program(name: string): string {
 }
 
 /** Fast because nothing is forced to the disk; a killed server still loses no commit, the machine keeps its pages. */
-function settings(): string[] {
-  const values = {
-    listen_addresses: '',
-    max_connections: '300',
-    shared_buffers: '64MB',
-    fsync: 'off',
-    full_page_writes: 'off',
-    wal_level: 'minimal',
-    max_wal_senders: '0',
-  }
-  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+const FAST = {
+  listen_addresses: '',
+  max_connections: '300',
+  shared_buffers: '64MB',
+  fsync: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
 }
 
 /** The server refuses to run as root, so root hands it to the user that Debian makes for it, or to nobody. */

@@ -1,6 +1,6 @@
 /** The agent protocol at its smallest: one brief on stdin, lines on stdout, an output at the end. */
 export interface Brief {
-  task: { input: { events?: number; wait_ms?: number; calls?: number } }
+  task: { input: { events?: number; wait_ms?: number; calls?: number; lines?: number; every_ms?: number } }
   service: { socket: string; task_token: string }
 }
 

@@ -12,7 +12,7 @@ export class BareLogs {
   readonly #store: BareStore
   readonly #waiting = new Map<string, Said[]>()
   readonly #heads = new Map<string, number>()
-  readonly #followers = new Map<string, Set<ServerResponse>>()
+  readonly #followers = new Map<string, Set<Follower>>()
 
   constructor(store: BareStore) {
     this.#store = store
@@ -58,31 +58,48 @@ export class BareLogs {
   async follow(taskId: string, after: number, response: ServerResponse): Promise<void> {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
     response.flushHeaders()
-    let cursor = after
-    for (;;) {
-      const rows = this.#store.eventsAfter(taskId, cursor, 500)
-      if (rows.length === 0) break
-      cursor = rows.at(-1)?.seq ?? cursor
+    // Listens before it reads: what is committed meanwhile is read again instead of missed.
+    const follower: Follower = { response, cursor: after, caughtUp: false, missed: false }
+    const followers = this.#followers.get(taskId) ?? new Set()
+    this.#followers.set(taskId, followers.add(follower))
+    response.once('close', () => followers.delete(follower))
+    do {
+      follower.missed = false
+      const rows = await this.#store.eventsAfter(taskId, follower.cursor, PAGE)
+      if (rows.length === 0) continue
+      follower.cursor = rows.at(-1)?.seq ?? follower.cursor
+      follower.missed ||= rows.length === PAGE
       const taken = response.write(framesOf(rows))
       if (rows.at(-1)?.type === 'task.finished') return void response.end()
       if (!taken) await once(response, 'drain')
-    }
-    const followers = this.#followers.get(taskId) ?? new Set()
-    this.#followers.set(taskId, followers.add(response))
-    response.once('close', () => followers.delete(response))
+    } while (follower.missed)
+    follower.caughtUp = true
   }
 
   #publish(taskId: string, events: BareEvent[]): void {
     const followers = this.#followers.get(taskId)
     if (!followers) return
     const bytes = framesOf(events)
-    const finished = events.at(-1)?.type === 'task.finished'
-    for (const response of followers) {
-      response.write(bytes)
-      if (finished) response.end()
+    const last = events.at(-1)
+    const finished = last?.type === 'task.finished'
+    for (const follower of followers) {
+      follower.missed = true
+      if (!follower.caughtUp || (last?.seq ?? 0) <= follower.cursor) continue
+      follower.response.write(bytes)
+      if (finished) follower.response.end()
     }
     if (finished) this.#followers.delete(taskId)
   }
+}
+
+const PAGE = 500
+
+interface Follower {
+  response: ServerResponse
+  cursor: number
+  caughtUp: boolean
+  /** Something was committed since it began to read. */
+  missed: boolean
 }
 
 function framesOf(events: readonly BareEvent[]): Buffer {

@@ -2,12 +2,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { BareLogs } from './followers.ts'
+import { openBarePostgres } from './postgres.ts'
 import { BareRuns, type Mode, newId } from './runs.ts'
 import { openBareStore } from './store.ts'
 
-const { BARE_DIR = '.', BARE_PORT = '0', BARE_MODE = 'none', BARE_COMMAND = '[]' } = process.env
+const { BARE_DIR = '.', BARE_PORT = '0', BARE_MODE = 'none', BARE_COMMAND = '[]', BARE_DATABASE } = process.env
 
-const store = openBareStore(join(BARE_DIR, `bare-${process.pid}.db`))
+const store = BARE_DATABASE
+  ? await openBarePostgres(BARE_DATABASE)
+  : openBareStore(join(BARE_DIR, `bare-${process.pid}.db`))
 const logs = new BareLogs(store)
 const runs = new BareRuns(store, logs, BARE_MODE as Mode, JSON.parse(BARE_COMMAND) as string[])
 
@@ -30,7 +33,7 @@ async function answer(request: IncomingMessage, body: string, response: ServerRe
   if (kind === 'tasks' && what === 'events') {
     return logs.follow(id, Number(request.headers['last-event-id'] ?? 0), response)
   }
-  if (kind === 'tasks') return send(response, 200, store.taskOf(id) ?? {})
+  if (kind === 'tasks') return send(response, 200, (await store.taskOf(id)) ?? {})
   if (kind === 'workflow') return send(response, 200, { result: await runs.call(JSON.parse(body)) })
   if (kind !== 'approvals') return send(response, 404, { error: 'no such route' })
   await runs.approve(id)

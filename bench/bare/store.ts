@@ -9,15 +9,18 @@ export interface BareStore {
   /** Runs the work in the next common commit; resolves when that is on disk. */
   commit<T>(work: () => T): Promise<T>
   insertTask(id: string, input: string): void
-  taskOf(id: string): Record<string, unknown> | undefined
+  taskOf(id: string): Now<Record<string, unknown> | undefined>
   setStatus(id: string, status: string, output: string | null): void
   insertEvents(events: readonly BareEvent[]): void
-  eventsAfter(taskId: string, after: number, limit: number): BareEvent[]
+  eventsAfter(taskId: string, after: number, limit: number): Now<BareEvent[]>
   insertArtifact(id: string, taskId: string, size: number): void
   insertApproval(id: string, taskId: string): void
   decideApproval(id: string): void
   audit(action: string, subject: string): void
 }
+
+/** SQLite answers at once. */
+type Now<T> = T | Promise<T>
 
 export interface BareEvent {
   task_id: string
@@ -53,7 +56,7 @@ export function openBareStore(path: string): BareStore {
     `insert into audit_entries values ('prj_bare', ?, ?, 'key', 'key_bare', ?, ?, '{}', ?, ?)`,
   )
   const setHead = statement(`update audit_heads set seq = ?, hash = ? where chain = 'prj_bare'`)
-  let head = { seq: 0, hash: '0'.repeat(64) }
+  const next = auditChain()
   return {
     commit: groupCommit((command) => database.exec(command)),
     insertTask: (id, input) => void insertTask(id, input, now()),
@@ -67,16 +70,24 @@ export function openBareStore(path: string): BareStore {
     insertApproval: (id, taskId) => void insertApproval(id, taskId, now()),
     decideApproval: (id) => void decideApproval(now(), id),
     audit(action, subject) {
-      const entry = { seq: head.seq + 1, ts: now(), actor: 'key_bare', action, subject, prev_hash: head.hash }
-      const next = hash('sha256', JSON.stringify(entry), 'hex')
-      insertEntry(entry.seq, entry.ts, action, subject, head.hash, next)
-      setHead(entry.seq, next)
-      head = { seq: entry.seq, hash: next }
+      const { seq, ts, prev_hash, hash } = next(action, subject)
+      insertEntry(seq, ts, action, subject, prev_hash, hash)
+      setHead(seq, hash)
     },
   }
 }
 
 export const now = () => new Date().toISOString()
+
+/** Links one entry to the last; the head is in memory, where the service locks a row for it. */
+export function auditChain() {
+  let head = { seq: 0, hash: '0'.repeat(64) }
+  return (action: string, subject: string) => {
+    const entry = { seq: head.seq + 1, ts: now(), actor: 'key_bare', action, subject, prev_hash: head.hash }
+    head = { seq: entry.seq, hash: hash('sha256', JSON.stringify(entry), 'hex') }
+    return { ...entry, hash: head.hash }
+  }
+}
 
 function groupCommit(exec: (command: string) => void): BareStore['commit'] {
   let waiting: (() => () => void)[] = []
@@ -105,7 +116,7 @@ function loadSqlite(): SqliteModule {
   return load(builtIn ? 'node:sqlite' : '@photostructure/sqlite') as SqliteModule
 }
 
-const TABLES = `
+export const TABLES = `
   create table tasks (
     id text primary key, project_id text not null, wedge text not null, task_type text not null, status text not null,
     input text not null, actor text not null, constraints text not null, tools text not null, output_schema text,

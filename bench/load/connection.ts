@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import type { Target } from './measure.ts'
 
 /**
  * One kept connection that speaks just enough HTTP/1.1. A full client would spend more on a request than the servers
@@ -10,9 +11,9 @@ export class Connection {
   #receive: (chunk: Buffer) => void = () => {}
   #fail: (error: Error) => void = () => {}
 
-  constructor({ port, key }: { port: number; key: string }) {
-    this.#head = ` HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${key}\r\n`
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  constructor({ host = '127.0.0.1', port, key }: Target) {
+    this.#head = ` HTTP/1.1\r\nhost: ${host}:${port}\r\nauthorization: Bearer ${key}\r\n`
+    this.#socket = connect({ port, host, noDelay: true })
     this.#socket.on('data', (chunk) => this.#receive(chunk))
     this.#socket.on('error', (error) => this.#fail(error))
     this.#socket.on('close', () => this.#fail(new Error('the connection was closed')))

@@ -9,13 +9,16 @@ interface Parked {
   finished: Promise<void>
 }
 
-/** Fills up to so many parked runs, decides some one after another, and tells how long each took to its end. */
+/**
+ * Fills up to so many parked runs, decides some one after another, at another replica if one is named, and tells how
+ * long each took to its end.
+ */
 export async function decide(
   target: Target,
   parked: Parked[],
-  options: { parked: number; decisions: number; body: unknown },
+  options: { parked: number; decisions: number; body: unknown; at?: Target },
 ): Promise<{ p50: number; p99: number }> {
-  const connection = new Connection(target)
+  const connection = new Connection(options.at ?? target)
   while (parked.length < options.parked) {
     const some = Math.min(8, options.parked - parked.length)
     const ids = await Promise.all(Array.from({ length: some }, () => park(target, options.body)))

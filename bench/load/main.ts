@@ -1,11 +1,14 @@
 /** The clients, in a process of their own so that they do not share an event loop with anybody they measure. */
 import type { Connection } from './connection.ts'
+import { type Crowd, heard, openCrowd } from './crowd.ts'
 import { decide } from './decisions.ts'
 import type { Target } from './measure.ts'
+import { mix } from './mix.ts'
 import { hammer, runs } from './requests.ts'
 import { delivery, follow, openIdle, replay } from './streams.ts'
 
 const idle: Connection[] = []
+const crowds: Crowd[] = []
 const parkedBy = new Map<number, Parameters<typeof decide>[1]>()
 
 /** What the clients can be asked to do. */
@@ -15,10 +18,16 @@ const WORK = {
   follow,
   delivery,
   replay,
+  mix,
   async idle(target: Target, options: Parameters<typeof openIdle>[1]) {
     idle.push(...(await openIdle(target, options)))
     return { open: idle.length }
   },
+  async crowd(target: Target, options: Parameters<typeof openCrowd>[1]) {
+    crowds.push(await openCrowd(target, options))
+    return { open: crowds.length }
+  },
+  heard: async (_target: Target, options: { lines: number }) => heard(crowds, options.lines),
   decide(target: Target, options: Parameters<typeof decide>[2]) {
     const parked = parkedBy.get(target.port) ?? []
     parkedBy.set(target.port, parked)

@@ -1,4 +1,6 @@
 export interface Target {
+  /** This machine, unless it is named. */
+  host?: string
   port: number
   key: string
 }

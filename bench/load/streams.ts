@@ -42,13 +42,15 @@ export async function follow(
 
 const TAIL = 2048
 
-/** From the moment that the agent writes a line until its event is here. */
+/** From the moment that the agent writes a line until its event is here, or at another replica if one is named. */
 export async function delivery(
   target: Target,
-  options: { body: unknown },
+  options: { body: unknown; at?: Target },
 ): Promise<{ p50: number; p99: number; events: number }> {
-  const connection = new Connection(target)
-  const id = await createTask(connection, JSON.stringify(options.body))
+  const creating = new Connection(target)
+  const id = await createTask(creating, JSON.stringify(options.body))
+  creating.close()
+  const connection = new Connection(options.at ?? target)
   const times: number[] = []
   await connection.stream(`/v1/tasks/${id}/events`, 0, (piece) => {
     const now = process.hrtime.bigint()

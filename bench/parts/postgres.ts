@@ -1,0 +1,117 @@
+import { median } from '../load/measure.ts'
+import { alternate, costRow, goalRow, type Pairs, rateRow, type Row } from '../result.ts'
+import { Effort, effortNote, memoryOf, type Rig, type Server } from '../rig.ts'
+
+const SAY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
+
+/** Two replicas on one database: the first does the work, the second only serves. */
+async function replicas(rig: Rig, env: Record<string, string> = {}): Promise<[Server, Server]> {
+  const settings = { ...env, DATABASE_URL: await rig.database() }
+  const working = await rig.service({ ...settings, SVC_MAX_CONCURRENT_TASKS: '32' })
+  return [working, await rig.service({ ...settings, SVC_MAX_CONCURRENT_TASKS: '0', SVC_POOL: '0' })]
+}
+
+const pacing = (rig: Rig) => ({
+  SVC_AGENT_COMMAND: 'node /custom/pace.mjs',
+  SVC_AGENT_DIR: rig.places.programs,
+})
+
+/** From the agent's write at one replica to a follower's read at the other; beside it, at the same one. */
+export async function replicaDelivery(rig: Rig): Promise<Row[]> {
+  const [working, other] = await replicas(rig, pacing(rig))
+  const body = { ...SAY, input: { wait_ms: 600 } }
+  const p99: Pairs = { service: [], bare: [] }
+  const measure = async (at: Server, kept: number[]) => {
+    const result = await rig.load('delivery', working, { body, at })
+    kept.push(result.p99)
+    return result.p50
+  }
+  await measure(other, [])
+  const p50 = await alternate(
+    4,
+    () => measure(other, p99.service),
+    () => measure(working, p99.bare),
+  )
+  const note = 'PostgreSQL; in the column bare: the replica that runs the task'
+  return [
+    costRow('delivery from another replica p50', 'ms', p50, null, note),
+    goalRow('delivery from another replica p99', 'ms', p99, { most: 25 }),
+  ]
+}
+
+const PARKED = 100
+const DECISIONS = 40
+
+/** What it costs that the decision came to another replica than the one whose run waits for it. */
+export async function replicaDecision(rig: Rig): Promise<Row[]> {
+  const [working, other] = await replicas(rig)
+  const body = { ...SAY, task_type: 'ask' }
+  const p50 = async (at: Server) =>
+    (await rig.load('decide', working, { parked: PARKED, decisions: DECISIONS, body, at })).p50
+  await p50(working)
+  const pairs = await alternate(
+    4,
+    () => p50(other),
+    () => p50(working),
+  )
+  const more = pairs.service.map((ms, round) => ms - (pairs.bare[round] ?? Number.NaN))
+  const note = `to the end of the run: ${median(pairs.service).toFixed(2)} ms, at its own replica ${median(pairs.bare).toFixed(2)}`
+  return [goalRow('decision at another replica, more', 'ms', { service: more, bare: [] }, { most: 5 }, note)]
+}
+
+/** Whole tasks on PostgreSQL, beside a bare server with the same writes on the same PostgreSQL. */
+export async function replicaTasks(rig: Rig): Promise<Row[]> {
+  const service = await rig.service({ DATABASE_URL: await rig.database(), SVC_MAX_CONCURRENT_TASKS: '32' })
+  const bare = await rig.bare('warm', [process.execPath, rig.program('bare-worker')], await rig.database())
+  const efforts = [new Effort(), new Effort()] as const
+  const rate = async (server: Server, effort: Effort) => {
+    const work = () => rig.load('runs', server, { clients: 32, ms: 2000, body: SAY })
+    return (await effort.spend(server, work, ({ done }) => done)).rate
+  }
+  for (const server of [service, bare]) await warmUp(rig, server)
+  const pairs = await alternate(
+    4,
+    () => rate(service, efforts[0]),
+    () => rate(bare, efforts[1]),
+  )
+  return [rateRow('tasks on PostgreSQL, 32 clients', 'tasks/s', pairs, 0.6, effortNote(...efforts))]
+}
+
+const ENOUGH = 2000
+const PATIENCE_MS = 12_000
+
+/** Until Node has compiled what runs often, which on a busy machine takes longer. */
+async function warmUp(rig: Rig, server: Server): Promise<void> {
+  const start = performance.now()
+  for (let done = 0; done < ENOUGH && performance.now() - start < PATIENCE_MS; ) {
+    done += (await rig.load('runs', server, { clients: 32, ms: 1000, body: SAY })).done
+  }
+}
+
+const STREAMS = 5000
+const FIRST = 100
+const LINES = 8
+
+/** Followers of a task that speaks, all on one replica: what each costs, and how soon the last of them hears. */
+export async function crowd(rig: Rig): Promise<Row[]> {
+  const service = await rig.service({ ...pacing(rig), DATABASE_URL: await rig.database() })
+  const task_id = await speaking(service)
+  // The first hundred bring in the code and the buffers that later ones share.
+  await rig.load('crowd', service, { task_id, count: FIRST })
+  await rig.load('heard', service, { lines: 2 })
+  const before = memoryOf(service.pid).own
+  await rig.load('crowd', service, { task_id, count: STREAMS - FIRST })
+  const times = await rig.load('heard', service, { lines: LINES })
+  const each = ((memoryOf(service.pid).own - before) * 1024) / (STREAMS - FIRST)
+  const note = `each line to all ${STREAMS}: p50 ${times.p50.toFixed(1)} ms, p99 ${times.p99.toFixed(1)} ms`
+  return [goalRow(`live stream, of ${STREAMS}`, 'KB', { service: [each], bare: [] }, { most: 20 }, note)]
+}
+
+async function speaking({ port, key }: Server): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/tasks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...SAY, input: { lines: 200, every_ms: 1000 } }),
+  })
+  return ((await answer.json()) as { id: string }).id
+}
