@@ -5,9 +5,10 @@ import { manyRows } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
-import type { Field } from './fields.ts'
+import { type Field, shapeOf } from './fields.ts'
 import type { Condition } from './where.ts'
-import { fieldTests, leadingTest, matchingIds, recordFulfils } from './where-sql.ts'
+import { leadingTest, matchingIds } from './where-lead.ts'
+import { fieldTests, recordFulfils } from './where-sql.ts'
 
 export interface RecordFilter extends PageQuery {
   wedge?: string | undefined
@@ -118,7 +119,7 @@ export async function indexFields(db: Db, record: Records, fields: readonly Fiel
   const shelf = shelfOf(record.project_id, record.collection)
   await insertFields(
     db,
-    fields.map(({ path, sortKey }) => [record.id, shelf, record.wedge, path, sortKey]),
+    [...fields, shapeOf(fields)].map(({ path, sortKey }) => [record.id, shelf, record.wedge, path, sortKey]),
   )
 }
 

@@ -1,5 +1,4 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
-import type { Db } from '../store/store.ts'
 import { sortKey } from './fields.ts'
 import type { Condition } from './where.ts'
 
@@ -11,14 +10,6 @@ export interface FieldTest {
   present: boolean
 }
 
-/** A place in the index: the shelves that a collection has in the projects of the scope. */
-export interface Shelves {
-  shelves: string[]
-  wedge?: string | undefined
-  cursor?: string | undefined
-  limit: number
-}
-
 export function fieldTests(conditions: readonly Condition[]): FieldTest[] {
   const paths = new Map<string, Condition[]>()
   for (const condition of conditions) {
@@ -26,64 +17,6 @@ export function fieldTests(conditions: readonly Condition[]): FieldTest[] {
     paths.set(path, [...(paths.get(path) ?? []), condition])
   }
   return [...paths].map(([path, group]) => ({ path, conditions: group, present: group.some(demandsPresence) }))
-}
-
-/** The test to start from, and the order in which the index is read for it. */
-export interface Lead {
-  test: FieldTest
-  /** By key: all that fulfil the test are gathered. By age: the newest are tried, until a page is full. */
-  order: 'key' | 'age'
-}
-
-/**
- * What few records fulfil is gathered, then tried by the other tests; what many fulfil is met soon from the newest on.
- * Null when each test is fulfilled by absence, of which an index knows nothing.
- */
-export async function leadingTest(db: Db, place: Shelves, tests: readonly FieldTest[]): Promise<Lead | null> {
-  const present = tests.filter((test) => test.present).toSorted((a, b) => breadth(a) - breadth(b))
-  const [first] = present
-  if (!first) return null
-  if (tests.length === 1 && isOneKey(first)) return { test: first, order: 'key' }
-  const counts = await Promise.all(present.map((test) => countUpTo(db, place, test, MANY)))
-  const least = Math.min(...counts)
-  const fewest = present[counts.indexOf(least)] ?? first
-  return least < MANY ? { test: fewest, order: 'key' } : { test: first, order: isOneKey(first) ? 'key' : 'age' }
-}
-
-const MANY = 10_000
-
-/** The ids of the newest records that fulfil all tests, read from the index alone. */
-export function matchingIds(db: Db, place: Shelves, { test: lead, order }: Lead, tests: readonly FieldTest[]) {
-  let query = onShelves(db, place, lead, order === 'key' ? sql.ref('f.sort_key') : sql`(f.sort_key || '')`).select(
-    'f.record_id',
-  )
-  for (const test of tests) {
-    if (test !== lead) query = query.where(recordFulfils('f.record_id', test))
-  }
-  // Either store would sometimes choose the other order, by a guess at how many fulfil the test; we have counted. What
-  // is read as an expression cannot be looked up in an index. Under one key both orders are the same.
-  const byAge = order === 'age' || isOneKey(lead)
-  return query.orderBy(byAge ? 'f.record_id' : sql`f.record_id || ''`, 'desc').limit(place.limit + 1)
-}
-
-async function countUpTo(db: Db, place: Shelves, test: FieldTest, most: number): Promise<number> {
-  const rows = onShelves(db, place, test, sql.ref('f.sort_key')).select('f.path').limit(most).as('found')
-  const counted = await db
-    .selectFrom(rows)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirst()
-  return counted?.count ?? 0
-}
-
-function onShelves(db: Db, { shelves, wedge, cursor }: Shelves, test: FieldTest, key: Expression<unknown>) {
-  let query = db
-    .selectFrom('record_fields as f')
-    .where('f.shelf', 'in', shelves)
-    .where('f.path', '=', test.path)
-    .where(keyFulfils(key, test.conditions))
-  if (wedge !== undefined) query = query.where('f.wedge', '=', wedge)
-  if (cursor !== undefined) query = query.where('f.record_id', '<', cursor)
-  return query
 }
 
 /** Whether the record of an id fulfils a test, by its own fields. */
@@ -98,22 +31,11 @@ export function recordFulfils(id: 'records.id' | 'f.record_id', test: FieldTest)
 
 const demandsPresence = ({ op, value }: Condition) => op !== 'ne' && (op !== 'exists' || value)
 
-/** The lower, the fewer rows: one key, some keys, between two bounds, beyond one, all. */
-function breadth({ conditions }: FieldTest): number {
-  const ops = new Set(conditions.map((condition) => condition.op))
-  if (ops.has('eq')) return ONE_KEY
-  if (ops.has('in')) return 1
-  const bounds = Number(ops.has('gt') || ops.has('gte')) + Number(ops.has('lt') || ops.has('lte'))
-  return 4 - bounds
-}
-
-const ONE_KEY = 0
-const isOneKey = (test: FieldTest) => breadth(test) === ONE_KEY
-
 const ALWAYS = sql<SqlBool>`1 = 1`
 const NEVER = sql<SqlBool>`1 = 0`
 
-function keyFulfils(key: Expression<unknown>, conditions: readonly Condition[]): Expression<SqlBool> {
+/** Whether a key of the index fulfils all conditions on its field. */
+export function keyFulfils(key: Expression<unknown>, conditions: readonly Condition[]): Expression<SqlBool> {
   const comparisons = conditions.map((condition) => comparison(key, condition))
   return sql<SqlBool>`${sql.join([...comparisons, ...typeBounds(key, conditions)], sql` and `)}`
 }

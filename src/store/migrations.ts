@@ -1,5 +1,6 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import { byteOrder } from './dialect.ts'
+import { fillShapes } from './fill-shapes.ts'
 import type { Tables } from './tables.ts'
 
 /** Brings the store to the newest schema. Kysely's own lock lets one replica at a time do it. */
@@ -238,4 +239,6 @@ const MIGRATIONS: Record<string, Migration> = {
   '0011_retention': statements(`
     alter table tasks add column log_pruned_at text;
     create index tasks_unpruned on tasks (finished_at) where finished_at is not null and log_pruned_at is null`),
+
+  '0012_record_shapes': { up: fillShapes },
 }

@@ -385,6 +385,7 @@ export interface RecordFields {
   /** A short hash of project and collection. */
   shelf: string
   wedge: string
+  /** Empty in the row that tells the record's shape: its `sort_key` is a hash of the record's paths. */
   path: string
   /** Type and value as text that sorts by its bytes as the values do. */
   sort_key: string

@@ -4,6 +4,7 @@ import type { Json } from '../../src/base/json.ts'
 import { fieldsOf, MAX_FIELDS, sortKey } from '../../src/records/fields.ts'
 import { deleteRecord, indexFields, listRecords, upsert } from '../../src/records/rows.ts'
 import { matches, parseWhere } from '../../src/records/where.ts'
+import { fillShapes } from '../../src/store/fill-shapes.ts'
 import type { Store } from '../../src/store/store.ts'
 import { eachStore } from '../stores.ts'
 import { emptyStore } from './empty-store.ts'
@@ -45,6 +46,15 @@ const wanted = fc.oneof(
     .filter((operators) => Object.keys(operators).length > 0),
 )
 const where = fc.dictionary(path, wanted, { minKeys: 1, maxKeys: 3 })
+const negative = fc.dictionary(
+  path,
+  fc.oneof(
+    fc.record({ $ne: scalar }),
+    fc.record({ $exists: fc.constant(false) }),
+    fc.record({ $ne: scalar, $exists: fc.constant(false) }),
+  ),
+  { minKeys: 1, maxKeys: 3 },
+)
 
 describe('a sort key', () => {
   test('sorts numbers and strings as `where` does', () => {
@@ -97,7 +107,7 @@ eachStore((kind) => {
     await putAll(store, 'things', values)
     await putAll(store, 'others', values.slice(0, 50))
     await fc.assert(
-      fc.asyncProperty(where, fc.constantFrom('things', undefined), async (filter, collection) => {
+      fc.asyncProperty(fc.oneof(where, negative), fc.constantFrom('things', undefined), async (filter, collection) => {
         const conditions = parseWhere(filter)
         const expected = ids.filter((_, n) => matches(conditions, values[n] as Json)).toReversed()
         const found = await everyPage(store, { wedge: 'w', collection, where: conditions })
@@ -105,6 +115,49 @@ eachStore((kind) => {
       }),
       { numRuns: 300, seed: 7 },
     )
+  })
+
+  test('a filter that only says what must not be there finds exactly what has it not', async () => {
+    // Few shapes and few values, so that some filters have few matches, and some none.
+    const value = fc.record(
+      { a: fc.constantFrom(1, 2), b: fc.constant('x'), c: fc.constant(null) },
+      { requiredKeys: ['b'] },
+    )
+    const values = fc.sample(value, { numRuns: 300, seed: 8 })
+    const ids = values.map((_, n) => `rec_plain${String(n).padStart(6, '0')}`)
+    await putAll(store, 'plain', values)
+    const filters = fc.oneof(
+      negative,
+      fc.tuple(negative, where).map(([without, other]) => ({ ...other, ...without })),
+    )
+    await fc.assert(
+      fc.asyncProperty(filters, async (filter) => {
+        const conditions = parseWhere(filter)
+        const expected = ids.filter((_, n) => matches(conditions, values[n] as Json)).toReversed()
+        expect(await everyPage(store, { wedge: 'w', collection: 'plain', where: conditions })).toEqual(expected)
+      }),
+      { numRuns: 300, seed: 9 },
+    )
+  })
+
+  test('such a filter is right also when every record has fields of its own', async () => {
+    const values = Array.from({ length: 250 }, (_, n) => ({ [`f${n}`]: n, ...(n % 50 === 0 ? {} : { common: true }) }))
+    await putAll(store, 'motley', values)
+    const found = await everyPage(store, { collection: 'motley', where: parseWhere({ common: { $exists: false } }) })
+    expect(found).toEqual([200, 150, 100, 50, 0].map((n) => `rec_motley${String(n).padStart(6, '0')}`))
+  })
+
+  test('the index of records from before it knew shapes is filled', async () => {
+    await putAll(store, 'older', [{ a: 1 }, { b: { c: 2 }, a: 1 }, 5])
+    const shapes = () =>
+      store.db.selectFrom('record_fields').selectAll().where('path', '=', '').orderBy('record_id').execute()
+    const before = await shapes()
+    expect(before.length).toBeGreaterThan(2)
+    await store.transact(async (db) => {
+      await db.deleteFrom('record_fields').where('path', '=', '').execute()
+      await fillShapes(db)
+    })
+    expect(await shapes()).toEqual(before)
   })
 
   test('a filter follows the value when it changes and forgets a record that is gone', async () => {
