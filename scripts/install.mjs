@@ -1,6 +1,6 @@
 // Brings node_modules to what package-lock.json says, or ends with a sentence that tells why that cannot be.
 import { spawnSync } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -14,6 +14,14 @@ function changedAt(file) {
 }
 
 function install() {
+  // npm empties the folder first: through a link that would be somebody else's.
+  if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    process.stderr.write(
+      'svc: node_modules is a link to another folder, and installing would empty that; remove the link.\n',
+    )
+    process.exitCode = 1
+    return
+  }
   process.stderr.write('svc: installing the dependencies (npm ci) ...\n')
   // What a machine may leave out by habit (NODE_ENV=production) is named: the build needs it. Install scripts
   // stay out, whatever the npm: no dependency needs one.

@@ -49,13 +49,14 @@ export interface App {
   url: string
   /** Where Prometheus looks, if anywhere. */
   metricsUrl: string | null
-  /** The founder key, on the very first start and never again. */
-  firstKey: string | null
   stop(): Promise<void>
 }
 
-/** The doors open before the sandbox is tried: what comes meanwhile waits in the queue. */
-export async function startApp(config: Config, world: World): Promise<App> {
+/**
+ * The doors open before the sandbox is tried: what comes meanwhile waits in the queue. `tellKey` hears the founder key on
+ * the very first start and never again; at once, because the rest of the start may fail and the key is made by then.
+ */
+export async function startApp(config: Config, world: World, tellKey: (key: string) => void = () => {}): Promise<App> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   // A list that cannot be read must not be found out by the first action.
   reachOf(config.egressAllow)
@@ -65,6 +66,7 @@ export async function startApp(config: Config, world: World): Promise<App> {
   picking.catch(() => {})
   const ctx = await openContext(config, world)
   const { key } = await bootstrap(ctx)
+  if (key) tellKey(key)
   await clearLeftOvers(ctx)
   let draining = false
   const http = servePublicPlanes(ctx, picking, () => draining)
@@ -79,7 +81,6 @@ export async function startApp(config: Config, world: World): Promise<App> {
     driver,
     url,
     metricsUrl: metrics?.url ?? null,
-    firstKey: key,
     async stop() {
       draining = true
       await close(() => http.close())

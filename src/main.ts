@@ -1,24 +1,28 @@
 import { fileURLToPath } from 'node:url'
 import { runCommandLine } from './cli/cli.ts'
-import { loadConfig } from './config/config.ts'
+import { failed, messageOf } from './cli/failure.ts'
+import { type Config, loadConfig } from './config/config.ts'
 
 // The server's code is loaded only by the commands that need it: the others answer at once.
 
 /** Starts one replica and stays until it is told to stop. */
 async function serve(): Promise<void> {
-  const [{ startApp }, { systemWorld }] = await Promise.all([import('./app.ts'), import('./ctx/system.ts')])
+  const [{ startApp }, { systemWorld }, { holdFolder }] = await Promise.all([
+    import('./app.ts'),
+    import('./ctx/system.ts'),
+    import('./store/sqlite.ts'),
+  ])
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
-  const app = await startApp(config, world)
+  const release = config.databaseUrl ? () => {} : advising(config, () => holdFolder(config.dataDir))
+  const app = await startApp(config, world, tellKey).catch((error: unknown) => {
+    throw advised(config, error)
+  })
   say(`Agent Work Service listens on ${app.url}`)
   say(
     `store: ${app.ctx.store.kind === 'sqlite' ? `SQLite in ${config.dataDir}` : 'PostgreSQL'}; sandbox: ${app.driver.kind}`,
   )
   if (app.metricsUrl) say(`metrics: ${app.metricsUrl}`)
-  if (app.firstKey) {
-    say(`founder key, shown this once: ${app.firstKey}`)
-    say('keep it, and give it to the other commands: export SVC_KEY=<the key>')
-  }
   if (app.ctx.wedges.all().length === 0) {
     say(`no wedges in ${config.wedgesDir} yet: \`svc wedge new NAME\` makes one, examples lie in ${EXAMPLES}`)
   }
@@ -33,6 +37,34 @@ async function serve(): Promise<void> {
     world.log.error({ err: error }, 'the service did not stop cleanly')
     throw error
   })
+  release()
+}
+
+function tellKey(key: string): void {
+  say(`founder key, shown this once: ${key}`)
+  say('keep it, and give it to the other commands: export SVC_KEY=<the key>')
+}
+
+function advising<T>(config: Config, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw advised(config, error)
+  }
+}
+
+/** What a person can do about a start that failed. */
+function advised({ host, port, dataDir, databaseUrl }: Config, error: unknown): unknown {
+  const message = messageOf(error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'EADDRINUSE') {
+    return failed(`${host}:${port} is taken`, 'perhaps the service runs already; else choose another with SVC_PORT')
+  }
+  if (message.includes(dataDir)) return failed(message, 'choose a folder that it can use alone, with SVC_DATA_DIR')
+  if (databaseUrl && /^E[A-Z]+$/.test(code)) {
+    return failed(`PostgreSQL cannot be reached: ${message}`, 'start it, correct DATABASE_URL, or unset it for SQLite')
+  }
+  return error
 }
 
 async function rotateVault(oldKey: string) {

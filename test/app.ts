@@ -29,6 +29,8 @@ export interface TestAppOptions {
 /** A running service with a clock that stands still, spoken to over HTTP. */
 export interface TestApp {
   app: App
+  /** Of the very first start, unless a fixed one is set. */
+  firstKey: string | null
   ctx: App['ctx']
   url: string
   key: string
@@ -99,10 +101,12 @@ export async function startTestApp({ store, wedges = ECHO, env = {} }: TestAppOp
   }
   const clock = new TestClock()
   const logged: string[] = []
-  const app = await startApp(loadConfig(settings, dir), testWorld(clock, settings, logged))
+  let firstKey: string | null = null
+  const app = await startApp(loadConfig(settings, dir), testWorld(clock, settings, logged), (key) => (firstKey = key))
   let stopped: Promise<void> | null = null
   return {
     app,
+    firstKey,
     ctx: app.ctx,
     url: app.url,
     key: KEY,

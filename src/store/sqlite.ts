@@ -38,6 +38,27 @@ export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Prom
   }
 }
 
+/**
+ * Keeps every other service out of the folder until this process ends, however it ends: the lock is the operating
+ * system's. A second one would end the runs of the first as its own left-overs.
+ */
+export function holdFolder(dataDir: string): () => void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const { DatabaseSync } = loadSqlite()
+  const lock = new DatabaseSync(join(dataDir, 'svc.lock'))
+  try {
+    lock.exec(`pragma busy_timeout = ${HOLD_PATIENCE_MS}; begin exclusive`)
+  } catch (error) {
+    lock.close()
+    if (!String(error).includes('locked')) throw error
+    throw new Error(`another service uses the data folder ${dataDir}`, { cause: error })
+  }
+  return () => lock.close()
+}
+
+/** The one before may be about to end. */
+const HOLD_PATIENCE_MS = 2_000
+
 /** A consistent copy of the store in one file, made beside a service that goes on. It holds hashes and sealed secrets. */
 export function copySqlite(dataDir: string, to: string): void {
   const path = join(dataDir, 'svc.db')

@@ -11,7 +11,7 @@ const FIXED = 'svc_key_fixed-by-the-deployment-0123456789'
 eachStore((store) => {
   test('the first start makes an organisation, a project and a key; later starts make nothing', async () => {
     const app = await testApp({ store, env: { SVC_FOUNDER_API_KEY: '' } })
-    const told = app.app.firstKey
+    const told = app.firstKey
     expect(told).toMatch(/^svc_key_[\w-]{43}$/)
     const { organisation, projects, key } = (await app.call('GET', '/v1/auth/session', undefined, { key: told })).body
     expect(projects).toMatchObject([{ slug: 'default', tier: 'default', wedges: null }])

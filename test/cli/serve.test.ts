@@ -1,0 +1,38 @@
+import { createServer } from 'node:net'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { placeOn } from '../faults/service.ts'
+import { svc, temporaryFolder } from './svc.ts'
+
+test('a data folder has one service: a second is told so, and the first goes on', async () => {
+  const place = await placeOn('sqlite')
+  const first = await place.start()
+  const env = { SVC_DATA_DIR: join(place.dir, 'data'), SVC_PORT: '0' }
+  const second = await svc(['serve'], { cwd: place.dir, env })
+  expect(second).toMatchObject({ code: 1, stderr: expect.stringMatching(/another service uses .*\n.*SVC_DATA_DIR/) })
+  expect((await first.call('GET', '/health')).status).toBe(200)
+  await first.kill()
+  await place.start()
+})
+
+test('a start that cannot be says what to do: a port that is taken, a folder or a database that cannot be used', async () => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void taken.close())
+  const address = taken.address()
+  const port = String(typeof address === 'object' && address?.port)
+  const cwd = temporaryFolder()
+  writeFileSync(join(cwd, 'file'), '')
+  for (const [env, stderr] of [
+    [{ SVC_PORT: port }, new RegExp(`127.0.0.1:${port} is taken\\n.*SVC_PORT`)],
+    [{ SVC_PORT: '0', SVC_DATA_DIR: join(cwd, 'file') }, /file.*\n.*SVC_DATA_DIR/],
+    [{ SVC_PORT: '0', DATABASE_URL: `postgres://u:hushhush@127.0.0.1:1/x` }, /cannot be reached: .*\n.*DATABASE_URL/],
+  ] as const) {
+    const ended = await svc(['serve'], { cwd, env: { SVC_SANDBOX: 'process', ...env } })
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(stderr) })
+    // The key was made before the door could not be opened: it would be lost.
+    expect(ended.stdout.includes('svc_key_')).toBe('SVC_PORT' in env && env.SVC_PORT === port)
+    expect(ended.stderr + ended.stdout).not.toContain('hushhush')
+  }
+})
