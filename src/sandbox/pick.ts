@@ -31,7 +31,7 @@ export async function pickDriver(
 const REMEDY =
   'Install bubblewrap 0.8 or newer and prlimit (apt-get install bubblewrap util-linux) and allow user namespaces ' +
   '(sysctl user.max_user_namespaces above 0; on Ubuntu 24.04 and newer an AppArmor profile for bwrap; in Docker ' +
-  '--security-opt seccomp=unconfined)'
+  '--security-opt seccomp=unconfined --security-opt systempaths=unconfined)'
 
 function announced(driver: Driver, log: (line: string) => void): Driver {
   log(`sandbox: ${driver.kind}`)
