@@ -1,11 +1,18 @@
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type onResponseHookHandler,
+} from 'fastify'
 import { badRequest, Problem } from '../base/problem.ts'
+import type { AnswerCount } from '../ctx/counts.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { StoreAway } from '../store/away.ts'
 import { answerUnreadable } from './client-error.ts'
 import { countAnswer, countFor, countTime, whileStreaming } from './count-answers.ts'
 import { judgeBody, judgeQuery } from './judge.ts'
-import { Answer, type Route, StreamAnswer } from './route.ts'
+import { Answer, type Answers, type Route, StreamAnswer } from './route.ts'
 
 export const BODY_LIMIT = 1024 * 1024
 
@@ -56,8 +63,6 @@ export function bind<ScopeT>(
 ): void {
   const scopes = new WeakMap<FastifyRequest, unknown>()
   const count = countFor(ctx.counts, route.path)
-  // How long a stream was followed, or an agent's question waited for a person, says nothing about us.
-  const timed = count.plane !== 'sandbox' && route.answers[200] !== 'text/event-stream'
   app.route({
     method: route.method,
     url: route.path,
@@ -81,12 +86,19 @@ export function bind<ScopeT>(
       if (result instanceof StreamAnswer) return whileStreaming(count, stream(ctx, request, reply, result))
       return send(reply, result)
     },
-    onResponse: (_request, reply, done) => {
-      countAnswer(count, reply.statusCode)
-      if (timed) countTime(count, reply.elapsedTime)
-      done()
-    },
+    // Where nobody can read the counts, nobody pays for them.
+    ...(ctx.config.metricsPort !== null && { onResponse: counting(count, route.answers) }),
   })
+}
+
+function counting(count: AnswerCount, answers: Answers): onResponseHookHandler {
+  // How long a stream was followed, or an agent's question waited for a person, says nothing about us.
+  const timed = count.plane !== 'sandbox' && answers[200] !== 'text/event-stream'
+  return (_request, reply, done) => {
+    countAnswer(count, reply.statusCode)
+    if (timed) countTime(count, reply.elapsedTime)
+    done()
+  }
 }
 
 function send(reply: FastifyReply, result: unknown): unknown {
