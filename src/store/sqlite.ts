@@ -144,9 +144,11 @@ class CommitLane {
 
   async #commit(members: Member[]): Promise<void> {
     const done: (() => void)[] = []
+    let begun = false
     try {
       this.open = true
       this.#handle.exec('begin immediate')
+      begun = true
       for (const member of members) done.push(await this.#attempt(member))
       const began = performance.now()
       this.#handle.exec('commit')
@@ -154,7 +156,9 @@ class CommitLane {
     } catch (error) {
       this.#refused ||= error instanceof StoreAway
       this.#rollBack()
-      for (const member of members) member.reject(error)
+      // One that the disk had no room for must not take the others with it, again and again.
+      if (begun && members.length > 1) for (const member of members) await this.#commit([member])
+      else for (const member of members) member.reject(error)
       return
     } finally {
       this.open = false

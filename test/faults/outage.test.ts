@@ -193,3 +193,15 @@ test(
   },
   PATIENCE,
 )
+
+test(
+  'a service whose database is away still stops when it is told to',
+  async () => {
+    const { proxy } = await wired()
+    const service = await started(place(), { DATABASE_URL: proxy.url })
+    await counting(service, 1_000_000, 20)
+    proxy.cut()
+    expect(await service.terminate()).toBe(0)
+  },
+  PATIENCE,
+)
