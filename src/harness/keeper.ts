@@ -8,6 +8,7 @@ import { collectFiles } from './artifacts.ts'
 import { cellInput } from './cell.ts'
 import { home, killGroup, minimalEnvironment } from './child.ts'
 import { parseJson } from '../base/fields.ts'
+import { silentEnd } from '../base/silent-end.ts'
 import { drained, type LineWriter, lineSplitter, writeLine } from './lines.ts'
 
 /** A program that speaks the agent protocol, where it runs and where it leaves its files. */
@@ -15,6 +16,8 @@ export type Custom = { program: string; args: string[]; dir: string; out: string
 
 /** How long a program may linger after its last line, or its children after its end. */
 const GRACE_MS = 2000
+/** Of what the program wrote to stderr, the end is kept. */
+const MOST_COMPLAINT = 8192
 
 /** The one run of a keeper: what the program said last is held back until its files are collected. */
 type Kept = { run: string; child: ChildProcess | null; last: JsonObject | null; unreadable: number }
@@ -72,7 +75,7 @@ function endOfProgram(custom: Custom, kept: Kept, brief: Brief, writer: LineWrit
     const child = spawn(custom.program, custom.args, {
       cwd: custom.dir,
       env: minimalEnvironment(),
-      stdio: ['pipe', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     })
     kept.child = child
@@ -82,13 +85,16 @@ function endOfProgram(custom: Custom, kept: Kept, brief: Brief, writer: LineWrit
     child.stdin.end(`${JSON.stringify(brief)}\n`)
     child.stdout.setEncoding('utf8')
     child.stdout.on('data', (chunk: string) => relayChunk(kept, relay, chunk, child.stdout, writer))
+    let complaint = ''
+    child.stderr.setEncoding('utf8')
+    child.stderr.on('data', (chunk: string) => (complaint = (complaint + chunk).slice(-MOST_COMPLAINT)))
     child.once('exit', () => {
       killGroup(child)
-      setTimeout(() => child.stdout.destroy(), GRACE_MS).unref()
+      setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), GRACE_MS).unref()
     })
     child.once('close', (code, signal) => {
       relay('\n')
-      resolve(`the agent ended without an output (${signal ?? `exit code ${code}`})`)
+      resolve(silentEnd(signal ?? `exit code ${code}`, complaint))
     })
   })
 }

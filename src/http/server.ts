@@ -66,8 +66,8 @@ export function bind<ScopeT>(
   app.route({
     method: route.method,
     url: route.path,
-    // HEAD routes would open streams nobody reads.
-    exposeHeadRoute: false,
+    // Pages and probes answer HEAD; below /v1 it would open streams nobody reads.
+    exposeHeadRoute: route.method === 'GET' && !route.path.startsWith('/v1/') && route.path !== '/mcp',
     // Before the body is read: a stranger's megabyte is not ours to carry.
     onRequest: async (request) => {
       scopes.set(request, await scopeOf(request))

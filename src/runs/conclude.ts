@@ -1,6 +1,7 @@
 import { endTask } from '../approvals/settle.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { schemaErrors } from '../base/schema.ts'
+import { silentEnd } from '../base/silent-end.ts'
 import { appendReply } from '../clients/reply.ts'
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -41,14 +42,12 @@ function reasonOf(run: Run, outcome: Exclude<Outcome, { kind: 'output' | 'ended'
     return { reason: 'runtime_exceeded', message: `the run took longer than ${run.constraints.max_runtime_s} s` }
   }
   if (outcome.kind === 'flooded') return { reason: 'agent_failed', message: 'the agent wrote too many events' }
-  const message = outcome.kind === 'crashed' ? crash(outcome.exit) : outcome.message
+  const message =
+    outcome.kind === 'crashed'
+      ? silentEnd(outcome.exit.signal ?? `exit code ${outcome.exit.code}`, outcome.exit.stderr)
+      : outcome.message
   // The service may know better than the agent why it failed.
   return run.failure ?? run.model.failure ?? { reason: 'agent_failed', message }
-}
-
-function crash({ code, signal, stderr }: { code: number | null; signal: string | null; stderr: string }): string {
-  const last = stderr.trim().split('\n').at(-1)?.slice(0, 300)
-  return `the agent ended without an output (${signal ?? `exit code ${code}`})${last ? `: ${last}` : ''}`
 }
 
 async function concludeOutput(

@@ -123,6 +123,11 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 test.each([
   ['ends silently', 'exit 4', 'the agent ended without an output (exit code 4)'],
+  [
+    'complains before it ends',
+    `for n in 1 2 3 4 5 6; do echo "line $n" >&2; done; printf 'bad\\000 \\033[31mend' >&2; exit 3`,
+    'the agent ended without an output (exit code 3): line 3\nline 4\nline 5\nline 6\nbad   [31mend',
+  ],
   ['is killed', 'kill -9 $$', 'the agent ended without an output (SIGKILL)'],
   ['gives an error', `echo '{"error":"no luck"}'`, 'no luck'],
 ])('a custom agent that %s fails its run', async (_what, command, error) => {

@@ -33,6 +33,18 @@ describe('the pages', () => {
     expect(await app().call('GET', '/assets/none.js', undefined, HTML)).toMatchObject({ status: 404 })
   })
 
+  test('answer HEAD as GET, without a body; the API does not', async () => {
+    const asset = /\/assets\/[^"]+\.js/.exec((await app().call('GET', '/', undefined, HTML)).body)?.[0] ?? ''
+    for (const path of ['/', '/tasks/task_1', '/portal', '/docs', '/openapi.json', '/health', asset]) {
+      const [got, head] = await Promise.all(['GET', 'HEAD'].map((method) => app().call(method, path, undefined, HTML)))
+      expect([path, head?.status, head?.body]).toEqual([path, 200, ''])
+      for (const name of ['content-type', 'etag', 'content-security-policy', 'cache-control'])
+        expect([path, name, head?.headers.get(name)]).toEqual([path, name, got?.headers.get(name)])
+    }
+    expect((await app().call('HEAD', '/v1/tasks')).status).toBe(404)
+    expect((await app().call('HEAD', '/v1/internal/x')).status).toBe(401)
+  })
+
   test('allow nothing that is not their own', async () => {
     const { headers } = await app().call('GET', '/', undefined, HTML)
     const policy = headers.get('content-security-policy') ?? ''

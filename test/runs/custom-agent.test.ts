@@ -88,7 +88,7 @@ print(json.dumps({"output": {"steps": brief["steps"]}}))`
 describe('an agent that fails', () => {
   test.each([
     ['says so', `say({ error: 'the sky fell' })`, 'the sky fell'],
-    ['crashes', `require('node:fs').writeSync(2, 'boom\\n'); process.exit(7)`, 'exit code 7'],
+    ['crashes', `require('node:fs').writeSync(2, 'boom\\n'); process.exit(7)`, '(exit code 7): boom'],
     ['is killed', `process.kill(process.pid, 'SIGKILL')`, 'SIGKILL'],
     ['ends without a word', `return`, 'without an output'],
     ['ends in an error that is no sentence', `say({ error: 5 })`, 'without an output'],
