@@ -19,7 +19,7 @@ import { LiveRuns } from './ctx/live.ts'
 import { every, type Loop } from './ctx/loop.ts'
 import { Tails } from './ctx/tails.ts'
 import { isoTime, type World } from './ctx/world.ts'
-import { nudgeFollowers } from './events/follow.ts'
+import { catchUp, catchUpAll } from './events/follow.ts'
 import { serveSandboxPlane } from './planes/sandbox.ts'
 import { servePublicPlanes } from './planes/public.ts'
 import { VERSION } from './planes/version.ts'
@@ -144,8 +144,9 @@ async function openContext(config: Config, world: World) {
     replica: `rep_${Buffer.from(world.random(9)).toString('base64url')}`,
   }
   store.hear((topic) => {
-    if (topic.startsWith('log:')) ctx.tails.nudge(topic.slice(4))
-    else ctx.bells.ring(topic)
+    if (!topic.startsWith('log:')) return ctx.bells.ring(topic)
+    // The poll finds what could not be read now.
+    catchUp(ctx, topic.slice(4)).catch((err) => world.log.warn({ err }, 'followers not told'))
   })
   wedges.start()
   return ctx
@@ -166,7 +167,6 @@ const DAY_MS = 24 * 60 * 60_000
 function sweepers(ctx: Ctx): Loop[] {
   const { clock, log } = ctx.world
   const lease = openLease(ctx)
-  const seen = new Map<string, number>()
   const { retentionDays } = ctx.config
   const sweep = (name: string, ms: number, work: () => Promise<unknown>) =>
     // That the store is away is told once, and not by everyone who notices.
@@ -183,7 +183,7 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('left-overs', TIDY_MS, () => tidy(ctx)),
     ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),
     ...(ctx.config.otlp ? [traceExport(ctx, ctx.config.otlp, VERSION)] : []),
-    ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOW_MS, () => nudgeFollowers(ctx, seen))] : []),
+    ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOW_MS, () => catchUpAll(ctx))] : []),
   ]
 }
 

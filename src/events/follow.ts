@@ -54,6 +54,7 @@ async function* replayThenLive(
       continue
     }
     if (finished) return
+    ctx.tails.reached(taskId, cursor)
     for await (const chunk of live(seat, cursor, gone)) {
       if (chunk === 'overflow') {
         yield errorFrame('stream overflow: reconnect with Last-Event-ID')
@@ -92,13 +93,20 @@ function bytesFor(chunk: Chunk, types: ReadonlySet<string> | null, cursor: numbe
     .join('')
 }
 
+/** Hands to those who follow a log here what another replica has appended to it. */
+export function catchUp(ctx: Ctx, taskId: string): Promise<void> {
+  return ctx.tails.catchUp(taskId, async (after) => {
+    const rows = await readEvents(ctx.db, { task_id: taskId, after })
+    return rows.length > 0 ? chunkOf(rows) : null
+  })
+}
+
 /**
- * Looks once at all followed logs and wakes the followers of those that grew: what a lost bell of another replica did
- * not tell. One question for everyone, so idle streams cost nothing each.
+ * Looks once at all followed logs and catches up with those that grew: what a lost bell of another replica did not
+ * tell. One question for everyone, so idle streams cost nothing each.
  */
-export async function nudgeFollowers(ctx: Ctx, seen: Map<string, number>): Promise<void> {
-  const heads = await readHeads(ctx.db, ctx.tails.taskIds())
-  for (const { id, last_event_id } of heads) if (seen.get(id) !== last_event_id) ctx.tails.nudge(id)
-  seen.clear()
-  for (const { id, last_event_id } of heads) seen.set(id, last_event_id)
+export async function catchUpAll(ctx: Ctx): Promise<void> {
+  for (const { id, last_event_id } of await readHeads(ctx.db, ctx.tails.taskIds())) {
+    if (ctx.tails.lags(id, last_event_id)) await catchUp(ctx, id)
+  }
 }

@@ -1,0 +1,69 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { startApp } from '../../src/app.ts'
+import { Tails } from '../../src/ctx/tails.ts'
+import { catchUp } from '../../src/events/follow.ts'
+import { type TestApp, testApp } from '../app.ts'
+import { cancel, progress, runningTask, SCRIPTED, say, UNLIMITED } from '../tasks/scripted.ts'
+import { idsIn, oneTo, openStream, replay, urlOf } from './streams.ts'
+
+const FOLLOWERS = 100
+
+/** Another replica on the same store, which only serves. */
+async function servingReplica(app: TestApp) {
+  const config = { ...app.ctx.config, maxConcurrentTasks: 0, dataDir: `${app.ctx.config.dataDir}-other` }
+  const other = await startApp(config, app.ctx.world)
+  onTestFinished(() => other.stop())
+  return other
+}
+
+test('followers at another replica, however many, have every event once and in order', async () => {
+  const app = await testApp({ store: 'postgres', env: { ...SCRIPTED, ...UNLIMITED } })
+  const other = await servingReplica(app)
+  const id = await runningTask(app)
+  const there = `${other.url}/v1/tasks/${id}/events`
+  const early = await Promise.all(Array.from({ length: FOLLOWERS }, () => openStream(there)))
+  for (let i = 0; i < 30; i++) await say(app, id, progress(1 + (i % 7)))
+  const late = await Promise.all(Array.from({ length: 20 }, () => openStream(there)))
+  for (let i = 0; i < 30; i++) await say(app, id, progress(1 + (i % 7)))
+  await cancel(app, id)
+  const texts = await Promise.all([...early, ...late].map((reader) => reader.ended))
+  const whole = await replay(urlOf(app, id))
+  expect(new Set(texts)).toEqual(new Set([whole]))
+  expect(idsIn(whole)).toEqual(oneTo(idsIn(whole).length))
+})
+
+test('what a lost bell did not tell is found by looking at the logs that are followed', async () => {
+  const app = await testApp({ store: 'postgres', env: { ...SCRIPTED, ...UNLIMITED } })
+  const other = await servingReplica(app)
+  const id = await runningTask(app)
+  const reader = await openStream(`${other.url}/v1/tasks/${id}/events`)
+  await reader.until(({ tail }) => tail.includes('task.created'))
+  // Written as by a replica that died before it could ring.
+  await app.ctx.store.transact(async (db) => {
+    await db.updateTable('tasks').set({ last_event_id: 2 }).where('id', '=', id).execute()
+    const event = { task_id: id, seq: 2, type: 'progress', ts: '2026-03-02T09:00:00.000Z', data: '{"text":"unheard"}' }
+    await db.insertInto('events').values(event).execute()
+  })
+  await app.clock.advance(400)
+  expect(idsIn(await reader.until(({ tail }) => tail.includes('unheard')))).toEqual([1, 2])
+  await cancel(app, id)
+  await reader.ended
+})
+
+test('the log is read once for all who follow it, however often somebody says that it grew', async () => {
+  const app = await testApp({ store: 'sqlite', env: SCRIPTED })
+  const id = await runningTask(app)
+  const { ctx } = app
+  const elsewhere = { ...ctx, tails: new Tails() }
+  const seats = Array.from({ length: 50 }, () => elsewhere.tails.sit(id))
+  for (const seat of seats) seat.listen()
+  elsewhere.tails.reached(id, 1)
+  await say(app, id, progress(3))
+  expect(elsewhere.tails.lags(id, 4)).toBe(true)
+  await Promise.all(Array.from({ length: 20 }, () => catchUp(elsewhere, id)))
+  const handed = seats.map((seat) => seat.take())
+  expect(handed.map((chunks) => chunks.map(({ first, last }) => [first, last]))).toEqual(seats.map(() => [[2, 4]]))
+  expect(new Set(handed.flat()).size).toBe(1)
+  expect(elsewhere.tails.lags(id, 4)).toBe(false)
+  await cancel(app, id)
+})
