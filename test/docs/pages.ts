@@ -10,7 +10,13 @@ export const page = (path: string): string => readFileSync(join(ROOT, path), 'ut
 /** Everything that people read: the pages of docs and those beside them. */
 export function pages(): string[] {
   const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
-  return ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)]
+  return [
+    'README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    ...docs.map((name) => `docs/${name}`),
+    'docs/screens/README.md',
+  ]
 }
 
 /** The fenced blocks of a language, in order. */
