@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Link,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
@@ -14,12 +15,24 @@ import { messageOf } from './api/http.ts'
 import { sessionQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES, type TaskStatus } from './api/types.ts'
 import { Shell } from './shell/shell.tsx'
+import { buttonClass } from './ui/button.tsx'
 import { Empty, Failure } from './ui/empty.tsx'
 
 /** Every page: its address, what stands in the address's query, and the file that is loaded when it is opened. */
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
-  notFoundComponent: () => <Empty title="There is no such page">The address may be mistyped.</Empty>,
+  notFoundComponent: () => (
+    <Empty
+      title="There is no such page"
+      action={
+        <Link to="/" className={buttonClass('primary')}>
+          Home
+        </Link>
+      }
+    >
+      The address may be mistyped.
+    </Empty>
+  ),
   errorComponent: ({ error }) => (
     <div className="p-6">
       <Failure message={messageOf(error)} />

@@ -16,7 +16,7 @@ export type Notice = (typeof NOTICES)[number]
 export const NOTICE_WORDS: Record<Notice, string> = {
   'approval.requested': 'an approval waits for a person',
   'approval.expiring': 'an approval has less than a minute left',
-  'task.finished': 'a task is over, however it ended',
+  'task.finished': 'a task is over',
   'connection.failing': 'a connection stopped working',
   'schedule.failed': 'a schedule could not make its task',
 }

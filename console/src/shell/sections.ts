@@ -25,6 +25,8 @@ export interface Section {
   icon: LucideIcon
   /** After `g`: goes there. */
   key: string
+  /** Stands a little apart from those before. */
+  apart?: true
   /** What its number counts. */
   counts?: 'approvals' | 'working'
 }
@@ -37,13 +39,13 @@ export const SECTIONS: Section[] = [
   { to: '/cases', label: 'Cases', icon: SquareKanban, key: 'b' },
   { to: '/clients', label: 'Clients', icon: Users, key: 'u' },
   { to: '/records', label: 'Records', icon: Database, key: 'd' },
-  { to: '/wedges', label: 'Wedges', icon: Box, key: 'w' },
+  { to: '/wedges', label: 'Wedges', icon: Box, key: 'w', apart: true },
   { to: '/connections', label: 'Connections', icon: Plug, key: 'c' },
   { to: '/channels', label: 'Channels', icon: Mailbox, key: 'i' },
   { to: '/schedules', label: 'Schedules', icon: CalendarClock, key: 's' },
   { to: '/blueprints', label: 'Blueprints', icon: Map, key: 'p' },
   { to: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'o' },
-  { to: '/analytics', label: 'Analytics', icon: ChartColumn, key: 'n' },
+  { to: '/analytics', label: 'Analytics', icon: ChartColumn, key: 'n', apart: true },
   { to: '/audit', label: 'Audit', icon: ScrollText, key: 'l' },
   { to: '/settings', label: 'Settings', icon: Settings, key: ',' },
 ]

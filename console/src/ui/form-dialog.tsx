@@ -9,6 +9,7 @@ export function FormDialog({
   ready = true,
   busy,
   wide = false,
+  extra,
   onSubmit,
   onClose,
   children,
@@ -18,6 +19,8 @@ export function FormDialog({
   ready?: boolean
   busy: boolean
   wide?: boolean
+  /** What else can be done with it, apart from saving. */
+  extra?: ReactNode
   onSubmit: () => void
   onClose: () => void
   children: ReactNode
@@ -34,6 +37,7 @@ export function FormDialog({
           <Button look="ghost" onClick={onClose}>
             Not now
           </Button>
+          <span className="ml-auto flex">{extra}</span>
         </div>
       </form>
     </Dialog>

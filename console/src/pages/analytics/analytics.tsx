@@ -60,6 +60,13 @@ function Charts({ data }: { data: WholeAnalytics }) {
                 <td className="tabular-nums">{dollars(cost_usd)}</td>
               </tr>
             ))}
+            {by_wedge.length === 0 && (
+              <tr>
+                <td colSpan={4} className="text-muted">
+                  No task in this time.
+                </td>
+              </tr>
+            )}
           </Table>
         </Section>
         <Section title="Approvals">

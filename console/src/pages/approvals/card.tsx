@@ -53,7 +53,7 @@ function Head({ approval }: { approval: Approval }) {
           {approval.status === 'pending' ? <Countdown approval={approval} /> : <Status status={approval.status} />}
         </span>
       </div>
-      <h2 className="text-xl leading-snug font-semibold text-balance">
+      <h2 className="text-xl leading-snug font-semibold text-pretty">
         {verb}
         {amount && (
           <>

@@ -11,6 +11,7 @@ import { Text } from '../../ui/form.tsx'
 import { More } from '../../ui/more.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
+import { Subject } from '../subject.tsx'
 
 const route = getRouteApi('/shell/audit')
 
@@ -95,8 +96,15 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
             {actor.kind} <code className="font-mono text-xs text-muted">{actor.id.slice(-8)}</code>
           </td>
           <td className="font-medium whitespace-nowrap">{action}</td>
-          <td className="font-mono text-xs">{subject}</td>
-          <td className="max-w-md min-w-48 font-mono text-xs break-words text-muted">{JSON.stringify(data)}</td>
+          <td className="text-xs whitespace-nowrap">
+            <Subject id={subject} />
+          </td>
+          <td className="w-full max-w-64 min-w-32 font-mono text-xs text-muted">
+            <details>
+              <summary className="truncate">{JSON.stringify(data)}</summary>
+              <pre className="break-words whitespace-pre-wrap">{JSON.stringify(data, null, 2)}</pre>
+            </details>
+          </td>
         </tr>
       ))}
     </Table>

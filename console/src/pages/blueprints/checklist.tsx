@@ -40,7 +40,7 @@ function Line({ item: { kind, item, ok, detail, fix } }: { item: Readiness['item
       ) : (
         <Circle size={18} className="shrink-0 text-wait" aria-label="open" />
       )}
-      <span className="min-w-0 break-words">{detail}</span>
+      <span className="min-w-0 break-words first-letter:uppercase">{detail}</span>
       {fix && (
         <span className="ml-auto">
           <FixButton label={LABELS[kind] ?? 'Fix'} item={item} fix={fix} />

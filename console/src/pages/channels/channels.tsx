@@ -37,7 +37,7 @@ export function Channels() {
           channels.length === 0 ? (
             <NoChannels />
           ) : (
-            <Table label="Channels" head={['Address', 'A message becomes', 'Answered through', 'Do']}>
+            <Table acts label="Channels" head={['Address', 'A message becomes', 'Answered through', 'Do']}>
               {channels.map((channel) => (
                 <ChannelRow
                   key={channel.id}
@@ -71,7 +71,7 @@ function ChannelRow({ channel, onTry, onHow }: { channel: Channel; onTry: () => 
       </td>
       <td className="text-muted">{connections?.find((one) => one.id === connection_id)?.name ?? ' '}</td>
       <td>
-        <span className="flex gap-2">
+        <span className="flex gap-2 max-sm:flex-col">
           <Button small onClick={onTry}>
             Try it{named}
           </Button>

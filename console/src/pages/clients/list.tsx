@@ -76,7 +76,11 @@ function NoClients({ sought }: { sought: boolean }) {
   const body = { display_name: 'Ada', handles: ['ada@example.com'] }
   return (
     <Empty title="There is no client yet" curl={asCurl('/v1/clients', { method: 'POST', body })}>
-      Bind a channel to a wedge, or create one here.
+      They come with their first message through a{' '}
+      <Link to="/channels" className="text-accent underline">
+        channel
+      </Link>
+      , or you create one here.
     </Empty>
   )
 }

@@ -30,7 +30,7 @@ export function Records() {
         <Table label="Records" head={['Key', 'Collection', 'Value', 'Version', 'Changed']}>
           {rows.map(({ id, wedge, collection, key, value, version, updated_at }) => (
             <tr key={id}>
-              <td className="font-mono text-xs font-medium">{key}</td>
+              <td className="max-w-48 min-w-24 font-mono text-xs font-medium break-words">{key}</td>
               <td className="whitespace-nowrap">
                 {collection} <span className="text-xs text-muted">{wedge}</span>
               </td>

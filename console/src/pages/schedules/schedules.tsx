@@ -35,7 +35,7 @@ export function Schedules() {
           schedules.length === 0 ? (
             <NoSchedules />
           ) : (
-            <Table label="Schedules" head={['Name', 'When', 'Next runs', 'Last run', 'On', 'Do']}>
+            <Table acts label="Schedules" head={['Name', 'When', 'Next runs', 'Last run', 'On', 'Do']}>
               {schedules.map((schedule) => (
                 <ScheduleRow key={schedule.id} schedule={schedule} onChange={() => setOpen(schedule)} />
               ))}
@@ -105,7 +105,7 @@ function RowActions({ schedule: { id, name }, onChange }: { schedule: Schedule; 
     onDone: (task) => void navigate({ to: '/tasks/$taskId', params: { taskId: task.id } }),
   })
   return (
-    <span className="flex gap-2">
+    <span className="flex gap-2 max-sm:flex-col">
       <Button small disabled={run.isPending} onClick={() => run.mutate()}>
         Run now<span className="sr-only"> {name}</span>
       </Button>

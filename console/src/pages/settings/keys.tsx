@@ -27,7 +27,7 @@ export function Keys() {
     >
       <Loaded query={query}>
         {(keys) => (
-          <Table label="Keys" head={['Name', 'Role', 'Key', 'Last used', 'Revoke']}>
+          <Table acts label="Keys" head={['Name', 'Role', 'Key', 'Last used', 'Revoke']}>
             {keys.map((key) => (
               <KeyRow key={key.id} held={key} />
             ))}

@@ -34,7 +34,7 @@ function People() {
     >
       <Loaded query={query}>
         {(members) => (
-          <Table label="Members" head={['Email', 'Name', 'Status', 'Role', 'Remove']}>
+          <Table acts label="Members" head={['Email', 'Name', 'Status', 'Role', 'Remove']}>
             {members.map((member) => (
               <MemberRow key={member.id} member={member} />
             ))}

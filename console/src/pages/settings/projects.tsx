@@ -30,7 +30,7 @@ export function Projects({ isKey }: { isKey: boolean }) {
     >
       <Loaded query={query}>
         {(projects) => (
-          <Table label="Projects" head={['Name', 'Tier', 'Wedges', 'Change']}>
+          <Table acts label="Projects" head={['Name', 'Tier', 'Wedges', 'Change']}>
             {projects.map((project) => (
               <tr key={project.id}>
                 <td className="font-medium">{project.name}</td>

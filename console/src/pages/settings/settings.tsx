@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { textOf } from '../../api/json.ts'
 import { metaQuery, sessionQuery } from '../../api/queries.ts'
+import type { JsonObject } from '../../api/types.ts'
 import type { SettingsView } from '../../router.tsx'
 import { Fields } from '../../ui/json.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -39,18 +41,31 @@ function Service() {
   return (
     <Loaded query={query}>
       {({ version, store, sandbox, model }) => (
-        <div className="panel p-4">
+        <div className="panel flex flex-col gap-4 p-4">
           <Fields
             value={{
               version,
               store: store.kind,
+              model: model.provider === model.name ? model.name : `${model.provider}/${model.name}`,
               sandbox: sandbox.kind,
-              model: `${model.provider} ${model.name}`,
-              isolation: sandbox.isolation,
+              ...isolated(sandbox.isolation),
             }}
           />
+          {warningsOf(sandbox.isolation).map((warning) => (
+            <p key={warning} className="rounded-md bg-wait-soft px-3 py-2 text-wait first-letter:uppercase">
+              {warning}
+            </p>
+          ))}
         </div>
       )}
     </Loaded>
   )
 }
+
+/** What the sandbox keeps from an agent, one line each. */
+function isolated(isolation: JsonObject): JsonObject {
+  const parts = Object.entries(isolation).filter(([, kept]) => typeof kept === 'boolean')
+  return Object.fromEntries(parts.map(([name, kept]) => [`sandbox ${name}`, kept ? 'isolated' : 'not isolated']))
+}
+
+const warningsOf = ({ warnings }: JsonObject): string[] => (Array.isArray(warnings) ? warnings.map(textOf) : [])

@@ -15,7 +15,9 @@ export function TaskActions({ task }: { task: Task }) {
   const over = task.finished_at !== null
   return (
     <>
-      <CopyButton text={() => asCurl(`/v1/tasks/${task.id}`)} label="Copy as curl" />
+      <span className="max-sm:hidden">
+        <CopyButton text={() => asCurl(`/v1/tasks/${task.id}`)} label="Copy as curl" />
+      </span>
       {over ? <Retry task={task} /> : <Cancel task={task} />}
       <Button onClick={() => setTeaching(true)} icon={<MessageSquarePlus size={14} />}>
         Feedback

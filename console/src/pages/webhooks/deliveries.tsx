@@ -1,5 +1,4 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, messageOf } from '../../api/http.ts'
 import { deliveriesQuery, type Delivery, type DeliveryStatus, type Webhook } from '../../api/webhooks.ts'
@@ -10,7 +9,8 @@ import { More } from '../../ui/more.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Section, Table } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { Ago, clockTime } from '../../ui/time.tsx'
+import { Subject } from '../subject.tsx'
 
 type Shown = DeliveryStatus | 'all'
 const TABS: { value: Shown; label: string }[] = [
@@ -33,7 +33,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         <p className="panel p-4 text-muted">{status === 'all' ? 'Nothing was sent yet.' : 'None.'}</p>
       )}
       {deliveries && deliveries.length > 0 && (
-        <Table label="Deliveries" head={['Notice', 'About', 'Outcome', 'When', 'Again']}>
+        <Table acts label="Deliveries" head={['Notice', 'Outcome', 'About', 'When', 'Again']}>
           {deliveries.map((delivery) => (
             <DeliveryRow key={delivery.id} webhook={webhook} delivery={delivery} />
           ))}
@@ -54,12 +54,12 @@ function DeliveryRow({ webhook, delivery }: { webhook: Webhook; delivery: Delive
   return (
     <tr>
       <td className="font-mono text-xs whitespace-nowrap">{event}</td>
-      <td className="text-xs">
-        <About id={payload.data.id} />
-      </td>
       <td>
         <Tag tone={TONES[status]}>{status === 'pending' ? 'on its way' : status}</Tag>
         <span className="block text-xs text-muted">{attempts(delivery)}</span>
+      </td>
+      <td className="text-xs whitespace-nowrap">
+        <Subject id={payload.data.id}>{aboutOf(payload.data.id)}</Subject>
       </td>
       <td className="text-xs text-muted">
         <Ago ts={created_at} />
@@ -77,29 +77,11 @@ function DeliveryRow({ webhook, delivery }: { webhook: Webhook; delivery: Delive
   )
 }
 
-function attempts({ attempts, last_status, last_error }: Delivery): string {
+function attempts({ attempts, next_at, last_status, last_error }: Delivery): string {
   const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`
-  const said = last_error ?? (last_status === null ? null : `HTTP ${last_status}`)
-  return said ? `${times}, ${said}` : times
+  const next = next_at && attempts > 0 && `next at ${clockTime(next_at)}`
+  const said = last_error ?? (last_status !== null && `HTTP ${last_status}`)
+  return [times, next, said].filter(Boolean).join(', ')
 }
 
-function About({ id }: { id: string }) {
-  const look = 'font-mono text-accent underline'
-  const [kind = ''] = id.split('_')
-  const words = `${kind} …${id.slice(-6)}`
-  if (kind === 'task') {
-    return (
-      <Link to="/tasks/$taskId" params={{ taskId: id }} className={look}>
-        {words}
-      </Link>
-    )
-  }
-  if (kind === 'apr') {
-    return (
-      <Link to="/approvals" search={{ id }} className={look}>
-        {words}
-      </Link>
-    )
-  }
-  return <span className="font-mono">{words}</span>
-}
+const aboutOf = (id: string) => `${id.split('_')[0]} …${id.slice(-6)}`

@@ -69,9 +69,12 @@ function Chosen({ webhooks, onSecret }: { webhooks: Webhook[]; onSecret: (secret
               type="button"
               aria-pressed={webhook === chosen}
               onClick={() => void navigate({ search: { id: webhook.id } })}
-              className="flex w-full items-center gap-2 px-4 py-3 text-left -outline-offset-2 hover:bg-hover aria-pressed:bg-accent-soft"
+              className="flex w-full items-center gap-2 px-4 py-2.5 text-left -outline-offset-2 hover:bg-hover aria-pressed:bg-accent-soft"
             >
-              <span className="truncate font-medium">{new URL(webhook.url).host}</span>
+              <span className="min-w-0">
+                <span className="block truncate font-medium">{new URL(webhook.url).host}</span>
+                <span className="block truncate text-xs text-muted">{new URL(webhook.url).pathname}</span>
+              </span>
               <span className="ml-auto">{!webhook.enabled && <Tag>off</Tag>}</span>
             </button>
           </li>

@@ -21,7 +21,7 @@ export function IntakeView({ wedge }: { wedge: string }) {
         return (
           <div className="flex max-w-3xl flex-col gap-6">
             <div className="panel flex items-center gap-4 p-4">
-              <progress aria-label="Coverage" max={100} value={coverage} className="h-2 flex-1 accent-(--accent)" />
+              <progress aria-label="Coverage" max={100} value={coverage} className="coverage h-2 flex-1" />
               <span className="font-medium tabular-nums">{Math.round(coverage)} % known</span>
             </div>
             <Section title={open.length === 0 ? 'No open question' : 'Open questions'}>

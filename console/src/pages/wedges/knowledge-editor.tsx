@@ -46,6 +46,7 @@ export function KnowledgeEditor({
       wide
       ready={draft.name.trim() !== '' && draft.content !== ''}
       busy={save.isPending}
+      extra={item && <Delete item={item} onDone={onClose} />}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
@@ -64,7 +65,6 @@ export function KnowledgeEditor({
       ) : (
         <Draft content={draft.content} onChange={(content) => setDraft({ ...draft, content })} />
       )}
-      {item && <Delete item={item} onDone={onClose} />}
     </FormDialog>
   )
 }
@@ -76,9 +76,7 @@ function Delete({ item: { id, name }, onDone }: { item: KnowledgeItem; onDone: (
   })
   return (
     <Button
-      small
       look="danger"
-      className="self-start"
       disabled={remove.isPending}
       onClick={() => confirm(`Delete ${name} and its versions?`) && remove.mutate()}
     >

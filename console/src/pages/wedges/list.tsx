@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { wedgesQuery } from '../../api/queries.ts'
 import { Empty, Failure } from '../../ui/empty.tsx'
+import { humanize } from '../../ui/json.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tag } from '../../ui/status.tsx'
@@ -19,16 +20,20 @@ export function WedgeList() {
           ) : (
             <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,22rem),1fr))] gap-4">
               {wedges.map(({ wedge, title, manifest, enabled, problems }) => (
-                <li key={wedge} className="panel flex flex-col gap-2 p-4">
+                <li key={wedge} className="panel relative flex flex-col gap-2 p-4 hover:border-line-strong">
                   <div className="flex items-center gap-2">
                     <h2 className="font-semibold">
-                      <Link to="/wedges/$wedge" params={{ wedge }} className="hover:underline">
+                      <Link
+                        to="/wedges/$wedge"
+                        params={{ wedge }}
+                        className="after:absolute after:inset-0 hover:underline"
+                      >
                         {title}
                       </Link>
                     </h2>
                     {!enabled && <Tag>not enabled</Tag>}
                   </div>
-                  <p className="text-muted">{Object.keys(manifest.task_types).join(', ')}</p>
+                  <p className="text-muted">{Object.keys(manifest.task_types).map(humanize).join(' · ')}</p>
                   {problems.map((problem) => (
                     <Failure key={problem} message={problem} />
                   ))}

@@ -38,7 +38,7 @@ export function PolicyView({ wedge: { wedge, manifest } }: { wedge: WedgeSummary
         <p className="text-muted">
           The first rule that matches decides. Try changes here; they take effect when they stand in the wedge.json.
         </p>
-        <Table label="Rules" head={['Action', 'Up to (USD)', 'Per task', 'Per day', 'Remove']}>
+        <Table acts label="Rules" head={['Action', 'Up to (USD)', 'Per task', 'Per day', 'Remove']}>
           {rules.map((rule, i) => (
             <RuleRow key={i} at={i + 1} rule={rule} onChange={(to) => change(i, to)} onRemove={() => change(i, null)} />
           ))}
