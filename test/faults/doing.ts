@@ -7,7 +7,8 @@ import { placeOn, type Place, type Service } from './service.ts'
 
 /**
  * An agent that does what the task's input says, step by step: `{act: action}` is a gated action through `crm`,
- * `hang` goes on for ever (almost: nothing is left behind by a test that dies), and any other step is a line it says.
+ * `{flood: n}` is so many long lines, `hang` goes on for ever (almost: nothing is left behind by a test that dies),
+ * `stop` halts the process where it stands, and any other step is a line it says.
  */
 const AGENT = `
   import http from 'node:http'
@@ -16,8 +17,13 @@ const AGENT = `
   const { task: { input }, service } = JSON.parse(text)
   for (const step of [input].flat()) {
     if (step === 'hang') await new Promise((resolve) => setTimeout(resolve, 120_000))
+    else if (step === 'stop') process.kill(process.pid, 'SIGSTOP')
     else if (step.act) await act(step.act)
-    else process.stdout.write(JSON.stringify(step) + '\\n')
+    else if (step.flood) for (let i = 0; i < step.flood; i++) await say({ event: 'progress', data: { text: 'x'.repeat(800) } })
+    else await say(step)
+  }
+  function say(line) {
+    return new Promise((resolve) => process.stdout.write(JSON.stringify(line) + '\\n', resolve))
   }
   function act(action) {
     return new Promise((resolve, reject) => {
@@ -31,7 +37,9 @@ const AGENT = `
   }`
 
 /** What a run can be told to do. `ping` passes by a rule, everything else waits for a person. */
-export type Step = 'hang' | { act: string } | Record<string, unknown>
+export type Step = 'hang' | 'stop' | { act: string } | { flood: number } | Record<string, unknown>
+
+export const AGENT_FILES = { 'agent.mjs': AGENT }
 
 /** A place whose agents do as they are told, and the outside that their actions reach. */
 export interface DoingPlace extends Place {
@@ -46,7 +54,7 @@ export async function doingPlace(store: StoreKind, env: Record<string, string> =
   const wedges = wedgeFiles('gate', { policy: { auto_approve: [{ action: 'ping' }] } })
   const agent = { SVC_AGENT_COMMAND: 'exec node agent.mjs', SVC_AGENT_DIR: 'agent' }
   const place = await placeOn(store, { wedges, env: { ...DESK_ENV, ...agent, ...env } })
-  writeFiles(join(place.dir, 'agent'), { 'agent.mjs': AGENT })
+  writeFiles(join(place.dir, 'agent'), AGENT_FILES)
   return {
     ...place,
     outside,
@@ -58,8 +66,9 @@ export async function doingPlace(store: StoreKind, env: Record<string, string> =
   }
 }
 
-export async function doing(service: Service, steps: Step[]): Promise<string> {
-  const { status, body } = await service.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input: steps })
+export async function doing(service: Pick<Service, 'call'>, steps: Step[], more: object = {}): Promise<string> {
+  const request = { wedge: 'gate', task_type: 'act', input: steps, ...more }
+  const { status, body } = await service.call('POST', '/v1/tasks', request)
   expect(status).toBe(201)
   return body.id
 }

@@ -1,7 +1,6 @@
-import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { answerJson } from '../approvals/desk.ts'
-import { eventually } from '../runs/agents.ts'
+import { brake } from './brake.ts'
 import { cameTo, doing, type DoingPlace, doingPlace } from './doing.ts'
 import { expectTruth } from './oracle.ts'
 import { PATIENCE, tries } from './rounds.ts'
@@ -31,25 +30,6 @@ async function hanging(service: Service): Promise<string> {
   const id = await doing(service, [{ event: 'progress', data: { text: 'on' } }, 'hang'])
   await cameTo(service, id, 'progress')
   return id
-}
-
-/** Whoever holds the lock halts every transaction that comes to write to this table, or to read it, before it can commit. */
-async function brake(database: string) {
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  onTestFinished(() => client.end())
-  const halted = async (count: number) => {
-    const { rows } = await client.query(
-      'select count(*)::int as n from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
-    )
-    return rows[0].n >= count
-  }
-  await client.query('begin')
-  return {
-    hold: (table: string, mode = 'share') => client.query(`lock table ${table} in ${mode} mode`),
-    halted: (count: number) => eventually(() => halted(count)),
-    release: () => client.query('rollback'),
-  }
 }
 
 test.each(tries(1))(
