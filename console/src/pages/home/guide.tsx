@@ -110,7 +110,7 @@ function StepCard({ step, number, current }: { step: Step; number: number; curre
 function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): Step[] {
   const ran = tasks.length > 0
   const decided = approvals.some(
-    ({ status, wedge }) => wedge === EXAMPLE && status !== 'pending' && status !== 'expired',
+    ({ status, wedge }) => wedge === EXAMPLE && (status === 'approved' || status === 'rejected'),
   )
   const waiting = approvals.find(({ status, wedge }) => wedge === EXAMPLE && status === 'pending')
   const looked = ran || localStorage.getItem('svc.guide.looked') === '1'
@@ -133,7 +133,7 @@ function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): S
       text:
         waiting || !ran
           ? 'Above $50 a person decides. The agent waits for you for five minutes.'
-          : 'Nothing waits any more: five minutes are over, or it was cancelled. Run it once more.',
+          : 'Nothing waits now: it passed by itself, or its time was over. Run it once more, with an amount above $50.',
       done: decided,
       action: waiting ? <TaskLink id={waiting.task_id} label="Answer it" /> : <RunLink label="Run it once more" />,
     },
