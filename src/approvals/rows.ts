@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { PageQuery } from '../http/page.ts'
+import { newestOf, type PageQuery } from '../http/page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Approvals, Tasks } from '../store/tables.ts'
@@ -55,7 +55,11 @@ export interface ApprovalFilter extends PageQuery {
 }
 
 export function listApprovals(db: Db, projectIds: readonly string[], filter: ApprovalFilter): Promise<Approvals[]> {
-  let query = db.selectFrom('approvals').selectAll().where('project_id', 'in', projectIds)
+  return newestOf(projectIds, filter.limit + 1, (projectId) => approvalsIn(db, projectId, filter))
+}
+
+function approvalsIn(db: Db, projectId: string, filter: ApprovalFilter): Promise<Approvals[]> {
+  let query = db.selectFrom('approvals').selectAll().where('project_id', '=', projectId)
   if (filter.status) query = query.where('status', '=', filter.status)
   if (filter.task_id) query = query.where('task_id', '=', filter.task_id)
   if (filter.wedge) query = query.where('wedge', '=', filter.wedge)

@@ -35,4 +35,18 @@ export function page<Row, T>(
   return { data: shown.map(show), next_cursor: rows.length > limit && last ? cursorOf(last) : null }
 }
 
+/**
+ * The newest rows of several projects, from the newest of each. One question for all of them could not be answered in
+ * the order of an index: the store would sort all that they have.
+ */
+export async function newestOf<Row extends { id: string }>(
+  projectIds: readonly string[],
+  most: number,
+  newestIn: (projectId: string) => Promise<Row[]>,
+): Promise<Row[]> {
+  const [only, ...others] = await Promise.all(projectIds.map(newestIn))
+  if (others.length === 0) return only ?? []
+  return [...(only ?? []), ...others.flat()].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, most)
+}
+
 export const pageOf = (item: z.ZodType) => z.object({ data: z.array(item), next_cursor: z.string().nullable() })

@@ -241,4 +241,10 @@ const MIGRATIONS: Record<string, Migration> = {
     create index tasks_unpruned on tasks (finished_at) where finished_at is not null and log_pruned_at is null`),
 
   '0012_record_shapes': { up: fillShapes },
+
+  '0013_lists': statements(`
+    create index tasks_project_wedge on tasks (project_id, wedge, id);
+    create index approvals_project_wedge on approvals (project_id, wedge, id);
+    drop index tasks_case;
+    create index tasks_case on tasks (case_id, id) where case_id is not null`),
 }

@@ -1,4 +1,5 @@
-import type { PageQuery } from '../http/page.ts'
+import { sql } from 'kysely'
+import { newestOf, type PageQuery } from '../http/page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Artifacts, Tasks } from '../store/tables.ts'
@@ -61,9 +62,16 @@ export interface TaskFilter extends PageQuery {
 
 /** Newest first, one more than a page. */
 export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFilter): Promise<Tasks[]> {
-  let query = db.selectFrom('tasks').selectAll().where('project_id', 'in', projectIds)
-  if (filter.status) query = query.where('status', '=', filter.status)
-  if (filter.wedge) query = query.where('wedge', '=', filter.wedge)
+  return newestOf(projectIds, filter.limit + 1, (projectId) => tasksIn(db, projectId, filter))
+}
+
+function tasksIn(db: Db, projectId: string, filter: TaskFilter): Promise<Tasks[]> {
+  // A client or a case has few tasks: by them, and by nothing else, they are looked for in an index.
+  const few = filter.client_id !== undefined || filter.case_id !== undefined
+  const column = (name: 'project_id' | 'status' | 'wedge') => (few ? sql<string>`coalesce(${sql.ref(name)}, '')` : name)
+  let query = db.selectFrom('tasks').selectAll().where(column('project_id'), '=', projectId)
+  if (filter.status) query = query.where(column('status'), '=', filter.status)
+  if (filter.wedge) query = query.where(column('wedge'), '=', filter.wedge)
   if (filter.client_id) query = query.where('client_id', '=', filter.client_id)
   if (filter.case_id) query = query.where('case_id', '=', filter.case_id)
   if (filter.cursor) query = query.where('id', '<', filter.cursor)

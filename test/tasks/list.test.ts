@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, sharedApp } from '../app.ts'
+import { eachStore, sharedApp, testApp } from '../app.ts'
 import { expectRefusal, UNLIMITED, WEDGES } from './scripted.ts'
 
 const IDLE = { wedge: 'desk', task_type: 'idle' }
@@ -81,5 +81,28 @@ eachStore((store) => {
         expectRefusal(await shared().call('GET', `/v1/tasks?${query}`), 400)
       },
     )
+
+    test('of a member goes through all projects of the organisation in one order', async () => {
+      const app = await testApp({ store, wedges: WEDGES, env: UNLIMITED })
+      const account = { email: 'owner@example.com', password: 'correct horse battery' }
+      const key = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
+      await app.call('POST', '/v1/projects', { name: 'Second' }, { key })
+      const projects = (await app.call('GET', '/v1/projects', undefined, { key })).body.data
+      expect(projects).toHaveLength(2)
+      const made: string[] = []
+      for (let i = 0; i < 9; i++) {
+        const headers = { 'x-svc-project': projects[i % 3 === 0 ? 0 : 1].id }
+        made.unshift((await app.call('POST', '/v1/tasks', IDLE, { key, headers })).body.id)
+        await app.clock.advance(1)
+      }
+      const seen: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const path: string = `/v1/tasks?limit=2${cursor && `&cursor=${cursor}`}`
+        const { body } = await app.call('GET', path, undefined, { key })
+        seen.push(...ids(body.data))
+        cursor = body.next_cursor
+      }
+      expect(seen).toEqual(made)
+    })
   })
 })
