@@ -3,6 +3,7 @@ import type { Db } from '../../src/store/store.ts'
 import type { Received } from '../approvals/desk.ts'
 import { oneTo } from '../events/streams.ts'
 import type { Answered, StreamedEvent } from '../http.ts'
+import { eventually } from '../runs/agents.ts'
 
 /** Somebody who can ask the service. */
 export interface Witness {
@@ -74,6 +75,9 @@ async function expectDecisions(db: Db, decisions: Iterable<readonly [string, str
 
 /** What left was approved and stands in the ledger, once; what is in the ledger has an outcome. */
 async function expectEffectsOnce(db: Db, received: readonly Received[] | undefined): Promise<void> {
+  const open = db.selectFrom('effects').select('approval_id').where('outcome', '=', 'sent')
+  // A lost run is ended first and its effects are settled after it.
+  await eventually(async () => (await open.execute()).length === 0)
   const effects = await db
     .selectFrom('effects')
     .innerJoin('approvals', 'approvals.id', 'effects.approval_id')
