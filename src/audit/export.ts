@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { ChainEntry, Checkpoint } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import { StreamAnswer } from '../http/route.ts'
+import { goneSignal, StreamAnswer } from '../http/route.ts'
 import { entryPages } from './pages.ts'
 import { endsOf } from './rows.ts'
 import { publicKey, signHead } from './signing.ts'
@@ -20,7 +20,8 @@ export function exportChain(ctx: Ctx, chain: string): StreamAnswer {
     'content-disposition': `attachment; filename="audit-${chain}.jsonl"`,
     'cache-control': 'no-store',
   }
-  return new StreamAnswer(headers, async (out, gone) => {
+  return new StreamAnswer(headers, async (out) => {
+    const gone = goneSignal(out)
     for await (const text of exportedLines(ctx, chain)) {
       if (gone.aborted) return
       if (!out.write(text)) await drained(out, gone)

@@ -7,11 +7,10 @@ export const revokedBell = (clientId: string): string => `portal:${clientId}`
 
 /** A stream that ends with the session that opened it: after a revocation the client hears nothing more. */
 export function untilRevoked(ctx: Ctx, { clientId }: ClientScope, answer: StreamAnswer): StreamAnswer {
-  return new StreamAnswer(answer.headers, async (out, gone) => {
-    const revoked = new AbortController()
-    const stopListening = ctx.bells.on(revokedBell(clientId), () => revoked.abort())
+  return new StreamAnswer(answer.headers, async (out) => {
+    const stopListening = ctx.bells.on(revokedBell(clientId), () => out.end())
     try {
-      await answer.write(out, AbortSignal.any([gone, revoked.signal]))
+      await answer.write(out)
     } finally {
       stopListening()
     }

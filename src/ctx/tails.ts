@@ -14,8 +14,13 @@ export interface Frame {
   text: string
 }
 
-/** A consumer further behind than this is cut off and told to reconnect. */
-export const MOST_BEHIND = 5000
+/** One who follows a log. */
+export interface Seat {
+  /** Events that were committed; in order, but maybe some that it has and some not. */
+  offer(chunk: Chunk): void
+  /** The log has grown, nobody can say by what. */
+  wake(): void
+}
 
 /** A log that somebody follows here. */
 interface Followed {
@@ -85,15 +90,15 @@ export class Tails {
     }
   }
 
-  sit(taskId: string): Seat {
+  /** Until the returned function is called. */
+  sit(taskId: string, seat: Seat): () => void {
     const log = this.#logs.get(taskId) ?? { seats: new Set(), last: null, reading: false, again: false }
+    log.seats.add(seat)
     this.#logs.set(taskId, log)
-    const seat = new Seat(() => {
+    return () => {
       log.seats.delete(seat)
       if (log.seats.size === 0 && this.#logs.get(taskId) === log) this.#logs.delete(taskId)
-    })
-    log.seats.add(seat)
-    return seat
+    }
   }
 }
 
@@ -101,71 +106,3 @@ function hand(log: Followed, chunk: Chunk): void {
   log.last = Math.max(log.last ?? 0, chunk.last)
   for (const seat of log.seats) seat.offer(chunk)
 }
-
-/** One follower's place: the chunks that it has not taken yet, and a wake-up. */
-export class Seat {
-  #queue: Chunk[] = []
-  #queued = 0
-  #listening = false
-  #wake: ((why: Wake) => void) | null = null
-  #rung: Wake | null = null
-  overflowed = false
-  readonly leave: () => void
-
-  constructor(leave: () => void) {
-    this.leave = leave
-  }
-
-  /** From now on chunks wait here. */
-  listen(): void {
-    this.#listening = true
-  }
-
-  /** The log is being read: what is committed meanwhile will be found there. */
-  ignore(): void {
-    this.#listening = false
-    this.#queue = []
-    this.#queued = 0
-  }
-
-  offer(chunk: Chunk): void {
-    if (!this.#listening) return
-    this.#queue.push(chunk)
-    this.#queued += chunk.frames.length
-    if (this.#queued > MOST_BEHIND) {
-      this.overflowed = true
-      this.ignore()
-    }
-    this.#ring('chunks')
-  }
-
-  take(): Chunk[] {
-    const taken = this.#queue
-    this.#queue = []
-    this.#queued = 0
-    return taken
-  }
-
-  wake(): void {
-    this.#ring('ask the log')
-  }
-
-  /** Resolves at the next wake-up; at once if one came since the last wait. */
-  waited(): Promise<Wake> {
-    return new Promise((resolve) => {
-      this.#wake = (why) => {
-        this.#wake = null
-        this.#rung = null
-        resolve(why)
-      }
-      if (this.#rung) this.#wake(this.#rung)
-    })
-  }
-
-  #ring(why: Wake): void {
-    if (this.#rung !== 'ask the log') this.#rung = why
-    this.#wake?.(this.#rung)
-  }
-}
-
-type Wake = 'chunks' | 'ask the log'

@@ -1,5 +1,6 @@
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
+import type { Reader } from '../http/sse.ts'
 
 /** Something of a project that a person may be looking at, and the status that it has now. */
 export interface Change {
@@ -15,49 +16,38 @@ export function changed(tx: Tx, projectId: string, { kind, id, status }: Change)
 }
 
 /**
- * The changes of projects as SSE frames, from now on. A hint for screens, not a log: a slow reader gets the newest
- * status of each thing and not every one it had.
+ * The changes of projects as SSE frames, from now on, until the reader is gone. A hint for screens, not a log: a slow
+ * reader gets the newest status of each thing and not every one it had.
  */
-export async function* followProjects(
-  ctx: Ctx,
-  projectIds: readonly string[],
-  gone: AbortSignal,
-): AsyncGenerator<string> {
+export async function followProjects(ctx: Ctx, projectIds: readonly string[], reader: Reader): Promise<void> {
   const waiting = new Map<string, Change>()
-  const bell = new EventTarget()
+  const pass = () => {
+    if (reader.isFull || waiting.size === 0) return
+    const at = isoTime(ctx.world.clock.now())
+    reader.write(
+      [...waiting.values()].map((change) => `event: changed\ndata: ${JSON.stringify({ ...change, at })}\n\n`).join(''),
+    )
+    waiting.clear()
+  }
   const hear = (topic: string) => {
     const change = changeIn(topic)
-    if (change) waiting.set(`${change.kind}:${change.id}`, change)
-    bell.dispatchEvent(new Event('ring'))
+    if (!change) return
+    waiting.set(`${change.kind}:${change.id}`, change)
+    // What one commit changed leaves together.
+    if (waiting.size === 1) setImmediate(pass)
   }
   const unhear = projectIds.map((id) => ctx.bells.on(`project:${id}`, hear))
-  try {
-    yield 'event: ready\ndata: {}\n\n'
-    while (!gone.aborted) {
-      if (waiting.size === 0) await rung(bell, gone)
-      const changes = [...waiting.values()]
-      waiting.clear()
-      const at = isoTime(ctx.world.clock.now())
-      yield changes.map((change) => `event: changed\ndata: ${JSON.stringify({ ...change, at })}\n\n`).join('')
-    }
-  } finally {
-    for (const stop of unhear) stop()
-  }
+  reader.onRoom = pass
+  reader.write('event: ready\ndata: {}\n\n')
+  await new Promise<void>((resolve) => {
+    reader.onGone = resolve
+    if (reader.isGone) resolve()
+  })
+  for (const stop of unhear) stop()
 }
 
 export function changeIn(topic: string): Change | null {
   const [kind, id, status] = (topic.split('?')[1] ?? '').split(':')
   if ((kind !== 'task' && kind !== 'approval' && kind !== 'case') || !id || !status) return null
   return { kind, id, status }
-}
-
-function rung(bell: EventTarget, gone: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      gone.removeEventListener('abort', done)
-      resolve()
-    }
-    bell.addEventListener('ring', done, { once: true })
-    gone.addEventListener('abort', done, { once: true })
-  })
 }

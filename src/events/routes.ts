@@ -6,5 +6,5 @@ export const getStream = read('/v1/stream', {
   summary: 'What changes in your projects, live: tasks, approvals, cases',
   answers: { 200: 'text/event-stream' },
   handle: async ({ ctx, scope }) =>
-    sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (gone) => followProjects(ctx, scope.projectIds, gone)),
+    sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => followProjects(ctx, scope.projectIds, reader)),
 })

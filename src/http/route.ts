@@ -122,10 +122,21 @@ export const bytes = (content: Buffer, headers: Record<string, string>) => new A
 
 /** An answer that writes to the socket itself for as long as the caller stays. */
 export class StreamAnswer {
-  readonly write: (out: ServerResponse, gone: AbortSignal) => Promise<void>
+  readonly write: (out: ServerResponse) => Promise<void>
   readonly headers: Record<string, string>
-  constructor(headers: Record<string, string>, write: (out: ServerResponse, gone: AbortSignal) => Promise<void>) {
+  constructor(headers: Record<string, string>, write: (out: ServerResponse) => Promise<void>) {
     this.headers = headers
     this.write = write
   }
 }
+
+/** Fires when the caller of a stream is gone. */
+export function goneSignal(out: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  out.once('close', () => gone.abort(GONE))
+  if (out.destroyed) gone.abort(GONE)
+  return gone.signal
+}
+
+/** A word as the reason: an abort without one makes an error with a stack, for nobody. */
+const GONE = 'the caller is gone'

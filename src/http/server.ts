@@ -113,18 +113,12 @@ function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body))
 }
 
-/** A word as the reason: an abort without one makes an error with a stack, for nobody. */
-const GONE = 'the caller is gone'
-
 async function stream(ctx: Ctx, request: FastifyRequest, reply: FastifyReply, answer: StreamAnswer): Promise<void> {
   reply.hijack()
   const out = reply.raw
-  const gone = new AbortController()
-  out.once('close', () => gone.abort(GONE))
-  if (out.destroyed) gone.abort(GONE)
   out.writeHead(200, { ...answer.headers, 'x-request-id': request.id })
   try {
-    await answer.write(out, gone.signal)
+    await answer.write(out)
   } catch (error) {
     ctx.world.log.error({ err: error, request: request.id }, 'stream failed')
     out.destroy()

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../ctx/world.ts'
 import { StreamAnswer } from './route.ts'
@@ -10,39 +9,57 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-/**
- * Streams chunks as they come and honours back-pressure: the next chunk is asked for only when the socket took the
- * last one, so a slow reader holds nothing but its own place.
- */
-export function sse(
-  clock: Clock,
-  keepaliveMs: number,
-  chunks: (gone: AbortSignal) => AsyncIterable<Buffer | string>,
-): StreamAnswer {
-  return new StreamAnswer(HEADERS, async (out, gone) => {
-    const stop = keepaliveMs > 0 ? everySoOften(clock, keepaliveMs, () => out.write(':\n\n')) : () => {}
-    // What is there at once leaves together with the head; without it the head leaves alone.
-    const head = setImmediate(() => out.flushHeaders())
+/** A stream of events for as long as `feed` has some and the reader stays. */
+export function sse(clock: Clock, keepaliveMs: number, feed: (reader: Reader) => Promise<void>): StreamAnswer {
+  return new StreamAnswer(HEADERS, async (out) => {
+    const reader = new Reader(out)
+    const stop = keepaliveMs > 0 ? everySoOften(clock, keepaliveMs, () => reader.write(':\n\n')) : () => {}
     try {
-      for await (const chunk of chunks(gone)) {
-        if (gone.aborted) return
-        clearImmediate(head)
-        if (!writeTogether(out, chunk)) await once(out, 'drain', { signal: gone }).catch(() => {})
-      }
+      await feed(reader)
     } finally {
-      clearImmediate(head)
       stop()
-      out.end()
+      reader.end()
     }
   })
 }
 
-/** Held until the end of this turn, so that the last chunk and the end of the stream are one write. */
-function writeTogether(out: ServerResponse, chunk: Buffer | string): boolean {
-  out.cork()
-  const room = out.write(chunk)
-  process.nextTick(() => out.uncork())
-  return room
+/**
+ * The reader of a stream as its writer sees it. Whoever writes to a full one only fills the memory: it shall wait for
+ * `onRoom`, so that a slow reader holds nothing but its own place.
+ */
+export class Reader {
+  onRoom = () => {}
+  onGone = () => {}
+  readonly #out: ServerResponse
+  /** What is there at once leaves together with the head; without it the head leaves alone. */
+  readonly #head: NodeJS.Immediate
+
+  constructor(out: ServerResponse) {
+    this.#out = out
+    this.#head = setImmediate(() => out.flushHeaders())
+    out.on('drain', () => this.onRoom())
+    out.once('close', () => this.onGone())
+  }
+
+  get isFull(): boolean {
+    return this.#out.writableNeedDrain
+  }
+
+  get isGone(): boolean {
+    return this.#out.writableEnded || this.#out.destroyed
+  }
+
+  write(chunk: Buffer | string): void {
+    if (this.isGone || chunk.length === 0) return
+    clearImmediate(this.#head)
+    this.#out.write(chunk)
+  }
+
+  /** The last chunk and the end of the stream are one write. */
+  end(chunk: Buffer | string = ''): void {
+    clearImmediate(this.#head)
+    if (!this.isGone) this.#out.end(chunk)
+  }
 }
 
 export const errorFrame = (message: string): string => `event: error\ndata: ${JSON.stringify({ error: message })}\n\n`

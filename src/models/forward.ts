@@ -5,7 +5,7 @@ import { notFound } from '../base/problem.ts'
 import type { Wire } from '../base/protocol.ts'
 import { type Ctx, inTxAtLast } from '../ctx/ctx.ts'
 import { RunOver } from '../events/append.ts'
-import { Answer, StreamAnswer } from '../http/route.ts'
+import { Answer, goneSignal, StreamAnswer } from '../http/route.ts'
 import { charge } from '../tasks/charge.ts'
 import { likelyUsage, release, reserve, type Reserved } from './ceiling.ts'
 import { tryParse } from '../base/fields.ts'
@@ -48,7 +48,7 @@ export async function forwardModelCall(
     const upstream = await openUpstream(ctx, run, () => outgoingFor(ctx, wire, request.streams, reserved.text, headers))
     if (!request.streams) return await wholeAnswer(ctx, call, upstream)
     refuseOtherContent(run, upstream)
-    return new StreamAnswer(STREAM_HEADERS, (out, gone) => passOn(ctx, call, upstream, out, gone))
+    return new StreamAnswer(STREAM_HEADERS, (out) => passOn(ctx, call, upstream, out))
   } catch (error) {
     release(run, reserved)
     throw error
@@ -78,9 +78,9 @@ function refuseOtherContent(run: ModelRun, upstream: Upstream): void {
  * Hands the stream on as it comes. What comes from the model's last word on is held back until the charge is stored:
  * the agent would end the task on it, and a task that has ended cannot be charged any more.
  */
-async function passOn(ctx: Ctx, call: Call, upstream: Upstream, out: ServerResponse, gone: AbortSignal): Promise<void> {
+async function passOn(ctx: Ctx, call: Call, upstream: Upstream, out: ServerResponse): Promise<void> {
   const { run, wire } = call
-  const over = AbortSignal.any([run.signal, gone])
+  const over = AbortSignal.any([run.signal, goneSignal(out)])
   const recorder = ctx.config.recordRehearsal ? listener(wire) : null
   const { heard, hear } = meter(wire, recorder?.hear)
   over.addEventListener('abort', upstream.cut, { once: true })

@@ -10,13 +10,13 @@ export function toldApart(error: unknown): unknown {
   return error instanceof StoreAway || !saysAway(error) ? error : new StoreAway(error)
 }
 
-/** Tries again for as long as the store is away, or until the signal fires. By the real clock: it is the world that heals. */
-export async function untilBack<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+/** Tries again for as long as the store is away, or until all is over. By the real clock: it is the world that heals. */
+export async function untilBack<T>(attempt: () => Promise<T>, over?: { readonly aborted: boolean }): Promise<T> {
   for (;;) {
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof StoreAway) || signal?.aborted) throw error
+      if (!(error instanceof StoreAway) || over?.aborted) throw error
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
   }

@@ -21,7 +21,7 @@ export function streamTask(
   // Nobody has seen an event that is not there yet: such a reader would wait for a number that may never come.
   const after = Math.min(lastEventId(request.headers['last-event-id'] ?? query.lastEventId), task.last_event_id)
   const following = { taskId: task.id, after, types, ended: isTerminal(task.status) }
-  return sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (gone) => follow(ctx, following, gone))
+  return sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => follow(ctx, following, reader))
 }
 
 function lastEventId(value: string | string[] | undefined): number {

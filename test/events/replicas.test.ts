@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startApp } from '../../src/app.ts'
-import { Tails } from '../../src/ctx/tails.ts'
+import { type Chunk, Tails } from '../../src/ctx/tails.ts'
 import { catchUp } from '../../src/events/follow.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { cancel, progress, runningTask, SCRIPTED, say, UNLIMITED } from '../tasks/scripted.ts'
@@ -55,14 +55,13 @@ test('the log is read once for all who follow it, however often somebody says th
   const id = await runningTask(app)
   const { ctx } = app
   const elsewhere = { ...ctx, tails: new Tails() }
-  const seats = Array.from({ length: 50 }, () => elsewhere.tails.sit(id))
-  for (const seat of seats) seat.listen()
+  const handed = Array.from({ length: 50 }, (): Chunk[] => [])
+  for (const chunks of handed) elsewhere.tails.sit(id, { offer: (chunk) => chunks.push(chunk), wake: () => {} })
   elsewhere.tails.reached(id, 1)
   await say(app, id, progress(3))
   expect(elsewhere.tails.lags(id, 4)).toBe(true)
   await Promise.all(Array.from({ length: 20 }, () => catchUp(elsewhere, id)))
-  const handed = seats.map((seat) => seat.take())
-  expect(handed.map((chunks) => chunks.map(({ first, last }) => [first, last]))).toEqual(seats.map(() => [[2, 4]]))
+  expect(handed.map((chunks) => chunks.map(({ first, last }) => [first, last]))).toEqual(handed.map(() => [[2, 4]]))
   expect(new Set(handed.flat()).size).toBe(1)
   expect(elsewhere.tails.lags(id, 4)).toBe(false)
   await cancel(app, id)
