@@ -3,7 +3,6 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Link,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
@@ -11,33 +10,16 @@ import type { QueryClient } from '@tanstack/react-query'
 import { one, text, whereOf } from './address.ts'
 import * as credential from './api/credential.ts'
 import type { RecordFilter } from './api/history.ts'
-import { messageOf } from './api/http.ts'
 import { sessionQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES, type TaskStatus } from './api/types.ts'
+import { Broken, NoPage } from './shell/broken.tsx'
 import { Shell } from './shell/shell.tsx'
-import { buttonClass } from './ui/button.tsx'
-import { Empty, Failure } from './ui/empty.tsx'
 
 /** Every page: its address, what stands in the address's query, and the file that is loaded when it is opened. */
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
-  notFoundComponent: () => (
-    <Empty
-      title="There is no such page"
-      action={
-        <Link to="/" className={buttonClass('primary')}>
-          Home
-        </Link>
-      }
-    >
-      The address may be mistyped.
-    </Empty>
-  ),
-  errorComponent: ({ error }) => (
-    <div className="p-6">
-      <Failure message={messageOf(error)} />
-    </div>
-  ),
+  notFoundComponent: NoPage,
+  errorComponent: ({ error }) => <Broken error={error} />,
 })
 
 const signIn = createRoute({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sharedConsole } from './browser.ts'
+import { barriers, sharedConsole } from './browser.ts'
 
 describe('the console without its stream', () => {
   const console = sharedConsole()
@@ -26,6 +26,16 @@ describe('the console without its stream', () => {
     expect(asked).toBeGreaterThan(0)
     await console().call('POST', `/v1/tasks/${task.id}/cancel`)
     await page.getByText('The time to answer is over').or(page.getByText('Nothing waits for you')).first().waitFor()
+  })
+
+  test('comes back by itself when the service could not be reached', async () => {
+    const page = await console().open('/docs', { expected: /net::ERR_FAILED|Failed to fetch/ })
+    await page.route('**/v1/**', (route) => route.abort())
+    await page.goto(`${console().url}/tasks`)
+    await page.getByRole('heading', { name: 'The service cannot be reached' }).waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.unroute('**/v1/**')
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor()
   })
 
   test('is live when the stream is there', async () => {

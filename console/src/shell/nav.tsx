@@ -46,7 +46,7 @@ function NavLink({ section, onGone }: { section: Section; onGone: () => void }) 
       to={section.to}
       onClick={onGone}
       activeOptions={{ exact: section.to === '/' }}
-      className={`flex h-8 shrink-0 items-center gap-2 rounded-md px-2 text-muted hover:bg-hover hover:text-text [&[aria-current]]:bg-accent-soft [&[aria-current]]:font-medium [&[aria-current]]:text-accent ${section.apart ? 'mt-3' : ''}`}
+      className={`flex h-8 shrink-0 items-center gap-2 rounded-md px-2 text-muted -outline-offset-2 hover:bg-hover hover:text-text [&[aria-current]]:bg-accent-soft [&[aria-current]]:font-medium [&[aria-current]]:text-accent ${section.apart ? 'mt-3' : ''}`}
     >
       <Icon size={16} aria-hidden />
       {section.label}

@@ -37,7 +37,13 @@ export function TaskFacts({ task, story }: { task: Task; story: Story }) {
             </Link>
           </Fact>
         )}
-        {task.case_id && <Fact name="Case">{task.case_id.slice(-8)}</Fact>}
+        {task.case_id && (
+          <Fact name="Case">
+            <Link to="/tasks" search={{ case_id: task.case_id }} className="text-accent underline">
+              all its tasks
+            </Link>
+          </Fact>
+        )}
         {task.client_id && (
           <Fact name="Client">
             <Link to="/clients/$clientId" params={{ clientId: task.client_id }} className="text-accent underline">
@@ -53,17 +59,21 @@ export function TaskFacts({ task, story }: { task: Task; story: Story }) {
           </Fact>
         )}
       </dl>
-      {task.artifacts.length > 0 && (
-        <section className="border-t border-line pt-3">
-          <h2 className="mb-1 text-xs font-semibold text-muted">Artifacts</h2>
-          <ul>
-            {task.artifacts.map((artifact) => (
-              <ArtifactLine key={artifact.id} artifact={artifact} />
-            ))}
-          </ul>
-        </section>
-      )}
+      {task.artifacts.length > 0 && <Artifacts artifacts={task.artifacts} />}
     </aside>
+  )
+}
+
+function Artifacts({ artifacts }: { artifacts: Artifact[] }) {
+  return (
+    <section className="border-t border-line pt-3">
+      <h2 className="mb-1 text-xs font-semibold text-muted">Artifacts</h2>
+      <ul>
+        {artifacts.map((artifact) => (
+          <ArtifactLine key={artifact.id} artifact={artifact} />
+        ))}
+      </ul>
+    </section>
   )
 }
 

@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { messageOf } from '../../api/http.ts'
 import { approvalsQuery, effectsQuery, taskQuery } from '../../api/queries.ts'
 import type { Task } from '../../api/types.ts'
 import type { TaskView } from '../../router.tsx'
+import { buttonClass } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/empty.tsx'
 import { humanize, JsonView } from '../../ui/json.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -36,6 +37,9 @@ export function TaskPage() {
     return (
       <Page title="Task">
         <Failure message={messageOf(error)} />
+        <Link to="/tasks" className={`self-start ${buttonClass()}`}>
+          All tasks
+        </Link>
       </Page>
     )
   }
