@@ -103,7 +103,9 @@ export class Rig {
 
   async close(): Promise<void> {
     await Promise.all(this.#started.map(end))
-    if (this.#postgres) await removePostgres(await this.#postgres)
+    // One that could not be started was told of already.
+    const postgres = await this.#postgres?.catch(() => null)
+    if (postgres) await removePostgres(postgres)
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 })
   }
 

@@ -1,5 +1,5 @@
 // What `npm run bench` runs: builds the service and the benchmark, measures, and leaves nothing behind.
-//   npm run bench                    all parts (about five minutes)
+//   npm run bench                    all parts (about eight minutes)
 //   npm run bench -- create tasks    some of them
 //   npm run bench -- --json          for machines
 //   npm run bench -- load            a mix of calls on stores that grow: --postgres --replicas=2 --stored=10000,1000000
