@@ -1,9 +1,10 @@
 import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { RouterProvider } from '@tanstack/react-router'
+import { type AnyRoute, RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import * as credential from './api/credential.ts'
 import { ApiError, messageOf } from './api/http.ts'
+import { sessionQuery } from './api/queries.ts'
 // oxlint-disable-next-line import/no-unassigned-import
 import './app.css'
 import { makeRouter } from './router.tsx'
@@ -23,6 +24,16 @@ const queries = new QueryClient({
   mutationCache: new MutationCache({ onError: (error) => toast(messageOf(error), true) }),
 })
 const router = makeRouter(queries)
+// The page's own file comes while it is asked who is signed in, and both before anything is drawn.
+if (credential.token() !== null) {
+  void queries.prefetchQuery(sessionQuery)
+  const routes: Record<string, AnyRoute> = router.routesById
+  const matches: { routeId: string }[] = router.matchRoutes(router.latestLocation)
+  for (const { routeId } of matches) {
+    const route = routes[routeId]
+    if (route) void router.loadRouteChunk(route)
+  }
+}
 
 window.addEventListener('svc:signed-out', () => {
   credential.forget()

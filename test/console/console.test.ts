@@ -67,6 +67,15 @@ describe('the console', () => {
     expect(await page.getByRole('alert').textContent()).toMatch(/password/i)
   })
 
+  test('leads to the sign-in when the credential is no longer good', async () => {
+    const page = await console().open('/sign-in', { signedIn: false })
+    await page.evaluate(`sessionStorage.setItem('svc.token', 'svc_key_gone')`)
+    await page.goto(`${console().url}/tasks`)
+    await page.waitForURL('**/sign-in')
+    await page.getByLabel('Email').waitFor()
+    expect(await page.evaluate(`sessionStorage.getItem('svc.token')`)).toBe(null)
+  })
+
   test('answers approvals by keyboard, live, and never by a single stroke', async () => {
     const page = await console().open('/approvals')
     await page.getByText('Nothing waits for you').waitFor()
