@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** The fixed prefixes say which plane a token belongs to. */
 export const TOKEN_PREFIX = {
@@ -19,7 +19,7 @@ export function newToken(kind: TokenKind, random: (bytes: number) => Uint8Array)
 
 /** Only this is stored. The token has 256 bits of its own, so no salt is needed. */
 export function tokenHash(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+  return hash('sha256', token)
 }
 
 /** What a list shows of a key. */

@@ -14,6 +14,13 @@ import { countAnswer, countFor, countTime, whileStreaming } from './count-answer
 import { judgeBody, judgeQuery } from './judge.ts'
 import { Answer, type Answers, type Route, StreamAnswer } from './route.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks, as the plane knows it. */
+    scope: unknown
+  }
+}
+
 export const BODY_LIMIT = 1024 * 1024
 
 /** The edge that all planes share: limits, request ids, bodies kept raw until they are judged, errors as one shape. */
@@ -37,13 +44,15 @@ export function httpServer(ctx: Ctx): FastifyInstance {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  app.addHook('onRequest', async (request, reply) => {
+  app.decorateRequest('scope', null)
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    refuseUnclearHeaders(request.raw.rawHeaders)
-    // One of the stores could not even compare it.
-    if (request.url.includes('%00')) throw badRequest('url must not contain nul characters')
+    done(unclear(request))
   })
-  app.addHook('onResponse', async (request, reply) => logAnswer(ctx, request, reply))
+  app.addHook('onResponse', (request, reply, done) => {
+    logAnswer(ctx, request, reply)
+    done()
+  })
   app.setNotFoundHandler((request, reply) => {
     reply.code(404).send({ error: `no such route: ${request.method} ${request.url.split('?')[0]}` })
   })
@@ -61,7 +70,6 @@ export function bind<ScopeT>(
   route: Route<ScopeT>,
   scopeOf: (request: FastifyRequest) => Promise<unknown>,
 ): void {
-  const scopes = new WeakMap<FastifyRequest, unknown>()
   const count = countFor(ctx.counts, route.path)
   app.route({
     method: route.method,
@@ -70,12 +78,12 @@ export function bind<ScopeT>(
     exposeHeadRoute: route.method === 'GET' && !route.path.startsWith('/v1/') && route.path !== '/mcp',
     // Before the body is read: a stranger's megabyte is not ours to carry.
     onRequest: async (request) => {
-      scopes.set(request, await scopeOf(request))
+      request.scope = await scopeOf(request)
     },
     handler: async (request, reply) => {
       const result = await route.run({
         ctx,
-        scope: scopes.get(request) as ScopeT,
+        scope: request.scope as ScopeT,
         params: request.params as Record<string, string>,
         request,
         judge: () => ({
@@ -125,8 +133,8 @@ async function stream(ctx: Ctx, request: FastifyRequest, reply: FastifyReply, an
   }
 }
 
-/** Two of these, or no host at all, and two readers of the request could disagree on who asks whom. */
-function refuseUnclearHeaders(rawHeaders: string[]): void {
+/** What two readers of the request could read in two ways, such as who asks whom. */
+function unclear({ url, raw: { rawHeaders } }: FastifyRequest): Problem | undefined {
   let authorization = 0
   let host = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -134,8 +142,10 @@ function refuseUnclearHeaders(rawHeaders: string[]): void {
     if (name?.length === 13 && name.toLowerCase() === 'authorization') authorization++
     if (name?.length === 4 && name.toLowerCase() === 'host') host++
   }
-  if (authorization > 1) throw badRequest("header 'authorization' must not be repeated")
-  if (host !== 1) throw badRequest(`header 'host' ${host === 0 ? 'is required' : 'must not be repeated'}`)
+  if (authorization > 1) return badRequest("header 'authorization' must not be repeated")
+  if (host !== 1) return badRequest(`header 'host' ${host === 0 ? 'is required' : 'must not be repeated'}`)
+  // One of the stores could not even compare it.
+  return url.includes('%00') ? badRequest('url must not contain nul characters') : undefined
 }
 
 function answerError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply): void {

@@ -24,10 +24,12 @@ const MOST_TEXT = 16_384
 const MOST_DATA = 64 * 1024
 /** As for what comes over HTTP: deeper values can be read, but the stack ends when they are written out again. */
 const MOST_LEVELS = 64
+/** A line needs two brackets for each level, so a shorter one cannot nest too deep. */
+const SHORT = 2 * MOST_LEVELS
 
 /** `length` is that of the line as it was written. */
 export function hear(line: JsonObject, length: number): Heard {
-  if (nestsDeeper(line, MOST_LEVELS)) return { kind: 'refused', why: `a line that nests deeper than ${MOST_LEVELS}` }
+  if (length > SHORT && nestsDeeper(line, MOST_LEVELS)) return { kind: 'refused', why: `a line that nests deeper than ${MOST_LEVELS}` }
   if (line.event !== undefined) return hearEvent(line.event, line.data, length)
   if (isJsonObject(line.artifact)) return hearArtifact(line.artifact)
   if (line.output !== undefined) return { kind: 'output', output: line.output }

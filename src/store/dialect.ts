@@ -45,7 +45,9 @@ export function manyRows<T extends keyof Tables>(table: T, columns: readonly (ke
       const key = `${postgres} ${size}`
       const text = texts.get(key) ?? insertText(postgres, table, columns, size)
       texts.set(key, text)
-      await runCompiled(db, CompiledQuery.raw(text), rows.slice(at, at + size).flat())
+      const values: unknown[] = []
+      for (const row of rows.slice(at, at + size)) values.push(...row)
+      await runCompiled(db, CompiledQuery.raw(text), values)
       at += size
     }
   }
