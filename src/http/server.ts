@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -91,8 +92,10 @@ export function bind<ScopeT>(
           body: judgeBody(route.body, request.body as Buffer | undefined, request.headers['content-type']),
         }),
       })
-      if (result instanceof StreamAnswer) return whileStreaming(count, stream(ctx, request, reply, result))
-      return send(reply, result)
+      if (!(result instanceof StreamAnswer)) return send(reply, result)
+      // Nobody waits for it: all that led here would stay in memory for as long as the stream does.
+      void whileStreaming(count, stream(ctx, request.id, reply.hijack().raw, result))
+      return reply
     },
     // Where nobody can read the counts, nobody pays for them.
     ...(ctx.config.metricsPort !== null && { onResponse: counting(count, route.answers) }),
@@ -121,14 +124,12 @@ function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body))
 }
 
-async function stream(ctx: Ctx, request: FastifyRequest, reply: FastifyReply, answer: StreamAnswer): Promise<void> {
-  reply.hijack()
-  const out = reply.raw
-  out.writeHead(200, { ...answer.headers, 'x-request-id': request.id })
+async function stream(ctx: Ctx, requestId: string, out: ServerResponse, answer: StreamAnswer): Promise<void> {
+  out.writeHead(200, { ...answer.headers, 'x-request-id': requestId })
   try {
     await answer.write(out)
   } catch (error) {
-    ctx.world.log.error({ err: error, request: request.id }, 'stream failed')
+    ctx.world.log.error({ err: error, request: requestId }, 'stream failed')
     out.destroy()
   }
 }
