@@ -80,9 +80,9 @@ const USE_NOTED_EVERY_MS = 60_000
 /** Beside the request: nobody waits for it, and a lost note costs a minute of `last_used_at`. */
 function noteUse(ctx: Ctx, keyId: string, lastUsedAt: string | null): void {
   const now = ctx.world.clock.now()
-  const longAgo = isoTime(now - USE_NOTED_EVERY_MS)
-  if (lastUsedAt !== null && lastUsedAt > longAgo) return
-  inTx(ctx, (tx) => setKeyUsed(tx.db, keyId, isoTime(now), longAgo)).catch((error) =>
+  const longAgo = now - USE_NOTED_EVERY_MS
+  if (lastUsedAt !== null && Date.parse(lastUsedAt) > longAgo) return
+  inTx(ctx, (tx) => setKeyUsed(tx.db, keyId, isoTime(now), isoTime(longAgo))).catch((error) =>
     ctx.world.log.warn({ err: error, key: keyId }, 'use of a key not noted'),
   )
 }

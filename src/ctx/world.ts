@@ -20,7 +20,13 @@ export interface Clock {
   after(ms: number, call: () => void): () => void
 }
 
-export const isoTime = (ms: number): string => new Date(ms).toISOString()
+/** Remembers the last answer: one change asks for the same moment several times, and each costs a microsecond. */
+export function isoTime(ms: number): string {
+  if (ms !== told.ms) Object.assign(told, { ms, text: new Date(ms).toISOString() })
+  return told.text
+}
+
+const told = { ms: 0, text: new Date(0).toISOString() }
 
 /** Resolves after so long, or at once when the signal fires. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

@@ -29,7 +29,8 @@ const SHORT = 2 * MOST_LEVELS
 
 /** `length` is that of the line as it was written. */
 export function hear(line: JsonObject, length: number): Heard {
-  if (length > SHORT && nestsDeeper(line, MOST_LEVELS)) return { kind: 'refused', why: `a line that nests deeper than ${MOST_LEVELS}` }
+  if (length > SHORT && nestsDeeper(line, MOST_LEVELS))
+    return { kind: 'refused', why: `a line that nests deeper than ${MOST_LEVELS}` }
   if (line.event !== undefined) return hearEvent(line.event, line.data, length)
   if (isJsonObject(line.artifact)) return hearArtifact(line.artifact)
   if (line.output !== undefined) return { kind: 'output', output: line.output }

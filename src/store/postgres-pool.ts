@@ -2,6 +2,7 @@ import type { PostgresPool } from 'kysely'
 import pg from 'pg'
 import { toldApart } from './away.ts'
 import { hangUp } from './bell-wire.ts'
+import { KeptStatements } from './kept-statements.ts'
 
 /** How many connections, and how long whoever waits for the database waits at most. */
 export interface PoolLimits {
@@ -20,6 +21,7 @@ const GRACE_MS = 5_000
 export class ConnectionPool {
   readonly pool: pg.Pool
   readonly #clients = new Set<pg.PoolClient>()
+  readonly #kept = new KeptStatements()
 
   constructor(url: string, { connections, statementMs }: PoolLimits, warn: (message: string, error: unknown) => void) {
     this.pool = new pg.Pool({
@@ -50,21 +52,22 @@ export class ConnectionPool {
   lending(): PostgresPool {
     const { pool } = this
     return {
-      connect: async () => lend(await pool.connect().catch(rethrow)),
+      connect: async () => lend(await pool.connect().catch(rethrow), this.#kept),
       // Kysely ends only what it has used: whoever opened the pool closes it.
       end: async () => {},
     } as PostgresPool
   }
 }
 
-function lend(client: pg.PoolClient) {
+/** What PostgreSQL says when a kept statement would answer with other columns than it was planned for. */
+export const PLAN_IS_OLD = '0A000'
+
+function lend(client: pg.PoolClient, kept: KeptStatements) {
   let lost: Error | undefined
   return {
     async query(text: string, values: unknown[]) {
       try {
-        const answer: pg.QueryResult | pg.QueryResult[] = await client.query(text, values)
-        // Of several statements in one message the last one answers.
-        return Array.isArray(answer) ? answer.at(-1) : answer
+        return await ask(client, kept, text, values)
       } catch (error) {
         const told = toldApart(error)
         if (told !== error && told instanceof Error) lost = told
@@ -72,6 +75,20 @@ function lend(client: pg.PoolClient) {
       }
     },
     release: () => client.release(lost),
+  }
+}
+
+async function ask(client: pg.PoolClient, kept: KeptStatements, text: string, values: unknown[]) {
+  const name = values.length > 0 ? kept.nameOf(text) : undefined
+  try {
+    const answer: pg.QueryResult | pg.QueryResult[] = await client.query({ ...(name && { name }), text, values })
+    // Of several statements in one message the last one answers.
+    return Array.isArray(answer) ? answer.at(-1) : answer
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError && error.code === PLAN_IS_OLD)) throw error
+    kept.forget()
+    // Inside a transaction it is too late: the whole of it is tried again.
+    return client.query(text, values).catch(() => rethrow(error))
   }
 }
 

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { StoreAway, toldApart, untilBack } from './away.ts'
 import { answeredIn, BellWire } from './bell-wire.ts'
 import { migrate } from './migrations.ts'
-import { ConnectionPool, type PoolLimits } from './postgres-pool.ts'
+import { ConnectionPool, PLAN_IS_OLD, type PoolLimits } from './postgres-pool.ts'
 import type { Db, Store } from './store.ts'
 import { StoreClock, WHAT_TIME } from './store-clock.ts'
 import type { Tables } from './tables.ts'
@@ -74,6 +74,7 @@ async function tellTime(pool: pg.Pool, clock: StoreClock): Promise<void> {
 
 const DEADLOCK = '40P01'
 const SERIALIZATION = '40001'
+const ANOTHER_TRY = new Set([DEADLOCK, SERIALIZATION, PLAN_IS_OLD])
 const MOST_ATTEMPTS = 4
 
 /** A transaction that was told to commit when the connection broke. */
@@ -88,7 +89,7 @@ async function transactAgain<T>(db: Db, work: (db: Db) => Promise<T>, cut?: (cut
       return await transact(db, work, cut)
     } catch (error) {
       const code = error instanceof pg.DatabaseError ? error.code : undefined
-      if ((code !== DEADLOCK && code !== SERIALIZATION) || attempt === MOST_ATTEMPTS) throw error
+      if (!ANOTHER_TRY.has(code ?? '') || attempt === MOST_ATTEMPTS) throw error
     }
   }
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { excluded, prepared } from '../store/prepared.ts'
 
 export const dropOldKey = prepared<{ project_id: string; key: string; before: string }>((db, arg) =>
@@ -35,12 +36,22 @@ export const findKey = prepared<{ project_id: string; key: string }, { body_hash
       .where('key', '=', arg('key')),
 )
 
-export const takeTurn = prepared<{ project_id: string }, { n: number }>((db, arg) =>
-  db
-    .updateTable('rate_heads')
-    .set((eb) => ({ n: eb('n', '+', 1) }))
-    .where('project_id', '=', arg('project_id'))
-    .returning('n'),
+/** The next turn, and when its slot of the ring was last taken; null: never. */
+export const takeTurn = prepared<{ project_id: string; limit: number }, { n: number; former: number | null }>(
+  (db, arg) =>
+    db
+      .updateTable('rate_heads')
+      .set((eb) => ({ n: eb('n', '+', 1) }))
+      .where('project_id', '=', arg('project_id'))
+      .returning((eb) => [
+        'n',
+        eb
+          .selectFrom('rate_ring')
+          .select('at')
+          .whereRef('rate_ring.project_id', '=', 'rate_heads.project_id')
+          .where('slot', '=', sql<number>`rate_heads.n % ${arg('limit')}`)
+          .as('former'),
+      ]),
 )
 
 export const startRing = prepared<{ project_id: string }>((db, arg) =>
@@ -49,10 +60,6 @@ export const startRing = prepared<{ project_id: string }>((db, arg) =>
     .values({ project_id: arg('project_id'), n: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .$castTo<never>(),
-)
-
-export const ringTime = prepared<{ project_id: string; slot: number }, { at: number }>((db, arg) =>
-  db.selectFrom('rate_ring').select('at').where('project_id', '=', arg('project_id')).where('slot', '=', arg('slot')),
 )
 
 export const putRingTime = prepared<{ project_id: string; slot: number; at: number }>((db, arg) =>

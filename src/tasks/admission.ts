@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict, tooMany } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import { dropOldKey, findKey, holdKey, putRingTime, ringTime, startRing, takeTurn } from './admission-rows.ts'
+import { dropOldKey, findKey, holdKey, putRingTime, startRing, takeTurn } from './admission-rows.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const WINDOW = 60_000
@@ -59,15 +59,14 @@ export async function bindKey(
  */
 export async function takeRateTurn(tx: Tx, subject: string, limit: number, noun: string): Promise<void> {
   const now = tx.world.clock.now()
-  let [turn] = await takeTurn(tx.db, { project_id: subject })
+  let [turn] = await takeTurn(tx.db, { project_id: subject, limit })
   if (!turn) {
     await startRing(tx.db, { project_id: subject })
-    ;[turn] = await takeTurn(tx.db, { project_id: subject })
+    ;[turn] = await takeTurn(tx.db, { project_id: subject, limit })
   }
-  const slot = (turn?.n ?? 0) % limit
-  const [former] = await ringTime(tx.db, { project_id: subject, slot })
-  if (former && former.at > now - WINDOW) {
-    throw tooMany(`more than ${limit} ${noun} in a minute`, (former.at + WINDOW - now) / 1000)
+  const { n, former } = turn ?? { n: 0, former: null }
+  if (former !== null && former > now - WINDOW) {
+    throw tooMany(`more than ${limit} ${noun} in a minute`, (former + WINDOW - now) / 1000)
   }
-  await putRingTime(tx.db, { project_id: subject, slot, at: now })
+  await putRingTime(tx.db, { project_id: subject, slot: n % limit, at: now })
 }

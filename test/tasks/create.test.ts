@@ -46,6 +46,7 @@ eachStore((store) => {
       schedule_id: null,
       retry_of: null,
       last_event_id: 0,
+      log_pruned_at: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       started_at: null,
       finished_at: null,
