@@ -32,7 +32,7 @@ const MOST_BACKLOG = 4 * 1024 * 1024
 /** Gives the agent its brief and listens until it has an output, fails, runs out of time or is ended from outside. */
 export async function converse(ctx: Ctx, run: Run, cell: OpenCell, brief: Brief): Promise<Outcome> {
   const artifacts: NewArtifact[] = []
-  const log = new RunLog(ctx, run)
+  const log = new RunLog(ctx, run, patienceWith(ctx, cell))
   run.flush = () => settled(log)
   const told = await new Promise<Told>((resolve) => {
     void log.lost.then((error) => resolve(lostLog(run, error)))
@@ -44,6 +44,14 @@ export async function converse(ctx: Ctx, run: Run, cell: OpenCell, brief: Brief)
   // What it still says would keep the log busy, and the end waits for the log.
   cell.listeners.delete(run.taskId)
   return { ...told, artifacts, unwritten: await log.rest() }
+}
+
+/**
+ * The bundled harness speaks in steps, and the next word after a step is often the last one: what it says may wait as
+ * long as nobody notices. Of a program that we do not know a line waits half as long as a commit takes.
+ */
+function patienceWith({ store }: Ctx, { kind }: OpenCell): () => number {
+  return kind === 'custom' ? () => Math.min(store.commitMs() / 2, 4) : () => 8
 }
 
 /** Nothing more can be written: the run is over, or it has to be. */

@@ -3,9 +3,8 @@ import { append, RunOver } from '../events/append.ts'
 import type { NewEvent } from '../events/types.ts'
 
 /**
- * What an agent says, on its way into the log. The first line waits for company about half as long as a commit takes,
- * and lines that arrive while one is under way join the next: a chatty agent costs few commits, and a short run often
- * none but the one that ends it. While the store is away the lines wait, and are written in their order when it is back.
+ * What an agent says, on its way into the log. The first line waits a little for company, and lines that arrive while a
+ * commit is under way join the next: a chatty agent costs few commits, and a short run none but the one that ends it. While the store is away the lines wait, and are written in their order when it is back.
  */
 export class RunLog {
   #waiting: NewEvent[] = []
@@ -13,15 +12,18 @@ export class RunLog {
   #writing: Promise<void> | null = null
   readonly #ctx: Ctx
   readonly #run: { taskId: string; epoch: number }
+  readonly #patience: () => number
   /** Resolves with the cause when nothing more can be written: the run is over, or the store refuses. */
   readonly lost: Promise<unknown>
   #lose: (error: unknown) => void = () => {}
   #hurry: () => void = () => {}
   #closing = false
 
-  constructor(ctx: Ctx, run: { taskId: string; epoch: number }) {
+  /** `patience`: how long a line may wait, in milliseconds. */
+  constructor(ctx: Ctx, run: { taskId: string; epoch: number }, patience: () => number) {
     this.#ctx = ctx
     this.#run = run
+    this.#patience = patience
     this.lost = new Promise((resolve) => {
       this.#lose = resolve
     })
@@ -72,16 +74,18 @@ export class RunLog {
     }
   }
 
-  /** Real time, not the service's clock: it is the disk that sets it. */
+  /** Real time, not the service's clock: it is the disk that it spares. */
   #company(): Promise<void> {
-    const ms = Math.min(this.#ctx.store.commitMs() / 2, MOST_WAIT_MS)
+    const ms = this.#patience()
     return new Promise((resolve) => {
-      this.#hurry = resolve
-      if (ms < 0.5) setImmediate(resolve)
-      else setTimeout(resolve, ms)
+      if (ms < 0.5) return setImmediate(resolve)
+      const timer = setTimeout(resolve, ms)
+      this.#hurry = () => {
+        clearTimeout(timer)
+        resolve()
+      }
     })
   }
 }
 
 const MOST_TOGETHER = 1024
-const MOST_WAIT_MS = 4
