@@ -1,5 +1,15 @@
 // Bundles what runs: the service with its command line, the programs that live inside a sandbox, and the console.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
@@ -9,24 +19,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const stamp = '.built'
 
-/** CommonJS packages inside an ES module still call `require` for what Node itself brings. */
-const banner = [
-  "import { createRequire as __createRequire } from 'node:module'",
-  'const require = __createRequire(import.meta.url)',
-].join('\n')
-
-/**
- * What people start. It asks for nothing that an old Node lacks, so that one is told what it needs instead of failing at
- * the first word that it does not know.
- */
-const launcher = `#!/usr/bin/env node
-const [major, minor] = process.versions.node.split('.').map(Number)
-if (major < 20 || (major === 20 && minor < 19)) {
-  console.error('svc: Node.js ' + process.versions.node + ' is too old; install Node 24 LTS (20.19 is the oldest that works).')
-  process.exit(1)
-}
-await import('./service.mjs')
-`
+/** The launcher runs the service as a function, which has no address of its own. */
+const banner = "'use strict';const __address=require('node:url').pathToFileURL(__filename).href;"
 
 /**
  * Our sentences are English: the other fifty languages of the validator would be a tenth of the program.
@@ -45,10 +39,12 @@ const englishOnly = {
 const bundles = [
   {
     entry: 'src/main.ts',
-    out: 'service.mjs',
+    out: 'service.cjs',
     options: {
       plugins: [englishOnly],
       external: ['@photostructure/sqlite', 'pg-native'],
+      format: 'cjs',
+      define: { 'import.meta.url': '__address' },
       banner: { js: banner },
       minifySyntax: true,
       minifyWhitespace: true,
@@ -77,13 +73,23 @@ async function build() {
     const programs = bundles.filter(({ entry }) => existsSync(join(root, entry)))
     // The tests of the service need the programs only.
     const pages = process.argv.includes('--programs') ? [] : [buildConsole(dist)]
-    writeFileSync(join(fresh, 'svc.mjs'), launcher, { mode: 0o755 })
+    copyFileSync(join(root, 'scripts/launcher.mjs'), join(fresh, 'svc.mjs'))
+    chmodSync(join(fresh, 'svc.mjs'), 0o755)
     await Promise.all([...programs.map((one) => bundle(one, fresh)), ...pages])
+    for (const name of readdirSync(dist).filter(isCompiled)) rmSync(join(dist, name))
     const outputs = readdirSync(fresh).filter((name) => name !== stamp)
     for (const name of [...outputs, stamp]) renameSync(join(fresh, name), join(dist, name))
   } finally {
     rmSync(fresh, { recursive: true, force: true })
   }
+}
+
+/**
+ * What the launcher has kept of another build.
+ * @param {string} name
+ */
+function isCompiled(name) {
+  return name.startsWith('.compiled-')
 }
 
 /**

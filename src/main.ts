@@ -116,12 +116,10 @@ const say = (line: string) => process.stdout.write(`${line}\n`)
 // Whoever reads our output may have seen enough: `svc tasks | head`.
 process.stdout.on('error', () => process.exit())
 
-process.exit(
-  await runCommandLine({
-    words: process.argv.slice(2),
-    env: process.env,
-    streams: process,
-    program: process.argv[1] ?? '',
-    server: { serve, rotateVault, backupSqlite },
-  }),
-)
+void runCommandLine({
+  words: process.argv.slice(2),
+  env: process.env,
+  streams: process,
+  program: process.argv[1] ?? '',
+  server: { serve, rotateVault, backupSqlite },
+}).then((code) => process.exit(code))

@@ -4,7 +4,7 @@ import { Effort, effortNote, type Rig, type Server } from '../rig.ts'
 
 const ROUND_MS = 1200
 /** Node compiles what it runs often; until then the same work costs several times as much. */
-const WARM_UP_MS = 2500
+const WARM_UP_MS = 6000
 const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
 
 /** Tasks created per second, none of them run. */

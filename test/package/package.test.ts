@@ -35,7 +35,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('the package holds what runs and what is read, and nothing else', () => {
   const expected = [
-    /^dist\/(svc|service)\.mjs$/,
+    /^dist\/(svc\.mjs|service\.cjs)$/,
     /^dist\/(harness|workflow-cell)\.cjs$/,
     /^dist\/console\/(assets\/)?[\w.-]+\.(html|js|css|svg|woff2)(\.br|\.gz)?$/,
     /^docs\/[a-z-]+\.md$/,
@@ -56,7 +56,7 @@ test('the package is as small as its page says', () => {
 
 test('every package that it depends on is used, and nothing else is', () => {
   const { dependencies, devDependencies } = JSON.parse(page('package.json'))
-  const bundle = readFileSync(join(installed, 'dist/service.mjs'), 'utf8')
+  const bundle = readFileSync(join(installed, 'dist/service.cjs'), 'utf8')
   for (const name of Object.keys(dependencies)) expect(bundle).toContain(`"${name}"`)
   const folders = ['src', 'console', 'test', 'bench', 'scripts']
   const files = folders.flatMap((name) =>
