@@ -51,7 +51,7 @@ export async function converse(ctx: Ctx, run: Run, cell: OpenCell, brief: Brief)
  * long as nobody notices. Of a program that we do not know a line waits half as long as a commit takes.
  */
 function patienceWith({ store }: Ctx, { kind }: OpenCell): () => number {
-  return kind === 'custom' ? () => Math.min(store.commitMs() / 2, 4) : () => 8
+  return kind === 'custom' ? () => Math.min(store.commitMs() / 2, 4) : () => 20
 }
 
 /** Nothing more can be written: the run is over, or it has to be. */

@@ -10,7 +10,7 @@ import { serveArtifact } from './artifacts.ts'
 import { createTask, TaskInput } from './create.ts'
 import { Feedback, giveFeedback } from './feedback.ts'
 import { showTask, TaskRecord } from './record.ts'
-import { artifactsOf, findArtifact, findTask, listTasks } from './rows.ts'
+import { artifactsOf, findArtifact, findHead, findTask, listTasks } from './rows.ts'
 import { STATUSES } from './status.ts'
 import { StreamQuery, streamTask } from './stream.ts'
 
@@ -77,7 +77,11 @@ export const getTaskEvents = read('/v1/tasks/:id/events', {
   summary: "Follow a task's log: replay after Last-Event-ID, then live",
   query: StreamQuery,
   answers: { 200: 'text/event-stream' },
-  find: taskInScope,
+  async find({ ctx, scope, params }) {
+    const head = await findHead(ctx.db, scope.projectIds, params.id ?? '')
+    if (!head) throw notFound('task')
+    return head
+  },
   handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, null),
 })
 

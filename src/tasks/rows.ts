@@ -48,6 +48,20 @@ export async function taskRow(db: Db, id: string): Promise<Tasks | undefined> {
   return (await taskById(db, { id }))[0]
 }
 
+/** What a stream needs to know of its task. */
+export type TaskHead = Pick<Tasks, (typeof HEAD)[number]>
+
+const HEAD = ['id', 'project_id', 'status', 'last_event_id'] as const
+
+const headById = prepared<{ id: string }, TaskHead>((db, arg) =>
+  db.selectFrom('tasks').select(HEAD).where('id', '=', arg('id')),
+)
+
+export async function findHead(db: Db, projectIds: readonly string[], id: string): Promise<TaskHead | undefined> {
+  const [head] = await headById(db, { id })
+  return head && projectIds.includes(head.project_id) ? head : undefined
+}
+
 export async function findTask(db: Db, projectIds: readonly string[], id: string): Promise<Tasks | undefined> {
   const row = await taskRow(db, id)
   return row && projectIds.includes(row.project_id) ? row : undefined

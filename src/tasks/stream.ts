@@ -5,7 +5,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { follow } from '../events/follow.ts'
 import type { StreamAnswer } from '../http/route.ts'
 import { sse } from '../http/sse.ts'
-import type { Tasks } from '../store/tables.ts'
+import type { TaskHead } from './rows.ts'
 import { isTerminal } from './status.ts'
 
 export const StreamQuery = z.object({ lastEventId: z.string().optional() })
@@ -13,7 +13,7 @@ export const StreamQuery = z.object({ lastEventId: z.string().optional() })
 /** The log of a task as SSE, from where the caller left off; the header wins, as browsers set it on reconnect. */
 export function streamTask(
   ctx: Ctx,
-  task: Tasks,
+  task: TaskHead,
   request: FastifyRequest,
   query: z.infer<typeof StreamQuery>,
   types: ReadonlySet<string> | null,
