@@ -52,18 +52,20 @@ async function entriesOf(db: Db, page: PageOf): Promise<ChainEntry[]> {
 }
 
 async function sealedOf(db: Db, page: PageOf): Promise<SealedEntry[]> {
-  const [joined] = await readSealed(db, page)
-  const sealed = joined ? split(joined) : null
+  const { chain, after, upTo, limit } = page
+  const to = Math.min(after + limit, upTo)
+  const [joined] = to > after ? await readSealed(db, { chain, after, to }) : []
+  const sealed = joined?.n === to - after ? split(joined, after) : null
+  // A number is missing: somebody took an entry away, and how far the next one is can only be found by looking.
   return sealed ?? (await entriesOf(db, page)).map(sealEntry)
 }
 
-/** Null when a number is missing or a field needs an escape or holds a separator: then the fields must be read. */
-function split({ n, first, last, quoted, text }: JoinedEntries): SealedEntry[] | null {
-  if (first === null || last === null || quoted === null || text === null) return []
-  const fields = text.split(FIELD)
-  if (last - first + 1 !== n || fields.length !== 3 * n || !PLAIN.test(quoted)) return null
+/** Null when a field needs an escape or holds a separator: then the fields must be read. */
+function split({ n, quoted, text }: JoinedEntries, after: number): SealedEntry[] | null {
+  const fields = text?.split(FIELD) ?? []
+  if (fields.length !== 3 * n || !PLAIN.test(quoted ?? '')) return null
   const entries: SealedEntry[] = []
-  for (let seq = first, at = 0; seq <= last; seq++, at += 3) {
+  for (let seq = after + 1, at = 0; seq <= after + n; seq++, at += 3) {
     entries.push({ seq, prev_hash: fields[at] ?? '', hash: fields[at + 1] ?? '', sealed: fields[at + 2] ?? '' })
   }
   return entries

@@ -102,8 +102,6 @@ export const FIELD = '\x1f'
 export interface JoinedEntries {
   /** The number of rows, so that a field that holds the separator cannot pass for two. */
   n: number
-  first: number | null
-  last: number | null
   /** What stands between quotes in `text`, all of it together: escapes are not made, so it must not need any. */
   quoted: string | null
   text: string | null
@@ -114,31 +112,27 @@ export interface JoinedEntries {
  * most of the cost of a million entries. `quoted` leaves out the hash before: it is compared with that of the entry
  * before. The texts are joined in the order of the inner query; if a store did it otherwise, the chain would not hold.
  */
-export const readSealed = prepared<{ chain: string; after: number; upTo: number; limit: number }, JoinedEntries>(
-  (db, arg) =>
-    db
-      .selectFrom((eb) =>
-        eb
-          .selectFrom('audit_entries')
-          .selectAll()
-          .where('chain', '=', arg('chain'))
-          .where('seq', '>', arg('after'))
-          .where('seq', '<=', arg('upTo'))
-          .orderBy('seq')
-          .limit(arg('limit'))
-          .as('e'),
-      )
-      .select((eb) => [
-        eb.fn.countAll<number>().as('n'),
-        eb.fn.min<number | null>('seq').as('first'),
-        eb.fn.max<number | null>('seq').as('last'),
-        sql<string | null>`string_agg(concat(action, actor_id, actor_kind, subject, ts), '')`.as('quoted'),
-        sql<string | null>`string_agg(concat(prev_hash, ${SEPARATOR}, hash, ${SEPARATOR},
+export const readSealed = prepared<{ chain: string; after: number; to: number }, JoinedEntries>((db, arg) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('audit_entries')
+        .selectAll()
+        .where('chain', '=', arg('chain'))
+        .where('seq', '>', arg('after'))
+        .where('seq', '<=', arg('to'))
+        .orderBy('seq')
+        .as('e'),
+    )
+    .select((eb) => [
+      eb.fn.countAll<number>().as('n'),
+      sql<string | null>`string_agg(concat(action, actor_id, actor_kind, subject, ts), '')`.as('quoted'),
+      sql<string | null>`string_agg(concat(prev_hash, ${SEPARATOR}, hash, ${SEPARATOR},
         '{"action":"', action, '","actor":{"id":"', actor_id, '","kind":"', actor_kind, '"},"data":', data,
         ',"prev_hash":"', prev_hash, '","seq":', seq, ',"subject":"', subject, '","ts":"', ts, '"}'), ${SEPARATOR})`.as(
-          'text',
-        ),
-      ]),
+        'text',
+      ),
+    ]),
 )
 
 const SEPARATOR = sql.lit(FIELD)
