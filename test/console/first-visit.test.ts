@@ -57,7 +57,7 @@ describe('the first visit with a model', () => {
     OPENAI_BASE_URL: 'http://[::1]:9',
   })
 
-  test('knows that a real model is connected, and offers another run when the question was left to expire', async () => {
+  test('knows that a real model is connected, and offers another run when the first one was cancelled', async () => {
     const page = await console().open('/', { signedIn: false })
     await signUp(page)
     await page.getByText('Your model is connected and does the work.').waitFor()
