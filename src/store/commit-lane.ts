@@ -1,0 +1,112 @@
+import { StoreAway } from './away.ts'
+import type { Handle } from './sqlite-handle.ts'
+import type { Db } from './store.ts'
+
+/**
+ * Transactions run one after another inside one commit. Each has its own savepoint, so one that fails takes nothing
+ * with it; nobody hears of success before the common commit is on disk.
+ */
+export class CommitLane {
+  #waiting: Member[] = []
+  #draining: Promise<void> | null = null
+  #closed = false
+  commitMs = 0
+  /** A write has failed since the last one that was tried for its own sake. */
+  #refused = false
+  /** Whether rows can be seen on this connection that are not committed. */
+  open = false
+  readonly #handle: Handle
+  readonly #db: Db
+
+  constructor(handle: Handle, db: Db) {
+    this.#handle = handle
+    this.#db = db
+  }
+
+  transact<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closed) return reject(new Error('the store is closed'))
+      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.#draining ??= this.#drain()
+    })
+  }
+
+  /** Where a write failed, only a write shows that the disk takes them again. */
+  async ping(): Promise<void> {
+    const refused = this.#refused
+    await this.transact(async () => refused && this.#handle.exec('pragma user_version = 0'))
+    if (refused) this.#refused = false
+  }
+
+  /** Takes no more, and resolves when what was taken is done. */
+  async close(): Promise<void> {
+    this.#closed = true
+    while (this.#draining) await this.#draining
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // One turn of the event loop gathers what arrives together.
+      await new Promise(setImmediate)
+      await this.#commit(this.#waiting.splice(0, MOST_TOGETHER))
+    }
+    this.#draining = null
+  }
+
+  async #commit(members: Member[]): Promise<void> {
+    const done: (() => void)[] = []
+    let begun = false
+    try {
+      this.open = true
+      this.#handle.exec('begin immediate')
+      begun = true
+      for (const member of members) done.push(await this.#attempt(member))
+      const began = performance.now()
+      this.#handle.exec('commit')
+      this.commitMs += (performance.now() - began - this.commitMs) / 8
+    } catch (error) {
+      this.#refused ||= error instanceof StoreAway
+      this.#rollBack()
+      // One that the disk had no room for must not take the others with it, again and again.
+      if (begun && members.length > 1) for (const member of members) await this.#commit([member])
+      else for (const member of members) member.reject(error)
+      return
+    } finally {
+      this.open = false
+    }
+    for (const settle of done) settle()
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#handle.inTransaction()) this.#handle.exec('rollback')
+    } catch {
+      // The next begin tells.
+    }
+  }
+
+  /** Runs one transaction and returns what to say once the commit is through. */
+  async #attempt({ work, resolve, reject }: Member): Promise<() => void> {
+    this.#handle.exec('savepoint member')
+    try {
+      const value = await work(this.#db)
+      this.#handle.exec('release member')
+      return () => resolve(value)
+    } catch (error) {
+      this.#refused ||= error instanceof StoreAway
+      // A disk that is full may end the whole transaction, and with it what the others did.
+      if (!this.#handle.inTransaction()) throw error
+      this.#handle.exec('rollback to member')
+      this.#handle.exec('release member')
+      return () => reject(error)
+    }
+  }
+}
+
+const MOST_TOGETHER = 64
+
+interface Member {
+  work: (db: Db) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}

@@ -1,0 +1,109 @@
+import { createRequire } from 'node:module'
+import { Kysely, SqliteDialect } from 'kysely'
+import { toldApart } from './away.ts'
+import { DirectAdapter } from './dialect.ts'
+import type { Db } from './store.ts'
+import type { Tables } from './tables.ts'
+
+export interface Handle {
+  exec(statement: string): void
+  inTransaction(): boolean
+  prepare(text: string): Statement
+  close(): void
+}
+
+interface Statement {
+  reader: boolean
+  all(parameters: readonly unknown[]): unknown[]
+  run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint }
+  iterate(parameters: readonly unknown[]): IterableIterator<unknown>
+}
+
+type SqliteModule = typeof import('@photostructure/sqlite')
+
+/** `node:sqlite` where Node has it without a flag, else its backport with the same interface. */
+export function loadSqlite(): SqliteModule {
+  const load = createRequire(import.meta.url)
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const builtIn = major > 22 || (major === 22 && minor >= 13)
+  return load(builtIn ? 'node:sqlite' : '@photostructure/sqlite') as SqliteModule
+}
+
+/** A connection whose statements are prepared once, with errors told apart. */
+export function openHandle(path: string, sync: 'full' | 'normal'): Handle {
+  const { DatabaseSync } = loadSqlite()
+  const database = new DatabaseSync(path)
+  database.exec(`pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = ${sync};
+    pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory`)
+  const statements = new Map<string, Statement>()
+  return {
+    exec: (statement) => orAway(() => database.exec(statement)),
+    inTransaction: () => database.isTransaction,
+    close: () => database.close(),
+    prepare(text) {
+      const known = statements.get(text)
+      if (known) return known
+      const statement = adapt(database.prepare(text))
+      if (statements.size >= MOST_STATEMENTS) statements.clear()
+      statements.set(text, statement)
+      return statement
+    },
+  }
+}
+
+const MOST_STATEMENTS = 500
+
+type NativeStatement = ReturnType<InstanceType<SqliteModule['DatabaseSync']>['prepare']>
+
+/** The few calls that Kysely makes, in the shape that it expects. */
+function adapt(statement: NativeStatement): Statement {
+  type Given = Parameters<NativeStatement['all']>
+  const rows = rowsOf(statement)
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => rows(orAway(() => statement.all(...(parameters as Given)))),
+    run: (parameters) => orAway(() => statement.run(...(parameters as Given))),
+    iterate: (parameters) => rows(orAway(() => statement.all(...(parameters as Given)))).values(),
+  }
+}
+
+function orAway<T>(call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    throw toldApart(error)
+  }
+}
+
+/** Rows as plain objects. Built here from lists, where the driver can give them, they cost half as much. */
+function rowsOf(statement: NativeStatement): (answered: unknown[]) => object[] {
+  // Drivers without it give objects with a null prototype; a plain one is what everybody else expects.
+  if (typeof statement.setReturnArrays !== 'function') return (rows) => rows.map((row) => ({ ...(row as object) }))
+  statement.setReturnArrays(true)
+  const names = statement.columns().map(({ name }) => name)
+  return (rows) =>
+    rows.map((values) => {
+      const row: Record<string, unknown> = {}
+      for (let i = 0; i < names.length; i++) row[names[i] as string] = (values as unknown[])[i]
+      return row
+    })
+}
+
+export function kyselyOver(handle: Handle): Db {
+  const dialect = new SqliteDialect({ database: handle })
+  const adapter = new DirectAdapter((text, parameters) => runDirect(handle.prepare(text), parameters))
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => adapter,
+      createDriver: () => dialect.createDriver(),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+    },
+  })
+}
+
+function runDirect(statement: Statement, parameters: readonly unknown[]): unknown[] {
+  if (statement.reader) return statement.all(parameters)
+  statement.run(parameters)
+  return []
+}
