@@ -78,12 +78,13 @@ export class RunLog {
   #company(): Promise<void> {
     const ms = this.#patience()
     return new Promise((resolve) => {
-      if (ms < 0.5) return setImmediate(resolve)
       const timer = setTimeout(resolve, ms)
       this.#hurry = () => {
         clearTimeout(timer)
         resolve()
       }
+      // A timer waits a millisecond at least.
+      if (ms < 0.5) setImmediate(this.#hurry)
     })
   }
 }

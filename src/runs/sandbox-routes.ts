@@ -74,9 +74,7 @@ const ReadAsked = z.object({
   arguments: json.optional(),
 })
 
-async function readOnce(ask: Parameters<SandboxRoute['run']>[0], asked: z.infer<typeof ReadAsked>) {
-  const { ctx, scope: run, params } = ask
-  const capability = params.capability ?? ''
+async function readOnce(ctx: Ctx, run: Run, capability: string, asked: z.infer<typeof ReadAsked>) {
   const connection = pickConnection(run.grant, capability, asked.connection)
   if (run.reads >= ctx.config.readMaxPerTask)
     throw tooMany(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
@@ -101,14 +99,14 @@ export const getRead: SandboxRoute = route('GET', '/v1/internal/reads/:capabilit
   summary: 'Look through a connection',
   query: ReadAsked.omit({ arguments: true }),
   answers: JSON_ANSWER,
-  handle: ({ query, ...ask }) => readOnce({ ...ask, judge: () => ({ query, body: null }) }, query),
+  handle: ({ ctx, scope: run, params, query }) => readOnce(ctx, run, params.capability ?? '', query),
 })
 
 export const postRead: SandboxRoute = route('POST', '/v1/internal/reads/:capability', {
   summary: 'Look through a connection',
   body: ReadAsked,
   answers: JSON_ANSWER,
-  handle: ({ body, ...ask }) => readOnce({ ...ask, judge: () => ({ query: null, body }) }, body),
+  handle: ({ ctx, scope: run, params, body }) => readOnce(ctx, run, params.capability ?? '', body),
 })
 
 export const postModelCall: SandboxRoute = route('POST', '/v1/internal/llm/:wire/*', {
