@@ -49,14 +49,12 @@ export class Follower implements Seat {
   }
 
   /** Passes on what is committed; resolves when the log must be asked again or the stream is over. */
-  async live(): Promise<void> {
+  live(): Promise<void> {
     const waited = this.#wait()
     this.#live = true
     if (this.#woken || !this.#listening || this.aborted) this.#goOn?.()
     else this.#pass()
-    await waited
-    this.#live = false
-    this.#woken = false
+    return waited
   }
 
   offer(chunk: Chunk): void {
@@ -77,6 +75,8 @@ export class Follower implements Seat {
     return new Promise((resolve) => {
       this.#goOn = () => {
         this.#goOn = null
+        this.#live = false
+        this.#woken = false
         resolve()
       }
     })

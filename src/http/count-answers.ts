@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { ANSWER_SECONDS, type AnswerCount, type Counts } from '../ctx/counts.ts'
 
 /** The count that a route adds to: by plane and subject, never by anything that a caller chose. */
@@ -24,13 +25,11 @@ export function countTime(count: AnswerCount, ms: number): void {
   count.seconds += seconds
 }
 
-export async function whileStreaming<T>(count: AnswerCount, work: Promise<T>): Promise<T> {
+export function whileStreaming(count: AnswerCount, out: ServerResponse): ServerResponse {
+  // Its end has been told already.
+  if (out.destroyed) return out
   count.streaming++
-  try {
-    return await work
-  } finally {
-    count.streaming--
-  }
+  return out.once('close', () => count.streaming--)
 }
 
 function placeOf(path: string): { plane: string; subject: string } {

@@ -94,7 +94,7 @@ export function bind<ScopeT>(
       })
       if (!(result instanceof StreamAnswer)) return send(reply, result)
       // Nobody waits for it: all that led here would stay in memory for as long as the stream does.
-      void whileStreaming(count, stream(ctx, request.id, reply.hijack().raw, result))
+      stream(ctx, request.id, whileStreaming(count, reply.hijack().raw), result)
       return reply
     },
     // Where nobody can read the counts, nobody pays for them.
@@ -124,14 +124,12 @@ function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body))
 }
 
-async function stream(ctx: Ctx, requestId: string, out: ServerResponse, answer: StreamAnswer): Promise<void> {
+function stream(ctx: Ctx, requestId: string, out: ServerResponse, answer: StreamAnswer): void {
   out.writeHead(200, { ...answer.headers, 'x-request-id': requestId })
-  try {
-    await answer.write(out)
-  } catch (error) {
+  answer.write(out).catch((error: unknown) => {
     ctx.world.log.error({ err: error, request: requestId }, 'stream failed')
     out.destroy()
-  }
+  })
 }
 
 /** What two readers of the request could read in two ways, such as who asks whom. */

@@ -11,15 +11,13 @@ const HEADERS = {
 
 /** A stream of events for as long as `feed` has some and the reader stays. */
 export function sse(clock: Clock, keepaliveMs: number, feed: (reader: Reader) => Promise<void>): StreamAnswer {
-  return new StreamAnswer(HEADERS, async (out) => {
+  return new StreamAnswer(HEADERS, (out) => {
     const reader = new Reader(out)
-    const stop = keepaliveMs > 0 ? everySoOften(clock, keepaliveMs, () => reader.write(':\n\n')) : () => {}
-    try {
-      await feed(reader)
-    } finally {
-      stop()
+    const stop = keepaliveMs > 0 ? everySoOften(clock, keepaliveMs, () => reader.write(':\n\n')) : null
+    return feed(reader).finally(() => {
+      stop?.()
       reader.end()
-    }
+    })
   })
 }
 
@@ -32,11 +30,14 @@ export class Reader {
   onGone = () => {}
   readonly #out: ServerResponse
   /** What is there at once leaves together with the head; without it the head leaves alone. */
-  readonly #head: NodeJS.Immediate
+  #head: NodeJS.Immediate | null
 
   constructor(out: ServerResponse) {
     this.#out = out
-    this.#head = setImmediate(() => out.flushHeaders())
+    this.#head = setImmediate(() => {
+      this.#head = null
+      out.flushHeaders()
+    })
     out.on('drain', () => this.onRoom())
     out.once('close', () => this.onGone())
   }
@@ -51,14 +52,19 @@ export class Reader {
 
   write(chunk: Buffer | string): void {
     if (this.isGone || chunk.length === 0) return
-    clearImmediate(this.#head)
+    this.#keepHead()
     this.#out.write(chunk)
   }
 
   /** The last chunk and the end of the stream are one write. */
   end(chunk: Buffer | string = ''): void {
-    clearImmediate(this.#head)
+    this.#keepHead()
     if (!this.isGone) this.#out.end(chunk)
+  }
+
+  #keepHead(): void {
+    if (this.#head) clearImmediate(this.#head)
+    this.#head = null
   }
 }
 
