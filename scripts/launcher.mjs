@@ -26,7 +26,7 @@ const script = new Script(`(function (require, __filename) {${source}\n})`, {
 })
 script.runInThisContext()(createRequire(program), program)
 // A service that has come up has compiled what starting takes: kept, it is a quarter of the time to start.
-if (script.cachedDataRejected !== false) setTimeout(keep, 2000).unref()
+if (process.argv[2] === 'serve' && script.cachedDataRejected !== false) setTimeout(keep, 2000).unref()
 
 function kept() {
   try {
