@@ -13,7 +13,6 @@ export async function openBarePostgres(url: string): Promise<BareStore> {
   let written: Statement[] = []
   const write = (...statement: Statement) => void written.push(statement)
   const next = auditChain()
-  let turn = 0
   return {
     commit: groupCommit(async () => {
       const statements = written
@@ -22,11 +21,7 @@ export async function openBarePostgres(url: string): Promise<BareStore> {
       for (const [name, text, values] of statements) await writer.query({ name, text, values })
       await writer.query('commit')
     }),
-    insertTask(id, input) {
-      write('turn', TAKE_TURN, [])
-      write('time', PUT_TIME, [turn++, Date.now()])
-      write('task', INSERT_TASK, [id, input, now()])
-    },
+    insertTask: (id, input) => write('task', INSERT_TASK, [id, input, now()]),
     async taskOf(id) {
       return (await readers.query({ name: 'one', text: 'select * from tasks where id = $1', values: [id] })).rows[0]
     },
@@ -84,9 +79,6 @@ function columns(events: readonly BareEvent[]): unknown[] {
 
 const INSERT_TASK = `insert into tasks values ($1, 'prj_bare', 'bench', 'say', 'queued', $2, 'null',
   '{"max_runtime_s":1800,"max_cost_usd":5,"approval_required":false}', '[]', null, null, $3, null)`
-const TAKE_TURN = `update rate_heads set n = n + 1 where project_id = 'prj_bare'`
-const PUT_TIME = `insert into rate_ring values ('prj_bare', $1, $2)
-  on conflict (project_id, slot) do update set at = excluded.at`
 const SET_STATUS = 'update tasks set status = $1, output = $2, finished_at = $3 where id = $4'
 const INSERT_EVENTS =
   'insert into events select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[])'

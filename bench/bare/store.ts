@@ -3,8 +3,7 @@ import { createRequire } from 'node:module'
 
 /**
  * The least that the durable work of the service costs: the bare driver, prepared statements, and one commit for what
- * arrives in one turn of the event loop. The same rows with the same indexes and the count of the rate limit, which is
- * as durable; no scope, no fencing, nothing judged.
+ * arrives in one turn of the event loop. No scope, no fencing, no rate limit, no second index.
  */
 export interface BareStore {
   /** Runs the work in the next common commit; resolves when that is on disk. */
@@ -44,9 +43,6 @@ export function openBareStore(path: string): BareStore {
   }
   const insertTask = statement(`insert into tasks values (?, 'prj_bare', 'bench', 'say', 'queued', ?, 'null',
     '{"max_runtime_s":1800,"max_cost_usd":5,"approval_required":false}', '[]', null, null, ?, null)`)
-  const takeTurn = statement(`update rate_heads set n = n + 1 where project_id = 'prj_bare'`)
-  const putTime = statement(`insert into rate_ring values ('prj_bare', ?, ?)
-    on conflict (project_id, slot) do update set at = excluded.at`)
   const selectTask = database.prepare('select * from tasks where id = ?')
   const setStatus = statement('update tasks set status = ?, output = ?, finished_at = ? where id = ?')
   const insertEvent = statement('insert into events values (?, ?, ?, ?, ?)')
@@ -61,14 +57,9 @@ export function openBareStore(path: string): BareStore {
   )
   const setHead = statement(`update audit_heads set seq = ?, hash = ? where chain = 'prj_bare'`)
   const next = auditChain()
-  let turn = 0
   return {
     commit: groupCommit((command) => database.exec(command)),
-    insertTask(id, input) {
-      takeTurn()
-      putTime(turn++, Date.now())
-      insertTask(id, input, now())
-    },
+    insertTask: (id, input) => void insertTask(id, input, now()),
     taskOf: (id) => selectTask.get(id) as Record<string, unknown> | undefined,
     setStatus: (id, status, output) => void setStatus(status, output, now(), id),
     insertEvents(events) {
@@ -144,16 +135,4 @@ export const TABLES = `
     action text not null, subject text not null, data text not null, prev_hash text not null, hash text not null,
     primary key (chain, seq));
   create table audit_heads (chain text primary key, seq bigint not null, hash text not null);
-  create table rate_heads (project_id text primary key, n bigint not null);
-  create table rate_ring (
-    project_id text not null, slot bigint not null, at bigint not null, primary key (project_id, slot));
-  create index tasks_project on tasks (project_id, id);
-  create index tasks_project_status on tasks (project_id, status, id);
-  create index tasks_project_wedge on tasks (project_id, wedge, id);
-  create index tasks_queue on tasks (project_id, id) where status = 'queued';
-  create index artifacts_task on artifacts (task_id, id);
-  create index approvals_project on approvals (project_id, id);
-  create index approvals_project_status on approvals (project_id, status, id);
-  create index approvals_task on approvals (task_id, id);
-  insert into rate_heads values ('prj_bare', 0);
   insert into audit_heads values ('prj_bare', 0, '')`
