@@ -7,14 +7,10 @@ import { type Config, loadConfig } from './config/config.ts'
 
 /** Starts one replica and stays until it is told to stop. */
 async function serve(): Promise<void> {
-  const [{ startApp }, { systemWorld }, { holdFolder }] = await Promise.all([
-    import('./app.ts'),
-    import('./ctx/system.ts'),
-    import('./store/sqlite.ts'),
-  ])
+  const [{ startApp }, { systemWorld }] = await Promise.all([import('./app.ts'), import('./ctx/system.ts')])
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
-  const release = config.databaseUrl ? () => {} : advising(config, () => holdFolder(config.dataDir))
+  const release = config.databaseUrl ? () => {} : await holdData(config)
   const app = await startApp(config, world, tellKey).catch((error: unknown) => {
     throw advised(config, error)
   })
@@ -65,6 +61,11 @@ function advised({ host, port, dataDir, databaseUrl }: Config, error: unknown): 
     return failed(`PostgreSQL cannot be reached: ${message}`, 'start it, correct DATABASE_URL, or unset it for SQLite')
   }
   return error
+}
+
+async function holdData(config: Config): Promise<() => void> {
+  const { holdFolder } = await import('./store/sqlite.ts')
+  return advising(config, () => holdFolder(config.dataDir))
 }
 
 async function rotateVault(oldKey: string) {

@@ -22,7 +22,10 @@ export interface Clock {
 
 /** Remembers the last answer: one change asks for the same moment several times, and each costs a microsecond. */
 export function isoTime(ms: number): string {
-  if (ms !== told.ms) Object.assign(told, { ms, text: new Date(ms).toISOString() })
+  if (ms !== told.ms) {
+    told.ms = ms
+    told.text = new Date(ms).toISOString()
+  }
   return told.text
 }
 

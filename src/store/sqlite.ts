@@ -77,7 +77,7 @@ export function copySqlite(dataDir: string, to: string): void {
 
 /**
  * Reads go through the writer's connection while no transaction is open on it: a commit empties the page cache of every
- * other connection, and with a cold cache the same read takes three times as long.
+ * other connection, and with a cold cache the same read takes up to twice as long.
  */
 function besides(lane: CommitLane, writer: Handle, reader: Handle): Handle {
   return { ...reader, prepare: (text) => (lane.open ? reader : writer).prepare(text) }
