@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type WholeAnalytics, wholeAnalyticsQuery } from '../../api/history.ts'
+import { Figures } from '../../ui/figures.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section, Table } from '../../ui/table.tsx'
@@ -92,14 +93,5 @@ function Numbers({ data }: { data: WholeAnalytics }) {
     ['Spent', dollars(cost_usd)],
     ['People decide within', median_approval_wait_s === null ? '—' : duration(median_approval_wait_s * 1_000)],
   ]
-  return (
-    <dl className="panel grid grid-cols-2 gap-px overflow-hidden bg-line sm:grid-cols-4">
-      {numbers.map(([name, value]) => (
-        <div key={name} className="flex flex-col-reverse bg-surface px-4 py-3">
-          <dt className="text-xs text-muted">{name}</dt>
-          <dd className="h-7 text-lg font-semibold tabular-nums">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <Figures numbers={numbers} />
 }

@@ -5,6 +5,7 @@ import { analyticsQuery, approvalsQuery, metaQuery, taskHeadQuery, type TaskRow 
 import type { Approval } from '../../api/types.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Waiting } from '../../ui/empty.tsx'
+import { Figures } from '../../ui/figures.tsx'
 import { humanize } from '../../ui/json.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -107,16 +108,7 @@ function Numbers() {
     ['Spent', data ? dollars(data.cost_usd) : '—'],
     ['You answer within', data?.median_approval_wait_s != null ? duration(data.median_approval_wait_s * 1_000) : '—'],
   ]
-  return (
-    <dl className="panel grid grid-cols-2 gap-px overflow-hidden bg-line sm:grid-cols-4">
-      {numbers.map(([name, value]) => (
-        <div key={name} className="flex flex-col-reverse bg-surface px-4 py-3">
-          <dt className="text-xs text-muted">{name}</dt>
-          <dd className="h-7 text-lg font-semibold tabular-nums">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <Figures numbers={numbers} />
 }
 
 /** A wedge that cannot be read is not silently missing. */
