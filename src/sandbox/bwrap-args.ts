@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../base/protocol.ts'
 import type { CellLimits, CellSpec } from './driver.ts'
+import { dataMb } from './limits.ts'
 import type { Program } from './programs.ts'
 
 export const CELL_CUSTOM_DIR = '/custom'
@@ -90,7 +91,7 @@ function limitArguments(limits: CellLimits): string[] {
     both('nofile', 256),
     both('nproc', limits.processes),
     both('fsize', limits.file_mb * MEGABYTE),
-    both('data', limits.memory_mb * MEGABYTE),
+    both('data', dataMb(limits) * MEGABYTE),
     ...(limits.cpu_s > 0 ? [both('cpu', limits.cpu_s)] : []),
   ]
 }

@@ -9,3 +9,13 @@ export const DEFAULT_LIMITS: CellLimits = {
   output_line_bytes: 1024 * 1024,
   stderr_bytes: 64 * 1024,
 }
+
+/**
+ * The limit of data in megabytes, for a cell started by that version of Node. From 24 on V8 reserves half a gigabyte for
+ * code, which counts as data whether it is used or not: without room for it Node does not even start.
+ */
+export function dataMb({ memory_mb }: Pick<CellLimits, 'memory_mb'>, version = process.versions.node): number {
+  return Number.parseInt(version, 10) >= 24 ? memory_mb + CODE_RANGE_MB : memory_mb
+}
+
+const CODE_RANGE_MB = 512

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { nodeFlags } from './bwrap-args.ts'
 import { type CellProcess, cellOf, type Ending } from './cell.ts'
 import type { CellLimits, CellSpec, Driver, Isolation } from './driver.ts'
+import { dataMb } from './limits.ts'
 import { giveSocket, makeSocketDir, userOfSocket } from './sockets.ts'
 import { type Staging, staging, temporaryFolder } from './staging.ts'
 import { cellUsers } from './users.ts'
@@ -63,7 +64,7 @@ function words(spec: CellSpec, folder: string, staged: Staging): string[] {
 
 /** `ulimit` counts files in blocks of 512 bytes and memory in kilobytes. */
 function shellLimits(limits: CellLimits): string[] {
-  return [limits.file_mb * 2048, limits.memory_mb * 1024, limits.cpu_s].map(String)
+  return [limits.file_mb * 2048, dataMb(limits) * 1024, limits.cpu_s].map(String)
 }
 
 /** The flags of Node's permission model in that version of Node. */
