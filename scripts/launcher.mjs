@@ -6,6 +6,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { cachedDataVersionTag } from 'node:v8'
 import { Script } from 'node:vm'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -18,8 +19,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 const program = fileURLToPath(new URL('service.cjs', import.meta.url))
 const source = readFileSync(program, 'utf8')
-// V8 compares little more than the lengths of a program and of its compiled form, so the name says which is whose.
-const compiled = join(dirname(program), `.compiled-${createHash('sha256').update(source).digest('hex').slice(0, 16)}`)
+// V8 compares little more than the lengths of a program and of its compiled form, and dies of a form that was made for
+// another processor, such as by a container that shares this folder. So the name says which is whose.
+const whose = [source, process.version, process.platform, process.arch, cachedDataVersionTag()].join('\0')
+const compiled = join(dirname(program), `.compiled-${createHash('sha256').update(whose).digest('hex').slice(0, 16)}`)
 const script = new Script(`(function (require, __filename) {${source}\n})`, {
   filename: program,
   cachedData: kept(),
