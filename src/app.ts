@@ -61,7 +61,7 @@ export async function startApp(config: Config, world: World, tellKey: (key: stri
   // A list that cannot be read must not be found out by the first action.
   reachOf(config.egressAllow)
   refuseOpenMetrics(config, world)
-  const picking = pickDriver(config.sandbox, (line) => world.log.info(line), [config.dataDir])
+  const picking = pickDriver(config.sandbox, (line, level) => world.log[level](line), [config.dataDir])
   // Whoever awaits it hears of a failure; until then it is not left alone.
   picking.catch(() => {})
   const ctx = await openContext(config, world)

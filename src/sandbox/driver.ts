@@ -53,6 +53,8 @@ export interface Isolation {
   warnings: string[]
 }
 
+export type Log = (line: string, level: 'info' | 'warn') => void
+
 export interface Driver {
   readonly kind: 'bwrap' | 'process'
   /** What is isolated and what not: shown in /v1/meta and logged. */
@@ -62,8 +64,9 @@ export interface Driver {
   agentDirInside(hostPath: string): string
   customDirInside(hostPath: string): string
   /**
-   * A new folder for one cell's socket: below `parent`, or below the system's temporary folder where the cell's user
-   * cannot reach `parent` or the path would be too long for a socket. Only that user may enter. The caller removes it.
+   * A new folder for one cell's socket: below `parent`, or below the system's temporary folder, or below /tmp, whichever
+   * is the first that the cell's user can reach and whose path is short enough for a socket. Only that user may enter.
+   * The caller removes it.
    */
   socketDir(parent: string): string
   /** To be called once the socket listens, before `start`: gives it to the user of its folder, and to nobody else. */

@@ -3,7 +3,7 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { nodeFlags } from './bwrap-args.ts'
 import { type CellProcess, cellOf, type Ending } from './cell.ts'
-import type { CellLimits, CellSpec, Driver, Isolation } from './driver.ts'
+import type { CellLimits, CellSpec, Driver, Isolation, Log } from './driver.ts'
 import { dataMb } from './limits.ts'
 import { giveSocket, makeSocketDir, userOfSocket } from './sockets.ts'
 import { type Staging, staging, temporaryFolder } from './staging.ts'
@@ -13,7 +13,7 @@ import { cellUsers } from './users.ts'
  * Cells as plain processes, for machines without bubblewrap. Node's permission model keeps honest code from files and
  * programs by accident; it is no wall against hostile code, and it leaves the network open.
  */
-export function processDriver(log: (line: string) => void): Driver {
+export function processDriver(log: Log): Driver {
   const staged = staging()
   const users = cellUsers()
   return {
@@ -26,7 +26,7 @@ export function processDriver(log: (line: string) => void): Driver {
     prepareSocket: giveSocket,
     start(spec) {
       if (spec.profile === 'workshop')
-        log('WARNING: a program runs without a sandbox: files and network are open to it')
+        log('WARNING: a program runs without a sandbox: files and network are open to it', 'warn')
       const user = userOfSocket(spec.socket, users)
       const folder = mkdtempSync(join(temporaryFolder(), 'svc-cell-'))
       if (user) chownSync(folder, user.uid, user.gid)

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, existsSync, mkdtempSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { othersCanPass, temporaryFolder } from './staging.ts'
+import { everybodysFolder, othersCanPass, temporaryFolder } from './staging.ts'
 import { type CellUser, isCellUser } from './users.ts'
 
 /** A socket's address holds 104 bytes on macOS and 108 on Linux, the folder's random part and its file included. */
@@ -31,8 +31,10 @@ export function userOfSocket(socket: string | null, other: () => CellUser | null
 }
 
 function placeFor(parent: string): string {
-  if (!existsSync(parent)) return temporaryFolder()
-  const real = realpathSync(parent)
-  const short = Buffer.byteLength(real) <= LONGEST_PARENT
-  return short && othersCanPass(real) ? real : temporaryFolder()
+  const usual = [...(existsSync(parent) ? [realpathSync(parent)] : []), temporaryFolder()]
+  return usual.find(isFit) ?? everybodysFolder()
+}
+
+function isFit(folder: string): boolean {
+  return Buffer.byteLength(folder) <= LONGEST_PARENT && othersCanPass(folder)
 }

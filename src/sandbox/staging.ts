@@ -48,7 +48,12 @@ export function othersCanRead(path: string): boolean {
 /** Where cells may look at least through; a TMPDIR below a private home is no such place. */
 export function temporaryFolder(): string {
   const usual = realpathSync(tmpdir())
-  return process.getuid?.() !== 0 || othersCanPass(usual) ? usual : '/tmp'
+  return process.getuid?.() !== 0 || othersCanPass(usual) ? usual : everybodysFolder()
+}
+
+/** By its real path, because Node's permission model judges by that: on macOS /tmp is a link. */
+export function everybodysFolder(): string {
+  return realpathSync('/tmp')
 }
 
 export function othersCanPass(folder: string): boolean {

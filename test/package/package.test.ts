@@ -1,37 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { licenses } from '../../scripts/licenses.mjs'
 import { svc } from '../cli/svc.ts'
 import { page, ROOT } from '../docs/pages.ts'
+import { packAndInstall, saidUntil } from './packed.ts'
 
-interface Packed {
-  filename: string
-  size: number
-  unpackedSize: number
-  files: { path: string }[]
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'svc-package-'))
-const installed = join(folder, 'node_modules/agent-work-service')
-let packed: Packed
-
-/** As npm would lay it out, without asking a registry for the one package that it depends on. */
-beforeAll(() => {
-  const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
-  const [first] = JSON.parse(
-    execFileSync('npm', words, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
-  )
-  packed = first
-  mkdirSync(installed, { recursive: true })
-  execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', installed, '--strip-components=1'])
-  symlinkSync(join(ROOT, 'node_modules/@photostructure'), join(folder, 'node_modules/@photostructure'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const packed = packAndInstall()
+const { folder, installed, program } = packed
+afterAll(packed.remove)
 
 test('the package holds what runs and what is read, and nothing else', () => {
   const expected = [
@@ -76,13 +55,51 @@ test('the terms of everything that is bundled are listed; `npm run licenses` wri
   expect(page('THIRD-PARTY-LICENSES')).toBe(licenses())
 })
 
-test.each(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'])('the store has a binary for %s', (platform) => {
-  const prebuilt = readdirSync(join(ROOT, 'node_modules/@photostructure/sqlite/prebuilds', platform))
-  expect(prebuilt).toContain('@photostructure+sqlite.glibc.node')
+/** By the first bytes of an executable: which system it is for, and which processor. */
+const FORMATS = {
+  'linux-x64': { magic: '7f454c4602', at: 18, processor: '3e00' },
+  'linux-arm64': { magic: '7f454c4602', at: 18, processor: 'b700' },
+  'darwin-x64': { magic: 'cffaedfe', at: 4, processor: '07000001' },
+  'darwin-arm64': { magic: 'cffaedfe', at: 4, processor: '0c000001' },
+}
+
+test.each([
+  ['linux-x64', 'glibc'],
+  ['linux-x64', 'musl'],
+  ['linux-arm64', 'glibc'],
+  ['linux-arm64', 'musl'],
+  ['darwin-x64', 'glibc'],
+  ['darwin-arm64', 'glibc'],
+] as const)('on %s (%s) the store loads a binary for that system, and no script has to make one', (name, libc) => {
+  const { magic, at, processor } = FORMATS[name]
+  const head = headOf(binaryFor(name, libc))
+  expect([head.subarray(0, magic.length / 2), head.subarray(at, at + processor.length / 2)]).toEqual(
+    [magic, processor].map((hex) => Buffer.from(hex, 'hex')),
+  )
+})
+
+/** Asks the loader itself, as if it stood there; the name `glibc` is also what it looks for on macOS. */
+function binaryFor(name: keyof typeof FORMATS, libc: string): string {
+  const [platform = '', arch = ''] = name.split('-')
+  const code = "console.log(require('node-gyp-build').path('node_modules/@photostructure/sqlite'))"
+  const env = { npm_config_platform: platform, npm_config_arch: arch, LIBC: libc, PREBUILDS_ONLY: '1' }
+  return execFileSync(process.execPath, ['-e', code], { cwd: ROOT, env, encoding: 'utf8' }).trim()
+}
+
+function headOf(path: string): Buffer {
+  const head = Buffer.alloc(32)
+  const file = openSync(path, 'r')
+  readSync(file, head)
+  closeSync(file)
+  return head
+}
+
+test('npm refuses to install the package on a system that it does not run on', () => {
+  const { os } = JSON.parse(page('package.json'))
+  expect(os).toEqual([...new Set(Object.keys(FORMATS).map((name) => name.split('-')[0]))])
 })
 
 test('from an empty folder: serve, make a wedge, check, rehearse, run, verify, back up', async () => {
-  const program = join(installed, 'dist/svc.mjs')
   const env = { SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_LOG_LEVEL: 'error' }
   const child = spawn(process.execPath, [program, 'serve'], {
     cwd: folder,
@@ -121,14 +138,3 @@ test('from an empty folder: serve, make a wedge, check, rehearse, run, verify, b
     await exited
   }
 })
-
-/** What was said up to the line with these words, or to the end. */
-async function saidUntil(stream: Readable, words: string): Promise<string> {
-  let said = ''
-  for await (const text of stream.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    said += String(text)
-    if (said.includes(words)) break
-  }
-  stream.resume()
-  return said
-}

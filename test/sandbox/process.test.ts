@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { pickDriver } from '../../src/sandbox/pick.ts'
 import { permissionFlags, processDriver } from '../../src/sandbox/process.ts'
 import { askingAgent, inFolder, runCell, specOf, tryingAgent, withService } from './cells.ts'
@@ -47,6 +47,24 @@ test('the service is reached over the socket at its own path', async () => {
     }),
   )
 })
+
+test('where folders have long names and the temporary one is a link, as on macOS, a cell works and reaches the service', async () => {
+  await inFolder((folder) => {
+    const long = join(folder, 'a-folder-with-a-long-name/'.repeat(4))
+    mkdirSync(long, { recursive: true })
+    symlinkSync(long, join(folder, 'T'))
+    vi.stubEnv('TMPDIR', join(folder, 'T'))
+    onTestFinished(() => void vi.unstubAllEnvs())
+    return withService(driver, long, async (socket) => {
+      expect(Buffer.byteLength(socket)).toBeLessThan(MOST_OF_A_SOCKET)
+      const agent = `fs = require('node:fs'); fs.writeFileSync('x', 'x'); ${askingAgent(socket)}`
+      expect(await runCell(driver, { agent, socket })).toMatchObject({ lines: ['hello'], exit: { stderr: '' } })
+    })
+  })
+})
+
+/** Its address on macOS, with the byte that ends it. */
+const MOST_OF_A_SOCKET = 104
 
 test('kill ends an endless loop, also one that is deaf to being asked', async () => {
   await inFolder(async (folder) => {
