@@ -7,7 +7,8 @@ export const home = (): string => process.env['HOME'] ?? '/tmp'
 /** All that a program inside the sandbox gets to see: nothing of the service, only how to find and name things. */
 export function minimalEnvironment(): Record<string, string> {
   const given = process.env['PATH']?.split(':') ?? ['/usr/local/bin', '/usr/bin', '/bin']
-  return { PATH: [...new Set([path.dirname(process.execPath), ...given])].join(':'), HOME: home(), LANG: 'C.UTF-8', TZ: 'UTC' }
+  const programs = new Set([path.dirname(process.execPath), ...given])
+  return { PATH: [...programs].join(':'), HOME: home(), LANG: 'C.UTF-8', TZ: 'UTC' }
 }
 
 /** Ends a child that was started detached, together with everything that it started. */
