@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { CHECKED, DENIED_IN_WORKSHOP, SEALED } from '../../src/sandbox/calls.ts'
 import { type Processor, seccompFilter } from '../../src/sandbox/seccomp.ts'
@@ -8,6 +9,12 @@ const EPERM = 0x00050001
 const ENOSYS = 0x00050026
 const EAFNOSUPPORT = 0x00050061
 const ARCH: Record<Processor, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
+
+/** Where Debian's linux-libc-dev puts them; arm64 has the numbers that all newer processors share. */
+const HEADERS: Record<Processor, string> = {
+  x64: '/usr/include/x86_64-linux-gnu/asm/unistd_64.h',
+  arm64: '/usr/include/asm-generic/unistd.h',
+}
 
 type Call = { number: number; arch: number; arguments?: number[] }
 
@@ -88,6 +95,19 @@ describe.each(['x64', 'arm64'] as const)('on %s', (processor) => {
     const other = ARCH[processor === 'x64' ? 'arm64' : 'x64']
     expect(verdict(filters.workshop, { number: 0, arch: other })).toBe(KILL)
     if (processor === 'x64') expect(ask('workshop', 0x40000001)).toBe(KILL)
+  })
+
+  test.skipIf(!existsSync(HEADERS[processor]))('the numbers are those of the headers of the kernel', () => {
+    const defined = /^#define __NR(?:3264)?_(\w+)\s+(\d+)/gm
+    const text = readFileSync(HEADERS[processor], 'utf8')
+    const numbers = new Map([...text.matchAll(defined)].map(([, name = '', number]) => [name, Number(number)]))
+    // arm64 has it under the name that other processors gave to an older call.
+    numbers.set('newfstatat', numbers.get('newfstatat') ?? numbers.get('fstatat') ?? Number.NaN)
+    const listed = Object.entries({ ...CHECKED, ...SEALED, ...DENIED_IN_WORKSHOP }).filter(([name]) =>
+      numbers.has(name),
+    )
+    for (const [name, known] of listed) expect([name, known[column]]).toEqual([name, numbers.get(name)])
+    expect(listed.length).toBeGreaterThan(180)
   })
 
   test('a call that is newer than the list does not exist', () => {
