@@ -166,7 +166,9 @@ async function filters(ctx: Ctx): Promise<Row[]> {
   for (let n = 0; n < RECORDS; n += 500) {
     await Promise.all(
       range(n, n + 500).map((i) => {
-        const value = { customer: `c${i % 5000}`, amount: i % 1000, open: i % 7 === 0, state: i === 5 ? 'new' : 'done' }
+        const customer = `c${i % 5000}`
+        const opposed = { paid: i % 2 === 0 || i === 5, due: i % 2 === 1 }
+        const value = { customer, amount: i % 1000, ...opposed, state: i === 5 ? 'new' : 'done' }
         return putRecord(ctx, PROJECT, { wedge: 'w', collection: 'invoices', key: `k${i}`, value }, SCOPE.actor)
       }),
     )
@@ -174,7 +176,9 @@ async function filters(ctx: Ctx): Promise<Row[]> {
   const name = `filter on ${RECORDS.toLocaleString('en-US')} records`
   return [
     await filter(ctx, name, { customer: 'c42', amount: { $gte: 10 } }),
-    await filter(ctx, `${name}, only by what is not there`, { state: { $ne: 'done' }, paid: { $exists: false } }),
+    await filter(ctx, `${name}, only by what is not there`, { state: { $ne: 'done' }, sent: { $exists: false } }),
+    await filter(ctx, `${name}, by halves that share one record`, { paid: true, due: true }),
+    await filter(ctx, `${name}, by halves that leave none`, { paid: { $ne: true }, due: { $ne: true } }),
   ]
 }
 

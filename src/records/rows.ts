@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
-import { type Expression, type SqlBool, sql } from 'kysely'
-import type { PageQuery } from '../http/page.ts'
+import { type SqlBool, sql } from 'kysely'
+import { newestOf, type PageQuery } from '../http/page.ts'
 import { manyRows } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
 import { type Field, shapeOf } from './fields.ts'
 import type { Condition } from './where.ts'
-import { leadingTest, matchingIds } from './where-lead.ts'
-import { fieldTests, recordFulfils } from './where-sql.ts'
+import { gatheredIds, leadingTest, type Shelf } from './where-lead.ts'
+import { recordsMeeting } from './where-meet.ts'
+import { type FieldTest, fieldTests, recordFulfils } from './where-sql.ts'
 
 export interface RecordFilter extends PageQuery {
   wedge?: string | undefined
@@ -17,32 +18,36 @@ export interface RecordFilter extends PageQuery {
   where: readonly Condition[]
 }
 
-/** Newest first, one more than a page. */
+/** Newest first, one more than a page. In a named collection a filter is answered from the index of fields. */
 export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<Records[]> {
+  const { collection, limit } = filter
+  const tests = fieldTests(filter.where)
+  if (tests.length > 0 && collection !== undefined && filter.key === undefined) {
+    return newestOf(projectIds, limit + 1, (projectId) =>
+      filterShelf(db, { ...filter, projectId, shelf: shelfOf(projectId, collection) }, tests),
+    )
+  }
+  let query = newestRecords(db, projectIds, filter)
+  for (const test of tests) query = query.where(recordFulfils('records.id', test))
+  return query.execute()
+}
+
+/** What few records fulfil is gathered and tried; what many fulfil is read by age. */
+async function filterShelf(db: Db, place: Shelf & RecordFilter, tests: readonly FieldTest[]): Promise<Records[]> {
+  const lead = await leadingTest(db, place, tests)
+  if (!lead) return recordsMeeting(db, place, tests)
+  const ids = gatheredIds(db, place, lead, tests)
+  return newestRecords(db, [place.projectId], place).where(sql<SqlBool>`id in (${ids})`).execute()
+}
+
+function newestRecords(db: Db, projectIds: readonly string[], filter: RecordFilter) {
   const { wedge, collection, key, limit, cursor } = filter
   let query = db.selectFrom('records').selectAll().where('project_id', 'in', projectIds)
   if (wedge !== undefined) query = query.where('wedge', '=', wedge)
   if (collection !== undefined) query = query.where('collection', '=', collection)
   if (key !== undefined) query = query.where('key', '=', key)
   if (cursor !== undefined) query = query.where('id', '<', cursor)
-  for (const condition of await whereSql(db, projectIds, filter)) query = query.where(condition)
-  return query
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
-}
-
-/** In a named collection a filter starts from the index of fields; else the records are tried one by one. */
-async function whereSql(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<Expression<SqlBool>[]> {
-  const { wedge, collection, key, limit, cursor } = filter
-  const tests = fieldTests(filter.where)
-  if (collection !== undefined && key === undefined) {
-    const shelves = projectIds.map((projectId) => shelfOf(projectId, collection))
-    const place = { shelves, wedge, cursor, limit }
-    const lead = await leadingTest(db, place, tests)
-    if (lead) return [sql<SqlBool>`id in (${matchingIds(db, place, lead, tests)})`]
-  }
-  return tests.map((test) => recordFulfils('records.id', test))
+  return query.orderBy('id', 'desc').limit(limit + 1)
 }
 
 export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<Records | undefined> {

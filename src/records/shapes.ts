@@ -2,16 +2,13 @@ import { sql } from 'kysely'
 import type { Db } from '../store/store.ts'
 import { SHAPE_PATH } from './fields.ts'
 
-/**
- * The shapes of records that lack a field, for each path. Null when the shelves hold very many shapes: then it is
- * quicker to try the records.
- */
+/** The shapes of records that lack a field, for each path. Null when the shelf holds very many shapes. */
 export async function shapesWithout(
   db: Db,
-  shelves: readonly string[],
+  shelf: string,
   paths: readonly string[],
 ): Promise<Map<string, string[]> | null> {
-  const shapes = (await Promise.all(shelves.map((shelf) => shapesOn(db, shelf)))).flat()
+  const shapes = await shapesOn(db, shelf)
   if (shapes.length > MOST_SHAPES) return null
   const having = await pathsOf(db, shapes, paths)
   return new Map(

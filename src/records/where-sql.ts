@@ -19,23 +19,44 @@ export function fieldTests(conditions: readonly Condition[]): FieldTest[] {
   return [...paths].map(([path, group]) => ({ path, conditions: group, present: group.some(demandsPresence) }))
 }
 
-/** Whether the record of an id fulfils a test, by its own fields. */
-export function recordFulfils(id: 'records.id' | 'f.record_id', test: FieldTest): Expression<SqlBool> {
-  const field = sql`select 1 from record_fields as p where p.record_id = ${sql.ref(id)} and p.path = ${test.path}`
-  if (test.present) return sql<SqlBool>`exists (${field} and ${keyFulfils(sql.ref('p.sort_key'), test.conditions)})`
-  const ruledOut = test.conditions.map((condition) =>
-    condition.op === 'ne' ? sql<SqlBool>`p.sort_key = ${sortKey(condition.value)}` : ALWAYS,
-  )
-  return sql<SqlBool>`not exists (${field} and (${sql.join(ruledOut, sql` or `)}))`
-}
-
 const demandsPresence = ({ op, value }: Condition) => op !== 'ne' && (op !== 'exists' || value)
 
-const ALWAYS = sql<SqlBool>`1 = 1`
+/** Rows of the index, all of one path. */
+export interface Stretch {
+  path: string
+  keys: (key: Expression<unknown>) => Expression<SqlBool>
+  /** All have the same key, so they lie in the order of age anyway. */
+  oneKey: boolean
+}
+
+/** The rows by which records fulfil a test; for a test that is fulfilled by absence, those by which they fail it. */
+export function stretchOf({ path, conditions, present }: FieldTest): Stretch {
+  if (present) {
+    return { path, keys: (key) => keyFulfils(key, conditions), oneKey: conditions.some(({ op }) => op === 'eq') }
+  }
+  const [condition, ...more] = conditions
+  if (condition?.op !== 'ne' || more.length > 0) return { path, keys: () => ALWAYS, oneKey: false }
+  const out = sortKey(condition.value)
+  return { path, keys: (key) => sql<SqlBool>`${key} = ${out}`, oneKey: true }
+}
+
+/** Whether the record of an id fulfils a test, by its own fields. */
+export function recordFulfils(id: 'records.id' | 'f.record_id', test: FieldTest): Expression<SqlBool> {
+  // Who knows the shelf has the answer in an index; without it, the index only leads to the row.
+  const shelved = id === 'f.record_id' ? sql`p.shelf = f.shelf and ` : sql``
+  const { path, keys } = stretchOf(test)
+  const found = sql`
+    select 1 from record_fields as p where ${shelved}p.path = ${path} and p.record_id = ${sql.ref(id)}
+      and ${keys(sql.ref('p.sort_key'))}`
+  // The offset keeps PostgreSQL from making a join of it, which would read the whole path for a few records.
+  return sql<SqlBool>`${test.present ? sql`` : sql`not `}exists (${found} limit 1 offset 0)`
+}
+
+export const ALWAYS = sql<SqlBool>`1 = 1`
 const NEVER = sql<SqlBool>`1 = 0`
 
 /** Whether a key of the index fulfils all conditions on its field. */
-export function keyFulfils(key: Expression<unknown>, conditions: readonly Condition[]): Expression<SqlBool> {
+function keyFulfils(key: Expression<unknown>, conditions: readonly Condition[]): Expression<SqlBool> {
   const comparisons = conditions.map((condition) => comparison(key, condition))
   return sql<SqlBool>`${sql.join([...comparisons, ...typeBounds(key, conditions)], sql` and `)}`
 }

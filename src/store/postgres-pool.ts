@@ -31,6 +31,8 @@ export class ConnectionPool {
       query_timeout: statementMs + GRACE_MS,
       idle_in_transaction_session_timeout: SILENT_TRANSACTION_MS,
       connectionTimeoutMillis: CONNECT_MS,
+      // To compile a statement takes longer than any statement of ours runs.
+      options: '-c jit=off',
       keepAlive: true,
       keepAliveInitialDelayMillis: CONNECT_MS,
     })
