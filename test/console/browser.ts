@@ -26,7 +26,7 @@ export interface Console {
   open(path: string, options?: PageOptions): Promise<Page>
 }
 
-type PageOptions = BrowserContextOptions & { signedIn?: boolean; expected?: RegExp }
+type PageOptions = BrowserContextOptions & { signedIn?: boolean; token?: string; expected?: RegExp }
 
 /** A wedge whose one action goes through a connection, so that it can be edited. */
 const LETTERS = {
@@ -50,6 +50,22 @@ const LETTERS = {
       },
     },
     { output: { sent: true } },
+  ],
+}
+
+/** A wedge that only speaks, for long. */
+const POEMS = {
+  'poems/wedge.json': {
+    wedge: 'poems',
+    title: 'Poems',
+    task_types: { recite: { description: 'Say a long poem.', harness: { steps: 40 } } },
+  },
+  'poems/rehearsals/recite.json': [
+    ...Array.from({ length: 30 }, (_, verse) => ({
+      say: `Verse ${verse}. ${'The ship goes out and the ship comes home. '.repeat(6)}`,
+      call: { tool: 'records_put', input: { collection: 'verses', key: `v${verse}`, value: { verse } } },
+    })),
+    { output: { said: true } },
   ],
 }
 
@@ -80,7 +96,7 @@ function launch(): Promise<Browser> {
 async function startService(given: Record<string, string>) {
   const dir = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
-  writeFiles(join(dir, 'wedges'), LETTERS)
+  writeFiles(join(dir, 'wedges'), { ...LETTERS, ...POEMS })
   cpSync(join(root, 'blueprints'), join(dir, 'blueprints'), { recursive: true })
   const received: Console['received'] = []
   const outside = await listen(received)
@@ -131,12 +147,12 @@ async function listen(received: Console['received']): Promise<Server> {
 async function openPage(
   browser: Browser,
   url: string,
-  { signedIn = true, expected = REFUSED, ...options }: PageOptions = {},
+  { signedIn = true, token = KEY, expected = REFUSED, ...options }: PageOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options })
   if (signedIn) {
     // Once a tab: who signs out stays signed out.
-    const script = `sessionStorage.getItem('test') || (sessionStorage.setItem('svc.token', '${KEY}'), sessionStorage.setItem('test', '1'))`
+    const script = `sessionStorage.getItem('test') || (sessionStorage.setItem('svc.token', '${token}'), sessionStorage.setItem('test', '1'))`
     await context.addInitScript(script)
   }
   const page = await context.newPage()

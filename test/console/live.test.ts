@@ -25,7 +25,7 @@ describe('the console without its stream', () => {
     await page.getByRole('heading', { name: new RegExp(`S-${fate}`) }).waitFor()
     expect(asked).toBeGreaterThan(0)
     await console().call('POST', `/v1/tasks/${task.id}/cancel`)
-    await page.getByText('The time to answer is over').or(page.getByText('Nothing waits for you')).first().waitFor()
+    await page.getByRole('article', { name: 'Approval' }).locator('[data-status="rejected"]').waitFor()
   })
 
   test('comes back by itself when the service could not be reached', async () => {

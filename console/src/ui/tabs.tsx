@@ -8,6 +8,7 @@ export function Tabs<T extends string>({
   onChange,
 }: {
   label: string
+  /** A count that is zero is not shown, but has its room. */
   tabs: { value: T; label: ReactNode; count?: number | undefined; most?: number }[]
   value: T
   onChange: (value: T) => void
@@ -23,8 +24,10 @@ export function Tabs<T extends string>({
           className="flex h-7 items-center gap-1.5 rounded-md px-2.5 whitespace-nowrap text-muted hover:bg-hover hover:text-text aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
         >
           {tab.label}
-          {tab.count !== undefined && tab.count > 0 && (
-            <Count value={tab.count} {...(tab.most && { most: tab.most })} />
+          {tab.count !== undefined && (
+            <span className={tab.count === 0 ? 'invisible' : undefined}>
+              <Count value={tab.count} {...(tab.most && { most: tab.most })} />
+            </span>
           )}
         </button>
       ))}
@@ -36,7 +39,7 @@ export function Tabs<T extends string>({
 export function Count({ value, urgent = false, most }: { value: number; urgent?: boolean; most?: number }) {
   const look = urgent ? 'bg-wait-soft text-wait' : 'bg-off-soft text-muted'
   return (
-    <span className={`min-w-5 rounded-full px-1.5 text-center text-xs tabular-nums ${look}`}>
+    <span className={`inline-block min-w-6 rounded-full px-1.5 text-center text-xs tabular-nums ${look}`}>
       {value.toLocaleString('en')}
       {most !== undefined && value >= most && '+'}
     </span>

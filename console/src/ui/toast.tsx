@@ -2,11 +2,14 @@ import { useSyncExternalStore } from 'react'
 
 interface Toast {
   id: number
+  /** Its place, counted from the bottom: it keeps it, whatever comes and goes meanwhile. */
+  place: number
   text: string
   bad: boolean
 }
 
 const SHOWN_MS = 5_000
+const PLACES = ['bottom-4', 'bottom-22', 'bottom-40']
 const listeners = new Set<() => void>()
 let toasts: Toast[] = []
 let next = 1
@@ -14,7 +17,9 @@ let next = 1
 /** Says what happened, for a moment, also to who listens instead of looking. */
 export function toast(text: string, bad = false): void {
   const id = next++
-  change([...toasts.slice(-2), { id, text, bad }])
+  const others = toasts.slice(-(PLACES.length - 1))
+  const place = PLACES.findIndex((_, at) => others.every((one) => one.place !== at))
+  change([...others, { id, place, text, bad }])
   setTimeout(() => change(toasts.filter((one) => one.id !== id)), SHOWN_MS)
 }
 
@@ -31,14 +36,13 @@ function subscribe(listener: () => void): () => void {
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts)
   return (
-    <div
-      role="status"
-      aria-live="polite"
-      className="pointer-events-none fixed right-4 bottom-4 z-50 flex flex-col gap-2"
-    >
-      {shown.map(({ id, text, bad }) => (
-        <div key={id} className={`panel px-3 py-2 shadow-lg ${bad ? 'text-bad' : ''}`}>
-          {text}
+    <div role="status" aria-live="polite">
+      {shown.map(({ id, place, text, bad }) => (
+        <div
+          key={id}
+          className={`panel pointer-events-none fixed right-4 z-50 flex h-16 w-80 max-w-[calc(100vw-2rem)] items-center px-3 shadow-lg ${PLACES[place]} ${bad ? 'text-bad' : ''}`}
+        >
+          <span className="line-clamp-3 leading-tight">{text}</span>
         </div>
       ))}
     </div>

@@ -1,6 +1,7 @@
 import type { Approval } from '../../api/types.ts'
 import { KeyCap } from '../../ui/button.tsx'
 import { Check } from '../../ui/form.tsx'
+import { Stack } from '../../ui/stack.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Countdown } from './countdown.tsx'
 import { sentenceOf } from './sentence.ts'
@@ -18,30 +19,36 @@ export function ApprovalList({
   batch: Batch | null
   onChoose: (approval: Approval) => void
 }) {
-  const several = approvals.length > 1
   return (
-    <div className={`panel overflow-hidden ${several ? '' : 'max-xl:hidden'}`}>
-      {batch && several && <PickAll approvals={approvals} batch={batch} />}
-      <ul aria-label="Approvals" className="max-h-[calc(100dvh-12rem)] overflow-y-auto max-xl:max-h-44">
-        {approvals.map((approval) => (
-          <li
-            key={approval.approval_id}
-            className={`flex border-b border-line last:border-0 ${approval === chosen ? 'bg-accent-soft' : ''}`}
-          >
-            {batch && several && (
-              <span className="flex items-start py-2.5 pl-3">
-                <Check
-                  label={<span className="sr-only">Pick {sentenceOf(approval)}</span>}
-                  checked={isPicked(batch, approval)}
-                  onChange={() => toggle(batch, approval)}
-                />
-              </span>
-            )}
-            <Row approval={approval} chosen={approval === chosen} onChoose={onChoose} />
-          </li>
-        ))}
-      </ul>
+    <div className="panel overflow-hidden">
+      {batch && <PickAll approvals={approvals} batch={batch} />}
+      <div className="overflow-y-auto xl:max-h-[calc(100dvh-12rem)]">
+        <Stack label="Approvals">
+          {approvals.map((approval) => ({
+            key: approval.approval_id,
+            look: `flex border-b border-line ${approval === chosen ? 'bg-accent-soft' : ''}`,
+            row: (
+              <>
+                {batch && <Pick approval={approval} batch={batch} />}
+                <Row approval={approval} chosen={approval === chosen} onChoose={onChoose} />
+              </>
+            ),
+          }))}
+        </Stack>
+      </div>
     </div>
+  )
+}
+
+function Pick({ approval, batch }: { approval: Approval; batch: Batch }) {
+  return (
+    <span className="flex items-start py-2.5 pl-3">
+      <Check
+        label={<span className="sr-only">Pick {sentenceOf(approval)}</span>}
+        checked={isPicked(batch, approval)}
+        onChange={() => toggle(batch, approval)}
+      />
+    </span>
   )
 }
 
@@ -61,7 +68,7 @@ function PickAll({ approvals, batch }: { approvals: Approval[]; batch: Batch }) 
     <div className="flex items-center border-b border-line bg-bg px-3 py-1.5 text-xs text-muted">
       <Check
         label="Pick all"
-        checked={approvals.every((approval) => isPicked(batch, approval))}
+        checked={approvals.length > 0 && approvals.every((approval) => isPicked(batch, approval))}
         onChange={() => toggleAll(batch, approvals)}
       />
       <span className="ml-auto">

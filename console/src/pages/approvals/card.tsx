@@ -25,9 +25,14 @@ export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDe
         {open && onDecided ? (
           <Decide approval={approval} onDecided={onDecided} />
         ) : (
-          <div className="flex flex-col gap-4">
+          <div className="flex flex-col gap-3">
             <Payload approval={approval} />
-            {!open && <Decided approval={approval} />}
+            {!open && (
+              // As high as the answers were.
+              <div className="min-h-26 py-2 sm:min-h-20">
+                <Decided approval={approval} />
+              </div>
+            )}
           </div>
         )}
       </div>

@@ -17,7 +17,7 @@ export function Countdown({ approval }: { approval: Pick<Approval, 'created_at' 
       aria-label={`${Math.ceil(left / 60_000)} minutes left`}
       className={`inline-flex items-center gap-2 ${look}`}
     >
-      <span aria-hidden className="h-1 w-14 overflow-hidden rounded-full bg-off-soft">
+      <span aria-hidden className="h-1 w-14 overflow-hidden rounded-full bg-off-soft max-sm:hidden">
         <span
           className="block h-full origin-left rounded-full bg-current"
           style={{ transform: `scaleX(${Math.min(1, share)})` }}

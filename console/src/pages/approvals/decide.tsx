@@ -3,6 +3,7 @@ import { Check, Pencil, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { call } from '../../api/http.ts'
 import { objectOf } from '../../api/json.ts'
+import { approvalsQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { useKeys } from '../../shell/keys.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
@@ -40,13 +41,13 @@ export function Decide({ approval, onDecided }: { approval: Approval; onDecided:
     return <RejectForm submit="Reject and end the task" busy={decide.isPending} onReject={reject} onBack={onBack} />
   }
   return (
-    <div className="flex flex-col gap-5">
+    <div className="flex flex-col gap-3">
       {mode === 'edit' ? (
         <EditPayload payload={payload} edited={edited} onChange={setEdited} />
       ) : (
         <Payload approval={approval} />
       )}
-      <div className="flex flex-wrap items-center gap-2">
+      <div className="sticky bottom-0 -mx-5 flex flex-wrap items-center gap-2 bg-surface px-5 py-2">
         <ApproveButton
           ready={mode === 'ready'}
           label={mode === 'edit' ? approveWith(Object.keys(change).length) : 'Approve'}
@@ -162,6 +163,9 @@ function useDecision(approval: Approval, onDecided: () => void) {
     mutationFn: ({ to, body }: { to: 'approve' | 'reject'; body: JsonObject }) =>
       call(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
     onSuccess: (_, { to }) => {
+      queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
+        list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
+      )
       toast(`${to === 'approve' ? 'Approved' : 'Rejected'}: ${sentenceOf(approval)}`)
       onDecided()
     },

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { messageOf } from '../../api/http.ts'
 import { approvalQuery, approvalsQuery } from '../../api/queries.ts'
 import type { Approval, ApprovalStatus } from '../../api/types.ts'
@@ -35,9 +36,17 @@ export function Inbox() {
   const approvals = status === 'pending' ? (data?.toReversed() ?? []) : (data ?? [])
   const at = id === undefined ? 0 : approvals.findIndex(({ approval_id }) => approval_id === id)
   const asked = useAsked(data && at < 0 ? id : undefined)
-  const chosen = approvals[at] ?? asked.data
-  const choose = (approval: Approval | undefined) =>
+  const chosen = useStaying(approvals[at] ?? asked.data, id)
+  const choose = (approval: Approval | undefined) => {
     void navigate({ search: (old) => withId(old, approval?.approval_id), replace: true })
+    // On a phone the list stands below the one that is open.
+    window.scrollTo(0, 0)
+  }
+  // The address names what is open: what others decide or time ends meanwhile puts no other question under the finger.
+  const first = id === undefined ? approvals[0] : undefined
+  useEffect(() => {
+    if (first) void navigate({ search: (old) => withId(old, first.approval_id), replace: true })
+  }, [first, navigate])
   const step = (by: 1 | -1) => approvals[at + by] && choose(approvals[at + by])
   const clear = () => {
     batch.clear()
@@ -53,14 +62,13 @@ export function Inbox() {
   })
   return (
     <Page title="Approvals" actions={<NotifyButton />}>
-      <StatusTabs waiting={status === 'pending' ? data?.length : undefined} />
+      <StatusTabs />
       {(error ?? asked.error) && <Failure message={messageOf(error ?? asked.error)} />}
-      {(isPending || asked.isLoading) && <Waiting className="h-96" />}
+      {(isPending || (asked.isLoading && !chosen)) && <Waiting className="h-96" />}
       {data && !chosen && !asked.isLoading && batch.picked.length === 0 && <NothingWaits status={status} />}
       {(chosen || batch.picked.length > 0) && (
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[22rem_minmax(0,48rem)]">
-          <ApprovalList approvals={approvals} chosen={chosen} batch={picking} onChoose={choose} />
-          <div className="flex flex-col gap-4 xl:col-start-2 xl:row-start-1">
+          <div className="flex min-w-0 flex-col gap-4 xl:col-start-2">
             {batch.picked.length > 0 && <BatchPanel batch={batch} onClear={clear} />}
             {chosen && (
               <ApprovalCard
@@ -71,13 +79,17 @@ export function Inbox() {
             )}
             {chosen?.status === 'pending' && <SuggestRule approval={chosen} />}
           </div>
+          <div className="xl:col-start-1 xl:row-start-1">
+            <ApprovalList approvals={approvals} chosen={chosen} batch={picking} onChoose={choose} />
+          </div>
         </div>
       )}
     </Page>
   )
 }
 
-function StatusTabs({ waiting }: { waiting: number | undefined }) {
+function StatusTabs() {
+  const { data: waiting } = useQuery(approvalsQuery('pending'))
   const { status = 'pending' } = route.useSearch()
   const navigate = route.useNavigate()
   return (
@@ -85,7 +97,7 @@ function StatusTabs({ waiting }: { waiting: number | undefined }) {
       label="Approvals by status"
       value={status}
       onChange={(to) => void navigate({ search: to === 'pending' ? {} : { status: to } })}
-      tabs={TABS.map((tab) => ({ ...tab, count: tab.value === 'pending' ? waiting : 0 }))}
+      tabs={TABS.map((tab) => ({ ...tab, ...(tab.value === 'pending' && { count: waiting?.length ?? 0 }) }))}
     />
   )
 }
@@ -93,6 +105,15 @@ function StatusTabs({ waiting }: { waiting: number | undefined }) {
 /** One that the address names and the list does not have: decided meanwhile, or linked from elsewhere. */
 function useAsked(id: string | undefined) {
   return useQuery({ ...approvalQuery(id ?? ''), enabled: id !== undefined })
+}
+
+/** What is open is shown as it last was until its own record is read again. */
+function useStaying(found: Approval | undefined, id: string | undefined): Approval | undefined {
+  const last = useRef(found)
+  useEffect(() => {
+    if (found) last.current = found
+  }, [found])
+  return found ?? (last.current?.approval_id === id ? last.current : undefined)
 }
 
 function withId({ status }: ApprovalsSearch, id: string | undefined): ApprovalsSearch {

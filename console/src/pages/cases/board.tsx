@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { casesQuery } from '../../api/customers.ts'
+import { type Case, casesQuery } from '../../api/customers.ts'
 import { asCurl } from '../../api/http.ts'
 import { wedgesQuery } from '../../api/queries.ts'
 import type { WedgeSummary } from '../../api/types.ts'
@@ -12,6 +12,7 @@ import { Check } from '../../ui/form.tsx'
 import { humanize } from '../../ui/json.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Stack } from '../../ui/stack.tsx'
 import { Count, Tabs } from '../../ui/tabs.tsx'
 import { CaseCard } from './card.tsx'
 import { CaseForm } from './form.tsx'
@@ -80,15 +81,15 @@ function Stages({ wedge, status }: { wedge: WedgeSummary; status: 'open' | 'clos
             className="grid auto-cols-[minmax(15rem,1fr)] grid-flow-col gap-3 overflow-x-auto pb-2"
           >
             {stages.map((stage) => {
-              const here = cases.filter((one) => one.stage === stage)
+              const here = cases.filter((one) => one.stage === stage).toSorted(byArrival)
               return (
                 <section key={stage} className="flex flex-col gap-2 rounded-md bg-sunken p-2">
                   <h2 className="flex items-center gap-2 px-1 font-semibold">
                     {humanize(stage)} <Count value={here.length} />
                   </h2>
-                  {here.map((one) => (
-                    <CaseCard key={one.id} found={one} stages={stages} />
-                  ))}
+                  <Stack gap={8} label={humanize(stage)}>
+                    {here.map((one) => ({ key: one.id, row: <CaseCard found={one} stages={stages} /> }))}
+                  </Stack>
                 </section>
               )
             })}
@@ -104,3 +105,11 @@ function Stages({ wedge, status }: { wedge: WedgeSummary; status: 'open' | 'clos
     </Loaded>
   )
 }
+
+/** Who has been in a stage longest stands first, so what comes in joins at the end. */
+function byArrival(a: Case, b: Case): number {
+  return arrived(a) < arrived(b) ? -1 : 1
+}
+
+const arrived = ({ history, stage, id }: Case): string =>
+  `${history.findLast(({ from, to }) => to === stage && from !== to)?.at ?? ''} ${id}`

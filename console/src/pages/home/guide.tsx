@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, X } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { approvalsQuery, metaQuery, taskHeadQuery } from '../../api/queries.ts'
 import type { TaskRow } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
@@ -20,28 +20,34 @@ export interface Step {
 }
 
 /** Undefined until it is known whether there is a guide, so that nothing moves when it comes; null when there is none. */
-export function useGuide(): Step[] | null | undefined {
+export function useGuide(): { steps: Step[]; settled: boolean } | null | undefined {
   const { data: meta } = useQuery(metaQuery)
-  const { data: tasks } = useQuery(taskHeadQuery({ wedge: EXAMPLE }))
-  const { data: approvals } = useQuery(approvalsQuery(undefined))
+  const { data: tasks, isFetchedAfterMount: tasksRead } = useQuery(taskHeadQuery({ wedge: EXAMPLE }))
+  const { data: approvals, isFetchedAfterMount: approvalsRead } = useQuery(approvalsQuery(undefined))
   if (localStorage.getItem(HIDDEN) === '1') return null
   if (!meta || !tasks || !approvals) return undefined
   if (!meta.wedges.some(({ wedge }) => wedge === EXAMPLE)) return null
   const steps = stepsOf(tasks, approvals, meta.model.provider !== 'rehearsal')
-  return steps.every(({ done }) => done) ? null : steps
+  return { steps, settled: tasksRead && approvalsRead }
 }
 
 /** The first visit: one whole round with the example wedge, offline, then a real model. Each step knows when it is done. */
-export function Guide({ steps }: { steps: Step[] }) {
+export function Guide({ steps, settled }: { steps: Step[]; settled: boolean }) {
   const [hidden, setHidden] = useState(false)
   const next = steps.findIndex(({ done }) => !done)
   const offline = steps.at(-1)?.done === false
+  // Who comes back finds one line or nothing; who watches a step being done keeps them all, and the page stays put.
+  const [met, meet] = useState<number | null>(null)
+  useEffect(() => {
+    if (settled) meet((before) => before ?? next)
+  }, [settled, next])
+  const found = met ?? next
   const hide = () => {
     localStorage.setItem(HIDDEN, '1')
     setHidden(true)
   }
-  if (hidden) return null
-  if (next === steps.length - 1) return <LastStep onHide={hide} />
+  if (hidden || found < 0) return null
+  if (found === steps.length - 1) return <LastStep onHide={hide} />
   return (
     <section aria-labelledby="guide" className="panel p-5">
       <header className="mb-4 flex items-start gap-3">
@@ -64,7 +70,7 @@ export function Guide({ steps }: { steps: Step[] }) {
           icon={<X size={15} />}
         />
       </header>
-      <ol className="grid gap-3 lg:grid-cols-5">
+      <ol className="relative grid gap-3 max-lg:pb-11 lg:grid-cols-5">
         {steps.map((step, i) => (
           <StepCard key={step.title} step={step} number={i + 1} current={i === next} />
         ))}
@@ -102,7 +108,10 @@ function StepCard({ step, number, current }: { step: Step; number: number; curre
         {step.title}
       </div>
       <p className={`grow text-xs ${current ? '' : 'text-muted'}`}>{step.text}</p>
-      {current && <div className="mt-1">{step.action}</div>}
+      {/* The button of the step that is next has its room: on a phone under all steps, else in each card. */}
+      <div className="max-lg:absolute max-lg:inset-x-0 max-lg:bottom-0 max-lg:*:w-full max-lg:*:justify-center lg:mt-1 lg:min-h-7">
+        {current && step.action}
+      </div>
     </li>
   )
 }
@@ -115,6 +124,7 @@ function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): S
   const waiting = approvals.find(({ status, wedge }) => wedge === EXAMPLE && status === 'pending')
   const looked = ran || localStorage.getItem('svc.guide.looked') === '1'
   const latest = tasks[0]
+  const working = tasks.find(({ finished_at }) => finished_at === null)
   return [
     {
       title: 'Look at the example',
@@ -131,11 +141,17 @@ function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): S
     {
       title: 'Approve its action',
       text:
-        waiting || !ran
+        waiting || working || !ran
           ? 'Above $50 a person decides. The agent waits for you for five minutes.'
-          : 'Nothing waits now: it passed by itself, or its time was over. Run it once more, with an amount above $50.',
+          : 'Nothing waits now. Run it once more, with an amount above $50.',
       done: decided,
-      action: waiting ? <TaskLink id={waiting.task_id} label="Answer it" /> : <RunLink label="Run it once more" />,
+      action: waiting ? (
+        <TaskLink id={waiting.task_id} label="Answer it" />
+      ) : working ? (
+        <TaskLink id={working.id} label="Watch it work" />
+      ) : (
+        <RunLink label="Run it once more" />
+      ),
     },
     {
       title: 'Watch it finish',

@@ -8,6 +8,7 @@ import { Waiting } from '../../ui/empty.tsx'
 import { Figures } from '../../ui/figures.tsx'
 import { humanize } from '../../ui/json.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Stack } from '../../ui/stack.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Ago, dollars, duration } from '../../ui/time.tsx'
 import { Countdown } from '../approvals/countdown.tsx'
@@ -36,7 +37,7 @@ export function Home() {
       {approvals && tasks && guide !== undefined ? (
         <>
           <Problems />
-          {guide && <Guide steps={guide} />}
+          {guide && <Guide {...guide} />}
           <Numbers />
           <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
             <Block title="Waits for your decision" to="/approvals">
@@ -68,35 +69,50 @@ function Block({ title, to, children }: { title: string; to: string; children: R
   )
 }
 
-const LINE = 'flex h-11 items-center gap-3 border-b border-line px-4 last:border-0 -outline-offset-2 hover:bg-hover'
+const LINE = 'flex h-11 items-center gap-3 border-b border-line px-4 -outline-offset-2 hover:bg-hover'
 
+/** Six have their room, on a phone three: what comes and goes here moves nothing below. */
 function Questions({ approvals }: { approvals: Approval[] }) {
-  if (approvals.length === 0) return <p className="p-4 text-muted">Nothing. Agents that want to act will ask here.</p>
-  return approvals.map((approval) => (
-    <Link key={approval.approval_id} to="/approvals" search={{ id: approval.approval_id }} className={LINE}>
+  return (
+    <div className="h-33 overflow-hidden lg:h-66">
+      {approvals.length === 0 && <p className="p-4 text-muted">Nothing. Agents that want to act will ask here.</p>}
+      <Stack>
+        {approvals.map((approval) => ({ key: approval.approval_id, row: <Question approval={approval} /> }))}
+      </Stack>
+    </div>
+  )
+}
+
+function Question({ approval }: { approval: Approval }) {
+  return (
+    <Link to="/approvals" search={{ id: approval.approval_id }} className={LINE}>
       <span className="truncate font-medium">{sentenceOf(approval)}</span>
       <span className="ml-auto flex">
         <Countdown approval={approval} />
       </span>
     </Link>
-  ))
+  )
 }
 
 function Latest({ tasks }: { tasks: TaskRow[] }) {
   if (tasks.length === 0) return <p className="p-4 text-muted">No task has run yet.</p>
-  return tasks.map((task) => (
-    <Link key={task.id} to="/tasks/$taskId" params={{ taskId: task.id }} className={LINE}>
+  return <Stack>{tasks.map((task) => ({ key: task.id, row: <TaskLine task={task} /> }))}</Stack>
+}
+
+function TaskLine({ task }: { task: TaskRow }) {
+  return (
+    <Link to="/tasks/$taskId" params={{ taskId: task.id }} className={LINE}>
       <span className="w-28 shrink-0">
         <Status status={task.status} />
       </span>
       <span className="min-w-0 truncate">
         <span className="font-medium">{humanize(task.task_type)}</span> <span className="text-muted">{task.about}</span>
       </span>
-      <span className="ml-auto text-xs text-muted">
+      <span className="ml-auto text-xs text-muted max-sm:hidden">
         <Ago ts={task.created_at} />
       </span>
     </Link>
-  ))
+  )
 }
 
 /** Thirty days in one line. */

@@ -35,7 +35,13 @@ function Cancel({ task }: { task: Task }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
   })
   return (
-    <Button look="danger" disabled={cancel.isPending} onClick={() => cancel.mutate()} icon={<CircleStop size={14} />}>
+    <Button
+      look="danger"
+      className="min-w-28"
+      disabled={cancel.isPending}
+      onClick={() => cancel.mutate()}
+      icon={<CircleStop size={14} />}
+    >
       Cancel
     </Button>
   )
@@ -48,7 +54,12 @@ function Retry({ task }: { task: Task }) {
     onSuccess: ({ id }) => navigate({ to: '/tasks/$taskId', params: { taskId: id } }),
   })
   return (
-    <Button disabled={retry.isPending} onClick={() => retry.mutate()} icon={<RotateCw size={14} />}>
+    <Button
+      className="min-w-28"
+      disabled={retry.isPending}
+      onClick={() => retry.mutate()}
+      icon={<RotateCw size={14} />}
+    >
       Run again
     </Button>
   )

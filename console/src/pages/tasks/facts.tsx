@@ -13,8 +13,8 @@ import type { Story } from './fold.ts'
 export function TaskFacts({ task, story }: { task: Task; story: Story }) {
   const cost = Math.max(task.cost_usd, story.cost)
   return (
-    <aside aria-label="About this task" className="panel flex flex-col gap-4 p-4 max-lg:order-first">
-      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 max-lg:sm:grid-cols-[auto_1fr_auto_1fr]">
+    <aside aria-label="About this task" className="flex flex-col gap-4 max-lg:contents">
+      <dl className="panel grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 p-4 max-lg:order-first max-lg:sm:grid-cols-[auto_1fr_auto_1fr]">
         <Fact name="Status">
           <Status status={task.status} />
         </Fact>
@@ -26,7 +26,7 @@ export function TaskFacts({ task, story }: { task: Task; story: Story }) {
             {dollars(cost)} <span className="text-muted">of {dollars(task.constraints.max_cost_usd)}</span>
           </span>
         </Fact>
-        {story.tokens > 0 && <Fact name="Tokens">{story.tokens.toLocaleString('en')}</Fact>}
+        <Fact name="Tokens">{story.tokens > 0 ? story.tokens.toLocaleString('en') : '—'}</Fact>
         <Fact name="Created">
           <Ago ts={task.created_at} />
         </Fact>
@@ -59,15 +59,16 @@ export function TaskFacts({ task, story }: { task: Task; story: Story }) {
           </Fact>
         )}
       </dl>
-      {task.artifacts.length > 0 && <Artifacts artifacts={task.artifacts} />}
+      <Artifacts artifacts={task.artifacts} />
     </aside>
   )
 }
 
 function Artifacts({ artifacts }: { artifacts: Artifact[] }) {
   return (
-    <section className="border-t border-line pt-3">
+    <section className="panel px-4 py-3">
       <h2 className="mb-1 text-xs font-semibold text-muted">Artifacts</h2>
+      {artifacts.length === 0 && <p className="h-7 leading-7 text-muted">None yet</p>}
       <ul>
         {artifacts.map((artifact) => (
           <ArtifactLine key={artifact.id} artifact={artifact} />

@@ -43,8 +43,8 @@ export function TaskList() {
       <StatusTabs />
       {list.error && <Failure message={messageOf(list.error)} />}
       {list.isPending && <Waiting className="h-[60dvh]" />}
-      {list.rows?.length === 0 && list.fresh === 0 && <NoTasks filtered={Object.keys(filter).length > 0} />}
-      {list.rows && (list.rows.length > 0 || list.fresh > 0) && (
+      {list.rows?.length === 0 && <NoTasks filtered={Object.keys(filter).length > 0} />}
+      {list.rows && list.rows.length > 0 && (
         <TaskRows
           rows={list.rows}
           fresh={list.fresh}
@@ -60,10 +60,10 @@ export function TaskList() {
 function StatusTabs() {
   const { status = 'all' } = route.useSearch()
   const navigate = route.useNavigate()
-  const counts: Partial<Record<TaskStatus | 'all', number | undefined>> = {
-    queued: useQuery(taskHeadQuery({ status: 'queued' }, 200)).data?.length,
-    running: useQuery(taskHeadQuery({ status: 'running' }, 200)).data?.length,
-    awaiting_approval: useQuery(taskHeadQuery({ status: 'awaiting_approval' }, 200)).data?.length,
+  const counts: Partial<Record<TaskStatus | 'all', number>> = {
+    queued: useQuery(taskHeadQuery({ status: 'queued' }, 200)).data?.length ?? 0,
+    running: useQuery(taskHeadQuery({ status: 'running' }, 200)).data?.length ?? 0,
+    awaiting_approval: useQuery(taskHeadQuery({ status: 'awaiting_approval' }, 200)).data?.length ?? 0,
   }
   return (
     <Tabs

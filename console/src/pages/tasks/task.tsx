@@ -48,8 +48,8 @@ export function TaskPage() {
       title={task ? humanize(task.task_type) : 'Task'}
       lead={
         <span className="flex flex-wrap gap-x-2">
-          {task?.wedge ?? ' '}
           <code className="font-mono text-xs leading-5 break-all">{taskId}</code>
+          {task?.wedge}
         </span>
       }
       actions={task && <TaskActions task={task} />}
@@ -66,25 +66,31 @@ function TaskBody({ task }: { task: Task }) {
   const log = useTaskStory(task.id)
   const ledger = useInfiniteQuery(effectsQuery(task.id))
   const effects = ledger.data?.pages.flatMap(({ data }) => data)
-  const counts: Partial<Record<TaskView, number | undefined>> = { effects: effects?.length, events: log.events.length }
+  const counts: Partial<Record<TaskView, number>> = { effects: effects?.length ?? 0, events: log.events.length }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
       <div className="flex min-w-0 flex-col gap-4">
-        <Question task={task} />
-        <UnknownOutcomes effects={effects ?? []} />
-        {task.error && <Failure message={task.error.message} />}
         <Tabs
           label="Views of the task"
           value={view}
           onChange={(to) => void navigate({ search: to === 'timeline' ? {} : { view: to }, replace: true })}
           tabs={VIEWS.map((one) => ({ ...one, count: counts[one.value] }))}
         />
-        {view === 'timeline' && <Timeline story={log.story} state={log.state} over={task.finished_at !== null} />}
-        {view === 'trace' && <TraceView task={task} events={log.events.length} />}
-        {view === 'effects' && <Effects effects={effects} more={ledger} />}
-        {view === 'output' && <Output task={task} story={log.story} />}
-        {view === 'input' && <Request task={task} />}
-        {view === 'events' && <EventRows events={log.events} />}
+        {/* As high as the timeline, so that what stands below does not wait for what is read. */}
+        <div className="flex min-h-[max(20rem,calc(100dvh-15rem))] min-w-0 flex-col">
+          {view === 'timeline' && <Timeline story={log.story} state={log.state} over={task.finished_at !== null} />}
+          {view === 'trace' && <TraceView task={task} events={log.events.length} />}
+          {view === 'effects' && <Effects effects={effects} more={ledger} />}
+          {view === 'output' && <Output task={task} story={log.story} />}
+          {view === 'input' && <Request task={task} />}
+          {view === 'events' && <EventRows events={log.events} />}
+        </div>
+        {/* What comes while somebody reads comes below, stays in sight, and pushes nothing away. */}
+        <div className="sticky bottom-0 z-10 flex flex-col gap-2 pb-2">
+          <UnknownOutcomes effects={effects ?? []} />
+          {task.error && <Failure message={task.error.message} />}
+          <Question task={task} />
+        </div>
       </div>
       <TaskFacts task={task} story={log.story} />
     </div>
@@ -96,7 +102,11 @@ function Question({ task }: { task: Task }) {
   const { data } = useQuery({ ...approvalsQuery('pending'), enabled: task.status === 'awaiting_approval' })
   const approval = data?.find(({ task_id }) => task_id === task.id)
   if (task.status !== 'awaiting_approval' || !approval) return null
-  return <ApprovalCard key={approval.approval_id} approval={approval} onDecided={() => {}} />
+  return (
+    <div className="max-h-[70dvh] overflow-y-auto rounded-[10px] shadow-lg">
+      <ApprovalCard key={approval.approval_id} approval={approval} onDecided={() => {}} />
+    </div>
+  )
 }
 
 function Request({ task }: { task: Task }) {

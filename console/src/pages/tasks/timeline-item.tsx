@@ -82,7 +82,7 @@ function Tool({ item }: { item: Extract<Item, { kind: 'tool' }> }) {
       <summary className="flex items-center gap-2">
         <code className="font-mono text-xs font-medium whitespace-nowrap">{item.tool}</code>
         {item.result && !item.result.ok && <Tag tone="bad">failed</Tag>}
-        <span className="text-xs whitespace-nowrap text-muted tabular-nums">
+        <span className="min-w-14 text-xs whitespace-nowrap text-muted tabular-nums">
           {took === null ? 'working…' : duration(took)}
         </span>
         <span className="truncate text-xs text-muted max-sm:hidden">{oneLine(item.result?.output ?? item.input)}</span>

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
-import { memo, useEffect, useRef, useState } from 'react'
+import { memo, type RefObject, type UIEvent, useEffect, useRef, useState } from 'react'
 import type { TaskLogState } from '../../api/task-log.ts'
 import type { Item, Story } from './fold.ts'
 import { TimelineItem } from './timeline-item.tsx'
@@ -10,7 +10,6 @@ const NEAR_END = 48
 /** The story from the top, following its end for as long as the reader stays there. */
 export function Timeline({ story, state, over }: { story: Story; state: TaskLogState['state']; over: boolean }) {
   const scroller = useRef<HTMLDivElement>(null)
-  const [following, setFollowing] = useState(true)
   const { items } = story
   const virtual = useVirtualizer({
     count: items.length,
@@ -19,27 +18,21 @@ export function Timeline({ story, state, over }: { story: Story; state: TaskLogS
     getItemKey: (index) => items[index]?.id ?? index,
     overscan: 10,
   })
-  // What is over is read from the top.
+  const height = virtual.getTotalSize()
+  const { following, follow, hands } = useFollowing(scroller, over, height)
   const live = state === 'live' && !over
-  useEffect(() => {
-    if (following && live && items.length > 0) virtual.scrollToIndex(items.length - 1, { align: 'end' })
-  }, [following, live, items, virtual])
-  const onScroll = () => {
-    const el = scroller.current
-    if (el) setFollowing(el.scrollHeight - el.scrollTop - el.clientHeight < NEAR_END)
-  }
   return (
     <section aria-label="Timeline" className="panel relative overflow-hidden">
       <div
         ref={scroller}
-        onScroll={onScroll}
+        {...hands}
         tabIndex={0}
         role="log"
         aria-label="What the task did"
-        className="max-h-[calc(100dvh-14rem)] min-h-80 overflow-y-auto py-2 -outline-offset-2"
+        className="h-[calc(100dvh-15rem)] min-h-80 overflow-y-auto py-2 -outline-offset-2"
       >
         {items.length === 0 && <Nothing state={state} />}
-        <div className="relative" style={{ height: virtual.getTotalSize() }}>
+        <div className="relative" style={{ height }}>
           {virtual.getVirtualItems().map(({ index, start, key }) => {
             const item = items[index]
             return (
@@ -58,9 +51,29 @@ export function Timeline({ story, state, over }: { story: Story; state: TaskLogS
           })}
         </div>
       </div>
-      {live && !following && <JumpToLive onClick={() => setFollowing(true)} />}
+      {live && !following && <JumpToLive onClick={follow} />}
     </section>
   )
+}
+
+/** What is over is read from the top; what ends while it is watched is followed to its end. */
+function useFollowing(scroller: RefObject<HTMLDivElement | null>, over: boolean, height: number) {
+  const [following, setFollowing] = useState(true)
+  const [fromTop] = useState(over)
+  // Lines are measured once they are drawn, so the end moves on after they came.
+  useEffect(() => {
+    if (following && !fromTop) scroller.current?.scrollTo(0, height)
+  }, [following, fromTop, height, scroller])
+  // Only a reader's hand leaves the end; that it grew away from under them is no leaving.
+  const touched = useRef(false)
+  const touch = () => void (touched.current = true)
+  const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: UIEvent) => {
+    const near = scrollHeight - scrollTop - clientHeight < NEAR_END
+    if (near) touched.current = false
+    if (near || touched.current) setFollowing(near)
+  }
+  const hands = { onScroll, onWheel: touch, onTouchMove: touch, onPointerDown: touch, onKeyDown: touch }
+  return { following, follow: () => setFollowing(true), hands }
 }
 
 function JumpToLive({ onClick }: { onClick: () => void }) {

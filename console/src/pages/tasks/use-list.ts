@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 import { type TaskFilter, taskHeadQuery, taskListQuery, type TaskRow } from '../../api/queries.ts'
 
 /**
@@ -20,6 +20,12 @@ export function useTaskList(filter: TaskFilter) {
     [list.data, head.data],
   )
   const fresh = useMemo(() => newer(rows, head.data), [rows, head.data])
+  // Nobody reads an empty list: the first ones need no asking.
+  const first = rows?.length === 0 && fresh > 0
+  const { refetch } = list
+  useEffect(() => {
+    if (first) void refetch()
+  }, [first, refetch])
   return {
     rows,
     fresh,
