@@ -30,6 +30,22 @@ test.each(SHELLS.filter(([shell]) => whereIs(shell) !== null))(
   },
 )
 
+test('whoever stops `npm start` stops the service, not only npm', async () => {
+  const dir = temporaryFolder()
+  upToDateClone(dir)
+  cpSync(join(ROOT, 'package.json'), join(dir, 'package.json'))
+  const service = "process.on('SIGTERM', () => { console.log('drained'); process.exit() })"
+  writeFileSync(join(dir, 'dist/svc.mjs'), `${service}\nconsole.log('up'); setTimeout(() => {}, 30_000)`)
+  const npm = spawn('npm', ['start'], { cwd: dir, stdio: ['ignore', 'pipe', 'ignore'] })
+  let said = ''
+  npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+    if (text.includes('up\n')) npm.kill('SIGTERM')
+  })
+  await once(npm, 'close')
+  expect(said).toContain('drained')
+})
+
 test('what is kept of the compiled program is for one processor: another one would die of it', async () => {
   const dir = temporaryFolder()
   cpSync(join(ROOT, 'scripts/launcher.mjs'), join(dir, 'svc.mjs'))
