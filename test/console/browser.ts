@@ -22,6 +22,8 @@ export interface Console {
   /** What the outside world received through a connection. */
   received: { path: string; body: Record<string, unknown> }[]
   call(method: string, path: string, body?: unknown): Promise<Answered>
+  /** Stops the service and starts it again at the same address and on the same data, with more settings. */
+  restart(settings: Record<string, string>): Promise<void>
   /** A new page, like a new person's; the test fails when it logs an error or breaks the Content-Security-Policy. */
   open(path: string, options?: PageOptions): Promise<Page>
 }
@@ -82,7 +84,10 @@ export function sharedConsole(settings: Record<string, string> = {}): () => Cons
     await browser?.close()
     await started?.stop()
   })
-  return () => ({ ...started, open: (path, options) => openPage(browser, started.url + path, options) })
+  const restart = async (more: Record<string, string>) => {
+    started = { ...started, app: await started.again(more) }
+  }
+  return () => ({ ...started, restart, open: (path, options) => openPage(browser, started.url + path, options) })
 }
 
 function launch(): Promise<Browser> {
@@ -112,7 +117,11 @@ async function startService(given: Record<string, string>) {
     SVC_LOG_LEVEL: 'silent',
     ...given,
   }
-  const app = await startApp(loadConfig(settings, dir), systemWorld('silent'))
+  const start = (more: Record<string, string> = {}) => {
+    const env: Record<string, string> = { ...settings, ...more }
+    return startApp(loadConfig(env, dir), { ...systemWorld('silent'), env: (name) => env[name] })
+  }
+  let app = await start()
   const port = (outside.address() as AddressInfo).port
   const config = { url: `http://127.0.0.1:${port}/post` }
   await call(app.url, KEY, 'POST', '/v1/connections', { kind: 'webhook', name: 'post', config })
@@ -121,6 +130,11 @@ async function startService(given: Record<string, string>) {
     url: app.url,
     received,
     call: (method: string, path: string, body?: unknown) => call(app.url, KEY, method, path, body),
+    async again(more: Record<string, string>) {
+      await app.stop()
+      app = await start({ SVC_PORT: new URL(app.url).port, ...more })
+      return app
+    },
     async stop() {
       await app.stop()
       outside.close()

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { anthropicStream, startProvider } from '../models/provider.ts'
 import { barriers, sharedConsole } from './browser.ts'
 
 async function signUp(page: Page) {
@@ -12,11 +13,17 @@ async function signUp(page: Page) {
 
 const current = (page: Page) => page.locator('[aria-current="step"]')
 
+/** What a real model says over the wire, and hands in. */
+const SAID = 'The photo shows a broken lid, so this one is ours to pay.'
+const REPLY = 'We are sorry about the lid. Your money is on its way.'
+const output = { order_id: 'A-1001', decision: 'refund', amount_usd: 84.5, category: 'damaged', reply: REPLY }
+
 describe('the first visit on a fresh start', () => {
   const console = sharedConsole()
 
-  test('leads step by step: look, run offline, approve, watch it finish, connect a real model', async () => {
-    const page = await console().open('/', { signedIn: false })
+  test('leads step by step: look, run offline, approve, watch it finish, connect a real model that answers', async () => {
+    // The service is away for a moment while it starts again with a model.
+    const page = await console().open('/', { signedIn: false, expected: /net::ERR_/ })
     await signUp(page)
     const home = async (step: string) => {
       await page.getByRole('link', { name: 'Home' }).click()
@@ -43,10 +50,40 @@ describe('the first visit on a fresh start', () => {
     const last = page.getByRole('region', { name: 'Connect a real model' })
     await last.getByText(/SVC_MODEL=/).waitFor()
     expect(await barriers(page)).toEqual([])
-    await last.getByRole('button', { name: 'Hide the guide' }).click()
+
+    const provider = await startProvider({
+      chunks: [anthropicStream({ text: SAID, call: { name: 'finish', input: { output } } })],
+    })
+    onTestFinished(() => provider.close())
+    const { 0: command = '' } = (await last.locator('code').textContent())?.split(' ./svc') ?? []
+    const named = Object.fromEntries(command.split(' ').map((pair) => pair.split('=')))
+    expect(Object.keys(named)).toEqual(['SVC_MODEL', 'ANTHROPIC_API_KEY'])
+    await console().restart({ ...named, ANTHROPIC_API_KEY: 'sk-real', ANTHROPIC_BASE_URL: provider.url })
     await page.reload()
     await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
     expect(await last.count()).toBe(0)
+
+    await page.goto(`${console().url}/run?wedge=refund-desk&task_type=handle_request`)
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.waitForURL('**/tasks/task_*')
+    await page.getByText('Finished: succeeded').waitFor()
+    await page.getByText(`with ${named['SVC_MODEL']}`).waitFor()
+    await page.getByText(SAID).waitFor()
+    await page.getByRole('button', { name: 'Output', exact: true }).click()
+    await page.getByText(REPLY).first().waitFor()
+    expect(provider.seen[0]).toMatchObject({ path: '/v1/messages', headers: { 'x-api-key': 'sk-real' } })
+  })
+})
+
+describe('the guide', () => {
+  const console = sharedConsole()
+
+  test('leaves who hides the guide alone', async () => {
+    const page = await console().open('/')
+    await page.getByRole('button', { name: 'Hide the guide' }).click()
+    await page.reload()
+    await page.getByRole('heading', { name: /waits? for you/ }).waitFor()
+    expect(await page.getByRole('button', { name: 'Hide the guide' }).count()).toBe(0)
   })
 })
 
