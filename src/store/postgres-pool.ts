@@ -31,8 +31,9 @@ export class ConnectionPool {
       query_timeout: statementMs + GRACE_MS,
       idle_in_transaction_session_timeout: SILENT_TRANSACTION_MS,
       connectionTimeoutMillis: CONNECT_MS,
-      // To compile a statement takes longer than any statement of ours runs.
-      options: '-c jit=off',
+      // To compile a statement takes longer than ours run. Said here, because a pooler refuses it at the start.
+      // oxlint-disable-next-line no-misused-promises -- the pool waits for it, only its types do not say so
+      onConnect: (client) => client.query('set jit = off'),
       keepAlive: true,
       keepAliveInitialDelayMillis: CONNECT_MS,
     })
