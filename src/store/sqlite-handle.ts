@@ -26,7 +26,18 @@ export function loadSqlite(): SqliteModule {
   const load = createRequire(import.meta.url)
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const builtIn = major > 22 || (major === 22 && minor >= 13)
-  return load(builtIn ? 'node:sqlite' : '@photostructure/sqlite') as SqliteModule
+  return builtIn ? quietly(() => load('node:sqlite') as SqliteModule) : (load('@photostructure/sqlite') as SqliteModule)
+}
+
+/** Node 22 and 24 warn at the first use that their SQLite may still change: a matter of ours, not of who starts us. */
+function quietly<T>(work: () => T): T {
+  const usual = process.emitWarning.bind(process)
+  process.emitWarning = () => {}
+  try {
+    return work()
+  } finally {
+    process.emitWarning = usual
+  }
 }
 
 /** A connection whose statements are prepared once, with errors told apart. */

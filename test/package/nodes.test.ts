@@ -24,11 +24,12 @@ test.for(Object.entries(NODES))(
     if (`${process.platform}-${process.arch}` !== 'linux-x64') skip('npm has other versions of Node for other machines')
     const node = (await fetched(version, hash)) ?? skip(`Node ${version} could not be fetched from the npm registry`)
     for (const sandbox of ['bwrap', 'process']) {
-      const { url, key } = await serve(node, sandbox)
+      const { url, key, complaints } = await serve(node, sandbox)
       const input = join(packed.folder, 'wedges/refund-desk/rehearsals/handle_request.input.json')
       const run = ['run', 'refund-desk', 'handle_request', '--input', input]
       const ended = await svc(run, { url, env: { SVC_KEY: key }, stdin: 'a\n', program: packed.program })
       expect(ended, sandbox).toMatchObject({ code: 0, stdout: expect.stringMatching(/approved[^]*■ succeeded/) })
+      expect(complaints(), sandbox).toBe('')
     }
   },
 )
@@ -65,13 +66,18 @@ async function serve(node: string, sandbox: string) {
       SVC_DATA_DIR: mkdtempSync(join(packed.folder, 'data-')),
       SVC_LOG_LEVEL: 'error',
     },
-    // Node may tell that its SQLite is young; what matters is whether it works.
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(async () => {
     child.kill('SIGTERM')
     await once(child, 'exit')
   })
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text))
   const said = await saidUntil(child.stdout, `sandbox: ${sandbox}`)
-  return { url: /listens on (\S+)/.exec(said)?.[1] ?? said, key: /svc_key_\S+/.exec(said)?.[0] ?? said }
+  return {
+    url: /listens on (\S+)/.exec(said)?.[1] ?? said,
+    key: /svc_key_\S+/.exec(said)?.[0] ?? said,
+    complaints: () => complaints,
+  }
 }
