@@ -3,7 +3,7 @@ import { canonical, type JsonObject } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import { insertEntry, setHeadHash, startChain, takeHead } from './rows.ts'
+import { insertEntry, lockHead, moveHead, startChain } from './rows.ts'
 
 /**
  * Adds a line to the chain, in the transaction of the change that it tells of: no line, no change. The chain's head
@@ -17,9 +17,10 @@ export async function audit(
   subject: string,
   data: JsonObject = {},
 ): Promise<void> {
-  const head = await lockHead(tx, chain)
+  const head = await headOf(tx, chain)
+  const seq = head.seq + 1
   const entry = {
-    seq: head.seq,
+    seq,
     ts: isoTime(tx.world.clock.now()),
     actor,
     action,
@@ -29,15 +30,15 @@ export async function audit(
   }
   const hash = entryHash(entry)
   await insertEntry(tx.db, { ...entry, chain, actor_kind: actor.kind, actor_id: actor.id, hash })
-  await setHeadHash(tx.db, { chain, hash })
+  await moveHead(tx.db, { chain, seq, hash })
 }
 
-/** The number of the new entry and the hash before it. */
-async function lockHead(tx: Tx, chain: string): Promise<{ seq: number; hash: string }> {
-  const [head] = await takeHead(tx.db, { chain })
+/** The newest entry, or the beginning of a chain that has none. */
+async function headOf(tx: Tx, chain: string): Promise<{ seq: number; hash: string }> {
+  const [head] = await lockHead(tx.db, { chain })
   if (head) return head
   await startChain(tx.db, { chain, hash: GENESIS })
-  const [first] = await takeHead(tx.db, { chain })
+  const [first] = await lockHead(tx.db, { chain })
   if (!first) throw new Error(`audit chain ${chain} has no head`)
   return first
 }

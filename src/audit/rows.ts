@@ -1,21 +1,22 @@
 import { sql } from 'kysely'
+import { isPostgres } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { AuditCheckpoints, AuditEntries } from '../store/tables.ts'
 
-/** Takes the next number; the row stays locked until the commit, so numbers and hashes follow one another. */
-export const takeHead = prepared<{ chain: string }, { seq: number; hash: string }>((db, arg) =>
+/** The row stays locked until the commit, so numbers and hashes follow one another. */
+export const lockHead = prepared<{ chain: string }, { seq: number; hash: string }>((db, arg) =>
   db
-    .updateTable('audit_heads')
-    .set((eb) => ({ seq: eb('seq', '+', 1) }))
+    .selectFrom('audit_heads')
+    .select(['seq', 'hash'])
     .where('chain', '=', arg('chain'))
-    .returning(['seq', 'hash']),
+    .$if(isPostgres(db), (query) => query.forUpdate()),
 )
 
-export const setHeadHash = prepared<{ chain: string; hash: string }>((db, arg) =>
+export const moveHead = prepared<{ chain: string; seq: number; hash: string }>((db, arg) =>
   db
     .updateTable('audit_heads')
-    .set({ hash: arg('hash') })
+    .set({ seq: arg('seq'), hash: arg('hash') })
     .where('chain', '=', arg('chain'))
     .$castTo<never>(),
 )

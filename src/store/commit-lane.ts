@@ -3,8 +3,9 @@ import type { Handle } from './sqlite-handle.ts'
 import type { Db } from './store.ts'
 
 /**
- * Transactions run one after another inside one commit. Each has its own savepoint, so one that fails takes nothing
- * with it; nobody hears of success before the common commit is on disk.
+ * Transactions run one after another inside one commit, and nobody hears of success before that is on disk. When one
+ * fails that had written something, the commit is undone and each is run again alone: a savepoint for every one of them
+ * would cost all of them what few need.
  */
 export class CommitLane {
   #waiting: Member[] = []
@@ -67,7 +68,7 @@ export class CommitLane {
     } catch (error) {
       this.#refused ||= error instanceof StoreAway
       this.#rollBack()
-      // One that the disk had no room for must not take the others with it, again and again.
+      // One that the disk had no room for, or that failed half-way, must not take the others with it.
       if (begun && members.length > 1) for (const member of members) await this.#commit([member])
       else for (const member of members) member.reject(error)
       return
@@ -87,17 +88,13 @@ export class CommitLane {
 
   /** Runs one transaction and returns what to say once the commit is through. */
   async #attempt({ work, resolve, reject }: Member): Promise<() => void> {
-    this.#handle.exec('savepoint member')
+    const written = this.#handle.written()
     try {
       const value = await work(this.#db)
-      this.#handle.exec('release member')
       return () => resolve(value)
     } catch (error) {
       this.#refused ||= error instanceof StoreAway
-      // A disk that is full may end the whole transaction, and with it what the others did.
-      if (!this.#handle.inTransaction()) throw error
-      this.#handle.exec('rollback to member')
-      this.#handle.exec('release member')
+      if (this.#handle.written() > written || !this.#handle.inTransaction()) throw error
       return () => reject(error)
     }
   }

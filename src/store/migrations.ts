@@ -1,4 +1,5 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
+import { cluster } from './cluster.ts'
 import { byteOrder } from './dialect.ts'
 import { fillShapes } from './fill-shapes.ts'
 import type { Tables } from './tables.ts'
@@ -21,7 +22,7 @@ function statements(ddl: string): Migration {
   }
 }
 
-const MIGRATIONS: Record<string, Migration> = {
+export const MIGRATIONS: Record<string, Migration> = {
   '0001_accounts': statements(`
     create table organisations (id text primary key, name text not null, created_at text not null);
     create table projects (
@@ -247,4 +248,17 @@ const MIGRATIONS: Record<string, Migration> = {
     create index approvals_project_wedge on approvals (project_id, wedge, id);
     drop index tasks_case;
     create index tasks_case on tasks (case_id, id) where case_id is not null`),
+
+  '0014_fewer_pages': {
+    async up(db) {
+      const ddl = statements(`
+        create index tasks_status on tasks (status, project_id, id, replica);
+        drop index tasks_project_status;
+        drop index tasks_queue;
+        drop index tasks_active;
+        drop table rate_heads`)
+      await ddl.up(db)
+      await cluster(db)
+    },
+  },
 }

@@ -8,6 +8,8 @@ import type { Tables } from './tables.ts'
 export interface Handle {
   exec(statement: string): void
   inTransaction(): boolean
+  /** Grows with every statement that changed a row. */
+  written(): number
   prepare(text: string): Statement
   close(): void
 }
@@ -48,14 +50,17 @@ export function openHandle(path: string, sync: 'full' | 'normal'): Handle {
   database.exec(`pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = ${sync};
     pragma fullfsync = on; pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory`)
   const statements = new Map<string, Statement>()
+  let written = 0
+  const wrote = () => void written++
   return {
     exec: (statement) => orAway(() => database.exec(statement)),
     inTransaction: () => database.isTransaction,
+    written: () => written,
     close: () => database.close(),
     prepare(text) {
       const known = statements.get(text)
       if (known) return known
-      const statement = adapt(database.prepare(text))
+      const statement = adapt(database.prepare(text), READS.test(text) ? () => {} : wrote)
       if (statements.size >= MOST_STATEMENTS) statements.clear()
       statements.set(text, statement)
       return statement
@@ -64,18 +69,28 @@ export function openHandle(path: string, sync: 'full' | 'normal'): Handle {
 }
 
 const MOST_STATEMENTS = 500
+const READS = /^\s*select\b/i
 
 type NativeStatement = ReturnType<InstanceType<SqliteModule['DatabaseSync']>['prepare']>
 
 /** The few calls that Kysely makes, in the shape that it expects. */
-function adapt(statement: NativeStatement): Statement {
+function adapt(statement: NativeStatement, wrote: () => void): Statement {
   type Given = Parameters<NativeStatement['all']>
   const rows = rowsOf(statement)
+  const all = (parameters: readonly unknown[]) => {
+    const answered = orAway(() => statement.all(...(parameters as Given)))
+    if (answered.length > 0) wrote()
+    return rows(answered)
+  }
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => rows(orAway(() => statement.all(...(parameters as Given)))),
-    run: (parameters) => orAway(() => statement.run(...(parameters as Given))),
-    iterate: (parameters) => rows(orAway(() => statement.all(...(parameters as Given)))).values(),
+    all,
+    run(parameters) {
+      const result = orAway(() => statement.run(...(parameters as Given)))
+      if (result.changes > 0) wrote()
+      return result
+    },
+    iterate: (parameters) => all(parameters).values(),
   }
 }
 

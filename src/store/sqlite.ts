@@ -4,7 +4,7 @@ import { untilBack } from './away.ts'
 import { CommitLane } from './commit-lane.ts'
 import { migrate } from './migrations.ts'
 import { type Handle, kyselyOver, loadSqlite, openHandle } from './sqlite-handle.ts'
-import type { Store } from './store.ts'
+import type { Db, Store } from './store.ts'
 
 /**
  * One file, two connections: transactions that arrive together are committed together, because the flush to disk costs
@@ -15,7 +15,7 @@ export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Prom
   const path = join(dataDir, 'svc.db')
   const writer = openHandle(path, sync)
   const writing = kyselyOver(writer)
-  await migrate(writing)
+  await migrateAtOnce(writer, writing)
   const lane = new CommitLane(writer, writing)
   const reading = kyselyOver(besides(lane, writer, openHandle(path, sync)))
   return {
@@ -33,6 +33,18 @@ export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Prom
       await reading.destroy()
       await writing.destroy()
     },
+  }
+}
+
+/** All of it or nothing: a start that is killed in the middle leaves the store as it was. */
+async function migrateAtOnce(writer: Handle, db: Db): Promise<void> {
+  writer.exec('begin immediate')
+  try {
+    await migrate(db)
+    writer.exec('commit')
+  } catch (error) {
+    if (writer.inTransaction()) writer.exec('rollback')
+    throw error
   }
 }
 

@@ -108,11 +108,6 @@ export interface IdempotencyKeys {
 }
 
 /** The last creations of a project in a ring: creation n may pass once creation n − limit is a minute old. */
-export interface RateHeads {
-  project_id: string
-  n: number
-}
-
 export interface RateRing {
   project_id: string
   slot: number
@@ -539,7 +534,6 @@ export interface Tables {
   replicas: Replicas
   tasks: Tasks
   idempotency_keys: IdempotencyKeys
-  rate_heads: RateHeads
   rate_ring: RateRing
   events: Events
   artifacts: Artifacts

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { isPostgres } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 
 export const dropOldKey = prepared<{ project_id: string; key: string; before: string }>((db, arg) =>
@@ -36,38 +36,53 @@ export const findKey = prepared<{ project_id: string; key: string }, { body_hash
       .where('key', '=', arg('key')),
 )
 
-/** The next turn, and when its slot of the ring was last taken; null: never. */
-export const takeTurn = prepared<{ project_id: string; limit: number }, { n: number; former: number | null }>(
-  (db, arg) =>
-    db
-      .updateTable('rate_heads')
-      .set((eb) => ({ n: eb('n', '+', 1) }))
-      .where('project_id', '=', arg('project_id'))
-      .returning((eb) => [
-        'n',
-        eb
-          .selectFrom('rate_ring')
-          .select('at')
-          .whereRef('rate_ring.project_id', '=', 'rate_heads.project_id')
-          .where('slot', '=', sql<number>`rate_heads.n % ${arg('limit')}`)
-          .as('former'),
-      ]),
+/** Behind the last slot of every ring stands how many turns were taken: beside the newest, in the same page. */
+const COUNT = Number.MAX_SAFE_INTEGER
+
+/** The turns taken so far; the row stays locked until the commit. */
+export const turnsTaken = prepared<{ project_id: string }, { n: number }>((db, arg) =>
+  db
+    .selectFrom('rate_ring')
+    .select('at as n')
+    .where('project_id', '=', arg('project_id'))
+    .where('slot', '=', COUNT)
+    .$if(isPostgres(db), (query) => query.forUpdate()),
 )
 
 export const startRing = prepared<{ project_id: string }>((db, arg) =>
   db
-    .insertInto('rate_heads')
-    .values({ project_id: arg('project_id'), n: 0 })
+    .insertInto('rate_ring')
+    .values({ project_id: arg('project_id'), slot: COUNT, at: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .$castTo<never>(),
 )
 
-export const putRingTime = prepared<{ project_id: string; slot: number; at: number }>((db, arg) =>
+/** Nothing, if the slot was taken since. */
+export const takeSlot = prepared<{ project_id: string; slot: number; at: number; since: number }, { slot: number }>(
+  (db, arg) =>
+    db
+      .insertInto('rate_ring')
+      .values({ project_id: arg('project_id'), slot: arg('slot'), at: arg('at') })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['project_id', 'slot'])
+          .doUpdateSet({ at: excluded('at') })
+          .where('rate_ring.at', '<=', arg('since')),
+      )
+      .returning('slot'),
+)
+
+export const countTurn = prepared<{ project_id: string }>((db, arg) =>
   db
-    .insertInto('rate_ring')
-    .values({ project_id: arg('project_id'), slot: arg('slot'), at: arg('at') })
-    .onConflict((conflict) => conflict.columns(['project_id', 'slot']).doUpdateSet({ at: excluded('at') }))
+    .updateTable('rate_ring')
+    .set((eb) => ({ at: eb('at', '+', 1) }))
+    .where('project_id', '=', arg('project_id'))
+    .where('slot', '=', COUNT)
     .$castTo<never>(),
+)
+
+export const slotTaken = prepared<{ project_id: string; slot: number }, { at: number }>((db, arg) =>
+  db.selectFrom('rate_ring').select('at').where('project_id', '=', arg('project_id')).where('slot', '=', arg('slot')),
 )
 
 /** Keys are kept for a day. */

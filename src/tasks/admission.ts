@@ -3,7 +3,16 @@ import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict, tooMany } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import { dropOldKey, findKey, holdKey, putRingTime, startRing, takeTurn } from './admission-rows.ts'
+import {
+  countTurn,
+  dropOldKey,
+  findKey,
+  holdKey,
+  slotTaken,
+  startRing,
+  takeSlot,
+  turnsTaken,
+} from './admission-rows.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const WINDOW = 60_000
@@ -55,18 +64,21 @@ export async function bindKey(
 
 /**
  * Admits a creation if the one `limit` before it is a minute old: a sliding window that is exact over all replicas,
- * because the project's counter is locked until the commit.
+ * because the project's count of turns is locked until the commit.
  */
 export async function takeRateTurn(tx: Tx, subject: string, limit: number, noun: string): Promise<void> {
   const now = tx.world.clock.now()
-  let [turn] = await takeTurn(tx.db, { project_id: subject, limit })
-  if (!turn) {
-    await startRing(tx.db, { project_id: subject })
-    ;[turn] = await takeTurn(tx.db, { project_id: subject, limit })
-  }
-  const { n, former } = turn ?? { n: 0, former: null }
-  if (former !== null && former > now - WINDOW) {
-    throw tooMany(`more than ${limit} ${noun} in a minute`, (former + WINDOW - now) / 1000)
-  }
-  await putRingTime(tx.db, { project_id: subject, slot: n % limit, at: now })
+  const slot = (await lockTurns(tx, subject)) % limit
+  const [taken] = await takeSlot(tx.db, { project_id: subject, slot, at: now, since: now - WINDOW })
+  if (taken) return void (await countTurn(tx.db, { project_id: subject }))
+  const [former] = await slotTaken(tx.db, { project_id: subject, slot })
+  throw tooMany(`more than ${limit} ${noun} in a minute`, ((former?.at ?? now) + WINDOW - now) / 1000)
+}
+
+async function lockTurns(tx: Tx, subject: string): Promise<number> {
+  const [known] = await turnsTaken(tx.db, { project_id: subject })
+  if (known) return known.n
+  await startRing(tx.db, { project_id: subject })
+  const [started] = await turnsTaken(tx.db, { project_id: subject })
+  return started?.n ?? 0
 }

@@ -151,3 +151,14 @@ test('the limit and the keys hold across two replicas on one PostgreSQL', async 
   expect(new Set(same.map(({ body }) => body.id)).size).toBe(1)
   expect(tally(await burst(129, one, two))).toEqual({ 201: 119, 429: 10 })
 })
+
+test('a limit of one lets one through, however many ask two replicas at once', async () => {
+  const one = await testApp({ store: 'postgres', wedges: WEDGES, env: { SVC_TASK_RATE_PER_MIN: '1' } })
+  const env = { DATABASE_URL: one.ctx.config.databaseUrl ?? '', SVC_TASK_RATE_PER_MIN: '1' }
+  const two = await startTestApp({ store: 'postgres', wedges: WEDGES, env })
+  onTestFinished(() => two.stop())
+  expect(tally(await burst(30, one, two))).toEqual({ 201: 1, 429: 29 })
+  await one.clock.advance(60_000)
+  await two.clock.advance(60_000)
+  expect(tally(await burst(30, one, two))).toEqual({ 201: 1, 429: 29 })
+})

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Kysely, Migrator, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { MIGRATIONS } from '../../src/store/migrations.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { kyselyOver, openHandle } from '../../src/store/sqlite-handle.ts'
+import type { Db, Store } from '../../src/store/store.ts'
+import type { Tables } from '../../src/store/tables.ts'
+import { createDatabase } from '../postgres.ts'
+import { eachStore, type StoreKind } from '../stores.ts'
+
+interface Place {
+  /** As an older service would find it. */
+  bare(): Db
+  open(): Promise<Store>
+}
+
+async function newPlace(store: StoreKind): Promise<Place> {
+  if (store === 'postgres') {
+    const url = await createDatabase()
+    const pool = () => new pg.Pool({ connectionString: url, max: 1 })
+    return {
+      bare: () => new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool() }) }),
+      open: () => openPostgres(url, () => {}),
+    }
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return { bare: () => kyselyOver(openHandle(join(dir, 'svc.db'), 'full')), open: () => openSqlite(dir, 'full') }
+}
+
+async function bringTo(db: Db, name: string): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } })
+  const { error } = await migrator.migrateTo(name)
+  if (error) throw error
+}
+
+const tablesOf = (store: StoreKind, db: Db) =>
+  store === 'sqlite'
+    ? sql`select name from sqlite_master where type = 'table'`.execute(db)
+    : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
+
+eachStore((store) => {
+  test('logs and audit entries of an older store are all there after its migration', async () => {
+    const place = await newPlace(store)
+    const old = place.bare()
+    await bringTo(old, '0013_lists')
+    const events = Array.from({ length: 50 }, (_, i) => ({
+      task_id: `task_${i % 3}`,
+      seq: i + 1,
+      type: 'token.delta',
+      ts: 'then',
+      data: JSON.stringify({ text: 'x'.repeat(i * 100) }),
+    }))
+    const entries = Array.from({ length: 50 }, (_, i) => ({
+      chain: `prj_${i % 2}`,
+      seq: i + 1,
+      ts: 'then',
+      actor_kind: 'key',
+      actor_id: 'key_1',
+      action: 'task.created',
+      subject: `task_${i}`,
+      data: '{}',
+      prev_hash: 'a',
+      hash: 'b',
+    }))
+    await old.insertInto('events').values(events).execute()
+    await old.insertInto('audit_entries').values(entries).execute()
+    await old.destroy()
+    const opened = await place.open()
+    onTestFinished(() => opened.close())
+    expect(await opened.db.selectFrom('events').selectAll().orderBy('seq').execute()).toEqual(events)
+    expect(await opened.db.selectFrom('audit_entries').selectAll().orderBy('seq').execute()).toEqual(entries)
+    await expect(
+      opened.transact((db) => db.insertInto('events').values(events.slice(0, 1)).execute()),
+      'a number of a log is given once',
+    ).rejects.toThrow()
+  })
+
+  test('a migration that fails in the middle leaves the store as it was', async () => {
+    const place = await newPlace(store)
+    const before = place.bare()
+    await sql`create table webhooks (id text primary key)`.execute(before)
+    const known = await tablesOf(store, before)
+    await expect(place.open()).rejects.toThrow(/webhooks/)
+    const left = (await tablesOf(store, before)).rows.filter((row) => !JSON.stringify(row).includes('kysely'))
+    expect(left).toEqual(known.rows)
+    await sql`drop table webhooks`.execute(before)
+    await before.destroy()
+    await (await place.open()).close()
+  })
+})
