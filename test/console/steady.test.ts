@@ -34,7 +34,6 @@ describe.each([360, 1280])('a page that is open %i pixels wide while work goes o
       expect.poll(async () => (await own('GET', `/v1/tasks/${task}`)).body.status, { timeout: 30_000 }).toBe(status)
     return {
       own,
-      run,
       reach,
       open: (path: string) => watched(path, { token }),
       refund: (order_id: string, amount_usd = 84.5) =>
@@ -143,8 +142,10 @@ describe.each([360, 1280])('a page that is open %i pixels wide while work goes o
   })
 
   test('keeps a task where it is while it speaks, asks, is answered and ends', async () => {
-    const { own, run, open, refund, approvalOf } = await arrive('task')
-    const speech = await open(`/tasks/${await run('poems', 'recite', {})}`)
+    const { own, open, refund, approvalOf } = await arrive('task')
+    const speech = await open('/run?wedge=poems&task_type=recite')
+    await speech.getByRole('button', { name: 'Run', exact: true }).click()
+    await speech.waitForURL('**/tasks/task_*')
     await speech.getByText('Finished: succeeded').waitFor()
     await steady(speech, 'task that speaks')
     for (const [order, decision, end] of [

@@ -19,7 +19,7 @@ export function Page({
           <h1 className="text-lg font-semibold tracking-tight">{title}</h1>
           {lead && <p className="text-muted">{lead}</p>}
         </div>
-        <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>
+        <div className="ml-auto flex flex-wrap items-center justify-end gap-2">{actions}</div>
       </header>
       {children}
     </div>

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 
 /** A row of views of the same thing. The chosen one lives with the caller, in the address where that helps. */
 export function Tabs<T extends string>({
@@ -8,13 +8,19 @@ export function Tabs<T extends string>({
   onChange,
 }: {
   label: string
-  /** A count that is zero is not shown, but has its room. */
+  /** A count is shown also while it is zero, so that nothing moves when it no longer is. */
   tabs: { value: T; label: ReactNode; count?: number | undefined; most?: number }[]
   value: T
   onChange: (value: T) => void
 }) {
+  const row = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const chosen = row.current?.querySelector<HTMLElement>('[aria-pressed="true"]')
+    // On a phone the chosen one may stand outside of what is in sight.
+    if (chosen) row.current?.scrollTo(chosen.offsetLeft + chosen.offsetWidth - row.current.clientWidth, 0)
+  }, [value])
   return (
-    <div role="group" aria-label={label} className="flex gap-0.5 overflow-x-auto">
+    <div ref={row} role="group" aria-label={label} className="relative flex gap-0.5 overflow-x-auto">
       {tabs.map((tab) => (
         <button
           key={tab.value}
@@ -24,11 +30,7 @@ export function Tabs<T extends string>({
           className="flex h-7 items-center gap-1.5 rounded-md px-2.5 whitespace-nowrap text-muted hover:bg-hover hover:text-text aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
         >
           {tab.label}
-          {tab.count !== undefined && (
-            <span className={tab.count === 0 ? 'invisible' : undefined}>
-              <Count value={tab.count} {...(tab.most && { most: tab.most })} />
-            </span>
-          )}
+          {tab.count !== undefined && <Count value={tab.count} {...(tab.most && { most: tab.most })} />}
         </button>
       ))}
     </div>

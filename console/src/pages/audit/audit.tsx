@@ -57,7 +57,7 @@ function Verdict({ verified: { ok, entries, first_bad_seq, problem, checkpoints 
   return (
     <p role="status" className={`rounded-md px-3 py-2 ${ok ? 'bg-ok-soft text-ok' : 'bg-bad-soft text-bad'}`}>
       {ok
-        ? `The chain is whole: ${entries.toLocaleString('en')} entries, ${checkpoints.signed} signed checkpoints.`
+        ? `The chain is whole: ${entries.toLocaleString('en')} entries, ${checkpoints.signed} signed ${checkpoints.signed === 1 ? 'checkpoint' : 'checkpoints'}.`
         : `Entry ${first_bad_seq ?? '?'} is wrong: ${problem}`}
     </p>
   )

@@ -34,7 +34,7 @@ export function Records() {
               <td className="whitespace-nowrap">
                 {collection} <span className="text-xs text-muted">{wedge}</span>
               </td>
-              <td className="max-w-xl min-w-64">
+              <td className="max-w-lg min-w-64">
                 <details>
                   <summary className="truncate font-mono text-xs">{textOf(value)}</summary>
                   <pre className="font-mono text-xs break-words whitespace-pre-wrap">

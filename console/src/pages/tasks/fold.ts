@@ -6,7 +6,7 @@ export type Item =
   | { kind: 'step'; id: number; ts: string; label: string }
   | { kind: 'text'; id: number; ts: string; text: string }
   | { kind: 'note'; id: number; ts: string; text: string }
-  | { kind: 'tool'; id: number; ts: string; tool: string; input: Json; result: ToolResult | null }
+  | { kind: 'tool'; id: number; ts: string; tool: string; input: Json; result: ToolResult | 'none' | null }
   | {
       kind: 'approval'
       id: number
@@ -86,6 +86,7 @@ function add(story: Growing, { id, ts, type, data }: TaskEvent): void {
     case 'feedback.recorded':
       return void items.push({ kind: 'feedback', id, ts, data })
     case 'task.finished':
+      stopTools(items)
       return void items.push({ kind: 'finished', id, ts, data })
     default:
       // New types may appear; the view of all events shows them.
@@ -106,6 +107,13 @@ function finishTool({ items, at }: Growing, ts: string, data: JsonObject): void 
   if (index === undefined || item?.kind !== 'tool') return
   const result = { ok: data['ok'] !== false, output: data['output'] ?? data['error'] ?? null, ts }
   items[index] = { ...item, result }
+}
+
+/** A call that had no result when the task ended will never have one. */
+function stopTools(items: Item[]): void {
+  items.forEach((item, i) => {
+    if (item.kind === 'tool' && item.result === null) items[i] = { ...item, result: 'none' }
+  })
 }
 
 /** What a policy passes was never asked, so its answer stands alone. */

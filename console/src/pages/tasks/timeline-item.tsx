@@ -76,20 +76,21 @@ function Step({ label, ts }: { label: string; ts: string }) {
 }
 
 function Tool({ item }: { item: Extract<Item, { kind: 'tool' }> }) {
-  const took = item.result && Date.parse(item.result.ts) - Date.parse(item.ts)
+  const result = item.result === 'none' ? null : item.result
+  const took = result && duration(Date.parse(result.ts) - Date.parse(item.ts))
   return (
     <details>
       <summary className="flex items-center gap-2">
         <code className="font-mono text-xs font-medium whitespace-nowrap">{item.tool}</code>
-        {item.result && !item.result.ok && <Tag tone="bad">failed</Tag>}
+        {result && !result.ok && <Tag tone="bad">failed</Tag>}
         <span className="min-w-14 text-xs whitespace-nowrap text-muted tabular-nums">
-          {took === null ? 'working…' : duration(took)}
+          {took ?? (item.result === 'none' ? 'never ended' : 'working…')}
         </span>
-        <span className="truncate text-xs text-muted max-sm:hidden">{oneLine(item.result?.output ?? item.input)}</span>
+        <span className="truncate text-xs text-muted max-sm:hidden">{oneLine(result?.output ?? item.input)}</span>
       </summary>
       <div className="my-2 grid gap-2 xl:grid-cols-2">
         <JsonView value={item.input} label="Input of the call" max="max-h-64" />
-        {item.result && <JsonView value={item.result.output} label="Result of the call" max="max-h-64" />}
+        {result && <JsonView value={result.output} label="Result of the call" max="max-h-64" />}
       </div>
     </details>
   )
