@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 
@@ -39,16 +40,6 @@ export const findKey = prepared<{ project_id: string; key: string }, { body_hash
 /** Behind the last slot of every ring stands how many turns were taken: beside the newest, in the same page. */
 const COUNT = Number.MAX_SAFE_INTEGER
 
-/** The turns taken so far; the row stays locked until the commit. */
-export const turnsTaken = prepared<{ project_id: string }, { n: number }>((db, arg) =>
-  db
-    .selectFrom('rate_ring')
-    .select('at as n')
-    .where('project_id', '=', arg('project_id'))
-    .where('slot', '=', COUNT)
-    .$if(isPostgres(db), (query) => query.forUpdate()),
-)
-
 export const startRing = prepared<{ project_id: string }>((db, arg) =>
   db
     .insertInto('rate_ring')
@@ -57,12 +48,31 @@ export const startRing = prepared<{ project_id: string }>((db, arg) =>
     .$castTo<never>(),
 )
 
-/** Nothing, if the slot was taken since. */
-export const takeSlot = prepared<{ project_id: string; slot: number; at: number; since: number }, { slot: number }>(
+/** Takes the slot of the next turn; nothing, if it was taken since. The count stays locked until the commit. */
+export const takeTurn = prepared<{ project_id: string; limit: number; now: number; since: number }, { slot: number }>(
   (db, arg) =>
     db
+      .with('turns', (of) =>
+        of
+          .selectFrom('rate_ring')
+          .select('at')
+          .where('project_id', '=', arg('project_id'))
+          .where('slot', '=', COUNT)
+          .$if(isPostgres(db), (query) => query.forUpdate()),
+      )
       .insertInto('rate_ring')
-      .values({ project_id: arg('project_id'), slot: arg('slot'), at: arg('at') })
+      .columns(['project_id', 'slot', 'at'])
+      .expression((eb) =>
+        eb
+          .selectFrom('turns')
+          .select([
+            sql<string>`cast(${arg('project_id')} as text)`.as('project_id'),
+            sql<number>`at % cast(${arg('limit')} as bigint)`.as('slot'),
+            sql<number>`cast(${arg('now')} as bigint)`.as('at'),
+          ])
+          // Without a condition SQLite would take `on conflict` for that of a join.
+          .where('at', '>=', 0),
+      )
       .onConflict((conflict) =>
         conflict
           .columns(['project_id', 'slot'])
@@ -81,8 +91,20 @@ export const countTurn = prepared<{ project_id: string }>((db, arg) =>
     .$castTo<never>(),
 )
 
-export const slotTaken = prepared<{ project_id: string; slot: number }, { at: number }>((db, arg) =>
-  db.selectFrom('rate_ring').select('at').where('project_id', '=', arg('project_id')).where('slot', '=', arg('slot')),
+/** When the slot of the next turn was taken; null: never. */
+export const nextSlot = prepared<{ project_id: string; limit: number }, { taken: number | null }>((db, arg) =>
+  db
+    .selectFrom('rate_ring as turns')
+    .select((eb) =>
+      eb
+        .selectFrom('rate_ring as ring')
+        .select('ring.at')
+        .whereRef('ring.project_id', '=', 'turns.project_id')
+        .where('ring.slot', '=', sql<number>`turns.at % cast(${arg('limit')} as bigint)`)
+        .as('taken'),
+    )
+    .where('turns.project_id', '=', arg('project_id'))
+    .where('turns.slot', '=', COUNT),
 )
 
 /** Keys are kept for a day. */

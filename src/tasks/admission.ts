@@ -3,16 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict, tooMany } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import {
-  countTurn,
-  dropOldKey,
-  findKey,
-  holdKey,
-  slotTaken,
-  startRing,
-  takeSlot,
-  turnsTaken,
-} from './admission-rows.ts'
+import { countTurn, dropOldKey, findKey, holdKey, nextSlot, startRing, takeTurn } from './admission-rows.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const WINDOW = 60_000
@@ -68,17 +59,14 @@ export async function bindKey(
  */
 export async function takeRateTurn(tx: Tx, subject: string, limit: number, noun: string): Promise<void> {
   const now = tx.world.clock.now()
-  const slot = (await lockTurns(tx, subject)) % limit
-  const [taken] = await takeSlot(tx.db, { project_id: subject, slot, at: now, since: now - WINDOW })
-  if (taken) return void (await countTurn(tx.db, { project_id: subject }))
-  const [former] = await slotTaken(tx.db, { project_id: subject, slot })
-  throw tooMany(`more than ${limit} ${noun} in a minute`, ((former?.at ?? now) + WINDOW - now) / 1000)
-}
-
-async function lockTurns(tx: Tx, subject: string): Promise<number> {
-  const [known] = await turnsTaken(tx.db, { project_id: subject })
-  if (known) return known.n
-  await startRing(tx.db, { project_id: subject })
-  const [started] = await turnsTaken(tx.db, { project_id: subject })
-  return started?.n ?? 0
+  const turn = { project_id: subject, limit, now, since: now - WINDOW }
+  let [taken] = await takeTurn(tx.db, turn)
+  const former = taken ? null : ((await nextSlot(tx.db, turn))[0]?.taken ?? null)
+  if (!taken && (former === null || former <= turn.since)) {
+    // There was no ring when it was looked for.
+    await startRing(tx.db, turn)
+    ;[taken] = await takeTurn(tx.db, turn)
+  }
+  if (!taken) throw tooMany(`more than ${limit} ${noun} in a minute`, ((former ?? now) + WINDOW - now) / 1000)
+  await countTurn(tx.db, turn)
 }
