@@ -9,6 +9,8 @@ export interface WireParts {
   warn: (message: string, error: unknown) => void
   /** Told when the database has not answered for so long that no connection can be believed any more. */
   silent: () => void
+  /** For how long another replica is believed to be there after it was last heard. */
+  companyMs: number
 }
 
 const CHANNEL = 'svc_bells'
@@ -23,22 +25,27 @@ const SILENCE_MS = 3_000
  * time it is there: a network that swallows everything reports nothing by itself.
  *
  * Bells are told after the commit and outside of it: NOTIFY inside a transaction takes a lock that all commits of the
- * database share. What a crash swallows is found by polling.
+ * database share. What a crash swallows is found by polling. A replica that is alone tells nobody; each pulse is a bell
+ * without a topic, so that others know of it.
  */
 export class BellWire {
   #topics = new Set<string>()
   #sending = false
   #closed = false
   #client: pg.Client | null = null
+  /** Until when there are others to tell. */
+  #company: number
   /** Marks what this replica told, so that it does not hear itself. */
   readonly #origin = randomUUID()
   readonly #parts: WireParts
 
   constructor(parts: WireParts) {
     this.#parts = parts
+    this.#company = performance.now() + parts.companyMs
   }
 
   tell(topics: string[]): void {
+    if (performance.now() > this.#company) return
     for (const topic of topics) this.#topics.add(topic)
     if (!this.#sending && !this.#closed) void this.#send()
   }
@@ -80,13 +87,19 @@ export class BellWire {
     client.on('error', () => {})
     client.on('notification', ({ payload }) => {
       const [origin, ...topics] = payload?.split(' ') ?? []
-      if (origin !== this.#origin) for (const topic of topics) listener(topic)
+      if (origin === this.#origin) return
+      this.#company = performance.now() + this.#parts.companyMs
+      for (const topic of topics) listener(topic)
     })
     await client.connect()
     await client.query(`listen ${CHANNEL}`)
+    // Whoever came meanwhile was not heard.
+    this.#company = performance.now() + this.#parts.companyMs
     ready()
     while (!this.#closed) {
       await this.#feelPulse(client)
+      // Whether it got through, the next pulse tells.
+      client.query('select pg_notify($1, $2)', [CHANNEL, this.#origin]).catch(() => {})
       await pause(PULSE_MS)
     }
   }

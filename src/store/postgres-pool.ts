@@ -1,8 +1,9 @@
-import type { PostgresPool } from 'kysely'
 import pg from 'pg'
 import { toldApart } from './away.ts'
 import { hangUp } from './bell-wire.ts'
 import { KeptStatements } from './kept-statements.ts'
+import { kyselyOver, Line } from './postgres-line.ts'
+import type { Db } from './store.ts'
 
 /** How many connections, and how long whoever waits for the database waits at most. */
 export interface PoolLimits {
@@ -20,7 +21,7 @@ const GRACE_MS = 5_000
 /** The connections of a replica. */
 export class ConnectionPool {
   readonly pool: pg.Pool
-  readonly #clients = new Set<pg.PoolClient>()
+  readonly #lines = new Map<pg.PoolClient, Line>()
   readonly #kept = new KeptStatements()
 
   constructor(url: string, { connections, statementMs }: PoolLimits, warn: (message: string, error: unknown) => void) {
@@ -34,67 +35,47 @@ export class ConnectionPool {
       // To compile a statement takes longer than ours run. Said here, because a pooler refuses it at the start.
       // oxlint-disable-next-line no-misused-promises -- the pool waits for it, only its types do not say so
       onConnect: (client) => client.query('set jit = off'),
+      pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: CONNECT_MS,
     })
     // Without listeners a connection that the server drops would end the process, whether it is lent or idle.
     this.pool.on('error', (error) => warn('database connection lost', error))
     this.pool.on('connect', (client) => {
-      this.#clients.add(client)
+      this.#lines.set(client, new Line(client, this.#kept))
       client.on('error', () => {})
     })
-    this.pool.on('remove', (client) => this.#clients.delete(client))
+    this.pool.on('remove', (client) => this.#lines.delete(client))
   }
 
   /** Believes no connection any more: whoever waits on one hears at once that it is lost. */
   drop(): void {
-    for (const client of this.#clients) hangUp(client)
+    for (const client of this.#lines.keys()) hangUp(client)
   }
 
-  /** As Kysely wants it: errors told apart, and a connection that failed not lent again. */
-  lending(): PostgresPool {
-    const { pool } = this
-    return {
-      connect: async () => lend(await pool.connect().catch(rethrow), this.#kept),
-      // Kysely ends only what it has used: whoever opened the pool closes it.
-      end: async () => {},
-    } as PostgresPool
+  /** A line for one, until it is released. */
+  async borrow(): Promise<Line> {
+    const client = await this.pool.connect().catch((error) => Promise.reject(toldApart(error)))
+    const line = this.#lines.get(client)
+    if (!line) throw new Error('a connection was lent that nobody has seen')
+    return line
   }
-}
 
-/** What PostgreSQL says when a kept statement would answer with other columns than it was planned for. */
-export const PLAN_IS_OLD = '0A000'
-
-function lend(client: pg.PoolClient, kept: KeptStatements) {
-  let lost: Error | undefined
-  return {
-    async query(text: string, values: unknown[]) {
-      try {
-        return await ask(client, kept, text, values)
-      } catch (error) {
-        const told = toldApart(error)
-        if (told !== error && told instanceof Error) lost = told
-        throw told
-      }
+  /** For statements that stand alone: each takes a line of its own. */
+  readonly db: Db = kyselyOver(
+    (text, values) => this.#onOne((line) => line.rows(text, values)),
+    async () => {
+      const line = await this.borrow()
+      return { query: (text, values) => line.ask(text, values), release: () => line.release() }
     },
-    release: () => client.release(lost),
-  }
-}
+  )
 
-async function ask(client: pg.PoolClient, kept: KeptStatements, text: string, values: unknown[]) {
-  const name = values.length > 0 ? kept.nameOf(text) : undefined
-  try {
-    const answer: pg.QueryResult | pg.QueryResult[] = await client.query({ ...(name && { name }), text, values })
-    // Of several statements in one message the last one answers.
-    return Array.isArray(answer) ? answer.at(-1) : answer
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError && error.code === PLAN_IS_OLD)) throw error
-    kept.forget()
-    // Inside a transaction it is too late: the whole of it is tried again.
-    return client.query(text, values).catch(() => rethrow(error))
+  async #onOne<T>(work: (line: Line) => Promise<T>): Promise<T> {
+    const line = await this.borrow()
+    try {
+      return await work(line)
+    } finally {
+      line.release()
+    }
   }
-}
-
-function rethrow(error: unknown): never {
-  throw toldApart(error)
 }

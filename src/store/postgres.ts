@@ -1,9 +1,10 @@
-import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { StoreAway, toldApart, untilBack } from './away.ts'
 import { answeredIn, BellWire } from './bell-wire.ts'
 import { migrate } from './migrations.ts'
-import { ConnectionPool, PLAN_IS_OLD, type PoolLimits } from './postgres-pool.ts'
+import { type Line, PLAN_IS_OLD } from './postgres-line.ts'
+import { ConnectionPool, type PoolLimits } from './postgres-pool.ts'
 import type { Db, Store } from './store.ts'
 import { StoreClock, WHAT_TIME } from './store-clock.ts'
 import type { Tables } from './tables.ts'
@@ -17,16 +18,15 @@ export async function openPostgres(url: string, warn: Warn, limits = POOL_LIMITS
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
   await migrateOnce(url)
   const connections = new ConnectionPool(url, limits, warn)
-  const { pool } = connections
-  const db: Db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connections.lending() }) })
+  const { pool, db } = connections
   const clock = new StoreClock()
   await tellTime(pool, clock)
-  const wire = new BellWire({ url, pool, clock, warn, silent: () => connections.drop() })
+  const wire = new BellWire({ url, pool, clock, warn, silent: () => connections.drop(), companyMs: COMPANY_MS })
   return {
     kind: 'postgres',
     db,
-    transact: (work) => transactAgain(db, work),
-    outlast: (work, signal) => outlast(pool, db, work, signal),
+    transact: (work) => transactAgain(connections, work),
+    outlast: (work, signal) => outlast(connections, work, signal),
     now: () => clock.now(),
     // The server gathers commits by itself.
     commitMs: () => 0,
@@ -50,6 +50,8 @@ export async function openPostgres(url: string, warn: Warn, limits = POOL_LIMITS
 }
 
 const PING_MS = 3_000
+/** Several pulses. */
+const COMPANY_MS = 10_000
 /** What is still asked when the process goes. */
 const LAST_MS = 3_000
 
@@ -77,16 +79,18 @@ const SERIALIZATION = '40001'
 const ANOTHER_TRY = new Set([DEADLOCK, SERIALIZATION, PLAN_IS_OLD])
 const MOST_ATTEMPTS = 4
 
+type Work<T> = (db: Db) => Promise<T>
+
 /** A transaction that was told to commit when the connection broke. */
 interface Cut<T> {
   xid: string
   value: T
 }
 
-async function transactAgain<T>(db: Db, work: (db: Db) => Promise<T>, cut?: (cut: Cut<T>) => void): Promise<T> {
+async function transactAgain<T>(lines: ConnectionPool, work: Work<T>, cut?: (cut: Cut<T>) => void): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transact(db, work, cut)
+      return await transact(lines, work, cut)
     } catch (error) {
       const code = error instanceof pg.DatabaseError ? error.code : undefined
       if (!ANOTHER_TRY.has(code ?? '') || attempt === MOST_ATTEMPTS) throw error
@@ -94,37 +98,42 @@ async function transactAgain<T>(db: Db, work: (db: Db) => Promise<T>, cut?: (cut
   }
 }
 
-function transact<T>(db: Db, work: (db: Db) => Promise<T>, cut?: (cut: Cut<T>) => void): Promise<T> {
-  return db.connection().execute(async (one) => {
-    const xid = cut ? await beginKnown(one) : await say(one, 'begin')
-    let value: T
-    try {
-      value = await work(one)
-    } catch (error) {
-      // On a connection that is lost the server does it.
-      await say(one, 'rollback').catch(() => {})
+async function transact<T>(lines: ConnectionPool, work: Work<T>, cut?: (cut: Cut<T>) => void): Promise<T> {
+  const line = await lines.borrow()
+  try {
+    const begun = Promise.resolve(cut ? line.beginKnown() : line.begin())
+    // Whatever comes behind it fails with it.
+    begun.catch(() => {})
+    const value = await work(line.db).catch((error: unknown) => rollBack(line, error))
+    // Heard before the commit is said: nobody could ask about a transaction without a number.
+    const xid = await begun
+    const { command } = await line.ask('commit').catch((error: unknown) => {
+      if (error instanceof StoreAway && xid) cut?.({ xid, value })
       throw error
-    }
-    try {
-      await say(one, 'commit')
-    } catch (error) {
-      if (error instanceof StoreAway && typeof xid === 'string') cut?.({ xid, value })
-      throw error
-    }
+    })
+    if (command !== 'COMMIT') throw new Error(`a commit was answered with ${command}`)
     return value
-  })
+  } finally {
+    line.release()
+  }
+}
+
+async function rollBack(line: Line, error: unknown): Promise<never> {
+  // On a connection that is lost the server does it.
+  await line.ask('rollback').catch(() => {})
+  throw error
 }
 
 /**
  * Does the work once, however long the store is away. When the connection breaks during the commit, the server is asked
  * afterwards what became of that very transaction; only one that is not there is done again.
  */
-function outlast<T>(pool: pg.Pool, db: Db, work: (db: Db) => Promise<T>, signal?: AbortSignal): Promise<T> {
+function outlast<T>(lines: ConnectionPool, work: Work<T>, signal?: AbortSignal): Promise<T> {
   let last: Cut<T> | null = null
   return untilBack(async () => {
-    if (last && (await committed(pool, last.xid))) return last.value
+    if (last && (await committed(lines.pool, last.xid))) return last.value
     last = null
-    return transactAgain(db, work, (cut) => {
+    return transactAgain(lines, work, (cut) => {
       last = cut
     })
   }, signal)
@@ -138,16 +147,4 @@ async function committed(pool: pg.Pool, xid: string): Promise<boolean> {
   // It has not noticed yet that it is alone.
   if (rows[0]?.status === 'in progress') throw new StoreAway('a commit is still under way')
   return rows[0]?.status === 'committed'
-}
-
-async function say(one: Db, words: string): Promise<null> {
-  await one.executeQuery(CompiledQuery.raw(words))
-  return null
-}
-
-/** In one message with the begin, so that it costs no way of its own. */
-async function beginKnown(one: Db): Promise<string> {
-  const known = CompiledQuery.raw('begin; select pg_current_xact_id()::text as xid')
-  const { rows } = await one.executeQuery<{ xid: string }>(known)
-  return rows[0]?.xid ?? ''
 }

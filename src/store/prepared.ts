@@ -23,20 +23,30 @@ export function prepared<Args extends object, Row = never>(
   build: (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => Buildable<Row>,
 ): (db: Db, args: Args) => Promise<Row[]> {
   // One deployment has one store, but the tests open both kinds in one process: the compiled text differs.
-  const compiledFor = new Map<boolean, CompiledQuery<Row>>()
+  const compiledFor = new Map<boolean, Compiled<Row>>()
   return async (db, args) => {
     const kind = isPostgres(db)
     let compiled = compiledFor.get(kind)
     if (!compiled) {
       const tree = build(db, (name) => new Slot(name) as never).toOperationNode()
       const compiler = kind ? new PostgresWords() : new SqliteWords()
-      compiled = compiler.compileQuery(tree as RootOperationNode, createQueryId())
+      const query: CompiledQuery<Row> = compiler.compileQuery(tree as RootOperationNode, createQueryId())
+      compiled = { query, quiet: !answers(query.query) }
       compiledFor.set(kind, compiled)
     }
-    const values = compiled.parameters.map((slot) => args[(slot as Slot).name as keyof Args])
-    return runCompiled(db, compiled, values)
+    const { query, quiet } = compiled
+    const values = query.parameters.map((slot) => args[(slot as Slot).name as keyof Args])
+    return runCompiled(db, query, values, quiet)
   }
 }
+
+interface Compiled<Row> {
+  query: CompiledQuery<Row>
+  quiet: boolean
+}
+
+/** Whether it has rows to tell of. */
+const answers = (tree: RootOperationNode) => tree.kind === 'SelectQueryNode' || 'returning' in tree
 
 /** What Kysely's builders have in common; `compile` carries the type of the rows. */
 type Buildable<Row> = OperationNodeSource & { compile(): CompiledQuery<Row> }
