@@ -32,6 +32,8 @@ export class Runner implements Loop {
   #turn = ''
   #claiming: Promise<void> | null = null
   #again = false
+  /** Whether the last look left nothing in the queue: then only a bell, or time, can bring more. */
+  #emptied = false
   readonly #stopping = new AbortController()
   #unhear = () => {}
   #cancelPoll = () => {}
@@ -92,12 +94,19 @@ export class Runner implements Loop {
     })
   }
 
+  /** A place is free again. */
+  #claimMore(): void {
+    if (!this.#emptied) this.#claim()
+  }
+
   async #claimFree(): Promise<void> {
     const free = this.#ctx.config.maxConcurrentTasks - this.#working()
     if (free <= 0 || this.#stopping.signal.aborted) return
+    this.#emptied = false
     try {
       const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free, this.#starter, this.#place.stopping)
       this.#turn = turn
+      this.#emptied = tasks.length < free
       for (const task of tasks) this.#carry(task)
     } catch (error) {
       this.#ctx.world.log.error({ err: error }, 'claim failed')
@@ -114,7 +123,7 @@ export class Runner implements Loop {
   #carry(claimed: Claimed): void {
     const carrying = carryOut(this.#place, claimed).finally(() => {
       this.#carrying.delete(carrying)
-      this.#claim()
+      this.#claimMore()
     })
     this.#carrying.add(carrying)
   }
@@ -127,7 +136,7 @@ export class Runner implements Loop {
     this.#byToken.task.set(taskHash, run)
     this.#byToken.gate.set(gateHash, run)
     const unhear = this.#ctx.bells.on(`task:${run.taskId}`, () => run.end('cancelled'))
-    run.time.onWait = () => this.#claim()
+    run.time.onWait = () => this.#claimMore()
     return () => {
       unhear()
       this.#ctx.live.remove(run)
