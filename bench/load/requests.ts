@@ -27,9 +27,10 @@ export async function hammer(
 export async function runs(
   target: Target,
   options: { clients: number; ms: number; body: unknown; pause_ms?: number },
-): Promise<{ rate: number; first: number; finished: number; done: number }> {
+): Promise<{ rate: number; first: number; begun: number; finished: number; done: number }> {
   const body = JSON.stringify(options.body)
   const first: number[] = []
+  const begun: number[] = []
   const finished: number[] = []
   const start = performance.now()
   const client = async () => {
@@ -37,7 +38,7 @@ export async function runs(
     const following = new Connection(target)
     while (performance.now() - start < options.ms) {
       const sent = performance.now()
-      const id = await createTask(creating, body)
+      const { id, created_at } = await create(creating, body)
       let tail = ''
       let seen = 0
       await following.stream(`/v1/tasks/${id}/events`, 0, (piece) => {
@@ -46,6 +47,7 @@ export async function runs(
       })
       if (!tail.includes('"status":"succeeded"')) throw new Error(`a run did not succeed: ${tail.slice(-400)}`)
       first.push(seen - sent)
+      begun.push(Date.parse(/"ts":"([^"]+)"/.exec(tail)?.[1] ?? '') - Date.parse(created_at ?? ''))
       finished.push(performance.now() - sent)
       if (options.pause_ms) await new Promise((resolve) => setTimeout(resolve, options.pause_ms))
     }
@@ -54,11 +56,16 @@ export async function runs(
   }
   await Promise.all(Array.from({ length: options.clients }, client))
   const rate = finished.length / ((performance.now() - start) / 1000)
-  return { rate, first: median(first), finished: median(finished), done: finished.length }
+  return { rate, first: median(first), begun: median(begun), finished: median(finished), done: finished.length }
 }
 
 export async function createTask(connection: Connection, body: string): Promise<string> {
+  return (await create(connection, body)).id
+}
+
+/** The bare server does not say when. */
+async function create(connection: Connection, body: string): Promise<{ id: string; created_at?: string }> {
   const answer = await connection.request('POST', '/v1/tasks', body)
   if (answer.status !== 201) throw new Error(`no task: ${answer.status} ${answer.body.slice(0, 200)}`)
-  return (JSON.parse(answer.body) as { id: string }).id
+  return JSON.parse(answer.body) as { id: string; created_at?: string }
 }

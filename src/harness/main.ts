@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { serveCell } from './cell.ts'
 import { customFrom, keep } from './keeper.ts'
 import { drained, type LineWriter } from './lines.ts'
@@ -7,6 +8,8 @@ import { drained, type LineWriter } from './lines.ts'
  * `--keep` it looks after one custom agent.
  */
 function main(words: string[]): void {
+  // V8 would let the heap grow to several times what is used, up to what this machine has; the cell may have less.
+  setFlagsFromString('--heap-growing-percent=50')
   const writer: LineWriter = { stream: process.stdout, waiting: [] }
   // Nobody is left to read the lines: there is nothing more to do for anyone.
   process.stdout.on('error', () => process.exit(1))

@@ -1,3 +1,4 @@
+import type { Manifest } from '../base/wedge.ts'
 import { grantFor, missingConnections } from '../connections/grants.ts'
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -53,7 +54,7 @@ async function carryOutRun(place: Workplace, run: Run, { task, begun }: Claimed)
   const dismiss = place.admit(run)
   let cell: OpenCell | null = null
   try {
-    cell = await cellFor(pool, run)
+    cell = await cellFor(pool, run.wedge.manifest, task)
     const { id, socketInside } = cell
     run.cellId = id
     const brief = await untilBack(() => briefFor(ctx, run, socketInside), place.stopping)
@@ -109,10 +110,14 @@ async function gather(ctx: Ctx, task: QueuedTask): Promise<RunParts | TaskError>
 }
 
 /** Runs whose words can become code, and programs that we did not write, get a cell of their own. */
-function cellFor(pool: CellPool, run: Run): Promise<OpenCell> {
-  if (pool.custom) return pool.own('custom')
-  const tools = toolsFor(run.wedge.manifest, toolsOf(run.task))
-  return executesCode(tools) ? pool.own('workshop') : pool.share(run.projectId)
+function ownCellOf(pool: CellPool, manifest: Manifest, task: QueuedTask): 'custom' | 'workshop' | null {
+  if (pool.custom) return 'custom'
+  return executesCode(toolsFor(manifest, toolsOf(task))) ? 'workshop' : null
+}
+
+function cellFor(pool: CellPool, manifest: Manifest, task: QueuedTask): Promise<OpenCell> {
+  const own = ownCellOf(pool, manifest, task)
+  return own ? pool.own(own) : pool.share(task.project_id)
 }
 
 /** Begins tasks whose cell is ready as they are claimed. What may still keep one from running is left to the long way. */
@@ -120,9 +125,10 @@ export function starterAt({ ctx, pool, sandbox }: Workplace): Starter {
   return {
     canBegin(task) {
       const wedge = ctx.wedges.get(task.wedge)
-      if (!wedge || !Object.hasOwn(wedge.manifest.task_types, task.task_type) || pool.custom) return false
+      if (!wedge || !Object.hasOwn(wedge.manifest.task_types, task.task_type)) return false
       if (requireTaskType(wedge, task.task_type).harness.needs_connections) return false
-      return !executesCode(toolsFor(wedge.manifest, toolsOf(task))) && pool.hasReady(task.project_id)
+      const own = ownCellOf(pool, wedge.manifest, task)
+      return own ? pool.hasStock(own) : pool.hasReady(task.project_id)
     },
     begun: (tx, tasks) => tellBegun(tx, tasks, sandbox),
   }

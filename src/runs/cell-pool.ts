@@ -4,6 +4,8 @@ import { type CellKind, type CellMaker, type OpenCell, openCell } from './cells.
 const MOST_RUNS = 20_000
 /** Parked runs hold a connection each; a cell may not run out of descriptors. */
 const MOST_AT_ONCE = 200
+/** To start a process holds everybody up for some milliseconds: first the run that took a cell begins in it. */
+const RESTOCK_MS = 25
 /** Projects that have a cell of their own ready; the one that was idle for longest gives way. */
 const MOST_SHARED = 16
 
@@ -53,7 +55,7 @@ export class CellPool {
 
   async #take(kind: CellKind): Promise<OpenCell> {
     const stocked = this.#warm.get(kind)?.shift()
-    this.warm(kind)
+    setTimeout(() => this.warm(kind), RESTOCK_MS).unref()
     const cell = await stocked?.catch(() => null)
     // One that died on the shelf is no reason to fail the task.
     return cell && this.#open.has(cell) ? cell : this.#openCell(kind)
@@ -78,6 +80,12 @@ export class CellPool {
   /** Whether the project's shared cell can take a run this moment. */
   hasReady(projectId: string): boolean {
     for (const cell of this.#open) if (cell.sharedBy === projectId && this.#usable(cell)) return true
+    return false
+  }
+
+  /** Whether a cell of the kind waits for a run of its own. */
+  hasStock(kind: CellKind): boolean {
+    for (const cell of this.#open) if (cell.kind === kind && cell.lent === 0 && cell.sharedBy === null) return true
     return false
   }
 

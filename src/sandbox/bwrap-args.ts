@@ -107,10 +107,11 @@ function commandLine(spec: CellSpec, node: Program): string[] {
 }
 
 /**
- * Half of the memory for the heap; stacks, code and buffers need the rest. Any flag of V8 makes Node start some 8 ms
- * slower (its built-in code cache is for no flags), but a heap that does not know its limit collects too late and dies.
+ * A cell that many runs share gets half of its memory for the heap; stacks, code and buffers need the rest. One that is
+ * started for a single run goes without: any flag of V8 makes Node start some 10 ms slower, because its built-in code
+ * cache is for no flags, and the harness keeps its heap small by itself.
  */
 export function nodeFlags(spec: CellSpec): string[] {
   const heap = `--max-old-space-size=${Math.max(16, Math.floor(spec.limits.memory_mb / 2))}`
-  return spec.profile === 'sealed' ? [heap, '--disallow-code-generation-from-strings'] : [heap]
+  return spec.profile === 'sealed' ? [heap, '--disallow-code-generation-from-strings'] : []
 }
