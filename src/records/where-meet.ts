@@ -4,6 +4,7 @@ import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
 import { SHAPE_PATH } from './fields.ts'
 import type { Shelf } from './where-lead.ts'
+import { onlyOther } from './where-other.ts'
 import { ALWAYS, type FieldTest, type Stretch, stretchOf } from './where-sql.ts'
 
 /**
@@ -12,18 +13,36 @@ import { ALWAYS, type FieldTest, type Stretch, stretchOf } from './where-sql.ts'
  * row is read twice. To try the records of one stretch by the other tests would cost ten times as much then.
  */
 export function recordsMeeting(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Records[]> {
-  return merging(db, async (planned) => (await meeting(planned, place, tests).execute(planned)).rows)
+  return merging(db, async (planned) => {
+    const sides = await sidesOf(planned, place, tests)
+    return (await meeting(planned, place, sides).execute(planned)).rows
+  })
+}
+
+/** The stretches that a record must have a row in, and those that it must have none in. */
+export interface Sides {
+  all: Stretch[]
+  none: Stretch[]
+}
+
+export async function sidesOf(db: Db, { shelf }: Shelf, tests: readonly FieldTest[]): Promise<Sides> {
+  const all = tests.filter((test) => test.present).map(stretchOf)
+  const none: Stretch[] = []
+  for (const test of tests.filter(({ present }) => !present)) {
+    const other = await onlyOther(db, shelf, test)
+    if (other) all.push(other)
+    else none.push(stretchOf(test))
+  }
+  return { all: all.length > 0 ? all : [EVERY_RECORD], none }
 }
 
 /** The statement for it. */
-export function meeting(db: Db, place: Shelf, tests: readonly FieldTest[]): RawBuilder<Records> {
-  const present = tests.filter((test) => test.present).map(stretchOf)
-  const absent = tests.filter((test) => !test.present).map(stretchOf)
+export function meeting(db: Db, place: Shelf, { all, none }: Sides): RawBuilder<Records> {
   // The first are read the most, and of one key only the rows that count: any other order runs through the whole path.
-  const all = (present.length > 0 ? present : [EVERY_RECORD]).toSorted((a, b) => Number(b.oneKey) - Number(a.oneKey))
+  const inOrder = all.toSorted((a, b) => Number(b.oneKey) - Number(a.oneKey))
   const sides = {
-    all: all.map((stretch) => idsByAge(place, stretch)),
-    none: absent.map((stretch) => idsByAge(place, stretch)),
+    all: inOrder.map((stretch) => idsByAge(place, stretch)),
+    none: none.map((stretch) => idsByAge(place, stretch)),
   }
   const ids = isPostgres(db) ? joined(sides) : compounded(sides)
   const newest = sql`(${ids} order by record_id desc limit ${place.limit + 1}) as newest`
@@ -57,7 +76,7 @@ const COLUMNS = sql.raw('id, project_id, wedge, collection, key, value, version,
 type Sql = RawBuilder<unknown>
 const NOTHING: Sql = sql``
 
-interface Sides {
+interface Ids {
   all: Sql[]
   none: Sql[]
 }
@@ -71,11 +90,11 @@ function idsByAge({ shelf, wedge, cursor }: Shelf, { path, keys, oneKey }: Stret
 }
 
 /** SQLite merges the parts of a compound when the whole is to be sorted. */
-function compounded({ all, none }: Sides): Sql {
+function compounded({ all, none }: Ids): Sql {
   return sql`${sql.join(all, sql` intersect `)} ${each(none, (ids) => sql`except ${ids}`)}`
 }
 
-function joined({ all, none }: Sides): Sql {
+function joined({ all, none }: Ids): Sql {
   const [first = NOTHING, ...others] = all
   // Only what has a plan of its own, for its offset, is read backwards to be left out.
   return sql`select first.record_id from (${first}) as first

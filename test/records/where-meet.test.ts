@@ -6,7 +6,7 @@ import { fieldsOf } from '../../src/records/fields.ts'
 import { indexFields, upsert } from '../../src/records/rows.ts'
 import { matches, parseWhere } from '../../src/records/where.ts'
 import type { Shelf } from '../../src/records/where-lead.ts'
-import { meeting, merging, recordsMeeting } from '../../src/records/where-meet.ts'
+import { meeting, merging, recordsMeeting, sidesOf } from '../../src/records/where-meet.ts'
 import { fieldTests } from '../../src/records/where-sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import { eachStore } from '../stores.ts'
@@ -71,6 +71,22 @@ eachStore((kind) => {
     expect(await recordsMeeting(store.db, { ...place, projectId: 'q' }, tests)).toEqual([])
   })
 
+  test('what rules out one of the two values of a field is asked for by the other, until a record has neither', async () => {
+    const flags = [true, false, false, true, false]
+    for (const [n, done] of flags.entries()) await put(store, 'flags', n, { done })
+    const shelf = { ...place, shelf: await shelfOf(store, idOf('flags', 0)) }
+    const tests = fieldTests(parseWhere({ done: { $ne: true } }))
+    const found = async () => (await recordsMeeting(store.db, shelf, tests)).map(({ key }) => Number(key))
+    expect(await sidesOf(store.db, shelf, tests)).toMatchObject({ all: [{ path: 'done', oneKey: true }], none: [] })
+    expect(await found()).toEqual([4, 2, 1])
+    await put(store, 'flags', 5, { other: 1 })
+    expect(await sidesOf(store.db, shelf, tests)).toMatchObject({ none: [{ path: 'done' }] })
+    expect(await found()).toEqual([5, 4, 2, 1])
+    await put(store, 'flags', 5, { done: 'soon' })
+    expect(await sidesOf(store.db, shelf, tests)).toMatchObject({ none: [{ path: 'done' }] })
+    expect(await found()).toEqual([5, 4, 2, 1])
+  })
+
   test.each<[object, number]>([
     [{ a: true, b: true }, 2],
     [{ a: { $gt: 0 }, d: { $lt: 1 } }, 2],
@@ -90,7 +106,7 @@ eachStore((kind) => {
 
 async function planOf(store: Store, place: Shelf, tests: ReturnType<typeof fieldTests>): Promise<string[]> {
   return merging(store.db, async (db) => {
-    const statement = meeting(db, place, tests)
+    const statement = meeting(db, place, await sidesOf(db, place, tests))
     if (store.kind === 'sqlite') {
       const { rows } = await sql<{ detail: string }>`explain query plan ${statement}`.execute(db)
       return rows.map(({ detail }) => detail)
