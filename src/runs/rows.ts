@@ -3,7 +3,6 @@ import { excluded, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Projects, Replicas, Tasks } from '../store/tables.ts'
 
-/** As the index says it. */
 const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const
 
 /**

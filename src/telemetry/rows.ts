@@ -1,8 +1,8 @@
 import { prepared } from '../store/prepared.ts'
 
 /**
- * What is open right now, over all projects. Each of these walks a partial index that holds open rows only, and stops
- * after so many: nobody's queue may make a look at it slow.
+ * What is open right now, over all projects. Each of these walks open rows only, in an index, and stops after so many:
+ * nobody's queue may make a look at it slow.
  */
 export const MOST_COUNTED = 100_000
 
