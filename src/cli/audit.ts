@@ -52,7 +52,8 @@ function show(terminal: Terminal, verdict: ExportVerdict): void {
     return
   }
   terminal.say(terminal.paint('green', `✓ the chain of ${chain} holds: ${entries} entries`))
-  terminal.say(`signed up to entry ${anchored_to ?? 0} by ${checkpoints.signed} checkpoints, key ${kids.join(', ')}`)
-  if (checkpoints.not_verifiable > 0)
-    terminal.note(`${checkpoints.not_verifiable} checkpoints were signed by other keys`)
+  terminal.say(`signed up to entry ${anchored_to ?? 0} by ${count(checkpoints.signed)}, key ${kids.join(', ')}`)
+  if (checkpoints.not_verifiable > 0) terminal.note(`signed by other keys: ${count(checkpoints.not_verifiable)}`)
 }
+
+const count = (checkpoints: number) => `${checkpoints} checkpoint${checkpoints === 1 ? '' : 's'}`

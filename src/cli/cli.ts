@@ -104,9 +104,7 @@ function tell(terminal: Terminal, error: unknown): number {
   const exit = error instanceof Failure ? error.exit : EXIT.failed
   const advice = error instanceof Failure ? error.advice : null
   if (terminal.json) terminal.note(JSON.stringify({ error: messageOf(error), advice, exit }))
-  else {
-    terminal.note(`svc: ${messageOf(error)}`)
-    if (advice) terminal.note(`     ${advice}`)
-  }
+  // At once: a service that fails to start may still be writing its log.
+  else terminal.note([`svc: ${messageOf(error)}`, ...(advice ? [`     ${advice}`] : [])].join('\n'))
   return exit
 }
