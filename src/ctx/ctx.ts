@@ -36,17 +36,20 @@ export interface Tx extends Ctx {
   afterCommit(call: () => void): void
 }
 
-/** All or nothing; bells ring and frames fly only after the commit. The work awaits only the database. */
-export function inTx<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return commit(ctx, work, (attempt) => ctx.store.transact(attempt))
+/**
+ * All or nothing; bells ring and frames fly only after the commit. The work awaits only the database. Works of one lane
+ * may share a commit (`Store.transact`).
+ */
+export function inTx<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, lane?: string): Promise<T> {
+  return commit(ctx, work, (attempt) => ctx.store.transact(attempt, lane))
 }
 
 /**
  * Like `inTx`, for what has happened already and must be written: while the store is away it waits, until the signal
  * fires if there is one, and then does it exactly once.
  */
-export function inTxAtLast<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, signal?: AbortSignal): Promise<T> {
-  return commit(ctx, work, (attempt) => ctx.store.outlast(attempt, signal))
+export function inTxAtLast<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, signal?: AbortSignal, lane?: string): Promise<T> {
+  return commit(ctx, work, (attempt) => ctx.store.outlast(attempt, signal, lane))
 }
 
 async function commit<T>(

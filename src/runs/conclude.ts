@@ -69,7 +69,12 @@ async function concludeOutput(
     output,
     events: [...unwritten, validated, ...rows.map(artifactCreated)],
   }
-  await inTxAtLast(ctx, (tx) => succeed(tx, run, ending, rows))
+  await inTxAtLast(ctx, (tx) => succeed(tx, run, ending, rows), undefined, laneOf(run))
+}
+
+/** An end holds its own task and what belongs to that; with a reply it holds a thread too, which others wait for. */
+function laneOf({ task, projectId }: Run): string | undefined {
+  return task.thread_id ? undefined : `end:${projectId}`
 }
 
 /** A task that waits for a person cannot succeed; without its agent it would wait for nothing. */

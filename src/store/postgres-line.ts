@@ -24,6 +24,10 @@ export class Line {
   #failed: Error | undefined
   #lost: Error | undefined
   #held = false
+  /** How many statements of this transaction have changed something, or may have. */
+  written = 0
+  /** Whether a statement of this transaction has failed: then all of it has. */
+  broken = false
 
   constructor(client: pg.PoolClient, kept: KeptStatements) {
     this.#client = client
@@ -36,11 +40,13 @@ export class Line {
 
   /** Begins a transaction, on the way to its first statement. */
   begin(): void {
+    this.#anew()
     void this.#send('begin', [])
   }
 
   /** Begins one and asks for its number, which is heard before anything of it that answers. */
   async beginKnown(): Promise<string> {
+    this.#anew()
     const [known] = await this.rows<{ xid: string }>('begin; select pg_current_xact_id()::text as xid')
     return known?.xid ?? ''
   }
@@ -57,6 +63,7 @@ export class Line {
     // First: what comes after a statement that failed fails with it, and a commit is answered as if it had gone well.
     if (this.#failed) throw this.#failed
     if (asked.status === 'rejected') throw asked.reason
+    if (asked.value.command !== 'SELECT' && asked.value.rowCount) this.written++
     return asked.value
   }
 
@@ -67,8 +74,14 @@ export class Line {
     this.#failed = undefined
   }
 
+  #anew(): void {
+    this.written = 0
+    this.broken = false
+  }
+
   async #send(text: string, values: readonly unknown[]): Promise<never[]> {
     this.#hold()
+    this.written++
     const sent = this.#submit(text, values).then(
       () => {},
       (error: Error) => {
@@ -83,6 +96,7 @@ export class Line {
     try {
       return await query(this.#client, this.#kept, text, values)
     } catch (error) {
+      this.broken = true
       const told = toldApart(error)
       if (told !== error && told instanceof Error) this.#lost = told
       throw told

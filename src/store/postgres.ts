@@ -3,8 +3,9 @@ import pg from 'pg'
 import { StoreAway, toldApart, untilBack } from './away.ts'
 import { answeredIn, BellWire } from './bell-wire.ts'
 import { migrate } from './migrations.ts'
-import { type Line, PLAN_IS_OLD } from './postgres-line.ts'
+import { Lanes } from './postgres-lanes.ts'
 import { ConnectionPool, type PoolLimits } from './postgres-pool.ts'
+import { type Cut, type OnCut, transactAgain, type Work } from './postgres-transact.ts'
 import type { Db, Store } from './store.ts'
 import { StoreClock, WHAT_TIME } from './store-clock.ts'
 import type { Tables } from './tables.ts'
@@ -19,14 +20,17 @@ export async function openPostgres(url: string, warn: Warn, limits = POOL_LIMITS
   await migrateOnce(url)
   const connections = new ConnectionPool(url, limits, warn)
   const { pool, db } = connections
+  const lanes = new Lanes(connections)
+  const transact = <T>(work: Work<T>, lane?: string, onCut?: OnCut<T>) =>
+    lane === undefined ? transactAgain(connections, work, onCut) : lanes.transact(lane, work, onCut)
   const clock = new StoreClock()
   await tellTime(pool, clock)
   const wire = new BellWire({ url, pool, clock, warn, silent: () => connections.drop(), companyMs: COMPANY_MS })
   return {
     kind: 'postgres',
     db,
-    transact: (work) => transactAgain(connections, work),
-    outlast: (work, signal) => outlast(connections, work, signal),
+    transact,
+    outlast: (work, signal, lane) => outlast(pool, (onCut) => transact(work, lane, onCut), signal),
     now: () => clock.now(),
     // The server gathers commits by itself.
     commitMs: () => 0,
@@ -74,66 +78,16 @@ async function tellTime(pool: pg.Pool, clock: StoreClock): Promise<void> {
   clock.heard(rows[0]?.ms ?? Date.now(), asked, performance.now())
 }
 
-const DEADLOCK = '40P01'
-const SERIALIZATION = '40001'
-const ANOTHER_TRY = new Set([DEADLOCK, SERIALIZATION, PLAN_IS_OLD])
-const MOST_ATTEMPTS = 4
-
-type Work<T> = (db: Db) => Promise<T>
-
-/** A transaction that was told to commit when the connection broke. */
-interface Cut<T> {
-  xid: string
-  value: T
-}
-
-async function transactAgain<T>(lines: ConnectionPool, work: Work<T>, cut?: (cut: Cut<T>) => void): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await transact(lines, work, cut)
-    } catch (error) {
-      const code = error instanceof pg.DatabaseError ? error.code : undefined
-      if (!ANOTHER_TRY.has(code ?? '') || attempt === MOST_ATTEMPTS) throw error
-    }
-  }
-}
-
-async function transact<T>(lines: ConnectionPool, work: Work<T>, cut?: (cut: Cut<T>) => void): Promise<T> {
-  const line = await lines.borrow()
-  try {
-    const begun = Promise.resolve(cut ? line.beginKnown() : line.begin())
-    // Whatever comes behind it fails with it.
-    begun.catch(() => {})
-    const value = await work(line.db).catch((error: unknown) => rollBack(line, error))
-    // Heard before the commit is said: nobody could ask about a transaction without a number.
-    const xid = await begun
-    const { command } = await line.ask('commit').catch((error: unknown) => {
-      if (error instanceof StoreAway && xid) cut?.({ xid, value })
-      throw error
-    })
-    if (command !== 'COMMIT') throw new Error(`a commit was answered with ${command}`)
-    return value
-  } finally {
-    line.release()
-  }
-}
-
-async function rollBack(line: Line, error: unknown): Promise<never> {
-  // On a connection that is lost the server does it.
-  await line.ask('rollback').catch(() => {})
-  throw error
-}
-
 /**
  * Does the work once, however long the store is away. When the connection breaks during the commit, the server is asked
  * afterwards what became of that very transaction; only one that is not there is done again.
  */
-function outlast<T>(lines: ConnectionPool, work: Work<T>, signal?: AbortSignal): Promise<T> {
+function outlast<T>(pool: pg.Pool, transact: (onCut: OnCut<T>) => Promise<T>, signal?: AbortSignal): Promise<T> {
   let last: Cut<T> | null = null
   return untilBack(async () => {
-    if (last && (await committed(lines.pool, last.xid))) return last.value
+    if (last && (await committed(pool, last.xid))) return last.value
     last = null
-    return transactAgain(lines, work, (cut) => {
+    return transact((cut) => {
       last = cut
     })
   }, signal)

@@ -11,13 +11,17 @@ export interface Store {
   /**
    * All or nothing. The work may await only the database, and may be run again when the store asks for it, so it must
    * change nothing but rows.
+   *
+   * Those that name the same lane may share a commit, each still as if it were alone. Whoever names one vouches that
+   * all of them together wait for no lock that one of them does not take, and take theirs in the same order: else two
+   * replicas could wait for each other.
    */
-  transact<T>(work: (db: Db) => Promise<T>): Promise<T>
+  transact<T>(work: (db: Db) => Promise<T>, lane?: string): Promise<T>
   /**
    * Like `transact`, but while the store is away it waits for it, and what was committed when the connection broke is
    * not done again. The signal ends the waiting, not the work.
    */
-  outlast<T>(work: (db: Db) => Promise<T>, signal?: AbortSignal): Promise<T>
+  outlast<T>(work: (db: Db) => Promise<T>, signal?: AbortSignal, lane?: string): Promise<T>
   /** The time that all replicas share; null where there is but one. */
   readonly now: (() => number) | null
   /** What a commit costs of late, in milliseconds: as long as it pays to wait for company. */

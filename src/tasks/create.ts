@@ -59,13 +59,16 @@ export async function createTask(
   key: IdempotencyKey | null,
 ): Promise<{ task: Tasks; replayed: boolean }> {
   const plan = await planTask(ctx, scope.projectId, request)
-  return inTx(ctx, async (tx) => {
+  const create = async (tx: Tx) => {
     const bound = key ? await bindKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await existing(tx, bound), replayed: true }
     await takeRateTurn(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
     await queueTask(tx, plan, scope.actor)
     return { task: plan, replayed: false }
-  })
+  }
+  // All of a project's creations wait for its ring and then its chain, so they may as well wait together. Not those with
+  // a key, which another replica may hold while it waits for the ring.
+  return inTx(ctx, create, key ? undefined : `create:${scope.projectId}`)
 }
 
 /** Checks a request and clamps it. Writes nothing: 400 for what is not known, 403 for a wedge that is not enabled. */

@@ -34,7 +34,10 @@ eachStore((store) => {
     expect(await slugs()).toEqual(before)
   })
 
-  test('of many that are committed together, those that fail take nothing of the others with them', async () => {
+  test.each([
+    ['are committed together', undefined],
+    ['share a lane', 'lane'],
+  ])('of many that %s, those that fail take nothing of the others with them', async (_how, lane) => {
     const { ctx } = await testApp({ store })
     const attempt = (id: string, fails: 'never' | 'before' | 'after') =>
       ctx.store.transact(async (db) => {
@@ -42,7 +45,7 @@ eachStore((store) => {
         await db.insertInto('replicas').values({ id, started_at: '', seen_at: '9' }).execute()
         if (fails === 'after') throw new Error(id)
         return id
-      })
+      }, lane)
     const ways = ['never', 'before', 'never', 'after', 'never', 'after', 'before', 'never'] as const
     const settled = await Promise.allSettled(ways.map((fails, i) => attempt(`r${i}`, fails)))
     const stays = ways.flatMap((fails, i) => (fails === 'never' ? [`r${i}`] : []))

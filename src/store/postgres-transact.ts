@@ -1,0 +1,59 @@
+import pg from 'pg'
+import { StoreAway } from './away.ts'
+import { type Line, PLAN_IS_OLD } from './postgres-line.ts'
+import type { ConnectionPool } from './postgres-pool.ts'
+import type { Db } from './store.ts'
+
+export type Work<T> = (db: Db, line: Line) => Promise<T>
+
+/** A transaction that was told to commit when the connection broke. */
+export interface Cut<T> {
+  xid: string
+  value: T
+}
+
+export type OnCut<T> = (cut: Cut<T>) => void
+
+const DEADLOCK = '40P01'
+const SERIALIZATION = '40001'
+const ANOTHER_TRY = new Set([DEADLOCK, SERIALIZATION, PLAN_IS_OLD])
+const MOST_ATTEMPTS = 4
+
+/** A transaction of one's own, once more where that is all that is needed. */
+export async function transactAgain<T>(lines: ConnectionPool, work: Work<T>, onCut?: OnCut<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transact(lines, work, onCut)
+    } catch (error) {
+      const code = error instanceof pg.DatabaseError ? error.code : undefined
+      if (!ANOTHER_TRY.has(code ?? '') || attempt === MOST_ATTEMPTS) throw error
+    }
+  }
+}
+
+/** `onCut` hears of it when nobody can say whether the commit went through. */
+export async function transact<T>(lines: ConnectionPool, work: Work<T>, onCut?: OnCut<T>): Promise<T> {
+  const line = await lines.borrow()
+  try {
+    const begun = Promise.resolve(onCut ? line.beginKnown() : line.begin())
+    // Whatever comes behind it fails with it.
+    begun.catch(() => {})
+    const value = await work(line.db, line).catch((error: unknown) => rollBack(line, error))
+    // Heard before the commit is said: nobody could ask about a transaction without a number.
+    const xid = await begun
+    const { command } = await line.ask('commit').catch((error: unknown) => {
+      if (error instanceof StoreAway && xid) onCut?.({ xid, value })
+      throw error
+    })
+    if (command !== 'COMMIT') throw new Error(`a commit was answered with ${command}`)
+    return value
+  } finally {
+    line.release()
+  }
+}
+
+async function rollBack(line: Line, error: unknown): Promise<never> {
+  // On a connection that is lost the server does it.
+  await line.ask('rollback').catch(() => {})
+  throw error
+}
