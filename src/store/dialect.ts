@@ -1,4 +1,4 @@
-import { CompiledQuery, PostgresAdapter, SqliteAdapter } from 'kysely'
+import { CompiledQuery, type Dialect, type DialectAdapter, Kysely, PostgresAdapter, SqliteAdapter } from 'kysely'
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
@@ -26,6 +26,18 @@ export class DirectPostgres extends PostgresAdapter {
     super()
     this.run = run
   }
+}
+
+/** Kysely for whoever builds queries, and the adapter's short way for those that are built already. */
+export function kyselyWith(dialect: Dialect, adapter: DialectAdapter): Db {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => adapter,
+      createDriver: () => dialect.createDriver(),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+    },
+  })
 }
 
 /** Runs a compiled query by the shortest way that the store has. */

@@ -1,11 +1,10 @@
 import type { Duplex } from 'node:stream'
-import { Kysely, PostgresDialect, type PostgresPool } from 'kysely'
+import { PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
 import { toldApart } from './away.ts'
-import { DirectPostgres } from './dialect.ts'
+import { DirectPostgres, kyselyWith } from './dialect.ts'
 import type { KeptStatements } from './kept-statements.ts'
 import type { Db } from './store.ts'
-import type { Tables } from './tables.ts'
 
 /** What PostgreSQL says when a kept statement would answer with other columns than it was planned for. */
 export const PLAN_IS_OLD = '0A000'
@@ -137,17 +136,8 @@ interface Client {
   release(): void
 }
 
-/** Kysely for whoever builds queries, and the short way for those that are built already. */
 export function kyselyOver(run: DirectPostgres['run'], connect: () => Promise<Client>): Db {
   // Kysely ends only what it has used: whoever opened the pool closes it.
   const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as unknown as PostgresPool })
-  const adapter = new DirectPostgres(run)
-  return new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => adapter,
-      createDriver: () => dialect.createDriver(),
-      createIntrospector: (db) => dialect.createIntrospector(db),
-      createQueryCompiler: () => dialect.createQueryCompiler(),
-    },
-  })
+  return kyselyWith(dialect, new DirectPostgres(run))
 }

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module'
-import { Kysely, SqliteDialect } from 'kysely'
+import { SqliteDialect } from 'kysely'
 import { toldApart } from './away.ts'
-import { DirectAdapter } from './dialect.ts'
+import { DirectAdapter, kyselyWith } from './dialect.ts'
 import type { Db } from './store.ts'
-import type { Tables } from './tables.ts'
 
 export interface Handle {
   exec(statement: string): void
@@ -119,14 +118,7 @@ function rowsOf(statement: NativeStatement): (answered: unknown[]) => object[] {
 export function kyselyOver(handle: Handle): Db {
   const dialect = new SqliteDialect({ database: handle })
   const adapter = new DirectAdapter((text, parameters) => runDirect(handle.prepare(text), parameters))
-  return new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => adapter,
-      createDriver: () => dialect.createDriver(),
-      createIntrospector: (db) => dialect.createIntrospector(db),
-      createQueryCompiler: () => dialect.createQueryCompiler(),
-    },
-  })
+  return kyselyWith(dialect, adapter)
 }
 
 function runDirect(statement: Statement, parameters: readonly unknown[]): unknown[] {
