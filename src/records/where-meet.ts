@@ -12,11 +12,11 @@ import { ALWAYS, type FieldTest, type Stretch, stretchOf } from './where-sql.ts'
  * the order of age, until a page is full: soon when the tests agree, and when hardly a record fulfils all of them, no
  * row is read twice. To try the records of one stretch by the other tests would cost ten times as much then.
  */
-export function recordsMeeting(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Records[]> {
-  return merging(db, async (planned) => {
-    const sides = await sidesOf(planned, place, tests)
-    return (await meeting(planned, place, sides).execute(planned)).rows
-  })
+export async function recordsMeeting(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Records[]> {
+  // Outside the merging, which binds PostgreSQL's plans for the one statement that it is meant for.
+  const sides = await sidesOf(db, place, tests)
+  const { rows } = await merging(db, (planned) => meeting(planned, place, sides).execute(planned))
+  return rows
 }
 
 /** The stretches that a record must have a row in, and those that it must have none in. */

@@ -7,6 +7,9 @@ import type { FieldTest, Stretch } from './where-sql.ts'
 /**
  * What fulfils a test that rules one key out, where every record has the field and only one other key is there: its
  * rows are fewer than all records without those that are ruled out. Null when it is not so simple.
+ *
+ * Keys and shapes are looked at before the records are read, each by a statement of its own: a record that got a third
+ * key, or lost the field, in between may be missed by that one reading.
  */
 export async function onlyOther(db: Db, shelf: string, { path, conditions }: FieldTest): Promise<Stretch | null> {
   const [condition, ...more] = conditions
@@ -24,7 +27,9 @@ async function onlyKeyBeside(db: Db, shelf: string, path: string, out: string): 
   const { rows } = await sql<{ least: string | null; below: string | null; above: string | null; most: string | null }>`
     select (select min(sort_key) ${keys} < ${out}) as least, (select max(sort_key) ${keys} < ${out}) as below,
       (select min(sort_key) ${keys} > ${out}) as above, (select max(sort_key) ${keys} > ${out}) as most`.execute(db)
-  const [{ least, below, above, most } = { least: null, below: null, above: null, most: null }] = rows
+  const [found] = rows
+  if (!found) return null
+  const { least, below, above, most } = found
   if (least === null) return above === most ? above : null
   return most === null && least === below ? least : null
 }

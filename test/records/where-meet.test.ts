@@ -105,8 +105,9 @@ eachStore((kind) => {
 })
 
 async function planOf(store: Store, place: Shelf, tests: ReturnType<typeof fieldTests>): Promise<string[]> {
+  const sides = await sidesOf(store.db, place, tests)
   return merging(store.db, async (db) => {
-    const statement = meeting(db, place, await sidesOf(db, place, tests))
+    const statement = meeting(db, place, sides)
     if (store.kind === 'sqlite') {
       const { rows } = await sql<{ detail: string }>`explain query plan ${statement}`.execute(db)
       return rows.map(({ detail }) => detail)
