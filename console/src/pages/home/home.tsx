@@ -71,10 +71,10 @@ function Block({ title, to, children }: { title: string; to: string; children: R
 
 const LINE = 'flex h-11 items-center gap-3 border-b border-line px-4 -outline-offset-2 hover:bg-hover'
 
-/** Six have their room, on a phone three: what comes and goes here moves nothing below. */
+/** Six have their room, on a phone three and the others by scrolling: what comes and goes here moves nothing below. */
 function Questions({ approvals }: { approvals: Approval[] }) {
   return (
-    <div className="h-33 overflow-hidden lg:h-66">
+    <div className="h-33 overflow-y-auto lg:h-66">
       {approvals.length === 0 && <p className="p-4 text-muted">Nothing. Agents that want to act will ask here.</p>}
       <Stack>
         {approvals.map((approval) => ({ key: approval.approval_id, row: <Question approval={approval} /> }))}
