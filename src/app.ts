@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { FastifyInstance } from 'fastify'
 import { bootstrap } from './accounts/bootstrap.ts'
 import { sweepAccounts } from './accounts/sweep.ts'
 import { dropCounters } from './approvals/rows.ts'
@@ -20,7 +19,7 @@ import { every, type Loop } from './ctx/loop.ts'
 import { Tails } from './ctx/tails.ts'
 import { isoTime, type World } from './ctx/world.ts'
 import { catchUp, catchUpAll } from './events/follow.ts'
-import { serveSandboxPlane } from './planes/sandbox.ts'
+import { openSandboxPlane, type SandboxPlane } from './planes/sandbox.ts'
 import { servePublicPlanes } from './planes/public.ts'
 import { VERSION } from './planes/version.ts'
 import { foldReports } from './reports/fold.ts'
@@ -96,13 +95,13 @@ export async function startApp(config: Config, world: World, tellKey: (key: stri
 async function startWork(ctx: Ctx, picking: Promise<Driver>) {
   const driver = await picking
   const workflows = new WorkflowCells(ctx, driver, agentDir())
-  let sandboxPlane: FastifyInstance
-  const runner = new Runner(ctx, driver, {
-    agentDir: agentDir(),
-    door: (request, response) => sandboxPlane.routing(request, response),
+  let plane: SandboxPlane
+  const runner = new Runner(ctx, driver, agentDir(), {
+    http: (request, response) => plane.http.routing(request, response),
+    lines: (...question) => plane.lines(...question),
   })
-  sandboxPlane = serveSandboxPlane(ctx, runner, workflows)
-  await sandboxPlane.ready()
+  plane = openSandboxPlane(ctx, runner, workflows)
+  await plane.http.ready()
   await logBlueprintProblems(ctx)
   const metrics = await openMetricsDoor(ctx, {
     version: VERSION,
@@ -120,7 +119,7 @@ async function startWork(ctx: Ctx, picking: Promise<Driver>) {
     close: async (closeDoors: () => Promise<unknown>) => {
       await runner.stop()
       await closeDoors()
-      await sandboxPlane.close()
+      await plane.http.close()
       await workflows.close()
     },
   }

@@ -51,11 +51,29 @@ export type AgentLine =
   | { error: string }
 
 /**
- * A shared cell runs many briefs at once, so its lines carry the run they belong to. Lines to the cell start a run or
- * abort it; lines from the cell are agent lines with the run's tag.
+ * A shared cell runs many briefs at once, so its lines carry the run they belong to. Lines to the cell start a run,
+ * abort it or answer it; lines from the cell are agent lines and questions with the run's tag.
  */
-export type CellInput = { run: string; start: Brief } | { run: string; abort: true }
-export type CellOutput = { run: string } & AgentLine
+export type CellInput = { run: string } & ({ start: Brief } | { abort: true } | PlaneAnswer)
+export type CellOutput = { run: string } & (AgentLine | PlaneAsk)
+
+/**
+ * What other agents ask over HTTP, the bundled harness asks by lines on the pipe that it has anyway: the same routes,
+ * tokens and answers, without the cost of a connection.
+ */
+export interface PlaneAsk {
+  /** The number by which the answer names its question; one of its own for each of a run. */
+  ask: number
+  token: string
+  method: string
+  path: string
+  headers?: Record<string, string> | undefined
+  body?: JsonObject | undefined
+}
+
+/** An event stream comes in pieces; the status, or the word that it was cut off, ends every answer. */
+export type PlaneAnswer = { answer: number } & Told
+export type Told = { piece: string } | { piece?: string; status: number; body: Json } | { cut: true }
 
 /** Where the sandbox sees the service's socket and the agent's own files. */
 export const CELL_SOCKET = '/run/svc.sock'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from './json.ts'
+import type { Json } from './json.ts'
 import { badRequest } from './problem.ts'
 
 const MAX_LEVELS = 64
@@ -13,6 +13,12 @@ export function parseStrictJson(bytes: Uint8Array): Json {
   const suspicious = scan(bytes)
   const value = parse(text)
   if (suspicious) refuseUnstorable(value)
+  return value
+}
+
+/** The same judgement on a value that somebody else has parsed. */
+export function requireStrictJson(value: Json): Json {
+  refuseUnstorable(value)
   return value
 }
 
@@ -60,8 +66,7 @@ function scan(bytes: Uint8Array): boolean {
     } else {
       suspicious ||= digits > 0 && isExponent(byte)
       digits = 0
-      if (isOpening(byte) && ++level > MAX_LEVELS)
-        throw badRequest(`json must not nest deeper than ${MAX_LEVELS} levels`)
+      if (isOpening(byte) && ++level > MAX_LEVELS) throw tooDeep()
       if (isClosing(byte)) level--
     }
   }
@@ -84,17 +89,17 @@ const isExponent = (byte: number | undefined) => byte === 0x65 || byte === 0x45
 const isOpening = (byte: number | undefined) => byte === 0x7b || byte === 0x5b
 const isClosing = (byte: number | undefined) => byte === 0x7d || byte === 0x5d
 
-/** May call itself: the scan has bounded the depth. */
-function refuseUnstorable(value: Json): void {
-  if (typeof value === 'string') refuseUnstorableText(value)
-  else if (typeof value === 'number' && !Number.isFinite(value))
+function refuseUnstorable(value: Json, level = 0): void {
+  if (typeof value === 'string') return refuseUnstorableText(value)
+  if (typeof value === 'number' && !Number.isFinite(value))
     throw badRequest('json must not contain numbers beyond 1.8e308')
-  else if (Array.isArray(value)) value.forEach(refuseUnstorable)
-  else if (isJsonObject(value)) {
-    Object.keys(value).forEach(refuseUnstorableText)
-    Object.values(value).forEach(refuseUnstorable)
-  }
+  if (typeof value !== 'object' || value === null) return
+  if (level === MAX_LEVELS) throw tooDeep()
+  if (!Array.isArray(value)) Object.keys(value).forEach(refuseUnstorableText)
+  for (const inner of Object.values(value)) refuseUnstorable(inner, level + 1)
 }
+
+const tooDeep = () => badRequest(`json must not nest deeper than ${MAX_LEVELS} levels`)
 
 function refuseUnstorableText(text: string): void {
   if (text.includes('\0')) throw badRequest('json must not contain nul characters')

@@ -1,58 +1,38 @@
-import http from 'node:http'
-import type { Brief } from '../base/protocol.ts'
+import { errorSentence } from '../base/fields.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import type { Brief, PlaneAnswer, PlaneAsk } from '../base/protocol.ts'
 import { RunFailed } from './conversation.ts'
-import { errorSentence, parseJson } from '../base/fields.ts'
 
-/** The sandbox plane as one run sees it. The agent keeps connections open and is shared by all runs of the cell. */
+/** The sandbox plane as one run sees it: questions leave as lines of the cell, and answers come as lines to it. */
 export interface Plane {
-  agent: http.Agent
-  address: { socketPath: string } | { host: string; port: number }
-  prefix: string
-  token: string
-  gateToken: string
+  tokens: { task: string; gate: string }
   signal: AbortSignal
-  /** Called before anything is asked of the service but the model. */
-  beforeCall: () => void
+  send: (ask: PlaneAsk) => void
+  waiting: Map<number, Waiting>
+  asked: number
 }
 
-/** Kept connections by address; a cell has one of these. */
-export type Agents = Map<string, http.Agent>
+interface Waiting {
+  /** Takes the pieces of an event stream. */
+  onPiece: (piece: string) => void
+  resolve: (answer: Answer) => void
+  reject: (error: unknown) => void
+}
 
 export type Answer = { status: number; body: Json }
 
-type Request = {
-  method: string
-  path: string
-  token: string
-  headers?: Record<string, string>
-  body?: JsonObject
-  /** Whether the request may be sent a second time when a kept connection turns out to be closed. */
-  repeatable: boolean
-  /** Takes the pieces of a 200 that is an event stream; any other answer is read whole. */
-  onChunk?: (chunk: string) => void
-}
-
-export function openPlane(
-  agents: Agents,
-  service: Brief['service'],
-  signal: AbortSignal,
-  beforeCall: () => void = () => {},
-): Plane {
-  const key = service.socket ?? service.base_url
-  const agent = agents.get(key) ?? new http.Agent({ keepAlive: true })
-  agents.set(key, agent)
-  const shared = { agent, token: service.task_token, gateToken: service.gate_token, signal, beforeCall }
-  if (service.socket !== null) return { ...shared, address: { socketPath: service.socket }, prefix: '' }
-  const url = new URL(service.base_url)
-  const address = { host: url.hostname, port: Number(url.port || 80) }
-  return { ...shared, address, prefix: url.pathname.replace(/\/$/, '') }
+export function openPlane(service: Brief['service'], signal: AbortSignal, send: (ask: PlaneAsk) => void): Plane {
+  const { task_token: task, gate_token: gate } = service
+  const plane: Plane = { tokens: { task, gate }, signal, send, waiting: new Map(), asked: 0 }
+  signal.addEventListener('abort', () => {
+    for (const { reject } of plane.waiting.values()) reject(new RunFailed('aborted'))
+    plane.waiting.clear()
+  })
+  return plane
 }
 
 export async function callPlane(plane: Plane, method: string, path: string, body?: JsonObject): Promise<Answer> {
-  plane.beforeCall()
-  const sent = body === undefined ? {} : { body }
-  const answer = await send(plane, { method, path, token: plane.token, repeatable: method === 'GET', ...sent })
+  const answer = await ask(plane, { token: plane.tokens.task, method, path, body })
   // The tokens die with the run: nothing that this run still does can count.
   if (answer.status === 401) throw new RunFailed('the run is over: its token is no longer valid')
   return answer
@@ -60,9 +40,7 @@ export async function callPlane(plane: Plane, method: string, path: string, body
 
 /** The gate has a token of its own, so that a leaked task token cannot ask for approvals. */
 export function callGate(plane: Plane, tool: string, input: JsonObject): Promise<Answer> {
-  plane.beforeCall()
-  const body = { tool, input }
-  return send(plane, { method: 'POST', path: '/v1/internal/gate', token: plane.gateToken, repeatable: false, body })
+  return ask(plane, { token: plane.tokens.gate, method: 'POST', path: '/v1/internal/gate', body: { tool, input } })
 }
 
 export function streamFrom(
@@ -70,93 +48,40 @@ export function streamFrom(
   path: string,
   headers: Record<string, string>,
   body: JsonObject,
-  onChunk: (chunk: string) => void,
+  onPiece: (piece: string) => void,
 ): Promise<Answer> {
-  return send(plane, { method: 'POST', path, token: plane.token, headers, body, repeatable: true, onChunk })
+  return ask(plane, { token: plane.tokens.task, method: 'POST', path, headers, body }, onPiece)
 }
 
 export function failureOf(answer: Answer): string {
   return errorSentence(answer.body) || `the service answered with status ${answer.status}`
 }
 
-async function send(plane: Plane, request: Request): Promise<Answer> {
-  const first: Attempt = { stale: false }
-  try {
-    return await attempt(plane, request, first)
-  } catch (error) {
-    if (!first.stale || !request.repeatable) throw error
-    return attempt(plane, request, { stale: false })
-  }
-}
-
-/** `stale`: a kept connection broke before a byte of the answer came. */
-type Attempt = { stale: boolean }
-
-function attempt(plane: Plane, request: Request, attempt: Attempt): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    if (plane.signal.aborted) return reject(new RunFailed('aborted'))
-    const outgoing = http.request({
-      ...plane.address,
-      agent: plane.agent,
-      method: request.method,
-      path: plane.prefix + request.path,
-      headers: headersOf(request),
-    })
-    const abort = () => outgoing.destroy(new RunFailed('aborted'))
-    plane.signal.addEventListener('abort', abort, { once: true })
-    outgoing.once('close', () => plane.signal.removeEventListener('abort', abort))
-    outgoing.on('response', (incoming) => {
-      readAnswer(incoming, request).then(resolve, reject)
-    })
-    outgoing.on('error', (error) => {
-      attempt.stale = outgoing.reusedSocket && !plane.signal.aborted
-      reject(error)
-    })
-    outgoing.end(request.body === undefined ? undefined : JSON.stringify(request.body))
-  })
-}
-
-function headersOf({ token, headers, body }: Request): Record<string, string> {
-  const content = body === undefined ? undefined : { 'content-type': 'application/json' }
-  return { authorization: `Bearer ${token}`, ...content, ...headers }
-}
-
-function readAnswer(incoming: http.IncomingMessage, { onChunk }: Request): Promise<Answer> {
-  const status = incoming.statusCode ?? 0
-  const streams = status === 200 && (incoming.headers['content-type'] ?? '').startsWith('text/event-stream')
-  return new Promise((resolve, reject) => {
-    let text = ''
-    incoming.setEncoding('utf8')
-    incoming.on('error', reject)
-    incoming.on('data', (chunk: string) => {
-      if (!onChunk || !streams) text += chunk
-      else callOrDestroy(incoming, onChunk, chunk)
-    })
-    incoming.on('end', () => resolve({ status, body: bodyOf(text) }))
-  })
-}
-
-function callOrDestroy(incoming: http.IncomingMessage, onChunk: (chunk: string) => void, chunk: string): void {
-  try {
-    onChunk(chunk)
-  } catch (error) {
-    // Pieces that have already arrived are still handed out after destroy().
-    incoming.removeAllListeners('data')
-    incoming.destroy(error instanceof Error ? error : new Error(String(error)))
-  }
-}
-
-/** Whatever is not JSON is kept as text: a proxy in between may answer with a page. */
-function bodyOf(text: string): Json {
-  if (text === '') return null
-  try {
-    return parseJson(text)
-  } catch {
-    return text
-  }
-}
-
 /** The fields of a 2xx answer's body; an answer without an object has none. */
 export function fieldsOf(answer: Answer): JsonObject {
   return isJsonObject(answer.body) ? answer.body : {}
+}
+
+function ask(plane: Plane, question: Omit<PlaneAsk, 'ask'>, onPiece: Waiting['onPiece'] = () => {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    if (plane.signal.aborted) return reject(new RunFailed('aborted'))
+    const number = ++plane.asked
+    plane.waiting.set(number, { onPiece, resolve, reject })
+    plane.send({ ask: number, ...question })
+  })
+}
+
+/** Hands an answer, or a piece of one, to whoever waits for it; after a piece that makes no sense nobody does. */
+export function hearAnswer(plane: Plane, told: PlaneAnswer): void {
+  const waiting = plane.waiting.get(told.answer)
+  if (!waiting) return
+  try {
+    if ('piece' in told) waiting.onPiece(told.piece)
+    if ('cut' in told) throw new Error('the connection was cut')
+    if (!('status' in told)) return
+    waiting.resolve({ status: told.status, body: told.body })
+  } catch (error) {
+    waiting.reject(error)
+  }
+  plane.waiting.delete(told.answer)
 }

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { serveCell } from './cell.ts'
+import { abortAll, type Running, serveCell } from './cell.ts'
 import { customFrom, keep } from './keeper.ts'
 import { drained, type LineWriter } from './lines.ts'
 
@@ -18,13 +18,13 @@ function main(words: string[]): void {
     return
   }
   const runsFolder = `${process.env['TMPDIR'] ?? process.cwd()}/runs`
-  const running = new Map<string, AbortController>()
+  const running = new Map<string, Running>()
   // Programs that runs have started lead groups of their own, so they must be ended from here.
   process.once('SIGTERM', () => {
-    for (const run of running.values()) run.abort()
+    abortAll({ running })
     process.exit(143)
   })
-  serveCell({ writer, running, agents: new Map(), runsFolder, log: process.stderr }, process.stdin)
+  serveCell({ writer, running, runsFolder, log: process.stderr }, process.stdin)
 }
 
 /** The input stays open for as long as the service lives, so this process has to end itself. */

@@ -1,7 +1,7 @@
 import type { AgentLine, Brief } from '../base/protocol.ts'
 import type { Plane } from './call.ts'
 
-/** One run inside a cell. Runs share nothing but the process and its kept connections. */
+/** One run inside a cell. Runs share nothing but the process and its pipe. */
 export interface Run {
   brief: Brief
   plane: Plane

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import { ANSWER_SECONDS, type AnswerCount, type Counts } from '../ctx/counts.ts'
 
 /** The count that a route adds to: by plane and subject, never by anything that a caller chose. */
@@ -25,7 +25,7 @@ export function countTime(count: AnswerCount, ms: number): void {
   count.seconds += seconds
 }
 
-export function whileStreaming(count: AnswerCount, out: ServerResponse): ServerResponse {
+export function whileStreaming<Out extends Writable>(count: AnswerCount, out: Out): Out {
   // Its end has been told already.
   if (out.destroyed) return out
   count.streaming++

@@ -17,7 +17,11 @@ export function judgeBody<T extends z.ZodType>(
   if (!contentType || !/^application\/([a-z.+-]*\+)?json\b/i.test(contentType)) {
     throw new Problem(415, 'content type must be application/json')
   }
-  const value = parseStrictJson(raw)
+  return judgeValue(schema, parseStrictJson(raw))
+}
+
+/** The same for a body that has been read already. */
+export function judgeValue<T extends z.ZodType>(schema: T | null, value: Json): z.output<T> | undefined {
   if (!schema) return undefined
   if (!isJsonObject(value)) throw badRequest('body must be a json object')
   return judgeFields(schema, value, 'field')

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -11,7 +12,7 @@ import type { ProjectScope, Role, Scope } from '../ctx/scope.ts'
  * The order of a call is fixed: scope (401, 403, 404 of the project), then `find` (404 of the subject), and only then
  * are query and body judged (400), so nobody learns by a 400 that something exists.
  */
-export interface Route<ScopeT> {
+export interface Route<ScopeT, Request = FastifyRequest> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   summary: string
@@ -23,35 +24,38 @@ export interface Route<ScopeT> {
   body: z.ZodType | null
   /** What it answers, by status, for the reference. A string names a content type that is not JSON. */
   answers: Answers
-  run(ask: RawAsk<ScopeT>): Promise<unknown>
+  run(ask: RawAsk<ScopeT, Request>): Promise<unknown>
 }
 
 export type Answers = Record<number, z.ZodType | string>
 
 /** What a handler gets. `subject` is what `find` found. */
-export interface Ask<ScopeT, Query, Body, Subject> {
+export interface Ask<ScopeT, Query, Body, Subject, Request> {
   ctx: Ctx
   scope: ScopeT
   params: Params
   query: Query
   body: Body
   subject: Subject
-  request: FastifyRequest
+  request: Request
 }
 
 /** Path parameters by name; a route that names a parameter always has it. */
 export type Params = Record<string, string>
 
-export interface RawAsk<ScopeT> {
+/** All that a route learns of a request that may have come by a pipe. */
+export type Heading = Pick<FastifyRequest, 'headers'>
+
+export interface RawAsk<ScopeT, Request = FastifyRequest> {
   ctx: Ctx
   scope: ScopeT
   params: Params
-  request: FastifyRequest
+  request: Request
   /** Judges query and body by the route's schemas; called after the subject was found. */
   judge(): { query: unknown; body: unknown }
 }
 
-export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject> {
+export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest> {
   summary: string
   role?: Role
   level?: 'project' | 'organisation'
@@ -59,14 +63,14 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   body?: Body
   answers: Answers
   find?: (ask: Pick<RawAsk<ScopeT>, 'ctx' | 'scope' | 'params'>) => Promise<Subject>
-  handle: (ask: Ask<ScopeT, z.output<Query>, z.output<Body>, Subject>) => Promise<unknown>
+  handle: (ask: Ask<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
 }
 
-export function route<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject>(
+export function route<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest>(
   method: Route<ScopeT>['method'],
   path: string,
-  spec: RouteSpec<ScopeT, Query, Body, Subject>,
-): Route<ScopeT> {
+  spec: RouteSpec<ScopeT, Query, Body, Subject, Request>,
+): Route<ScopeT, Request> {
   return {
     method,
     path,
@@ -120,18 +124,18 @@ export const noContent = () => new Answer(204, null)
 /** Bytes with their own content type. */
 export const bytes = (content: Buffer, headers: Record<string, string>) => new Answer(200, content, headers)
 
-/** An answer that writes to the socket itself for as long as the caller stays. */
-export class StreamAnswer {
-  readonly write: (out: ServerResponse) => Promise<void>
+/** An answer that writes to the socket, or to whatever `Out` is, itself for as long as the caller stays. */
+export class StreamAnswer<Out extends Writable = ServerResponse> {
+  readonly write: (out: Out) => Promise<void>
   readonly headers: Record<string, string>
-  constructor(headers: Record<string, string>, write: (out: ServerResponse) => Promise<void>) {
+  constructor(headers: Record<string, string>, write: (out: Out) => Promise<void>) {
     this.headers = headers
     this.write = write
   }
 }
 
 /** Fires when the caller of a stream is gone. */
-export function goneSignal(out: ServerResponse): AbortSignal {
+export function goneSignal(out: Writable): AbortSignal {
   const gone = new AbortController()
   out.once('close', () => gone.abort(GONE))
   if (out.destroyed) gone.abort(GONE)

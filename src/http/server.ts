@@ -6,13 +6,13 @@ import Fastify, {
   type FastifyRequest,
   type onResponseHookHandler,
 } from 'fastify'
-import { badRequest, Problem } from '../base/problem.ts'
+import { badRequest, type Problem } from '../base/problem.ts'
 import type { AnswerCount } from '../ctx/counts.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { StoreAway } from '../store/away.ts'
 import { answerUnreadable } from './client-error.ts'
 import { countAnswer, countFor, countTime, whileStreaming } from './count-answers.ts'
 import { judgeBody, judgeQuery } from './judge.ts'
+import { problemOf } from './problem-of.ts'
 import { Answer, type Answers, type Route, StreamAnswer } from './route.ts'
 
 declare module 'fastify' {
@@ -148,7 +148,7 @@ function unclear({ url, raw: { rawHeaders } }: FastifyRequest): Problem | undefi
 }
 
 function answerError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = error instanceof Problem ? error : asProblem(error)
+  const problem = problemOf(error)
   if (!problem) {
     ctx.world.log.error({ err: error, request: request.id, route: request.routeOptions.url }, 'request failed')
     reply.code(500).send({ error: 'internal error' })
@@ -158,20 +158,6 @@ function answerError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRe
     .code(problem.status)
     .headers(problem.headers)
     .send({ error: problem.message, ...problem.extra })
-}
-
-/** A store that is away, and Fastify's own refusals, in our words. */
-function asProblem(error: FastifyError | StoreAway): Problem | null {
-  if (error instanceof StoreAway) return new Problem(503, error.message, { headers: { 'retry-after': '1' } })
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem(413, 'body is larger than 1 MiB')
-  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem(415, 'content type must be application/json')
-  if (error.code === 'FST_ERR_BAD_URL') return badRequest('path is not valid')
-  if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') return new Problem(414, 'path is too long')
-  if (error.code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return badRequest('body does not match its content-length')
-  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
-    return new Problem(error.statusCode, error.message.charAt(0).toLowerCase() + error.message.slice(1))
-  }
-  return null
 }
 
 /** One line an answer, with ids and without payloads, query strings or tokens. */

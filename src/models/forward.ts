@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Writable } from 'node:stream'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
 import type { Wire } from '../base/protocol.ts'
@@ -37,7 +38,7 @@ export async function forwardModelCall(
   path: string,
   body: JsonObject,
   headers: IncomingHttpHeaders,
-): Promise<Answer | StreamAnswer> {
+): Promise<Answer | StreamAnswer<Writable>> {
   refuseOtherRoutes(run, wire, path)
   if (run.model.provider === 'rehearsal') return rehearse(run, wire, body)
   const request = requestFor(run, wire, body)
@@ -48,7 +49,7 @@ export async function forwardModelCall(
     const upstream = await openUpstream(ctx, run, () => outgoingFor(ctx, wire, request.streams, reserved.text, headers))
     if (!request.streams) return await wholeAnswer(ctx, call, upstream)
     refuseOtherContent(run, upstream)
-    return new StreamAnswer(STREAM_HEADERS, (out) => passOn(ctx, call, upstream, out))
+    return new StreamAnswer(STREAM_HEADERS, (out: Writable) => passOn(ctx, call, upstream, out))
   } catch (error) {
     release(run, reserved)
     throw error
@@ -78,7 +79,7 @@ function refuseOtherContent(run: ModelRun, upstream: Upstream): void {
  * Hands the stream on as it comes. What comes from the model's last word on is held back until the charge is stored:
  * the agent would end the task on it, and a task that has ended cannot be charged any more.
  */
-async function passOn(ctx: Ctx, call: Call, upstream: Upstream, out: ServerResponse): Promise<void> {
+async function passOn(ctx: Ctx, call: Call, upstream: Upstream, out: Writable): Promise<void> {
   const { run, wire } = call
   const over = AbortSignal.any([run.signal, goneSignal(out)])
   const recorder = ctx.config.recordRehearsal ? listener(wire) : null
@@ -104,13 +105,13 @@ async function passOn(ctx: Ctx, call: Call, upstream: Upstream, out: ServerRespo
   finish(out, heard, last)
 }
 
-async function write(out: ServerResponse, chunk: Buffer, over: AbortSignal): Promise<void> {
+async function write(out: Writable, chunk: Buffer, over: AbortSignal): Promise<void> {
   if (over.aborted || out.destroyed) return
   if (!out.write(chunk)) await once(out, 'drain', { signal: over })
 }
 
 /** A stream that was cut is cut for the caller too: a tidy end would pass for a whole answer. */
-function finish(out: ServerResponse, heard: Heard, last: Buffer[]): void {
+function finish(out: Writable, heard: Heard, last: Buffer[]): void {
   if (heard.stop === null) out.destroy()
   else out.end(Buffer.concat(last))
 }

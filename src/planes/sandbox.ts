@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { bearerOf } from '../accounts/authenticate.ts'
 import { unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { type LineDoor, lineDoor } from '../http/lines.ts'
 import { bind, httpServer } from '../http/server.ts'
 import type { Run } from '../runs/run.ts'
 import type { Runner } from '../runs/runner.ts'
@@ -25,21 +26,29 @@ export const sandboxPlane = (workflows: WorkflowCells): sandbox.SandboxRoute[] =
   sandbox.postGap,
 ]
 
-/**
- * A server of its own that no port leads to: only the sockets of cells. A token is good through the socket of its own
- * run and nowhere else.
- */
-export function serveSandboxPlane(ctx: Ctx, runner: Runner, workflows: WorkflowCells): FastifyInstance {
-  const app = httpServer(ctx)
-  for (const route of sandboxPlane(workflows)) {
-    const kind = route === sandbox.postGate ? 'gate' : 'task'
-    bind(app, ctx, route, async (request) => runOf(runner, request, kind))
-  }
-  return app
+/** The ways in: a server that no port leads to, only the sockets of cells, and the pipe of the bundled harness. */
+export interface SandboxPlane {
+  http: FastifyInstance
+  lines: LineDoor<Run>
 }
 
+export function openSandboxPlane(ctx: Ctx, runner: Runner, workflows: WorkflowCells): SandboxPlane {
+  const http = httpServer(ctx)
+  const routes = sandboxPlane(workflows)
+  for (const route of routes) bind(http, ctx, route, async (request) => runOf(runner, request, tokenKind(route)))
+  return { http, lines: lineDoor(ctx, routes, opens) }
+}
+
+const tokenKind = (route: sandbox.SandboxRoute) => (route === sandbox.postGate ? 'gate' : 'task')
+
+/** A token is good through the socket of its own run and nowhere else. */
 function runOf(runner: Runner, request: FastifyRequest, kind: 'task' | 'gate'): Run {
   const run = runner.runOf(bearerOf(request), kind, request.raw.socket)
   if (!run) throw unauthorized()
   return run
+}
+
+/** Who asks by lines is known by the line; it shows that it may all the same. */
+function opens(route: sandbox.SandboxRoute, run: Run, token: string): boolean {
+  return token === (tokenKind(route) === 'gate' ? run.gateToken : run.taskToken)
 }

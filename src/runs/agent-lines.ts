@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { AGENT_EVENTS, type AgentEvent } from '../base/protocol.ts'
+import { AGENT_EVENTS, type AgentEvent, type PlaneAsk } from '../base/protocol.ts'
 import type { NewEvent } from '../events/types.ts'
 
 /** What a line of an agent means, once it is checked. The agent may be lying, broken or flooding. */
@@ -8,6 +8,7 @@ export type Heard =
   | { kind: 'artifact'; artifact: NewArtifact }
   | { kind: 'output'; output: Json }
   | { kind: 'error'; message: string }
+  | { kind: 'ask'; ask: PlaneAsk }
   | { kind: 'refused'; why: string }
 
 export interface NewArtifact {
@@ -29,6 +30,7 @@ const SHORT = 2 * MOST_LEVELS
 
 /** `length` is that of the line as it was written. */
 export function hear(line: JsonObject, length: number): Heard {
+  if (line.ask !== undefined) return hearAsk(line)
   if (length > SHORT && nestsDeeper(line, MOST_LEVELS))
     return { kind: 'refused', why: `a line that nests deeper than ${MOST_LEVELS}` }
   if (line.event !== undefined) return hearEvent(line.event, line.data, length)
@@ -37,6 +39,20 @@ export function hear(line: JsonObject, length: number): Heard {
   if (typeof line.error === 'string') return { kind: 'error', message: line.error.slice(0, 2000) }
   return { kind: 'refused', why: 'a line that is neither event, artifact, output nor error' }
 }
+
+/** Only its outline: the route judges what is asked. */
+function hearAsk({ ask, token, method, path, headers, body }: JsonObject): Heard {
+  const named = typeof ask === 'number' && typeof token === 'string'
+  if (!named || typeof method !== 'string' || typeof path !== 'string' || !isWords(headers) || !isBody(body)) {
+    return { kind: 'refused', why: 'a question that makes no sense' }
+  }
+  return { kind: 'ask', ask: { ask, token, method, path, headers, body } }
+}
+
+const isBody = (value: Json | undefined): value is JsonObject | undefined => value === undefined || isJsonObject(value)
+
+const isWords = (value: Json | undefined): value is Record<string, string> | undefined =>
+  isBody(value) && Object.values(value ?? {}).every((word) => typeof word === 'string')
 
 function hearEvent(type: Json, data: Json | undefined, length: number): Heard {
   if (!isAgentEvent(type)) return { kind: 'refused', why: 'an event that agents may not write' }

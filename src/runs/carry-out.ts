@@ -4,6 +4,7 @@ import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { RunOver, write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
+import type { LineDoor } from '../http/lines.ts'
 import { chooseModel } from '../models/choose.ts'
 import { untilBack } from '../store/away.ts'
 import { constraintsOf, inputOf, toolsOf } from '../tasks/record.ts'
@@ -26,6 +27,8 @@ export interface Workplace {
   pool: CellPool
   /** The name of the sandbox, for `task.created`. */
   sandbox: string
+  /** Answers what agents ask by their pipes. */
+  door: LineDoor<Run>
   /** Fires when nothing is waited for any more: the process goes. */
   stopping: AbortSignal
   /** Makes the run known by its tokens, until the returned function is called. */
@@ -59,7 +62,7 @@ async function carryOutRun(place: Workplace, run: Run, { task, begun }: Claimed)
     run.cellId = id
     const brief = await untilBack(() => briefFor(ctx, run, socketInside), place.stopping)
     if (!begun) await inTxAtLast(ctx, (tx) => begin(tx, task, place.sandbox), place.stopping)
-    const outcome = await converse(ctx, run, cell, brief)
+    const outcome = await converse(place, run, cell, brief)
     // From here on the tokens are good for nothing, whatever the agent still tries.
     dismiss()
     if (outcome.kind !== 'output' && outcome.kind !== 'error') cell.abort(run.taskId)

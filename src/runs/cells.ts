@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import { type Brief, CELL_AGENT_DIR } from '../base/protocol.ts'
+import { type Brief, CELL_AGENT_DIR, type PlaneAnswer } from '../base/protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Cell, CellExit, CellLimits, CellSpec, Driver } from '../sandbox/driver.ts'
 
@@ -30,6 +30,9 @@ export interface OpenCell {
   sharedBy: string | null
   start(runId: string, brief: Brief, listener: Listener): void
   abort(runId: string): void
+  /** False: it waits in memory, and more shall wait for room. */
+  answer(runId: string, answer: PlaneAnswer): boolean
+  whenRoom(call: () => void): void
   /** A flood waits in the pipe until the log has caught up. */
   pause(): void
   resume(): void
@@ -114,6 +117,8 @@ function ready(cell: Cell, { id, kind, socketInside, closeDoor }: Door): Promise
       cell.write(JSON.stringify({ run: runId, start: brief }))
     },
     abort: (runId) => void cell.write(JSON.stringify({ run: runId, abort: true })),
+    answer: (runId, answer) => cell.write(JSON.stringify({ run: runId, ...answer })),
+    whenRoom: (call) => cell.whenRoom(call),
     pause: () => cell.pause(),
     resume: () => cell.resume(),
     close: async () => {

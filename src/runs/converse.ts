@@ -4,7 +4,9 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { CellExit } from '../sandbox/driver.ts'
 import { RunOver } from '../events/append.ts'
 import type { NewEvent } from '../events/types.ts'
+import type { LineDoor } from '../http/lines.ts'
 import { hear, MOST_ARTIFACTS, type NewArtifact } from './agent-lines.ts'
+import { answering } from './asks.ts'
 import type { Listener, OpenCell } from './cells.ts'
 import type { Run } from './run.ts'
 import { RunLog } from './run-log.ts'
@@ -30,13 +32,14 @@ const MOST_ARTIFACT_BYTES = 128 * 1024 * 1024
 const MOST_BACKLOG = 4 * 1024 * 1024
 
 /** Gives the agent its brief and listens until it has an output, fails, runs out of time or is ended from outside. */
-export async function converse(ctx: Ctx, run: Run, cell: OpenCell, brief: Brief): Promise<Outcome> {
+export async function converse(place: Place, run: Run, cell: OpenCell, brief: Brief): Promise<Outcome> {
+  const { ctx } = place
   const artifacts: NewArtifact[] = []
   const log = new RunLog(ctx, run, patienceWith(ctx, cell))
   run.flush = () => settled(log)
   const told = await new Promise<Told>((resolve) => {
     void log.lost.then((error) => resolve(lostLog(run, error)))
-    cell.start(run.taskId, brief, listener({ ctx, run, cell, log, artifacts, end: resolve }))
+    cell.start(run.taskId, brief, listener({ ...place, run, cell, log, artifacts, end: resolve }))
     void run.ended.then(() => resolve({ kind: 'ended' }))
     void run.time.passed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout' }))
   })
@@ -61,8 +64,14 @@ function lostLog(run: Run, error: unknown): Told {
   return { kind: 'error', message: '' }
 }
 
-interface Conversation {
+/** Where the agent's lines lead to. */
+interface Place {
   ctx: Ctx
+  /** Answers what the agent asks by its pipe. */
+  door: LineDoor<Run>
+}
+
+interface Conversation extends Place {
   run: Run
   cell: OpenCell
   log: RunLog
@@ -70,7 +79,8 @@ interface Conversation {
   end: (told: Told) => void
 }
 
-function listener({ ctx, run, cell, log, artifacts, end }: Conversation): Listener {
+function listener({ ctx, door, run, cell, log, artifacts, end }: Conversation): Listener {
+  const answer = answering(door, run, cell)
   const said = { events: 0, size: 0, files: 0 }
   return {
     exit: (exit) => end({ kind: 'crashed', exit }),
@@ -84,6 +94,8 @@ function listener({ ctx, run, cell, log, artifacts, end }: Conversation): Listen
       } else if (heard.kind === 'artifact') {
         said.files += heard.artifact.size
         if (artifacts.length < MOST_ARTIFACTS && said.files <= MOST_ARTIFACT_BYTES) artifacts.push(heard.artifact)
+      } else if (heard.kind === 'ask') {
+        answer(heard.ask, length)
       } else if (heard.kind === 'refused') {
         ctx.world.log.warn({ task: run.taskId, why: heard.why }, 'agent line refused')
       } else {

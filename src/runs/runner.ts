@@ -1,13 +1,14 @@
+import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Loop } from '../ctx/loop.ts'
 import { sleep } from '../ctx/world.ts'
+import type { LineDoor } from '../http/lines.ts'
 import type { Driver } from '../sandbox/driver.ts'
 import { endTask } from '../approvals/settle.ts'
 import { carryOut, starterAt, type Workplace } from './carry-out.ts'
 import { CellPool } from './cell-pool.ts'
-import type { CellMaker } from './cells.ts'
 import { type Claimed, claimTasks, type Starter } from './claim.ts'
 import { INTERRUPTED } from './leases.ts'
 import type { Run } from './run.ts'
@@ -38,12 +39,13 @@ export class Runner implements Loop {
   #unhear = () => {}
   #cancelPoll = () => {}
 
-  constructor(ctx: Ctx, driver: Driver, maker: Omit<CellMaker, 'ctx' | 'driver' | 'doors'>) {
+  /** `plane` answers the agents: over the sockets of their cells, and over their pipes. */
+  constructor(ctx: Ctx, driver: Driver, agentDir: string, plane: { http: RequestListener; lines: LineDoor<Run> }) {
     this.#ctx = ctx
     this.#doors = new WeakMap()
-    this.pool = new CellPool({ ...maker, ctx, driver, doors: this.#doors })
-    const stopping = this.#stopping.signal
-    this.#place = { ctx, pool: this.pool, sandbox: driver.kind, stopping, admit: (run) => this.#admit(run) }
+    this.pool = new CellPool({ ctx, driver, agentDir, door: plane.http, doors: this.#doors })
+    const place = { ctx, pool: this.pool, sandbox: driver.kind, door: plane.lines }
+    this.#place = { ...place, stopping: this.#stopping.signal, admit: (run) => this.#admit(run) }
     this.#starter = starterAt(this.#place)
   }
 

@@ -17,7 +17,7 @@ import { type Ctx, inTx, inTxAtLast } from '../ctx/ctx.ts'
 import { append } from '../events/append.ts'
 import { json, jsonObject } from '../http/judge.ts'
 import { pageQuery } from '../http/page.ts'
-import { Answer, noContent, type Route, route } from '../http/route.ts'
+import { Answer, type Heading, noContent, type Route, route } from '../http/route.ts'
 import { reportGap } from '../knowledge/intake.ts'
 import { forwardModelCall } from '../models/forward.ts'
 import { agentRecords } from '../records/agent.ts'
@@ -25,7 +25,7 @@ import type { WorkflowCells } from '../workflows/cells.ts'
 import type { Run } from './run.ts'
 
 /** The sandbox plane: all that an agent can do. The scope of every route is the run that the token belongs to. */
-export type SandboxRoute = Route<Run>
+export type SandboxRoute = Route<Run, Heading>
 
 const JSON_ANSWER = { 200: jsonObject }
 

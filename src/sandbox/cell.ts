@@ -55,6 +55,7 @@ export function cellOf(child: CellProcess, limits: CellLimits, ending: Ending): 
   return {
     pid,
     write: (line) => child.stdin.write(`${line}\n`),
+    whenRoom: roomIn(child.stdin),
     closeInput: () => void child.stdin.end(),
     onLine: (handler) => void (deliver = handler),
     pause: () => void child.stdout.pause(),
@@ -64,6 +65,22 @@ export function cellOf(child: CellProcess, limits: CellLimits, ending: Ending): 
       stop()
       await exited
     },
+  }
+}
+
+/** All who wait are called at once, and those of a pipe that is gone too. */
+function roomIn(pipe: Writable): (call: () => void) => void {
+  let waiting: (() => void)[] = []
+  const callAll = () => {
+    const called = waiting
+    waiting = []
+    for (const call of called) call()
+  }
+  pipe.on('drain', callAll)
+  pipe.on('close', callAll)
+  return (call) => {
+    waiting.push(call)
+    if (!pipe.writableNeedDrain || pipe.destroyed) callAll()
   }
 }
 

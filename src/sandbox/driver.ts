@@ -33,6 +33,8 @@ export interface Cell {
   readonly pid: number
   /** Writes one line to the cell's stdin. False when the pipe is full (back-pressure). */
   write(line: string): boolean
+  /** Calls back when the pipe takes more, or never will. */
+  whenRoom(call: () => void): void
   closeInput(): void
   /** Set it in the same tick as `start`, before any line arrives. Called per stdout line, without the newline. */
   onLine(handler: (line: string) => void): void

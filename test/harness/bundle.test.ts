@@ -4,7 +4,8 @@ import path from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { dataOf } from './in-process.ts'
+import { lineSplitter } from '../../src/harness/lines.ts'
+import { dataOf, isQuestion } from './in-process.ts'
 import { brief, type Plane, sse, startPlane } from './plane.ts'
 
 let plane: Plane
@@ -12,7 +13,7 @@ let bundle: string
 const children = new Set<ChildProcess>()
 
 beforeAll(async () => {
-  plane = await startPlane((seen) =>
+  plane = startPlane((seen) =>
     JSON.stringify(seen.body).includes('slow') ? { hang: true } : { chunks: [sse('anthropic', { text: 'fine' })] },
   )
   bundle = path.join(plane.folder, 'harness.cjs')
@@ -40,7 +41,15 @@ function harness(args: string[], orders: object[], more: { hold?: boolean } = {}
   children.add(child)
   let stdout = ''
   let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
+  const answer = (line: JsonObject) => {
+    if (!isQuestion(line)) return
+    void plane.take(line, (word) => child.stdin.write(`${JSON.stringify({ run: line.run, ...word })}\n`))
+  }
+  const hear = lineSplitter((line) => answer(JSON.parse(line)))
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk
+    hear(chunk)
+  })
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
   for (const order of orders) child.stdin.write(`${JSON.stringify(order)}\n`)
   if (!more.hold) child.stdin.end()
@@ -65,14 +74,20 @@ let outs = 0
 /** A keeper around a program of the custom folder, with an out folder of its own; stdin stays open as in the service. */
 function keeper(dir: string, ...command: string[]) {
   const out = path.join(plane.folder, `out${outs++}`)
-  const start = { run: 'r9', start: brief(plane) }
+  const start = { run: 'r9', start: brief() }
   return { out, ...harness(['--keep', '--dir', dir, '--out', out, '--', ...command], [start], { hold: true }) }
 }
 
 test('the bundle is one small file that runs briefs side by side and ends after the last one', async () => {
   expect(statSync(bundle).size).toBeLessThan(60_000)
-  const runs = Array.from({ length: 20 }, (_, n) => ({ run: `r${n}`, start: brief(plane, { shape: 'decide' }) }))
-  const { lines, code, stderr } = await harness([], runs).ended
+  const runs = Array.from({ length: 20 }, (_, n) => ({ run: `r${n}`, start: brief({ shape: 'decide' }) }))
+  const { child, ended } = harness([], runs, { hold: true })
+  let outputs = 0
+  child.stdout?.on('data', (chunk: string) => {
+    outputs += chunk.split('"output":').length - 1
+    if (outputs === 20) child.stdin?.end()
+  })
+  const { lines, code, stderr } = await ended
   expect(lines[0]).toEqual({ ready: true })
   expect(lines.filter(({ output }) => output === 'fine').map(({ run }) => run)).toHaveLength(20)
   expect([code, stderr]).toEqual([0, ''])

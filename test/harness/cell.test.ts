@@ -1,20 +1,20 @@
 import { afterEach, expect, test } from 'vitest'
-import { dataOf, openCell, runOnce } from './in-process.ts'
+import { openCell } from './in-process.ts'
 import { brief, type Plane, playing, sse, startPlane } from './plane.ts'
 
 let plane: Plane | undefined
 afterEach(async () => {
-  await plane?.close()
+  plane?.close()
   plane = undefined
 })
 
 test('a cell says that it is ready', async () => {
-  plane = await startPlane(() => ({}))
-  expect(await openCell(plane.folder).seen(() => true)).toEqual({ ready: true })
+  plane = startPlane(() => ({}))
+  expect(await openCell(plane).seen(() => true)).toEqual({ ready: true })
 })
 
 test('many runs share a cell; each gets its own answer, and a failing one harms no other', async () => {
-  plane = await startPlane((seen) => {
+  plane = startPlane((seen) => {
     const text = JSON.stringify(seen.body)
     const order = Number(/\\"order\\": ?(\d+)/.exec(text)?.[1])
     if (order % 5 === 0) return { chunks: ['data: {"bro'], cut: true }
@@ -22,10 +22,10 @@ test('many runs share a cell; each gets its own answer, and a failing one harms 
     const whole = sse('anthropic', { text: `answer ${order} for ${String(seen.headers.authorization)}` })
     return { chunks: [whole.slice(0, 200), whole.slice(200, 300), whole.slice(300)] }
   })
-  const cell = openCell(plane.folder)
+  const cell = openCell(plane)
   const orders = Array.from({ length: 60 }, (_, n) => n + 1)
   for (const order of orders) {
-    const one = brief(plane, { shape: 'decide' })
+    const one = brief({ shape: 'decide' })
     one.task.input = { order }
     one.service.task_token = `t${order}`
     cell.start(`r${order}`, one)
@@ -42,12 +42,12 @@ test('many runs share a cell; each gets its own answer, and a failing one harms 
 })
 
 test('a brief that makes no sense ends only its own run', async () => {
-  plane = await startPlane(playing([{ text: 'fine' }]))
-  const cell = openCell(plane.folder)
-  cell.start('odd', { ...brief(plane), shape: 'dance' as never })
-  cell.start('worse', { ...brief(plane), skills: null as never })
-  cell.start('worst', { ...brief(plane), tools: null as never })
-  cell.start('r1', brief(plane, { shape: 'decide' }))
+  plane = startPlane(playing([{ text: 'fine' }]))
+  const cell = openCell(plane)
+  cell.start('odd', { ...brief(), shape: 'dance' as never })
+  cell.start('worse', { ...brief(), skills: null as never })
+  cell.start('worst', { ...brief(), tools: null as never })
+  cell.start('r1', brief({ shape: 'decide' }))
   expect((await cell.linesOf('odd')).at(-1)?.error).toBe('the brief names no known shape')
   expect((await cell.linesOf('worse')).at(-1)?.error).toMatch(/^agent failed: /)
   expect((await cell.linesOf('worst')).at(-1)?.error).toMatch(/^agent failed: /)
@@ -55,12 +55,12 @@ test('a brief that makes no sense ends only its own run', async () => {
 })
 
 test('lines that are no orders are left out and reported', async () => {
-  plane = await startPlane(playing([{ text: 'fine' }]))
-  const cell = openCell(plane.folder)
+  plane = startPlane(playing([{ text: 'fine' }]))
+  const cell = openCell(plane)
   for (const line of ['', 'hello', '[]', '{"run":1}', '{"run":"x","start":{}}', '{"run":"x"}']) cell.say(line)
-  cell.start('r1', brief(plane, { shape: 'decide' }))
+  cell.start('r1', brief({ shape: 'decide' }))
   expect((await cell.linesOf('r1')).at(-1)?.output).toBe('fine')
-  expect(cell.log()).toContain('neither a start nor an abort')
+  expect(cell.log()).toContain('neither a start, an abort nor an answer')
 })
 
 test.each(['model', 'answer', 'action', 'command'])(
@@ -72,17 +72,17 @@ test.each(['model', 'answer', 'action', 'command'])(
         input: { command: 'sleep 60', capability: 'x', payload: {} },
       },
     ]
-    plane = await startPlane((seen) => {
+    plane = startPlane((seen) => {
       if (seen.path.includes('actions')) return { hang: true }
       if (JSON.stringify(seen.body.messages).includes('quick')) return { chunks: [sse('anthropic', { text: 'fine' })] }
       if (what === 'answer') return { chunks: [sse('anthropic', { text: 'so far' }).slice(0, 400)], hang: true }
       return what === 'model' ? { hang: true } : { chunks: [sse('anthropic', { calls: waits })] }
     })
-    const cell = openCell(plane.folder)
-    cell.start('slow', brief(plane, { tools: ['act', 'run_command'] }))
+    const cell = openCell(plane)
+    cell.start('slow', brief({ tools: ['act', 'run_command'] }))
     if (what === 'answer') await cell.seen((line) => line.event === 'token.delta')
     else if (what !== 'model') await cell.seen((line) => line.event === 'tool.called')
-    const quick = brief(plane, { shape: 'decide' })
+    const quick = brief({ shape: 'decide' })
     quick.task.input = 'quick'
     cell.start('quick', quick)
     await cell.linesOf('quick')
@@ -92,36 +92,35 @@ test.each(['model', 'answer', 'action', 'command'])(
   },
 )
 
-test('without a socket the service is reached at its address', async () => {
-  plane = await startPlane(playing([{ text: 'fine' }]), 'port')
-  const one = brief(plane, { shape: 'decide' })
-  one.service = { ...one.service, socket: null, base_url: plane.base_url }
-  expect((await runOnce(plane.folder, one)).at(-1)?.output).toBe('fine')
+test('what a run has said leaves before what it asks for', async () => {
+  const before: unknown[] = []
+  plane = startPlane(() => {
+    before.push(cell.said().at(-1)?.event)
+    return { chunks: [sse('anthropic', { text: 'fine' })] }
+  })
+  const cell = openCell(plane)
+  cell.start('r1', brief({ shape: 'decide' }))
+  await cell.linesOf('r1')
+  expect(before).toEqual(['step.started'])
 })
 
-test('a service that cannot be reached fails the run', async () => {
-  plane = await startPlane(() => ({}))
-  const one = brief(plane, { shape: 'decide' })
-  one.service.socket = `${plane.folder}/nothing`
-  expect((await runOnce(plane.folder, one)).at(-1)?.error).toMatch(/^model failed: connect ENOENT/)
-})
-
-test('runs that follow each other use one connection', async () => {
-  plane = await startPlane(() => ({ chunks: [sse('anthropic', { text: 'fine' })] }))
-  const cell = openCell(plane.folder)
-  for (const run of ['a', 'b', 'c']) {
-    cell.start(run, brief(plane, { shape: 'decide' }))
-    expect(dataOf(await cell.linesOf(run), 'token.delta')).toEqual([{ text: 'fine' }])
+test('an answer that nobody waits for changes nothing', async () => {
+  plane = startPlane(() => ({ chunks: [sse('anthropic', { text: 'fine' })] }))
+  const cell = openCell(plane)
+  for (const run of ['r1', 'gone']) {
+    for (const answer of [1, 7, 'x']) cell.say(JSON.stringify({ run, answer, status: 200, body: null }))
   }
-  expect(plane.connections()).toBe(1)
+  cell.start('r1', brief({ shape: 'decide' }))
+  cell.say(JSON.stringify({ run: 'r1', answer: 7, piece: 'data: {}\n\n' }))
+  expect((await cell.linesOf('r1')).at(-1)?.output).toBe('fine')
+  expect(cell.log()).toBe('')
 })
 
-test('a kept connection that the service has closed is replaced for what may be repeated', async () => {
-  plane = await startPlane(() => ({ chunks: [sse('anthropic', { text: 'fine' })] }))
-  const cell = openCell(plane.folder)
-  cell.start('a', brief(plane, { shape: 'decide' }))
-  await cell.linesOf('a')
-  plane.resetNext()
-  cell.start('b', brief(plane, { shape: 'decide' }))
-  expect((await cell.linesOf('b')).at(-1)?.output).toBe('fine')
+test('runs whose service is gone are aborted', async () => {
+  plane = startPlane(() => ({ hang: true }))
+  const cell = openCell(plane)
+  cell.start('r1', brief({ shape: 'decide' }))
+  await cell.seen((line) => line.event === 'step.started')
+  cell.end()
+  expect((await cell.linesOf('r1')).at(-1)?.error).toBe('aborted')
 })

@@ -1,22 +1,27 @@
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import type { JsonObject } from '../../src/base/json.ts'
-import type { Brief } from '../../src/base/protocol.ts'
+import type { Brief, PlaneAsk } from '../../src/base/protocol.ts'
 import { serveCell } from '../../src/harness/cell.ts'
+import type { Plane } from './plane.ts'
 
 export type TestCell = {
   start: (run: string, brief: Brief) => void
   abort: (run: string) => void
   say: (line: string) => void
+  /** The service goes. */
+  end: () => void
   /** All lines of the run, once its last one is there. */
   linesOf: (run: string) => Promise<JsonObject[]>
+  /** All lines so far. */
+  said: () => JsonObject[]
   /** Resolves with the first line that fits. */
   seen: (fits: (line: JsonObject) => boolean) => Promise<JsonObject>
   log: () => string
 }
 
-/** The cell of the harness, fed and read through streams of this process. */
-export function openCell(folder: string): TestCell {
+/** The cell of the harness, fed and read through streams of this process; the plane answers what it asks. */
+export function openCell(plane: Plane): TestCell {
   const input = new PassThrough()
   const output = new PassThrough()
   const log = new PassThrough()
@@ -26,9 +31,14 @@ export function openCell(folder: string): TestCell {
   output.setEncoding('utf8').on('data', (chunk: string) => {
     const parts = (rest + chunk).split('\n')
     rest = parts.pop() ?? ''
-    for (const part of parts) lines.push(JSON.parse(part))
+    for (const part of parts) hear(JSON.parse(part))
     for (const watcher of watchers) watcher()
   })
+  const hear = (line: JsonObject) => {
+    if (isQuestion(line))
+      void plane.take(line, (answer) => input.write(`${JSON.stringify({ run: line.run, ...answer })}\n`))
+    else lines.push(line)
+  }
   const until = <T>(look: () => T | undefined) =>
     new Promise<T>((resolve) => {
       const watcher = () => {
@@ -44,27 +54,32 @@ export function openCell(folder: string): TestCell {
     {
       writer: { stream: output, waiting: [] },
       running: new Map(),
-      agents: new Map(),
-      runsFolder: path.join(folder, 'runs'),
+      runsFolder: path.join(plane.folder, 'runs'),
       log,
     },
     input,
   )
   return {
     say: (line) => input.write(`${line}\n`),
+    end: () => input.end(),
     start: (run, start) => input.write(`${JSON.stringify({ run, start })}\n`),
     abort: (run) => input.write(`${JSON.stringify({ run, abort: true })}\n`),
     linesOf: async (run) => {
       await until(() => lines.find((line) => line.run === run && ('output' in line || 'error' in line)))
       return lines.filter((line) => line.run === run)
     },
+    said: () => lines,
     seen: (fits) => until(() => lines.find(fits)),
     log: () => String(log.read() ?? ''),
   }
 }
 
-export async function runOnce(folder: string, brief: Brief): Promise<JsonObject[]> {
-  const cell = openCell(folder)
+export function isQuestion(line: JsonObject): line is JsonObject & PlaneAsk {
+  return 'ask' in line
+}
+
+export async function runOnce(plane: Plane, brief: Brief): Promise<JsonObject[]> {
+  const cell = openCell(plane)
   cell.start('r1', brief)
   return cell.linesOf('r1')
 }

@@ -1,89 +1,43 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import http from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import type { Brief, Wire } from '../../src/base/protocol.ts'
+import type { Brief, PlaneAnswer, PlaneAsk, Told, Wire } from '../../src/base/protocol.ts'
 
-export type Seen = { method: string; path: string; headers: http.IncomingHttpHeaders; body: JsonObject }
-/** `chunks` is an event stream in these pieces; `cut` breaks the connection after them, `hang` never goes on. */
-export type Reply = { status?: number; json?: Json; chunks?: (string | Buffer)[]; cut?: boolean; hang?: boolean }
+export type Seen = { method: string; path: string; headers: Record<string, string>; body: JsonObject }
+/** `chunks` is an event stream in these pieces; `cut` breaks it off after them, `hang` never goes on. */
+export type Reply = { status?: number; json?: Json; chunks?: string[]; cut?: boolean; hang?: boolean }
 export type Plane = {
-  socket: string
-  base_url: string
   seen: Seen[]
   folder: string
-  close: () => Promise<void>
-  /** How many connections were ever opened. */
-  connections: () => number
-  /** The next request finds its connection closed, as one does that the server gave up at that moment. */
-  resetNext: () => void
+  close: () => void
+  /** Answers one question of a cell. */
+  take: (ask: PlaneAsk, tell: (answer: PlaneAnswer) => void) => Promise<void>
 }
 
-/** A sandbox plane on a Unix socket, or on a port of the loopback, that answers what the test says. */
-export async function startPlane(
-  answer: (seen: Seen) => Reply | Promise<Reply>,
-  on: 'socket' | 'port' = 'socket',
-): Promise<Plane> {
+/** A sandbox plane that answers what the test says, by lines as the service does. */
+export function startPlane(answer: (seen: Seen) => Reply | Promise<Reply>): Plane {
   const folder = mkdtempSync(path.join(tmpdir(), 'harness-'))
-  const socket = path.join(folder, 's')
   const seen: Seen[] = []
-  let connections = 0
-  let reset = false
-  const server = http.createServer((request, response) => {
-    if (reset) {
-      reset = false
-      request.socket.destroy()
-      return
-    }
-    void readBody(request).then(async (body) => {
-      const { method = '', url = '', headers } = request
-      const one = { method, path: url, headers, body }
-      seen.push(one)
-      await reply(response, await answer(one))
-    })
-  })
-  if (on === 'socket') await new Promise<void>((resolve) => server.listen(socket, resolve))
-  else await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  server.on('connection', () => connections++)
-  const close = async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-    rmSync(folder, { recursive: true, force: true })
-  }
   return {
-    socket,
-    base_url: `http://127.0.0.1:${port}`,
     seen,
     folder,
-    close,
-    connections: () => connections,
-    resetNext: () => (reset = true),
+    close: () => rmSync(folder, { recursive: true, force: true }),
+    async take({ ask, token, method, path, headers, body = {} }, tell) {
+      const one = { method, path, headers: { authorization: `Bearer ${token}`, ...headers }, body }
+      seen.push(one)
+      await reply(await answer(one), (word) => tell({ answer: ask, ...word }))
+    },
   }
 }
 
-async function readBody(request: http.IncomingMessage): Promise<JsonObject> {
-  let text = ''
-  request.setEncoding('utf8')
-  for await (const chunk of request) text += chunk
-  return text === '' ? {} : JSON.parse(text)
-}
-
-async function reply(response: http.ServerResponse, { status = 200, json, chunks, cut, hang }: Reply): Promise<void> {
-  if (hang && !chunks) return
-  if (chunks === undefined) {
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json ?? null))
-    return
-  }
-  response.writeHead(status, { 'content-type': 'text/event-stream' })
-  for (const chunk of chunks) {
-    await new Promise((resolve) => response.write(chunk, resolve))
+async function reply({ status = 200, json, chunks = [], cut, hang }: Reply, tell: (word: Told) => void): Promise<void> {
+  for (const piece of chunks) {
+    tell({ piece })
     await new Promise((resolve) => setImmediate(resolve))
   }
-  if (cut) response.destroy()
-  else if (!hang) response.end()
+  if (cut) tell({ cut: true })
+  else if (!hang) tell({ status, body: json ?? null })
 }
 
 export type ModelTurn = { text?: string; calls?: { name: string; input: Json }[]; stop?: string }
@@ -146,7 +100,7 @@ function halves(text: string): string[] {
   return [text.slice(0, middle), text.slice(middle)]
 }
 
-export function brief(plane: Plane, more: Partial<Brief> = {}): Brief {
+export function brief(more: Partial<Brief> = {}): Brief {
   return {
     v: 1,
     task: { id: 'task_1', wedge: 'refunds', task_type: 'triage', input: { order: 7 }, constraints: {} },
@@ -165,7 +119,7 @@ export function brief(plane: Plane, more: Partial<Brief> = {}): Brief {
     steps: 5,
     temperature: null,
     model: { wire: 'anthropic', name: 'test-model' },
-    service: { socket: plane.socket, base_url: 'http://svc', task_token: 'svc_tsk_1', gate_token: 'svc_gat_1' },
+    service: { socket: null, base_url: 'http://svc', task_token: 'svc_tsk_1', gate_token: 'svc_gat_1' },
     ...more,
   }
 }

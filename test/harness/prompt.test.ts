@@ -2,16 +2,7 @@ import { expect, test } from 'vitest'
 import { assignment, systemPrompt } from '../../src/harness/prompt.ts'
 import { brief } from './plane.ts'
 
-const nowhere = {
-  socket: '',
-  base_url: '',
-  seen: [],
-  folder: '',
-  close: async () => {},
-  connections: () => 0,
-  resetNext: () => {},
-}
-const full = brief(nowhere, {
+const full = brief({
   skills: [{ name: 'tone', content: 'Write short sentences.' }],
   knowledge: [{ name: 'policy', content: 'Refunds within 30 days.' }],
   history: [{ direction: 'inbound', from: 'ann', body: 'Where is it?', at: '2026-01-01T00:00:00.000Z' }],

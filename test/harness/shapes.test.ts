@@ -4,16 +4,16 @@ import { brief, type ModelTurn, type Plane, playing, startPlane } from './plane.
 
 let plane: Plane | undefined
 afterEach(async () => {
-  await plane?.close()
+  plane?.close()
   plane = undefined
 })
 
 const schema = { type: 'object', properties: { route: { type: 'string', enum: ['a', 'b'] } }, required: ['route'] }
 const finish = (output: unknown): ModelTurn => ({ calls: [{ name: 'finish', input: { output } as never }] })
 
-async function run(turns: ModelTurn[], more: Parameters<typeof brief>[1]) {
-  plane = await startPlane(playing(turns))
-  const lines = await runOnce(plane.folder, brief(plane, more))
+async function run(turns: ModelTurn[], more: Parameters<typeof brief>[0]) {
+  plane = startPlane(playing(turns))
+  const lines = await runOnce(plane, brief(more))
   return { lines, last: lines.at(-1), requests: plane.seen.map(({ body }) => body) }
 }
 
@@ -71,8 +71,8 @@ describe('shape workflow', () => {
   const shape = { shape: 'workflow' as const, gate_patterns: [] }
 
   test('calls the workflow named like the task type with the input; its result is the output', async () => {
-    plane = await startPlane(() => ({ json: { result: { ok: 1 } } }))
-    const lines = await runOnce(plane.folder, brief(plane, shape))
+    plane = startPlane(() => ({ json: { result: { ok: 1 } } }))
+    const lines = await runOnce(plane, brief(shape))
     expect(plane.seen).toMatchObject([
       { method: 'POST', path: '/v1/internal/workflows/triage', body: { args: { order: 7 } } },
     ])
@@ -81,8 +81,8 @@ describe('shape workflow', () => {
   })
 
   test('fails with the sentence of the service', async () => {
-    plane = await startPlane(() => ({ status: 504, json: { error: 'workflow took longer than 5000 ms' } }))
-    const lines = await runOnce(plane.folder, brief(plane, shape))
+    plane = startPlane(() => ({ status: 504, json: { error: 'workflow took longer than 5000 ms' } }))
+    const lines = await runOnce(plane, brief(shape))
     expect(lines.at(-1)?.error).toBe('workflow failed: workflow took longer than 5000 ms')
   })
 })
@@ -111,7 +111,7 @@ describe('shape agent', () => {
   test('a finish that forgets the envelope or sends JSON as text is understood', async () => {
     const bare = await run([{ calls: [{ name: 'finish', input: { route: 'a' } }] }], { output_schema: schema })
     expect(bare.last?.output).toEqual({ route: 'a' })
-    await plane?.close()
+    plane?.close()
     const text = await run([finish('{"route":"b"}')], { output_schema: schema })
     expect(text.last?.output).toEqual({ route: 'b' })
   })

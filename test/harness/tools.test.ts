@@ -8,7 +8,7 @@ import { brief, type Plane, playing, type Reply, type Seen, startPlane } from '.
 
 let plane: Plane | undefined
 afterEach(async () => {
-  await plane?.close()
+  plane?.close()
   plane = undefined
 })
 
@@ -21,9 +21,9 @@ async function use(
   more: Partial<Brief> = {},
 ) {
   const done = { calls: [{ name: 'finish', input: { output: 'done' } }] }
-  plane = await startPlane(playing([...calls.map((call) => ({ calls: [call] })), done], other))
+  plane = startPlane(playing([...calls.map((call) => ({ calls: [call] })), done], other))
   const tools = [...new Set(calls.map(({ name }) => name))]
-  const lines = await runOnce(plane.folder, brief(plane, { tools, steps: 20, ...more }))
+  const lines = await runOnce(plane, brief({ tools, steps: 20, ...more }))
   const seen = plane.seen.filter((one) => !one.path.includes('/llm/'))
   return { lines, last: lines.at(-1), seen, asked: plane.seen.filter((one) => one.path.includes('/llm/')) }
 }

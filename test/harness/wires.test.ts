@@ -5,29 +5,28 @@ import { brief, type ModelTurn, type Plane, playing, type Reply, sse, startPlane
 
 let plane: Plane | undefined
 afterEach(async () => {
-  await plane?.close()
+  plane?.close()
   plane = undefined
 })
 
 const WIRES: Wire[] = ['anthropic', 'openai']
 
 async function ask(wire: Wire, reply: Reply, shape: 'agent' | 'decide' = 'decide') {
-  plane = await startPlane(() => reply)
-  return runOnce(plane.folder, brief(plane, { shape, steps: 1, model: { wire, name: 'm' } }))
+  plane = startPlane(() => reply)
+  return runOnce(plane, brief({ shape, steps: 1, model: { wire, name: 'm' } }))
 }
 
-function inBytes(text: string, size: number): Buffer[] {
-  const bytes = Buffer.from(text)
-  const pieces: Buffer[] = []
-  for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size))
+function inPieces(text: string, size: number): string[] {
+  const pieces: string[] = []
+  for (let at = 0; at < text.length; at += size) pieces.push(text.slice(at, at + size))
   return pieces
 }
 
 describe.each(WIRES)('the %s wire', (wire) => {
   const words = 'Grüße, 你好 🎉 and "quotes"'
 
-  test.each([1, 7, 64, 4096])('is read whole from pieces of %i bytes', async (size) => {
-    const lines = await ask(wire, { chunks: inBytes(sse(wire, { text: words }), size) })
+  test.each([1, 7, 64, 4096])('is read whole from pieces of %i characters', async (size) => {
+    const lines = await ask(wire, { chunks: inPieces(sse(wire, { text: words }), size) })
     expect(lines.at(-1)).toEqual({ run: 'r1', output: words })
     const streamed = dataOf(lines, 'token.delta').map((data) => (data as { text: string }).text)
     expect(streamed.join('')).toBe(words)
@@ -40,13 +39,13 @@ describe.each(WIRES)('the %s wire', (wire) => {
 
   test('is read with carriage returns and comments between the frames', async () => {
     const text = `: keep-alive\r\n\r\n${sse(wire, { text: 'fine' }).replaceAll('\n', '\r\n')}`
-    const lines = await ask(wire, { chunks: inBytes(text, 5) })
+    const lines = await ask(wire, { chunks: inPieces(text, 5) })
     expect(lines.at(-1)).toEqual({ run: 'r1', output: 'fine' })
   })
 
   test('puts tool calls together that are split over frames and chunks', async () => {
     const turn: ModelTurn = { text: 'so', calls: [{ name: 'finish', input: { output: { words, list: [1, 2] } } }] }
-    const lines = await ask(wire, { chunks: inBytes(sse(wire, turn), 3) }, 'agent')
+    const lines = await ask(wire, { chunks: inPieces(sse(wire, turn), 3) }, 'agent')
     expect(lines.at(-1)).toEqual({ run: 'r1', output: { words, list: [1, 2] } })
   })
 
@@ -92,7 +91,7 @@ describe.each(WIRES)('the %s wire', (wire) => {
       chunks: [sse(wire, { text: 'a', stop: wire === 'openai' ? 'length' : 'max_tokens' })],
     })
     expect(cutOff.at(-1)?.error).toBe('model failed: the answer was cut off at its length limit')
-    await plane?.close()
+    plane?.close()
     const refused = await ask(wire, { chunks: [sse(wire, { stop: wire === 'openai' ? 'content_filter' : 'refusal' })] })
     expect(refused.at(-1)?.error).toBe('model failed: the model refused to answer')
   })
@@ -111,8 +110,8 @@ describe.each(WIRES)('the %s wire', (wire) => {
   test('answers a call with unreadable input instead of executing it', async () => {
     const broken = sse(wire, { calls: [{ name: 'progress', input: { text: 'abc' } }] }).replace('xt', '\\u0000')
     const turns = [broken, sse(wire, { calls: [{ name: 'finish', input: { output: 1 } }] })]
-    plane = await startPlane(() => ({ chunks: [turns.shift() ?? ''] }))
-    const lines = await runOnce(plane.folder, brief(plane, { tools: ['progress'], model: { wire, name: 'm' } }))
+    plane = startPlane(() => ({ chunks: [turns.shift() ?? ''] }))
+    const lines = await runOnce(plane, brief({ tools: ['progress'], model: { wire, name: 'm' } }))
     expect(dataOf(lines, 'tool.result')).toMatchObject([
       { ok: false, error: 'the input of the call is not a JSON object' },
     ])
@@ -127,9 +126,9 @@ test('the anthropic request carries version, token, tools, results and strict ou
     properties: { a: { type: 'object', properties: {}, additionalProperties: false } },
     additionalProperties: false,
   }
-  plane = await startPlane(playing([{ text: 'x', calls: [{ name: 'case_get', input: {} }] }, { text: '{"a":{}}' }]))
+  plane = startPlane(playing([{ text: 'x', calls: [{ name: 'case_get', input: {} }] }, { text: '{"a":{}}' }]))
   const shared = { output_schema: schema, strict_output: true, temperature: 0.5, tools: ['case_get'] }
-  await runOnce(plane.folder, brief(plane, { ...shared, steps: 9 }))
+  await runOnce(plane, brief({ ...shared, steps: 9 }))
   const [first, , second] = plane.seen
   expect(first?.path).toBe('/v1/internal/llm/anthropic/v1/messages')
   expect(first?.headers).toMatchObject({ 'anthropic-version': '2023-06-01', authorization: 'Bearer svc_tsk_1' })
@@ -152,9 +151,9 @@ test('the anthropic request carries version, token, tools, results and strict ou
     },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: '{}', is_error: false }] },
   ])
-  await plane.close()
-  plane = await startPlane(playing([{ text: '{"a":{}}' }]))
-  await runOnce(plane.folder, brief(plane, { ...shared, shape: 'decide' }))
+  plane.close()
+  plane = startPlane(playing([{ text: '{"a":{}}' }]))
+  await runOnce(plane, brief({ ...shared, shape: 'decide' }))
   expect(plane.seen[0]?.body.output_config).toEqual({ format: { type: 'json_schema', schema: closedSchema } })
   expect(plane.seen[0]?.body).not.toHaveProperty('tools')
 })
@@ -163,8 +162,8 @@ test('the openai request carries usage, tools, results and strict output in that
   const schema = { type: 'object', properties: {}, required: [] }
   const model = { wire: 'openai' as const, name: 'm' }
   const shared = { model, output_schema: schema, strict_output: true, tools: ['case_get'] }
-  plane = await startPlane(playing([{ calls: [{ name: 'case_get', input: {} }] }, { text: '{}' }]))
-  await runOnce(plane.folder, brief(plane, { ...shared, steps: 2 }))
+  plane = startPlane(playing([{ calls: [{ name: 'case_get', input: {} }] }, { text: '{}' }]))
+  await runOnce(plane, brief({ ...shared, steps: 2 }))
   const [first, , second] = plane.seen
   expect(first?.path).toBe('/v1/internal/llm/openai/v1/chat/completions')
   expect(first?.body).toMatchObject({ model: 'm', stream: true, stream_options: { include_usage: true } })
@@ -180,9 +179,9 @@ test('the openai request carries usage, tools, results and strict output in that
     { role: 'assistant', content: null, tool_calls: [call] },
     { role: 'tool', tool_call_id: 'call_0', content: '{}' },
   ])
-  await plane.close()
-  plane = await startPlane(playing([{ text: '{}' }]))
-  await runOnce(plane.folder, brief(plane, { ...shared, shape: 'decide' }))
+  plane.close()
+  plane = startPlane(playing([{ text: '{}' }]))
+  await runOnce(plane, brief({ ...shared, shape: 'decide' }))
   const json_schema = { name: 'output', strict: true, schema: { ...schema, additionalProperties: false } }
   expect(plane.seen[0]?.body.response_format).toEqual({ type: 'json_schema', json_schema })
 })
@@ -200,10 +199,10 @@ test('whole calls without an index, or all with index 0, are told apart by their
   ]
   const frames = tool_calls.map((call) => ({ choices: [{ delta: { tool_calls: [call] } }] }))
   const end = { choices: [{ delta: {}, finish_reason: 'stop' }] }
-  plane = await startPlane(() => ({
+  plane = startPlane(() => ({
     chunks: [[...frames, end].map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')],
   }))
-  const lines = await runOnce(plane.folder, brief(plane, { tools: ['progress'], model: { wire: 'openai', name: 'm' } }))
+  const lines = await runOnce(plane, brief({ tools: ['progress'], model: { wire: 'openai', name: 'm' } }))
   expect(dataOf(lines, 'progress')).toEqual([{ text: 'one' }, { text: 'two' }])
   expect(lines.at(-1)?.output).toBe(3)
 })

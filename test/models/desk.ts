@@ -7,7 +7,7 @@ import { Writable } from 'node:stream'
 import pino from 'pino'
 import { type IdPrefix, makeId } from '../../src/base/ids.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import type { Wire } from '../../src/base/protocol.ts'
+import type { Told, Wire } from '../../src/base/protocol.ts'
 import type { Wedge } from '../../src/base/wedge.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { Bells } from '../../src/ctx/bells.ts'
@@ -16,8 +16,10 @@ import type { Ctx } from '../../src/ctx/ctx.ts'
 import { pooledRandom } from '../../src/ctx/system.ts'
 import { Tails } from '../../src/ctx/tails.ts'
 import type { Clock } from '../../src/ctx/world.ts'
+import { hearAnswer, openPlane, type Plane } from '../../src/harness/call.ts'
 import { jsonObject } from '../../src/http/judge.ts'
-import { route } from '../../src/http/route.ts'
+import { type LineDoor, lineDoor } from '../../src/http/lines.ts'
+import { type Heading, type Route, route } from '../../src/http/route.ts'
 import { bind, httpServer } from '../../src/http/server.ts'
 import { chooseModel } from '../../src/models/choose.ts'
 import { forwardModelCall } from '../../src/models/forward.ts'
@@ -37,6 +39,8 @@ export interface Desk {
   run: ModelRun
   clock: HandClock
   port: number
+  /** The same route for those who ask by lines. */
+  lines: LineDoor<null>
   /** Ends the run. */
   abort: () => void
   /** All that the service logged. */
@@ -107,7 +111,8 @@ export async function openDesk(env: Record<string, string>, more: Partial<ModelR
     ...more,
   }
   const app = httpServer(ctx)
-  bind(app, ctx, llmRoute(ctx, run), async () => null)
+  const model = llmRoute(ctx, run)
+  bind(app, ctx, model, async () => null)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   return {
@@ -115,6 +120,7 @@ export async function openDesk(env: Record<string, string>, more: Partial<ModelR
     run,
     clock,
     port,
+    lines: lineDoor(ctx, [model], (_route, _scope, token) => token === 'svc_tsk_1'),
     abort: () => end.abort(),
     logged: () => logged,
     ask: (body = hello, ask = {}) => call(port, run, body, ask),
@@ -199,7 +205,7 @@ export class HandClock implements Clock {
   }
 }
 
-function llmRoute(ctx: Ctx, run: ModelRun) {
+function llmRoute(ctx: Ctx, run: ModelRun): Route<null, Heading> {
   return route('POST', '/v1/internal/llm/:wire/*', {
     summary: 'A model call',
     body: jsonObject,
@@ -209,6 +215,19 @@ function llmRoute(ctx: Ctx, run: ModelRun) {
       return forwardModelCall(ctx, run, wire, params['*'] ?? '', body, request.headers)
     },
   })
+}
+
+/** The desk as the harness inside a cell reaches it: by lines. */
+export function planeOf(desk: Desk): Plane {
+  const service = { socket: null, base_url: '', task_token: 'svc_tsk_1', gate_token: 'svc_gat_1' }
+  const plane = openPlane(service, new AbortController().signal, ({ ask, ...question }) => {
+    const tell = (word: Told) => {
+      hearAnswer(plane, JSON.parse(JSON.stringify({ answer: ask, ...word })))
+      return true
+    }
+    void desk.lines(null, question, { tell, whenRoom: () => {} })
+  })
+  return plane
 }
 
 const PATHS = { anthropic: 'v1/messages', openai: 'v1/chat/completions' }

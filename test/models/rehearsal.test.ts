@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import type { Brief, Wire } from '../../src/base/protocol.ts'
-import { openPlane } from '../../src/harness/call.ts'
+import type { Wire } from '../../src/base/protocol.ts'
 import type { Conversation } from '../../src/harness/conversation.ts'
 import { askModel } from '../../src/harness/model.ts'
 import { saidIn } from '../../src/models/said.ts'
-import { type Desk, openDesk, wedgeWith } from './desk.ts'
+import { type Desk, openDesk, planeOf, wedgeWith } from './desk.ts'
 
 let desk: Desk
 
@@ -109,12 +108,6 @@ describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', 
 
   test('is understood by the harness', async () => {
     await open()
-    const service: Brief['service'] = {
-      socket: null,
-      base_url: `http://127.0.0.1:${desk.port}`,
-      task_token: 'svc_tsk_1',
-      gate_token: 'svc_gat_1',
-    }
     const conversation: Conversation = {
       model: 'rehearsal',
       system: '',
@@ -125,11 +118,10 @@ describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', 
       temperature: null,
     }
     let text = ''
-    const plane = openPlane(new Map(), service, new AbortController().signal)
+    const plane = planeOf(desk)
     const answer = await askModel(plane, wire, conversation, (piece) => {
       text += piece
     })
-    plane.agent.destroy()
     const input = { key: 7, tags: ['b'] }
     expect(answer.calls).toEqual([{ id: 'call_1', name: 'records_get', input, broken: null }])
     expect([answer.text, text]).toEqual(['Order 7 first.', 'Order 7 first.'])

@@ -42,6 +42,7 @@ function fakeCell(stillborn: boolean): FakeCell {
     pid: 0,
     killed: false,
     write: () => true,
+    whenRoom: (call) => call(),
     closeInput: () => {},
     onLine: (handler) => (stillborn ? cell.die() : queueMicrotask(() => handler('{"ready":true}'))),
     pause: () => {},

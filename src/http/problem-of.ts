@@ -1,0 +1,19 @@
+import { badRequest, Problem } from '../base/problem.ts'
+import { StoreAway } from '../store/away.ts'
+
+/** What the caller is told of an error: a store that is away and Fastify's own refusals in our words; else null. */
+export function problemOf(error: unknown): Problem | null {
+  if (error instanceof Problem) return error
+  if (error instanceof StoreAway) return new Problem(503, error.message, { headers: { 'retry-after': '1' } })
+  return error instanceof Error ? refusalOf(error) : null
+}
+
+function refusalOf({ code, statusCode = 0, message }: Error & { code?: string; statusCode?: number }): Problem | null {
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem(413, 'body is larger than 1 MiB')
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem(415, 'content type must be application/json')
+  if (code === 'FST_ERR_BAD_URL') return badRequest('path is not valid')
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new Problem(414, 'path is too long')
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return badRequest('body does not match its content-length')
+  if (statusCode < 400 || statusCode >= 500) return null
+  return new Problem(statusCode, message.charAt(0).toLowerCase() + message.slice(1))
+}

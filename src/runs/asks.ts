@@ -1,0 +1,31 @@
+import { Problem, tooMany } from '../base/problem.ts'
+import type { PlaneAsk } from '../base/protocol.ts'
+import { BODY_LIMIT } from '../http/server.ts'
+import { type Asker, type LineDoor, refusal } from '../http/lines.ts'
+import type { OpenCell } from './cells.ts'
+import type { Run } from './run.ts'
+
+/** The harness asks one thing after another; more at once than this is not the harness. */
+const MOST_AT_ONCE = 16
+
+/** Takes the questions that a run asks by its cell's pipe; `length` is that of the line. */
+export function answering(door: LineDoor<Run>, run: Run, cell: OpenCell): (ask: PlaneAsk, length: number) => void {
+  let open = 0
+  return ({ ask, ...question }, length) => {
+    const asker: Asker = {
+      tell: (word) => cell.answer(run.taskId, { answer: ask, ...word }),
+      whenRoom: (call) => cell.whenRoom(call),
+    }
+    const refused = refusalOf(open, length)
+    if (refused) asker.tell(refusal(refused))
+    else {
+      open++
+      void door(run, question, asker).finally(() => open--)
+    }
+  }
+}
+
+function refusalOf(open: number, length: number): Problem | null {
+  if (length > BODY_LIMIT) return new Problem(413, 'body is larger than 1 MiB')
+  return open < MOST_AT_ONCE ? null : tooMany('too many questions at once', 1)
+}

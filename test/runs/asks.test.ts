@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import type { PlaneAnswer } from '../../src/base/protocol.ts'
+import type { LineDoor } from '../../src/http/lines.ts'
+import { answering } from '../../src/runs/asks.ts'
+import type { OpenCell } from '../../src/runs/cells.ts'
+import type { Run } from '../../src/runs/run.ts'
+
+/** The questions of one run, and what it was told; `door` is the plane behind it. */
+function asked(door: LineDoor<Run>) {
+  const told: PlaneAnswer[] = []
+  const answer = (run: string, word: PlaneAnswer) => run === 'task_1' && told.push(word) > 0
+  const cell = { answer, whenRoom: () => {} } as Partial<OpenCell> as OpenCell
+  const take = answering(door, { taskId: 'task_1' } as Run, cell)
+  const ask = (number: number, length = 100) => take({ ask: number, token: '', method: 'GET', path: '/' }, length)
+  return { told, ask }
+}
+
+test('an answer names its question', async () => {
+  const { told, ask } = asked(async (_run, _question, asker) => void asker.tell({ status: 204, body: null }))
+  for (const number of [3, 1]) ask(number)
+  expect(told).toEqual([
+    { answer: 3, status: 204, body: null },
+    { answer: 1, status: 204, body: null },
+  ])
+})
+
+test('a run that asks too much at once is told so, and is heard again when it has its answers', async () => {
+  const waiting: (() => void)[] = []
+  const { told, ask } = asked((_run, _question, asker) => {
+    return new Promise((resolve) => {
+      waiting.push(() => {
+        asker.tell({ status: 200, body: null })
+        resolve()
+      })
+    })
+  })
+  for (let number = 1; number <= 17; number++) ask(number)
+  expect(told).toEqual([{ answer: 17, status: 429, body: { error: 'too many questions at once' } }])
+  for (const answer of waiting.splice(0)) answer()
+  await new Promise(setImmediate)
+  ask(18)
+  for (const answer of waiting) answer()
+  expect(told.at(-1)).toEqual({ answer: 18, status: 200, body: null })
+})
+
+test('a question larger than a body may be is refused', () => {
+  const { told, ask } = asked(async () => {})
+  ask(1, 1024 * 1024 + 1)
+  expect(told).toEqual([{ answer: 1, status: 413, body: { error: 'body is larger than 1 MiB' } }])
+})
