@@ -1,11 +1,8 @@
-import { rmSync } from 'node:fs'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { Socket } from 'node:net'
-import { dirname, join } from 'node:path'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { type Brief, CELL_AGENT_DIR, type PlaneAnswer } from '../base/protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Cell, CellExit, CellLimits, CellSpec, Driver } from '../sandbox/driver.ts'
+import { type Door, type Hall, NO_DOOR, openDoor } from './cell-door.ts'
 
 /** What a run hears from its cell. */
 export interface Listener {
@@ -13,12 +10,12 @@ export interface Listener {
   exit(exit: CellExit): void
 }
 
-/** A started cell with its own door to the service. */
+/** A started cell. */
 export interface OpenCell {
   id: string
   kind: CellKind
-  /** The socket as the agent inside sees it. */
-  socketInside: string
+  /** The socket as the agent inside sees it, if it has one. */
+  socketInside: string | null
   listeners: Map<string, Listener>
   /** Resolves when the process is gone. */
   gone: Promise<unknown>
@@ -41,69 +38,34 @@ export interface OpenCell {
 
 export type CellKind = 'harness' | 'workshop' | 'custom'
 
-/** Everything that starting a cell needs; `door` answers the requests that come through a cell's socket. */
-export interface CellMaker {
+/** Everything that starting a cell needs. */
+export interface CellMaker extends Hall {
   ctx: Ctx
   driver: Driver
   /** Folder with the bundled harness. */
   agentDir: string
-  door: RequestListener
-  /** Which cell a connection came from. */
-  doors: WeakMap<Socket, string>
 }
 
 /** Starts a cell and answers when the harness inside says that it is ready. */
 export async function openCell(maker: CellMaker, kind: CellKind): Promise<OpenCell> {
   const { ctx, driver } = maker
   const id = Buffer.from(ctx.world.random(9)).toString('base64url')
-  const socket = join(driver.socketDir(ctx.config.dataDir), 's')
-  const server = await listen(maker, id, socket)
-  driver.prepareSocket(socket)
-  const closeDoor = () => {
-    server.closeAllConnections()
-    server.close()
-    rmSync(dirname(socket), { recursive: true, force: true })
-  }
+  const door = kind === 'custom' ? await openDoor(maker, driver, ctx.config.dataDir, id) : NO_DOOR
   try {
-    return await ready(driver.start(specOf(maker, kind, socket)), {
-      id,
-      kind,
-      socketInside: driver.socketInside(socket),
-      closeDoor,
-    })
+    return await ready(driver.start(specOf(maker, kind, door.socket)), id, kind, door)
   } catch (error) {
-    closeDoor()
+    door.close()
     throw error
   }
 }
 
-/** More than a shared cell needs; a program that opens more would eat the service's descriptors. */
-const MOST_CONNECTIONS = 256
-
-function listen({ door, doors }: CellMaker, id: string, path: string): Promise<Server> {
-  const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, door)
-  server.maxConnections = MOST_CONNECTIONS
-  server.on('connection', (connection) => doors.set(connection, id))
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(path, () => resolve(server))
-  })
-}
-
-interface Door {
-  id: string
-  kind: CellKind
-  socketInside: string
-  closeDoor: () => void
-}
-
-function ready(cell: Cell, { id, kind, socketInside, closeDoor }: Door): Promise<OpenCell> {
+function ready(cell: Cell, id: string, kind: CellKind, door: Door): Promise<OpenCell> {
   const listeners = new Map<string, Listener>()
   let ended: CellExit | null = null
   const open: OpenCell = {
     id,
     kind,
-    socketInside,
+    socketInside: door.inside,
     listeners,
     gone: cell.exited,
     carried: 0,
@@ -123,7 +85,7 @@ function ready(cell: Cell, { id, kind, socketInside, closeDoor }: Door): Promise
     resume: () => cell.resume(),
     close: async () => {
       await cell.kill()
-      closeDoor()
+      door.close()
     },
   }
   return new Promise((resolve, reject) => {
@@ -134,7 +96,7 @@ function ready(cell: Cell, { id, kind, socketInside, closeDoor }: Door): Promise
     })
     void cell.exited.then((exit) => {
       ended = exit
-      closeDoor()
+      door.close()
       reject(new Error(`the cell ended before it was ready: ${exit.stderr.slice(-500) || (exit.signal ?? exit.code)}`))
       for (const listener of listeners.values()) listener.exit(exit)
       listeners.clear()
@@ -151,7 +113,7 @@ function parse(line: string): JsonObject | null {
   }
 }
 
-function specOf({ ctx, agentDir, driver }: CellMaker, kind: CellKind, socket: string): CellSpec {
+function specOf({ ctx, agentDir, driver }: CellMaker, kind: CellKind, socket: string | null): CellSpec {
   const harness = `${driver.agentDirInside(agentDir) || CELL_AGENT_DIR}/harness.cjs`
   const base = { agentDir, socket }
   const { agentCommand, agentDir: customDir } = ctx.config

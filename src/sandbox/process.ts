@@ -58,7 +58,10 @@ function words(spec: CellSpec, folder: string, staged: Staging): string[] {
     return [...limits, program, ...rest]
   }
   const readable = [spec.agentDir, ...(spec.customDir === undefined ? [] : [spec.customDir])].map(staged.readable)
-  const fences = spec.profile === 'sealed' ? permissionFlags(process.versions.node, [...readable, folder], folder) : []
+  const fences =
+    spec.profile === 'sealed'
+      ? permissionFlags(process.versions.node, [...readable, folder], folder, spec.socket !== null)
+      : []
   return [...limits, staged.readable(process.execPath), ...fences, ...nodeFlags(spec), ...rest]
 }
 
@@ -68,7 +71,7 @@ function shellLimits(limits: CellLimits): string[] {
 }
 
 /** The flags of Node's permission model in that version of Node. */
-export function permissionFlags(version: string, readable: string[], writable: string): string[] {
+export function permissionFlags(version: string, readable: string[], writable: string, connects: boolean): string[] {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const stable = major >= 24 || (major === 23 && minor >= 5) || (major === 22 && minor >= 13)
   return [
@@ -78,8 +81,8 @@ export function permissionFlags(version: string, readable: string[], writable: s
     `--allow-fs-write=${writable}/*`,
     // node:sqlite opens any file past the permission model.
     ...(major > 22 || (major === 22 && minor >= 5) ? ['--no-experimental-sqlite'] : []),
-    // From 25 on the network is closed too, and with it the socket that the cell needs.
-    ...(major >= 25 ? ['--allow-net'] : []),
+    // From 25 on the network is closed too, and with it the cell's own socket.
+    ...(major >= 25 && connects ? ['--allow-net'] : []),
   ]
 }
 

@@ -126,6 +126,12 @@ describe('shared cells', () => {
 })
 
 describe('a cell of its own', () => {
+  test('has no door at all: the harness asks by its pipe', async () => {
+    const input = { command: 'find / -path /proc -prune -o -type s -print; ls /run; echo nothing' }
+    const task = await app().createTask({ wedge: 'lab', task_type: 'command', input })
+    expect((await app().finished(task.id)).output).toMatchObject({ result: { stdout: 'nothing\n' } })
+  })
+
   test('is where commands run, without network or other processes, and it dies with its run', async () => {
     const before = cells().length
     const command =

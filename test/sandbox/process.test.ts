@@ -107,13 +107,14 @@ test('a program that does not exist ends with a sentence', async () => {
 })
 
 test('each version of Node gets the flags that it knows', () => {
-  expect(permissionFlags('20.19.0', ['/a'], '/t').slice(0, 1)).toEqual(['--experimental-permission'])
-  expect(permissionFlags('20.19.0', ['/a'], '/t')).not.toContain('--no-experimental-sqlite')
-  expect(permissionFlags('22.12.0', ['/a'], '/t')[0]).toBe('--experimental-permission')
-  expect(permissionFlags('22.13.0', ['/a'], '/t')[0]).toBe('--permission')
-  expect(permissionFlags('24.1.0', ['/a'], '/t')).toContain('--no-experimental-sqlite')
-  expect(permissionFlags('24.1.0', ['/a'], '/t')).not.toContain('--allow-net')
-  expect(permissionFlags('25.0.0', ['/a'], '/t')).toContain('--allow-net')
+  expect(permissionFlags('20.19.0', ['/a'], '/t', true).slice(0, 1)).toEqual(['--experimental-permission'])
+  expect(permissionFlags('20.19.0', ['/a'], '/t', true)).not.toContain('--no-experimental-sqlite')
+  expect(permissionFlags('22.12.0', ['/a'], '/t', true)[0]).toBe('--experimental-permission')
+  expect(permissionFlags('22.13.0', ['/a'], '/t', true)[0]).toBe('--permission')
+  expect(permissionFlags('24.1.0', ['/a'], '/t', true)).toContain('--no-experimental-sqlite')
+  expect(permissionFlags('24.1.0', ['/a'], '/t', true)).not.toContain('--allow-net')
+  expect(permissionFlags('25.0.0', ['/a'], '/t', true)).toContain('--allow-net')
+  expect(permissionFlags('25.0.0', ['/a'], '/t', false)).not.toContain('--allow-net')
 })
 
 /** A killed process that its adopter has not buried yet (state Z) does not run. */
