@@ -103,6 +103,5 @@ const tooDeep = () => badRequest(`json must not nest deeper than ${MAX_LEVELS} l
 
 function refuseUnstorableText(text: string): void {
   if (text.includes('\0')) throw badRequest('json must not contain nul characters')
-  // With the u flag a pair is one character, so only a lone half matches.
-  if (/\p{Surrogate}/u.test(text)) throw badRequest('json must not contain lone surrogates')
+  if (!text.isWellFormed()) throw badRequest('json must not contain lone surrogates')
 }
