@@ -1,6 +1,7 @@
-import { promises as fs } from 'node:fs'
+import { promises as fs, readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { AgentLine } from '../base/protocol.ts'
+import { keepHeapSmall } from './heap.ts'
 
 const MOST_FILES = 50
 const LARGEST_FILE = 10 * 1024 * 1024
@@ -36,7 +37,8 @@ const TYPES: Record<string, string> = {
  * line has left the process before the next file is read: together they may be larger than the cell's memory.
  */
 export async function collectFiles(folder: string, emit: (line: AgentLine) => Promise<void>): Promise<void> {
-  const names = await filesBelow(folder, '')
+  const names = filesBelow(folder, '')
+  if (names.length > 0) await keepHeapSmall()
   for (const name of names.slice(0, MOST_FILES)) {
     const { size } = await fs.stat(path.join(folder, name))
     await emit(size > LARGEST_FILE ? note(`Left out ${name}: larger than 10 MiB`) : await artifact(folder, name))
@@ -59,12 +61,12 @@ function note(text: string): AgentLine {
 }
 
 /** Plain files only: a link could point at something that is not the run's to give away. */
-export async function filesBelow(folder: string, prefix: string): Promise<string[]> {
-  const entries = await fs.readdir(path.join(folder, prefix), { withFileTypes: true })
+export function filesBelow(folder: string, prefix: string): string[] {
+  const entries = readdirSync(path.join(folder, prefix), { withFileTypes: true })
   const found: string[] = []
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`
-    if (entry.isDirectory()) found.push(...(await filesBelow(folder, name)))
+    if (entry.isDirectory()) found.push(...filesBelow(folder, name))
     else if (entry.isFile()) found.push(name)
   }
   return found

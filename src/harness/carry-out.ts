@@ -13,15 +13,22 @@ export async function carryOut(run: Run): Promise<void> {
   const last = await ending(run)
   if (handlesFiles(run.brief)) {
     // The output counts more than the files beside it: trouble with them must not take it away.
-    await collectFiles(outFolder(run.folder), run.emitAndDrain).catch(() => {})
-    await removeFolder(run.folder).catch(() => {})
+    await handOverFiles(run).catch(() => {})
   }
   run.emit(last)
 }
 
+async function handOverFiles(run: Run): Promise<void> {
+  try {
+    await collectFiles(outFolder(run.folder), run.emitAndDrain)
+  } finally {
+    removeFolder(run.folder)
+  }
+}
+
 async function ending(run: Run): Promise<AgentLine> {
   try {
-    if (handlesFiles(run.brief)) await openFolder(run.folder)
+    if (handlesFiles(run.brief)) openFolder(run.folder)
     return { output: await outputOf(run) }
   } catch (error) {
     if (run.plane.signal.aborted) return { error: 'aborted' }

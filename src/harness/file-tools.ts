@@ -45,7 +45,7 @@ const listFiles: Tool = {
   properties: {},
   required: [],
   async run(run) {
-    return { ok: true, output: { files: await filesBelow(run.folder, '') } }
+    return { ok: true, output: { files: filesBelow(run.folder, '') } }
   },
 }
 

@@ -1,4 +1,4 @@
-import { promises as fs } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Brief } from '../base/protocol.ts'
 
@@ -13,12 +13,12 @@ export function outFolder(folder: string): string {
   return path.join(folder, 'out')
 }
 
-export async function openFolder(folder: string): Promise<void> {
-  await fs.mkdir(outFolder(folder), { recursive: true })
+export function openFolder(folder: string): void {
+  mkdirSync(outFolder(folder), { recursive: true })
 }
 
-export async function removeFolder(folder: string): Promise<void> {
-  await fs.rm(folder, { recursive: true, force: true })
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
 }
 
 /**

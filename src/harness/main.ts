@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8'
 import { abortAll, type Running, serveCell } from './cell.ts'
-import { customFrom, keep } from './keeper.ts'
+import { keepHeapSmall } from './heap.ts'
 import { drained, type LineWriter } from './lines.ts'
 
 /**
@@ -8,8 +7,6 @@ import { drained, type LineWriter } from './lines.ts'
  * `--keep` it looks after one custom agent.
  */
 function main(words: string[]): void {
-  // V8 would let the heap grow to several times what is used, up to what this machine has; the cell may have less.
-  setFlagsFromString('--heap-growing-percent=50')
   const writer: LineWriter = { stream: process.stdout, waiting: [] }
   // Nobody is left to read the lines: there is nothing more to do for anyone.
   process.stdout.on('error', () => process.exit(1))
@@ -29,6 +26,8 @@ function main(words: string[]): void {
 
 /** The input stays open for as long as the service lives, so this process has to end itself. */
 async function keepAndExit(words: string[], writer: LineWriter): Promise<void> {
+  const { customFrom, keep } = await import('./keeper.ts')
+  await keepHeapSmall()
   await keep(customFrom(words), process.stdin, writer, process.stderr)
   await drained(writer)
   process.exit(0)

@@ -127,9 +127,11 @@ describe('shared cells', () => {
 
 describe('a cell of its own', () => {
   test('has no door at all: the harness asks by its pipe', async () => {
+    const before = cells().length
     const input = { command: 'find / -path /proc -prune -o -type s -print; ls /run; echo nothing' }
     const task = await app().createTask({ wedge: 'lab', task_type: 'command', input })
     expect((await app().finished(task.id)).output).toMatchObject({ result: { stdout: 'nothing\n' } })
+    await eventually(() => cells().length === before)
   })
 
   test('is where commands run, without network or other processes, and it dies with its run', async () => {
