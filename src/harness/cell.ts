@@ -5,7 +5,7 @@ import type { AgentLine, Brief, CellInput, PlaneAsk } from '../base/protocol.ts'
 import { hearAnswer, openPlane, type Plane } from './call.ts'
 import { carryOut } from './carry-out.ts'
 import { parseJson } from '../base/fields.ts'
-import { drained, flushLines, type LineWriter, lineSplitter, writeLine } from './lines.ts'
+import { drained, type LineWriter, lineSplitter, writeLine } from './lines.ts'
 
 /** A process that runs many briefs at once. What one run does, or how it fails, never touches another. */
 export interface Cell {
@@ -69,10 +69,7 @@ function obey(cell: Cell, line: string): void {
 
 async function startRun(cell: Cell, id: string, brief: Brief): Promise<void> {
   const abort = new AbortController()
-  const plane = openPlane(brief.service, abort.signal, (ask: PlaneAsk) => {
-    writeLine(cell.writer, { run: id, ...ask })
-    flushLines(cell.writer)
-  })
+  const plane = openPlane(brief.service, abort.signal, (ask: PlaneAsk) => writeLine(cell.writer, { run: id, ...ask }))
   cell.running.set(id, { plane, abort })
   try {
     const folder = path.join(cell.runsFolder, encodeURIComponent(id).replaceAll('.', '%2E'))

@@ -30,7 +30,7 @@ export function writeLine(writer: LineWriter, value: object): void {
   if (writer.waiting.length === 1) setImmediate(flushLines, writer)
 }
 
-export function flushLines(writer: LineWriter): void {
+function flushLines(writer: LineWriter): void {
   if (writer.waiting.length === 0) return
   const text = writer.waiting.join('')
   writer.waiting = []

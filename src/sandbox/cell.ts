@@ -54,7 +54,7 @@ export function cellOf(child: CellProcess, limits: CellLimits, ending: Ending): 
   const exited = exitOf(child, ending, errors)
   return {
     pid,
-    write: (line) => child.stdin.write(`${line}\n`),
+    write: lineWriter(child.stdin),
     whenRoom: roomIn(child.stdin),
     closeInput: () => void child.stdin.end(),
     onLine: (handler) => void (deliver = handler),
@@ -65,6 +65,17 @@ export function cellOf(child: CellProcess, limits: CellLimits, ending: Ending): 
       stop()
       await exited
     },
+  }
+}
+
+/** Lines for many runs, written by one stretch of code, leave in one call of the system. */
+function lineWriter(pipe: Writable): (line: string) => boolean {
+  return (line) => {
+    if (pipe.writableCorked === 0) {
+      pipe.cork()
+      process.nextTick(() => pipe.uncork())
+    }
+    return pipe.write(`${line}\n`)
   }
 }
 
