@@ -1,9 +1,9 @@
-import type { Duplex } from 'node:stream'
 import { PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
 import { toldApart } from './away.ts'
 import { DirectPostgres, kyselyWith } from './dialect.ts'
 import type { KeptStatements } from './kept-statements.ts'
+import { exchange, type Parsed, type Statement, wireValue } from './postgres-exchange.ts'
 import type { Db } from './store.ts'
 
 /** What PostgreSQL says when a kept statement would answer with other columns than it was planned for. */
@@ -18,11 +18,12 @@ export class Line {
   readonly db: Db
   readonly #client: pg.PoolClient
   readonly #kept: KeptStatements
-  /** What nobody waited for yet, and the first error of it. */
-  #unheard: Promise<void>[] = []
-  #failed: Error | undefined
+  readonly #parsed: Parsed = { columns: new Map(), doubtful: new Set() }
+  /** What waits for the next statement that answers. */
+  #held: Statement[] = []
   #lost: Error | undefined
-  #held = false
+  /** Whether the server has heard of a transaction that is not over. */
+  #inside = false
   /** How many statements of this transaction have changed something, or may have. */
   written = 0
   /** Whether a statement of this transaction has failed: then all of it has. */
@@ -32,22 +33,36 @@ export class Line {
     this.#client = client
     this.#kept = kept
     this.db = kyselyOver(
-      (text, values, quiet) => (quiet ? this.#send(text, values) : this.rows(text, values)),
+      (text, values, quiet) => (quiet ? this.#hold(text, values) : this.rows(text, values)),
       async () => ({ query: (text, values) => this.ask(text, values), release: () => {} }),
     )
   }
 
   /** Begins a transaction, on the way to its first statement. */
   begin(): void {
-    this.#anew()
-    void this.#send('begin', [])
+    this.written = 0
+    this.broken = false
+    this.#held = [this.#statement('begin', [])]
   }
 
   /** Begins one and asks for its number, which is heard before anything of it that answers. */
   async beginKnown(): Promise<string> {
-    this.#anew()
-    const [known] = await this.rows<{ xid: string }>('begin; select pg_current_xact_id()::text as xid')
+    this.begin()
+    const [known] = await this.rows<{ xid: string }>('select pg_current_xact_id()::text as xid')
     return known?.xid ?? ''
+  }
+
+  async commit(): Promise<void> {
+    const { command } = await this.ask('commit')
+    this.#inside = false
+    if (command !== 'COMMIT') throw new Error(`a commit was answered with ${command}`)
+  }
+
+  async rollBack(): Promise<void> {
+    this.#held = []
+    if (!this.#inside) return
+    await this.ask('rollback')
+    this.#inside = false
   }
 
   async rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -56,77 +71,47 @@ export class Line {
 
   /** Sends a statement with all that was held back, and waits for its answer. */
   async ask(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> {
-    const asking = this.#submit(text, values)
-    this.#letGo()
-    const [asked] = await Promise.allSettled([asking, ...this.#unheard.splice(0)])
-    // First: what comes after a statement that failed fails with it, and a commit is answered as if it had gone well.
-    if (this.#failed) throw this.#failed
-    if (asked.status === 'rejected') throw asked.reason
-    if (asked.value.command !== 'SELECT' && asked.value.rowCount) this.written++
-    return asked.value
+    const statements = [...this.#held, this.#statement(text, values)]
+    this.#held = []
+    this.#inside ||= statements.length > 1
+    try {
+      const answer = await exchange(this.#client, statements, this.#parsed)
+      if (answer.command !== 'SELECT' && answer.rowCount) this.written++
+      return answer
+    } catch (error) {
+      return this.#failed(error, text, values)
+    }
   }
 
   /** Gives a line that works back to the pool. */
   release(): void {
-    this.#letGo()
     this.#client.release(this.#lost)
-    this.#failed = undefined
   }
 
-  #anew(): void {
-    this.written = 0
-    this.broken = false
-  }
-
-  async #send(text: string, values: readonly unknown[]): Promise<never[]> {
-    this.#hold()
+  async #hold(text: string, values: readonly unknown[]): Promise<never[]> {
     this.written++
-    const sent = this.#submit(text, values).then(
-      () => {},
-      (error: Error) => {
-        this.#failed ??= error
-      },
-    )
-    this.#unheard.push(sent)
+    this.#held.push(this.#statement(text, values))
     return []
   }
 
-  async #submit(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
-    try {
-      return await query(this.#client, this.#kept, text, values)
-    } catch (error) {
-      this.broken = true
-      const told = toldApart(error)
-      if (told !== error && told instanceof Error) this.#lost = told
-      throw told
+  #statement(text: string, values: readonly unknown[]): Statement {
+    // Without values it is a word like `commit`, or was put together for one call.
+    const name = values.length > 0 ? this.#kept.nameOf(text) : undefined
+    return { text, values: values.map(wireValue), name: name ?? '' }
+  }
+
+  async #failed(error: unknown, text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+    this.broken = true
+    if (error instanceof pg.DatabaseError && error.code === PLAN_IS_OLD) {
+      this.#kept.forget()
+      // Inside a transaction it is too late: the whole of it is tried again.
+      if (!this.#inside) return this.ask(text, values)
     }
-  }
-
-  #hold(): void {
-    if (!this.#held) streamOf(this.#client).cork()
-    this.#held = true
-  }
-
-  #letGo(): void {
-    if (this.#held) streamOf(this.#client).uncork()
-    this.#held = false
-  }
-}
-
-const streamOf = (client: pg.PoolClient) => (client as unknown as { connection: { stream: Duplex } }).connection.stream
-
-async function query(client: pg.PoolClient, kept: KeptStatements, text: string, given: readonly unknown[]) {
-  const values = given as unknown[]
-  const name = values.length > 0 ? kept.nameOf(text) : undefined
-  try {
-    const answer: pg.QueryResult | pg.QueryResult[] = await client.query({ ...(name && { name }), text, values })
-    // Of several statements in one message the last one answers.
-    return (Array.isArray(answer) ? answer.at(-1) : answer) as pg.QueryResult
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError && error.code === PLAN_IS_OLD)) throw error
-    kept.forget()
-    // Inside a transaction it is too late: the whole of it is tried again.
-    return client.query(text, values).catch(() => Promise.reject(error))
+    const told = toldApart(error)
+    if (told !== error && told instanceof Error) this.#lost = told
+    // Where it was asked says more than where the answer was read.
+    if (error instanceof Error) Error.captureStackTrace(error)
+    throw told
   }
 }
 

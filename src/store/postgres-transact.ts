@@ -41,11 +41,10 @@ export async function transact<T>(lines: ConnectionPool, work: Work<T>, onCut?: 
     const value = await work(line.db, line).catch((error: unknown) => rollBack(line, error))
     // Heard before the commit is said: nobody could ask about a transaction without a number.
     const xid = await begun
-    const { command } = await line.ask('commit').catch((error: unknown) => {
+    await line.commit().catch((error: unknown) => {
       if (error instanceof StoreAway && xid) onCut?.({ xid, value })
-      throw error
+      return rollBack(line, error)
     })
-    if (command !== 'COMMIT') throw new Error(`a commit was answered with ${command}`)
     return value
   } finally {
     line.release()
@@ -54,6 +53,6 @@ export async function transact<T>(lines: ConnectionPool, work: Work<T>, onCut?: 
 
 async function rollBack(line: Line, error: unknown): Promise<never> {
   // On a connection that is lost the server does it.
-  await line.ask('rollback').catch(() => {})
+  await line.rollBack().catch(() => {})
   throw error
 }

@@ -1,0 +1,130 @@
+import pg from 'pg'
+
+export interface Statement {
+  text: string
+  values: unknown[]
+  /** Empty for one that does not come often. */
+  name: string
+}
+
+/** What a connection knows of the statements with a name. */
+export interface Parsed {
+  /** How to read what they answer with; null until that was told. Only the connection itself can tell when it changes. */
+  columns: Map<string, Columns | null>
+  /** Those of which nobody knows whether the server has parsed them. */
+  doubtful: Set<string>
+}
+
+/** In the order of the answer. */
+type Columns = { name: string; parse: (text: string) => unknown }[]
+
+/**
+ * Sends statements in one message and answers what the last of them did; what comes after one that fails is not done.
+ * The driver would take a question, a promise and a description of the columns for each, and the server would send
+ * every answer by itself.
+ */
+export function exchange(client: pg.PoolClient, statements: Statement[], parsed: Parsed): Promise<pg.QueryResult> {
+  return new Promise((resolve, reject) => {
+    client.query(new Exchange(statements, parsed, (error, answer) => (answer ? resolve(answer) : reject(error))))
+  })
+}
+
+type Callback = (error: Error | null | undefined, answer?: pg.QueryResult) => void
+
+/** A query of the driver that is several; its methods are called by the driver. */
+class Exchange extends pg.Query {
+  readonly #statements: Statement[]
+  readonly #parsed: Parsed
+  /** What was parsed for the first time. */
+  readonly #fresh: string[] = []
+  readonly #rows: unknown[] = []
+  readonly #last: string
+  #columns: Columns | null
+  #done = ''
+  /** The driver wraps it, to keep the time. */
+  declare callback: Callback
+
+  constructor(statements: Statement[], parsed: Parsed, callback: Callback) {
+    super('', callback)
+    this.#statements = statements
+    this.#parsed = parsed
+    this.#last = statements.at(-1)?.name ?? ''
+    this.#columns = parsed.columns.get(this.#last) ?? null
+  }
+
+  requiresPreparation(): boolean {
+    return true
+  }
+
+  prepare(wire: Wire): void {
+    let left = this.#statements.length
+    for (const { text, name, values } of this.#statements) {
+      this.#parse(wire, name, text)
+      wire.bind({ statement: name, values })
+      if (--left === 0 && !this.#columns) wire.describe(PORTAL)
+      wire.execute(null)
+    }
+    wire.sync()
+  }
+
+  #parse(wire: Wire, name: string, text: string): void {
+    const { columns, doubtful } = this.#parsed
+    if (columns.has(name)) return
+    if (doubtful.delete(name)) wire.close({ type: 'S', name })
+    wire.parse({ name, text })
+    if (name === '') return
+    columns.set(name, null)
+    this.#fresh.push(name)
+  }
+
+  handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
+    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, parse: pg.types.getTypeParser(dataTypeID, 'text') }))
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    const row: Record<string, unknown> = {}
+    let n = 0
+    for (const { name, parse } of this.#columns ?? []) {
+      const value = fields[n++]
+      row[name] = value == null ? null : parse(value)
+    }
+    this.#rows.push(row)
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    this.#done = text
+  }
+
+  handleReadyForQuery(): void {
+    // One that was not described has no columns to tell of.
+    if (this.#last !== '') this.#parsed.columns.set(this.#last, this.#columns ?? [])
+    const [command = '', ...counts] = this.#done.split(' ')
+    const rowCount = counts.length > 0 ? Number(counts.at(-1)) : null
+    this.callback(null, { command, rowCount, rows: this.#rows, oid: 0, fields: [] })
+  }
+
+  handleError(error: Error): void {
+    for (const name of this.#fresh) {
+      this.#parsed.columns.delete(name)
+      this.#parsed.doubtful.add(name)
+    }
+    this.callback(error)
+  }
+}
+
+const PORTAL = { type: 'P', name: '' }
+
+/** What a connection of the driver can say. */
+interface Wire {
+  parse(statement: { name: string; text: string }): void
+  bind(values: { statement: string; values: unknown[] }): void
+  describe(what: typeof PORTAL): void
+  execute(portal: null): void
+  close(what: { type: 'S'; name: string }): void
+  sync(): void
+}
+
+const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } }
+
+/** A value as it goes over the wire. */
+export const wireValue = (value: unknown): unknown => (typeof value === 'string' ? value : utils.prepareValue(value))
