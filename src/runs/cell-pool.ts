@@ -2,7 +2,7 @@ import { type CellKind, type CellMaker, type OpenCell, openCell } from './cells.
 
 /** A shared cell is replaced after so many runs, so that nothing that leaks adds up. */
 const MOST_RUNS = 20_000
-/** Parked runs hold a connection each; a cell may not run out of descriptors. */
+/** They share a cell's memory, and whatever ends the cell ends all of them. */
 const MOST_AT_ONCE = 200
 /** To start a process holds everybody up for some milliseconds: first the run that took a cell begins in it. */
 const RESTOCK_MS = 25
