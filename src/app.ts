@@ -13,7 +13,7 @@ import { reachOf } from './connections/addresses.ts'
 import { openVault } from './connections/vault.ts'
 import { Bells } from './ctx/bells.ts'
 import { newCounts } from './ctx/counts.ts'
-import { type Ctx, inTx } from './ctx/ctx.ts'
+import { type Ctx, inTx, nobody } from './ctx/ctx.ts'
 import { LiveRuns } from './ctx/live.ts'
 import { every, type Loop } from './ctx/loop.ts'
 import { Tails } from './ctx/tails.ts'
@@ -137,6 +137,7 @@ async function openContext(config: Config, world: World) {
     bells: new Bells(),
     tails: new Tails(),
     live: new LiveRuns(),
+    taker: { take: nobody },
     counts: newCounts(),
     wedges,
     vault: openVault(world),

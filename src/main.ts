@@ -78,6 +78,7 @@ async function rotateVault(oldKey: string) {
     { Tails },
     { LiveRuns },
     { newCounts },
+    { nobody },
   ] = await Promise.all([
     import('./connections/rotate.ts'),
     import('./connections/vault.ts'),
@@ -87,12 +88,19 @@ async function rotateVault(oldKey: string) {
     import('./ctx/tails.ts'),
     import('./ctx/live.ts'),
     import('./ctx/counts.ts'),
+    import('./ctx/ctx.ts'),
   ])
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
   const store = await openStore(config, (message, err) => world.log.warn({ err }, message))
   const wedges = { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] }
-  const memory = { bells: new Bells(), tails: new Tails(), live: new LiveRuns(), counts: newCounts() }
+  const memory = {
+    bells: new Bells(),
+    tails: new Tails(),
+    live: new LiveRuns(),
+    taker: { take: nobody },
+    counts: newCounts(),
+  }
   try {
     const vault = openVault(world)
     return await rotate(

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { openVault } from '../../src/connections/vault.ts'
 import { Bells } from '../../src/ctx/bells.ts'
 import { newCounts } from '../../src/ctx/counts.ts'
-import type { Ctx } from '../../src/ctx/ctx.ts'
+import { type Ctx, nobody } from '../../src/ctx/ctx.ts'
 import { LiveRuns } from '../../src/ctx/live.ts'
 import type { Scope } from '../../src/ctx/scope.ts'
 import { pooledRandom, systemWorld } from '../../src/ctx/system.ts'
@@ -56,6 +56,7 @@ async function openContext(dir: string): Promise<Ctx> {
     bells: new Bells(),
     tails: new Tails(),
     live: new LiveRuns(),
+    taker: { take: nobody },
     counts: newCounts(),
     vault: openVault(world),
   }

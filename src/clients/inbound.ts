@@ -4,7 +4,7 @@ import { notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import type { Channels, Tasks } from '../store/tables.ts'
+import type { Channels, QueuedTask } from '../store/tables.ts'
 import { planTask } from '../tasks/create.ts'
 import { lockChannel } from './channel-rows.ts'
 import { clientOfHandle, displayName } from './clients.ts'
@@ -47,7 +47,7 @@ export async function deliver(
 }
 
 /** The task that a message of the channel asks for; whom it is for is filled in where the message is received. */
-export function planFor(ctx: Ctx, channel: Channels): Promise<Tasks> {
+export function planFor(ctx: Ctx, channel: Channels): Promise<QueuedTask> {
   const { wedge, task_type, project_id } = channel
   return planTask(ctx, project_id, { wedge, task_type }, { channel_id: channel.id })
 }
@@ -62,7 +62,7 @@ async function take(
   tx: Tx,
   scope: ProjectScope,
   channel: Channels,
-  plan: Tasks,
+  plan: QueuedTask,
   { from, body, subject = null, external_id = null }: InboundMessage,
 ): Promise<Delivered> {
   const client = await clientOfHandle(tx, channel.project_id, from)

@@ -1,7 +1,7 @@
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import type { Messages, Tasks } from '../store/tables.ts'
+import type { Messages, QueuedTask } from '../store/tables.ts'
 import { queueTask } from '../tasks/create.ts'
 import { reaches } from './handles.ts'
 import { insertMessage, type Place } from './thread-rows.ts'
@@ -18,7 +18,7 @@ export async function receive(
   tx: Tx,
   actor: Actor,
   place: Place,
-  plan: Tasks,
+  plan: QueuedTask,
   { from, body, subject, external_id }: Received,
 ): Promise<Messages> {
   const message = messageAt(tx, place, {
@@ -31,7 +31,7 @@ export async function receive(
     external_id,
   })
   await insertMessage(tx.db, message)
-  const task: Tasks = {
+  const task: QueuedTask = {
     ...plan,
     client_id: place.client_id,
     thread_id: place.id,

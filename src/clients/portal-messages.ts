@@ -3,7 +3,7 @@ import { badRequest, conflict, Problem, tooLarge } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import type { Messages, Tasks, Threads } from '../store/tables.ts'
+import type { Messages, QueuedTask, Threads } from '../store/tables.ts'
 import { takeRateTurn } from '../tasks/admission.ts'
 import { findChannel } from './channel-rows.ts'
 import { findClient } from './client-rows.ts'
@@ -44,7 +44,7 @@ function refuseWrongLength(body: string): void {
 }
 
 /** Why a channel takes no messages is the founder's matter: the client learns only that it does not. */
-async function planOrRefuse(ctx: Ctx, thread: Threads): Promise<Tasks> {
+async function planOrRefuse(ctx: Ctx, thread: Threads): Promise<QueuedTask> {
   const channel = await findChannel(ctx.db, [thread.project_id], thread.channel_id)
   if (!channel) throw takesNone()
   return planFor(ctx, channel).catch((error: unknown) => {

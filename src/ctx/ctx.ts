@@ -1,6 +1,7 @@
 import type { WedgeShelf } from '../base/wedge.ts'
 import type { Config } from '../config/config.ts'
 import type { Db, Store } from '../store/store.ts'
+import type { QueuedTask } from '../store/tables.ts'
 import type { Bells } from './bells.ts'
 import type { Counts } from './counts.ts'
 import type { LiveRuns } from './live.ts'
@@ -20,6 +21,8 @@ export interface Ctx {
   tails: Tails
   /** The runs of this replica, with the handles that end them. */
   live: LiveRuns
+  /** The runner, while it works: begins tasks in the transaction that queues them. */
+  taker: { take: Taker }
   /** The wedges as they lie in the folder now. */
   wedges: WedgeShelf
   /** Seals and opens the secrets of connections. */
@@ -34,7 +37,15 @@ export interface Ctx {
 export interface Tx extends Ctx {
   ring(topic: string): void
   afterCommit(call: () => void): void
+  /** Called when all this came to nothing; with a `StoreAway`, when nobody can say whether it did. */
+  afterFailure(call: (error: unknown) => void): void
 }
+
+/** Whether the task begins with this transaction. Lower floors offer tasks through it and never call the runner. */
+export type Taker = (tx: Tx, task: QueuedTask) => Promise<boolean>
+
+/** Where no runner works, tasks wait in the queue. */
+export const nobody: Taker = async () => false
 
 /**
  * All or nothing; bells ring and frames fly only after the commit. The work awaits only the database. Works of one lane
@@ -60,11 +71,27 @@ async function commit<T>(
   if ('afterCommit' in ctx) throw new Error('a transaction was opened inside a transaction')
   let topics: string[] = []
   let calls: (() => void)[] = []
-  const result = await transact((db) => {
+  let failures: ((error: unknown) => void)[] = []
+  const fail = (error: unknown) => {
+    for (const call of failures) call(error)
+  }
+  const attempt = (db: Db) => {
     // The store may run the work again: only the attempt that commits is heard.
+    fail(null)
     topics = []
     calls = []
-    return work({ ...ctx, db, ring: (topic) => topics.push(topic), afterCommit: (call) => calls.push(call) })
+    failures = []
+    return work({
+      ...ctx,
+      db,
+      ring: (topic) => topics.push(topic),
+      afterCommit: (call) => calls.push(call),
+      afterFailure: (call) => failures.push(call),
+    })
+  }
+  const result = await transact(attempt).catch((error: unknown) => {
+    fail(error)
+    throw error
   })
   ctx.counts.commits++
   for (const call of calls) call()

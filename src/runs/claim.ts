@@ -1,6 +1,7 @@
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import { claimAs, nextQueuedProject, type QueuedTask, queuedUpTo } from './rows.ts'
+import type { QueuedTask } from '../store/tables.ts'
+import { claimAs, nextQueuedProject, queuedUpTo } from './rows.ts'
 
 /** A claimed task, and whether it runs already. */
 export interface Claimed {
@@ -48,6 +49,13 @@ export function claimTasks(
     return { tasks, turn: last }
   }
   return inTxAtLast(ctx, claimSome, signal)
+}
+
+/** Takes one that this transaction has queued, and begins it. */
+export async function claimNew(tx: Tx, task: QueuedTask, starter: Starter): Promise<Claimed> {
+  const claimed = await claim(tx, task, true)
+  await starter.begun(tx, [claimed.task])
+  return claimed
 }
 
 async function claim(tx: Tx, task: QueuedTask, begun: boolean): Promise<Claimed> {

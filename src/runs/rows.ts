@@ -1,7 +1,7 @@
 import { isPostgres } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
-import type { Projects, Replicas, Tasks } from '../store/tables.ts'
+import type { QueuedTask, Replicas, Tasks } from '../store/tables.ts'
 
 const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const
 
@@ -23,8 +23,6 @@ const firstQueued = (db: Db) =>
     .orderBy('project_id')
     .orderBy('id')
     .limit(1)
-
-export type QueuedTask = Tasks & Pick<Projects, 'tier'>
 
 /** The oldest queued tasks of a project, up to a number. */
 export const queuedUpTo = (limit: number) =>

@@ -12,6 +12,7 @@ import { CellPool } from './cell-pool.ts'
 import { type Claimed, claimTasks, type Starter } from './claim.ts'
 import { INTERRUPTED } from './leases.ts'
 import type { Run } from './run.ts'
+import { type Places, takerFor } from './take.ts'
 
 /** Queued work that no bell told of is found by looking. */
 const POLL_MS = 1_000
@@ -20,7 +21,7 @@ const DRAIN_MS = 10_000
 const LAST_MS = 3_000
 
 /** Takes tasks from the queue and carries them out, as many at a time as the deployment allows. */
-export class Runner implements Loop {
+export class Runner implements Loop, Places {
   readonly pool: CellPool
   readonly #ctx: Ctx
   readonly #place: Workplace
@@ -50,6 +51,7 @@ export class Runner implements Loop {
   }
 
   start(): void {
+    this.#ctx.taker.take = takerFor(this.#ctx, this.#starter, this, this.#stopping.signal)
     this.pool.warm(this.pool.custom ? 'custom' : 'harness')
     this.#unhear = this.#ctx.bells.on('tasks', () => this.#claim())
     this.#poll()
@@ -78,6 +80,16 @@ export class Runner implements Loop {
     return run && run.cellId !== '' && this.#doors.get(door) === run.cellId ? run : undefined
   }
 
+  isFree(): boolean {
+    return this.#emptied && this.#free() > 0 && !this.#stopping.signal.aborted
+  }
+
+  keep(coming: Promise<Claimed | null>): void {
+    this.#carry(coming)
+    // Whoever comes now has to wait in the queue, and is looked for when a place is free again.
+    if (this.#free() <= 0) this.#emptied = false
+  }
+
   #poll(): void {
     this.#claim()
     this.#cancelPoll = this.#ctx.world.clock.after(POLL_MS, () => this.#poll())
@@ -102,28 +114,32 @@ export class Runner implements Loop {
   }
 
   async #claimFree(): Promise<void> {
-    const free = this.#ctx.config.maxConcurrentTasks - this.#working()
+    const free = this.#free()
     if (free <= 0 || this.#stopping.signal.aborted) return
     this.#emptied = false
     try {
       const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free, this.#starter, this.#place.stopping)
       this.#turn = turn
       this.#emptied = tasks.length < free
-      for (const task of tasks) this.#carry(task)
+      for (const task of tasks) this.#carry(Promise.resolve(task))
     } catch (error) {
       this.#ctx.world.log.error({ err: error }, 'claim failed')
     }
   }
 
   /** A run that waits for a person leaves its place to another. */
-  #working(): number {
+  #free(): number {
     let waiting = 0
     for (const run of this.#runs) if (run.time.isWaiting) waiting++
-    return this.#carrying.size - waiting
+    return this.#ctx.config.maxConcurrentTasks - (this.#carrying.size - waiting)
   }
 
-  #carry(claimed: Claimed): void {
-    const carrying = carryOut(this.#place, claimed).finally(() => {
+  #carry(coming: Promise<Claimed | null>): void {
+    const carryOutWhatComes = async () => {
+      const claimed = await coming
+      if (claimed) await carryOut(this.#place, claimed)
+    }
+    const carrying = carryOutWhatComes().finally(() => {
       this.#carrying.delete(carrying)
       this.#claimMore()
     })

@@ -6,7 +6,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { notice } from '../events/notices.ts'
-import type { Schedules, Tasks } from '../store/tables.ts'
+import type { QueuedTask, Schedules, Tasks } from '../store/tables.ts'
 import { planTask, queueTask } from '../tasks/create.ts'
 import { nextRun } from './cadence.ts'
 import { cadenceOf, inputOf } from './record.ts'
@@ -63,7 +63,7 @@ async function fireSlot(ctx: Ctx, schedule: Schedules): Promise<boolean> {
   })
 }
 
-async function queue(tx: Tx, schedule: Schedules, task: Tasks): Promise<boolean> {
+async function queue(tx: Tx, schedule: Schedules, task: QueuedTask): Promise<boolean> {
   await noteFired(tx.db, { id: schedule.id, at: isoTime(tx.world.clock.now()), task_id: task.id })
   await queueTask(tx, task, actorOf(schedule))
   return true
@@ -80,7 +80,7 @@ async function fail(tx: Tx, schedule: Schedules, { message }: Problem): Promise<
 }
 
 /** The task of a schedule; on a case, it is for the case's client unless the schedule names one. */
-async function planFor(ctx: Ctx, schedule: Schedules): Promise<Tasks> {
+async function planFor(ctx: Ctx, schedule: Schedules): Promise<QueuedTask> {
   const found = schedule.case_id === null ? undefined : await caseRow(ctx.db, schedule.case_id)
   const request = { wedge: schedule.wedge, task_type: schedule.task_type, input: inputOf(schedule) }
   return planTask(ctx, schedule.project_id, request, {
@@ -91,7 +91,7 @@ async function planFor(ctx: Ctx, schedule: Schedules): Promise<Tasks> {
 }
 
 /** The task as planned, or why its case refuses it. */
-function openFor(tx: Tx, plan: Tasks): Promise<Tasks | Problem> {
+function openFor(tx: Tx, plan: QueuedTask): Promise<QueuedTask | Problem> {
   if (plan.case_id === null) return Promise.resolve(plan)
   return requireOpen(tx, plan.case_id).then(() => plan, problemOnly)
 }

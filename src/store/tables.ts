@@ -122,6 +122,9 @@ export interface Events {
   data: string
 }
 
+/** A task as the runner takes it: with what its project pays for. */
+export type QueuedTask = Tasks & Pick<Projects, 'tier'>
+
 export interface Artifacts {
   id: string
   project_id: string

@@ -7,8 +7,8 @@ import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { changed } from '../events/changes.ts'
 import { json, jsonObject } from '../http/judge.ts'
-import type { Tasks } from '../store/tables.ts'
-import { requireWedge } from '../wedges/enabled.ts'
+import type { QueuedTask, Tasks } from '../store/tables.ts'
+import { wedgeAndTier } from '../wedges/enabled.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { bindKey, type IdempotencyKey, takeRateTurn } from './admission.ts'
 import { clamp } from './clamp.ts'
@@ -77,8 +77,8 @@ export async function planTask(
   projectId: string,
   request: TaskRequest,
   origin: TaskOrigin = {},
-): Promise<Tasks> {
-  const wedge = await requireWedge(ctx, { projectId }, request.wedge)
+): Promise<QueuedTask> {
+  const { wedge, tier } = await wedgeAndTier(ctx, { projectId }, request.wedge)
   const taskType = requireTaskType(wedge, request.task_type)
   checkToolNames(request.tools ?? [])
   return {
@@ -108,14 +108,18 @@ export async function planTask(
     started_at: null,
     finished_at: null,
     log_pruned_at: null,
+    tier,
   }
 }
 
-/** Puts a planned task into the queue, with its audit line; some runner hears the bell after the commit. */
-export async function queueTask(tx: Tx, plan: Tasks, actor: Actor): Promise<void> {
+/**
+ * Puts a planned task into the queue, with its audit line. If this replica can begin it at once, it does so in the same
+ * transaction; else some runner hears the bell after the commit.
+ */
+export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise<void> {
   await insertTask(tx.db, plan)
-  tx.ring('tasks')
   changed(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
+  if (!(await tx.taker.take(tx, plan))) tx.ring('tasks')
   await audit(tx, plan.project_id, actor, 'task.created', plan.id, { wedge: plan.wedge, task_type: plan.task_type })
 }
 

@@ -2,16 +2,20 @@ import { badRequest, forbidden, notFound } from '../base/problem.ts'
 import type { Wedge } from '../base/wedge.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { enabledWedgesOf } from './rows.ts'
+import { allowedTo } from './rows.ts'
 
 type Writer = Pick<ProjectScope, 'projectId'>
 
 /** The wedge that a request's body names. May look into the folder, so it is called before a transaction. */
 export async function requireWedge(ctx: Ctx, scope: Writer, slug: string): Promise<Wedge> {
+  return (await wedgeAndTier(ctx, scope, slug)).wedge
+}
+
+/** The same, with the tier of models that the project may use. */
+export async function wedgeAndTier(ctx: Ctx, scope: Writer, slug: string): Promise<{ wedge: Wedge; tier: string }> {
   const wedge = await ctx.wedges.find(slug)
   if (!wedge) throw badRequest(`unknown wedge '${slug.slice(0, 100)}'`)
-  await requireEnabled(ctx, scope, slug)
-  return wedge
+  return { wedge, tier: await requireEnabled(ctx, scope, slug) }
 }
 
 /** The wedge that a path names. */
@@ -33,7 +37,8 @@ export function isEnabled(wedges: string[] | null, slug: string): boolean {
   return wedges === null || wedges.includes(slug)
 }
 
-async function requireEnabled(ctx: Ctx, scope: Writer, slug: string): Promise<void> {
-  if (isEnabled(await enabledWedgesOf(ctx.db, scope.projectId), slug)) return
-  throw forbidden(`wedge '${slug}' is not enabled for this project`)
+async function requireEnabled(ctx: Ctx, scope: Writer, slug: string): Promise<string> {
+  const { wedges, tier } = await allowedTo(ctx.db, scope.projectId)
+  if (!isEnabled(wedges, slug)) throw forbidden(`wedge '${slug}' is not enabled for this project`)
+  return tier
 }

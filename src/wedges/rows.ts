@@ -1,5 +1,6 @@
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
+import type { Projects } from '../store/tables.ts'
 
 /** Which wedges each of the projects may use; null: all. */
 export async function enabledWedges(db: Db, projectIds: readonly string[]): Promise<(string[] | null)[]> {
@@ -8,14 +9,14 @@ export async function enabledWedges(db: Db, projectIds: readonly string[]): Prom
   return rows.map(({ wedges }) => slugs(wedges))
 }
 
-/** The same for one project, on the way of every task. */
-export async function enabledWedgesOf(db: Db, projectId: string): Promise<string[] | null> {
-  const [row] = await projectWedges(db, { projectId })
-  return row ? slugs(row.wedges) : []
+/** What a project may use, on the way of every task: its wedges, all where there is no list, and its tier of models. */
+export async function allowedTo(db: Db, projectId: string): Promise<{ wedges: string[] | null; tier: string }> {
+  const [row] = await projectRow(db, { projectId })
+  return row ? { wedges: slugs(row.wedges), tier: row.tier } : { wedges: [], tier: '' }
 }
 
-const projectWedges = prepared<{ projectId: string }, { wedges: string | null }>((db, arg) =>
-  db.selectFrom('projects').select('wedges').where('id', '=', arg('projectId')),
+const projectRow = prepared<{ projectId: string }, Pick<Projects, 'wedges' | 'tier'>>((db, arg) =>
+  db.selectFrom('projects').select(['wedges', 'tier']).where('id', '=', arg('projectId')),
 )
 
 function slugs(wedges: string | null): string[] | null {

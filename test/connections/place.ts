@@ -12,7 +12,7 @@ import { settingOf } from '../../src/base/settings.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
 import { Bells } from '../../src/ctx/bells.ts'
 import { newCounts } from '../../src/ctx/counts.ts'
-import type { Ctx } from '../../src/ctx/ctx.ts'
+import { type Ctx, nobody } from '../../src/ctx/ctx.ts'
 import { LiveRuns } from '../../src/ctx/live.ts'
 import type { ProjectScope } from '../../src/ctx/scope.ts'
 import { systemWorld } from '../../src/ctx/system.ts'
@@ -70,6 +70,7 @@ export async function place({
     tails: new Tails(),
     counts: newCounts(),
     live: new LiveRuns(),
+    taker: { take: nobody },
     wedges: { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] },
     vault: vaultWith(Buffer.alloc(32, 1)),
     replica: 'r1',

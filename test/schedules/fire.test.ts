@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { openVault } from '../../src/connections/vault.ts'
 import { Bells } from '../../src/ctx/bells.ts'
 import { newCounts } from '../../src/ctx/counts.ts'
-import type { Ctx } from '../../src/ctx/ctx.ts'
+import { type Ctx, nobody } from '../../src/ctx/ctx.ts'
 import { LiveRuns } from '../../src/ctx/live.ts'
 import { pooledRandom } from '../../src/ctx/system.ts'
 import { Tails } from '../../src/ctx/tails.ts'
@@ -100,6 +100,7 @@ async function bareContext(store: Store, clock: Ctx['world']['clock']): Promise<
     tails: new Tails(),
     counts: newCounts(),
     live: new LiveRuns(),
+    taker: { take: nobody },
     wedges: shelf,
     vault: openVault(world),
     replica: 'rep_test',

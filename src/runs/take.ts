@@ -1,0 +1,51 @@
+import type { Ctx, Taker } from '../ctx/ctx.ts'
+import { sleep } from '../ctx/world.ts'
+import { StoreAway, untilBack } from '../store/away.ts'
+import { taskRow } from '../tasks/rows.ts'
+import { type Claimed, claimNew, type Starter } from './claim.ts'
+
+/** The places of a runner, as far as a task that is being queued is concerned. */
+export interface Places {
+  /** Whether one is free for which nobody waits. */
+  isFree(): boolean
+  /** Keeps one for a task that is on its way; null: it will not come. */
+  keep(coming: Promise<Claimed | null>): void
+}
+
+/**
+ * Begins tasks in the transaction that queues them: nobody has to look for them, and a short run has one flush to disk
+ * less to wait for.
+ */
+export function takerFor(ctx: Ctx, starter: Starter, places: Places, stopping: AbortSignal): Taker {
+  return async (tx, task) => {
+    if (!places.isFree() || !starter.canBegin(task)) return false
+    let claimed: Claimed | null = null
+    places.keep(
+      new Promise((resolve) => {
+        tx.afterCommit(() => resolve(claimed))
+        tx.afterFailure((error) =>
+          resolve(claimed && error instanceof StoreAway ? found(ctx, claimed, stopping) : null),
+        )
+      }),
+    )
+    claimed = await claimNew(tx, task, starter)
+    return true
+  }
+}
+
+const LOOKS = 3
+const LOOK_MS = 1_000
+
+/**
+ * The connection broke when the task was committed, so nobody knows whether it was. If it was, nobody else would carry
+ * it out; and the server may need a moment to notice.
+ */
+async function found(ctx: Ctx, { task }: Claimed, stopping: AbortSignal): Promise<Claimed | null> {
+  for (let look = 0; look < LOOKS && !stopping.aborted; look++) {
+    const row = await untilBack(() => taskRow(ctx.db, task.id), stopping).catch(() => undefined)
+    const isOurs = row?.replica === ctx.replica && row.epoch === task.epoch && row.status === 'running'
+    if (row) return isOurs ? { task, begun: true } : null
+    await sleep(ctx.world.clock, LOOK_MS)
+  }
+  return null
+}

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { type Ctx, inTx } from '../../src/ctx/ctx.ts'
+import { StoreAway } from '../../src/store/away.ts'
+import type { Store } from '../../src/store/store.ts'
+import { planTask, queueTask } from '../../src/tasks/create.ts'
+import { eachStore, testApp, type TestApp } from '../app.ts'
+import { eventually } from './agents.ts'
+
+const ACTOR = { kind: 'key', id: 'key_test' } as const
+const SAY = { wedge: 'echo', task_type: 'say', input: 'hi' }
+/** Two places: that the first task leaves one free shows the runner that nobody waits. */
+const TWO = { SVC_MAX_CONCURRENT_TASKS: '2', SVC_TASK_RATE_PER_MIN: '10000' }
+
+/** A service whose project has its cell, and nothing in the queue. */
+async function warmApp(store: 'sqlite' | 'postgres'): Promise<TestApp> {
+  const app = await testApp({ store, env: TWO })
+  await app.finished((await app.createTask()).id)
+  return app
+}
+
+/** Queues a task in a context of one's own; answers its id. */
+async function queue(app: TestApp, ctx: Ctx, then: () => void = () => {}): Promise<string> {
+  const projectId = (await app.call('GET', '/v1/projects')).body.data[0].id
+  const plan = await planTask(ctx, projectId, SAY)
+  const queued = inTx(ctx, async (tx) => {
+    await queueTask(tx, plan, ACTOR)
+    then()
+  })
+  await queued.catch(() => {})
+  return plan.id
+}
+
+/** The context with a store that says it is away when it is told to commit. */
+function cutting(ctx: Ctx, transact: (store: Store, work: Parameters<Store['transact']>[0]) => Promise<unknown>): Ctx {
+  const away: Store['transact'] = async (work) => {
+    await transact(ctx.store, work).catch(() => {})
+    throw new StoreAway(new Error('the connection broke'))
+  }
+  return { ...ctx, store: { ...ctx.store, transact: away } }
+}
+
+const rollBack = () => {
+  throw new Error('not this time')
+}
+
+eachStore((store) => {
+  test('a task whose cell is ready begins in the transaction that queues it: two commits for a short run', async () => {
+    const app = await warmApp(store)
+    const before = app.ctx.counts.commits
+    const created = await app.createTask({ input: 'hello' })
+    expect(created['status']).toBe('queued')
+    const done = await app.finished(created.id)
+    expect(done).toMatchObject({ status: 'succeeded', output: { said: 'hello' } })
+    expect(app.ctx.counts.commits - before).toBe(2)
+    const [first] = await app.events(created.id)
+    expect(first).toMatchObject({ id: '1', event: 'task.created' })
+  })
+
+  test('a task that comes to nothing gives its place back', async () => {
+    const app = await warmApp(store)
+    const lost = [await queue(app, app.ctx, rollBack), await queue(app, app.ctx, rollBack)]
+    for (const id of lost) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+    expect(await app.finished((await app.createTask()).id)).toMatchObject({ status: 'succeeded' })
+  })
+
+  test('a task that was committed when the connection broke is carried out', async () => {
+    const app = await warmApp(store)
+    const id = await queue(
+      app,
+      cutting(app.ctx, (own, work) => own.transact(work)),
+    )
+    expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: { said: 'hi' } })
+  })
+
+  test('one that was not gives its place back when that is known', async () => {
+    const app = await warmApp(store)
+    const failing = cutting(app.ctx, (own, work) => own.transact((db) => work(db).then(rollBack)))
+    const lost = [await queue(app, failing), await queue(app, failing)]
+    const next = await app.createTask()
+    await eventually(async () => {
+      await app.clock.advance(1_000)
+      return (await app.call('GET', `/v1/tasks/${next.id}`)).body.status === 'succeeded'
+    })
+    for (const id of lost) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+  })
+
+  test('tasks wait in the queue while no place is free, and all of them run', async () => {
+    const app = await warmApp(store)
+    const all = await Promise.all(Array.from({ length: 12 }, (_, n) => app.createTask({ input: n })))
+    for (const [n, { id }] of all.entries()) {
+      expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: { said: n } })
+    }
+  })
+})
