@@ -72,7 +72,7 @@ test(
     const running = await hanging(first)
     const { hold, halted, release } = await brake(place.database ?? '')
     await hold('artifacts')
-    const ending = await doing(first, [{ output: 'lost' }])
+    const ending = await doing(first, [{ output: 'last words' }])
     await halted(1)
     await hold('knowledge', 'access exclusive')
     const provisioning = await doing(first, [{ output: 'never' }])
@@ -91,13 +91,15 @@ test(
     expect(await Promise.all(refused)).toEqual(['gone', 'gone', 'gone'])
     await release()
     const second = await place.start({ SVC_DATA_DIR: 'second' })
-    const interrupted = [out, asked.id, deciding.id, rejecting.id, running, ending, provisioning]
+    const interrupted = [out, asked.id, deciding.id, rejecting.id, running, provisioning]
     const ended = await expectTruth(second, await place.rows(), {
-      tasks: [...interrupted, queued],
+      tasks: [...interrupted, ending, queued],
       decisions: [asked, deciding, rejecting].map(({ approval }) => [approval, 'expired']),
       received: place.outside.received,
     })
     for (const id of interrupted) expect(ended.get(id)).toMatchObject({ status: 'failed', error: INTERRUPTED })
+    // Its last words and their commit were one message that the server had: it does what it was told.
+    expect(ended.get(ending)).toMatchObject({ status: 'succeeded', output: 'last words' })
     expect(ended.get(queued)).toMatchObject({ status: 'succeeded', output: 'later' })
     expect((await second.call('GET', `/v1/tasks/${out}/actions`)).body.data).toMatchObject([{ outcome: 'unknown' }])
     expect(place.outside.received).toHaveLength(1)
