@@ -33,7 +33,8 @@ export async function groundingFor(db: Db, wedge: Wedge, projectId: string, task
   const taught = (await hasItems(db, where)).length > 0
   const rows = taught ? await groundingItems(db, { ...where, items: ITEMS_MOST + 1, cut: ITEM_MOST }) : []
   const authored = fitting(authoredFor(wedge, requireTaskType(wedge, task.task_type)), AUTHORED_MOST)
-  const live = fitting(ranked(rows.slice(0, ITEMS_MOST), wordsOf(task.input)), LIVE_MOST)
+  // The words of a large input are only worth finding where there is something to rank.
+  const live = fitting(taught ? ranked(rows.slice(0, ITEMS_MOST), wordsOf(task.input)) : [], LIVE_MOST)
   const cut = live.kept.filter(isCut)
   return {
     knowledge: [...authored.kept, ...live.kept.map(asText)],
