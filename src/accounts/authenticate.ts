@@ -48,6 +48,7 @@ async function keyScope(ctx: Ctx, token: string, wanted: Wanted): Promise<Scope>
     role: roleOf(key.role),
     orgId: key.org_id,
     projectIds: [key.project_id],
+    allowance: { wedges: key.wedges, tier: key.tier },
   }
 }
 

@@ -41,12 +41,13 @@ export async function deleteKey(db: Db, id: string): Promise<boolean> {
 
 export const keyByHash = prepared<
   { hash: string },
-  Pick<Keys, 'id' | 'role' | 'project_id' | 'last_used_at'> & Pick<Projects, 'org_id' | 'slug'>
+  Pick<Keys, 'id' | 'role' | 'project_id' | 'last_used_at'> & Pick<Projects, 'org_id' | 'slug' | 'wedges' | 'tier'>
 >((db, arg) =>
   db
     .selectFrom('keys')
     .innerJoin('projects', 'projects.id', 'keys.project_id')
-    .select(['keys.id', 'keys.role', 'keys.project_id', 'keys.last_used_at', 'projects.org_id', 'projects.slug'])
+    .select(['keys.id', 'keys.role', 'keys.project_id', 'keys.last_used_at'])
+    .select(['projects.org_id', 'projects.slug', 'projects.wedges', 'projects.tier'])
     .where('keys.hash', '=', arg('hash')),
 )
 

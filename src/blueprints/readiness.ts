@@ -6,7 +6,7 @@ import { withSecret } from '../connections/secrets.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { jsonObject } from '../http/judge.ts'
 import { isEnabled } from '../wedges/enabled.ts'
-import { allowedTo } from '../wedges/rows.ts'
+import { allowanceOf, slugs } from '../wedges/rows.ts'
 import type { Blueprint } from './blueprint.ts'
 import { findInstall, schedulesNamed } from './rows.ts'
 
@@ -44,7 +44,7 @@ async function wedgeItem(ctx: Ctx, projectId: string, { wedge }: Blueprint): Pro
     // No call can place a folder.
     return open('wedge', wedge, problem ?? `there is no wedge '${wedge}' in the wedges folder`, null)
   }
-  const { wedges: enabled } = await allowedTo(ctx.db, projectId)
+  const enabled = slugs((await allowanceOf(ctx.db, projectId)).wedges)
   if (isEnabled(enabled, wedge)) return done('wedge', wedge, 'the wedge is enabled')
   const body = { wedges: [...(enabled ?? []), wedge] }
   const fix: Fix = { method: 'PUT', path: `/v1/projects/${projectId}`, body }

@@ -14,7 +14,7 @@ export async function retry(ctx: Ctx, over: Tasks, actor: Actor): Promise<Tasks>
   const { client_id, thread_id, channel_id, case_id } = over
   const request = { wedge, task_type, input, actor: asked, constraints, tools, output_schema }
   const origin = { client_id, thread_id, channel_id, case_id, retry_of: over.id }
-  const plan = await planTask(ctx, over.project_id, request, origin)
+  const plan = await planTask(ctx, { projectId: over.project_id }, request, origin)
   return inTx(ctx, async (tx) => {
     if (case_id !== null) await requireOpen(tx, case_id)
     await queueTask(tx, plan, actor)

@@ -17,7 +17,7 @@ export async function spawnTask(
   actor: Actor,
 ): Promise<Tasks> {
   const origin = { case_id: found.id, client_id: found.client_id }
-  const plan = await planTask(ctx, found.project_id, { ...input, wedge: found.wedge }, origin)
+  const plan = await planTask(ctx, { projectId: found.project_id }, { ...input, wedge: found.wedge }, origin)
   return inTx(ctx, async (tx) => {
     await requireOpen(tx, found.id)
     await queueTask(tx, plan, actor)

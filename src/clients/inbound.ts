@@ -49,7 +49,7 @@ export async function deliver(
 /** The task that a message of the channel asks for; whom it is for is filled in where the message is received. */
 export function planFor(ctx: Ctx, channel: Channels): Promise<QueuedTask> {
   const { wedge, task_type, project_id } = channel
-  return planTask(ctx, project_id, { wedge, task_type }, { channel_id: channel.id })
+  return planTask(ctx, { projectId: project_id }, { wedge, task_type }, { channel_id: channel.id })
 }
 
 async function earlierDelivery({ db }: Pick<Ctx, 'db'>, channel: Channels, { external_id }: InboundMessage) {

@@ -5,6 +5,14 @@ export interface Scope {
   orgId: string
   /** One for a key; all of the organisation for a member, unless `X-SVC-Project` narrowed it. Never empty of meaning: an id outside of it does not exist. */
   projectIds: readonly string[]
+  /** Of a key's one project, as it was read with the key; whoever does not find it here has to ask. */
+  allowance?: Allowance
+}
+
+/** What a project may use: its wedges as a list in JSON, all of them where there is none, and its tier of models. */
+export interface Allowance {
+  wedges: string | null
+  tier: string
 }
 
 /** A write happens in exactly one project. */

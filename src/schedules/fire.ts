@@ -83,7 +83,7 @@ async function fail(tx: Tx, schedule: Schedules, { message }: Problem): Promise<
 async function planFor(ctx: Ctx, schedule: Schedules): Promise<QueuedTask> {
   const found = schedule.case_id === null ? undefined : await caseRow(ctx.db, schedule.case_id)
   const request = { wedge: schedule.wedge, task_type: schedule.task_type, input: inputOf(schedule) }
-  return planTask(ctx, schedule.project_id, request, {
+  return planTask(ctx, { projectId: schedule.project_id }, request, {
     schedule_id: schedule.id,
     case_id: schedule.case_id,
     client_id: schedule.client_id ?? found?.client_id ?? null,

@@ -58,7 +58,7 @@ export async function createTask(
   request: TaskRequest,
   key: IdempotencyKey | null,
 ): Promise<{ task: Tasks; replayed: boolean }> {
-  const plan = await planTask(ctx, scope.projectId, request)
+  const plan = await planTask(ctx, scope, request)
   const create = async (tx: Tx) => {
     const bound = key ? await bindKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await existing(tx, bound), replayed: true }
@@ -74,16 +74,16 @@ export async function createTask(
 /** Checks a request and clamps it. Writes nothing: 400 for what is not known, 403 for a wedge that is not enabled. */
 export async function planTask(
   ctx: Ctx,
-  projectId: string,
+  scope: Pick<ProjectScope, 'projectId' | 'allowance'>,
   request: TaskRequest,
   origin: TaskOrigin = {},
 ): Promise<QueuedTask> {
-  const { wedge, tier } = await wedgeAndTier(ctx, { projectId }, request.wedge)
+  const { wedge, tier } = await wedgeAndTier(ctx, scope, request.wedge)
   const taskType = requireTaskType(wedge, request.task_type)
   checkToolNames(request.tools ?? [])
   return {
     id: ctx.world.newId('task'),
-    project_id: projectId,
+    project_id: scope.projectId,
     wedge: wedge.slug,
     task_type: request.task_type,
     status: 'queued',

@@ -2,9 +2,9 @@ import { badRequest, forbidden, notFound } from '../base/problem.ts'
 import type { Wedge } from '../base/wedge.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { allowedTo } from './rows.ts'
+import { allowanceOf, slugs } from './rows.ts'
 
-type Writer = Pick<ProjectScope, 'projectId'>
+type Writer = Pick<ProjectScope, 'projectId' | 'allowance'>
 
 /** The wedge that a request's body names. May look into the folder, so it is called before a transaction. */
 export async function requireWedge(ctx: Ctx, scope: Writer, slug: string): Promise<Wedge> {
@@ -38,7 +38,7 @@ export function isEnabled(wedges: string[] | null, slug: string): boolean {
 }
 
 async function requireEnabled(ctx: Ctx, scope: Writer, slug: string): Promise<string> {
-  const { wedges, tier } = await allowedTo(ctx.db, scope.projectId)
-  if (!isEnabled(wedges, slug)) throw forbidden(`wedge '${slug}' is not enabled for this project`)
+  const { wedges, tier } = scope.allowance ?? (await allowanceOf(ctx.db, scope.projectId))
+  if (!isEnabled(slugs(wedges), slug)) throw forbidden(`wedge '${slug}' is not enabled for this project`)
   return tier
 }

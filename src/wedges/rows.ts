@@ -1,6 +1,6 @@
+import type { Allowance } from '../ctx/scope.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
-import type { Projects } from '../store/tables.ts'
 
 /** Which wedges each of the projects may use; null: all. */
 export async function enabledWedges(db: Db, projectIds: readonly string[]): Promise<(string[] | null)[]> {
@@ -9,16 +9,17 @@ export async function enabledWedges(db: Db, projectIds: readonly string[]): Prom
   return rows.map(({ wedges }) => slugs(wedges))
 }
 
-/** What a project may use, on the way of every task: its wedges, all where there is no list, and its tier of models. */
-export async function allowedTo(db: Db, projectId: string): Promise<{ wedges: string[] | null; tier: string }> {
+/** What one project may use, on the way of every task; one that is gone may use nothing. */
+export async function allowanceOf(db: Db, projectId: string): Promise<Allowance> {
   const [row] = await projectRow(db, { projectId })
-  return row ? { wedges: slugs(row.wedges), tier: row.tier } : { wedges: [], tier: '' }
+  return row ?? { wedges: '[]', tier: '' }
 }
 
-const projectRow = prepared<{ projectId: string }, Pick<Projects, 'wedges' | 'tier'>>((db, arg) =>
+const projectRow = prepared<{ projectId: string }, Allowance>((db, arg) =>
   db.selectFrom('projects').select(['wedges', 'tier']).where('id', '=', arg('projectId')),
 )
 
-function slugs(wedges: string | null): string[] | null {
+/** The list of wedges as it is stored; null: all. */
+export function slugs(wedges: string | null): string[] | null {
   return wedges === null ? null : JSON.parse(wedges)
 }

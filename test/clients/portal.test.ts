@@ -179,7 +179,7 @@ const EVENTS: NewEvent[] = [
 /** A task that seems to run here: its log is written by the test. */
 async function runningTask(front: Front, clientId: string): Promise<string> {
   const request = { wedge: 'desk', task_type: 'triage' }
-  const plan = await planTask(front.ctx, await projectOf(front), request, { client_id: clientId })
+  const plan = await planTask(front.ctx, { projectId: await projectOf(front) }, request, { client_id: clientId })
   await inTx(front.ctx, async (tx) => {
     await insertTask(tx.db, { ...plan, status: 'running' })
     await tx.db.updateTable('tasks').set({ started_at: plan.created_at }).where('id', '=', plan.id).execute()

@@ -111,7 +111,12 @@ async function strangeIds(app: Estate): Promise<Record<string, string[]>> {
 
 async function runningTask(app: Estate): Promise<string> {
   const { projects = '', clients = null } = app.near.ids
-  const plan = await planTask(app.ctx, projects, { wedge: 'desk', task_type: 'triage' }, { client_id: clients })
+  const plan = await planTask(
+    app.ctx,
+    { projectId: projects },
+    { wedge: 'desk', task_type: 'triage' },
+    { client_id: clients },
+  )
   await inTx(app.ctx, async (tx) => {
     await insertTask(tx.db, { ...plan, status: 'running' })
     await tx.db.updateTable('tasks').set({ started_at: plan.created_at }).where('id', '=', plan.id).execute()

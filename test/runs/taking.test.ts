@@ -21,7 +21,7 @@ async function warmApp(store: 'sqlite' | 'postgres'): Promise<TestApp> {
 /** Queues a task in a context of one's own; answers its id. */
 async function queue(app: TestApp, ctx: Ctx, then: () => void = () => {}): Promise<string> {
   const projectId = (await app.call('GET', '/v1/projects')).body.data[0].id
-  const plan = await planTask(ctx, projectId, SAY)
+  const plan = await planTask(ctx, { projectId }, SAY)
   const queued = inTx(ctx, async (tx) => {
     await queueTask(tx, plan, ACTOR)
     then()
