@@ -84,7 +84,9 @@ export class Runner implements Loop, Places {
     return this.#emptied && this.#free() > 0 && !this.#stopping.signal.aborted
   }
 
-  keep(coming: Promise<Claimed | null>): void {
+  keep(projectId: string, coming: Promise<Claimed | null>): void {
+    // It was this project's turn: among those who will wait, others come first.
+    this.#turn = projectId
     this.#carry(coming)
     // Whoever comes now has to wait in the queue, and is looked for when a place is free again.
     if (this.#free() <= 0) this.#emptied = false

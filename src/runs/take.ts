@@ -8,8 +8,8 @@ import { type Claimed, claimNew, type Starter } from './claim.ts'
 export interface Places {
   /** Whether one is free for which nobody waits. */
   isFree(): boolean
-  /** Keeps one for a task that is on its way; null: it will not come. */
-  keep(coming: Promise<Claimed | null>): void
+  /** Keeps one for a task of the project that is on its way; null: it will not come. */
+  keep(projectId: string, coming: Promise<Claimed | null>): void
 }
 
 /**
@@ -21,6 +21,7 @@ export function takerFor(ctx: Ctx, starter: Starter, places: Places, stopping: A
     if (!places.isFree() || !starter.canBegin(task)) return false
     let claimed: Claimed | null = null
     places.keep(
+      task.project_id,
       new Promise((resolve) => {
         tx.afterCommit(() => resolve(claimed))
         tx.afterFailure((error) =>
