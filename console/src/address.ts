@@ -1,3 +1,23 @@
+import type { ApprovalStatus, TaskStatus } from './api/types.ts'
+
+/** What stands in the addresses of pages. */
+export interface ApprovalsSearch {
+  status?: ApprovalStatus
+  id?: string
+}
+
+export interface TasksSearch {
+  status?: TaskStatus
+  wedge?: string
+  client_id?: string
+  case_id?: string
+}
+
+/** The sides of a page that has more than one. */
+export type TaskView = 'timeline' | 'trace' | 'effects' | 'output' | 'input' | 'events'
+export type WedgeView = 'about' | 'knowledge' | 'intake' | 'policy' | 'manifest'
+export type SettingsView = 'keys' | 'members' | 'projects' | 'service'
+
 /** The router reads JSON in an address as what it means; a filter is passed on as it was written. */
 export function whereOf({ where }: Record<string, unknown>): { where?: string } {
   return typeof where === 'object' && where !== null ? { where: JSON.stringify(where) } : text('where', { where })

@@ -7,11 +7,20 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { QueryClient } from '@tanstack/react-query'
-import { one, text, whereOf } from './address.ts'
+import {
+  type ApprovalsSearch,
+  one,
+  type SettingsView,
+  type TasksSearch,
+  type TaskView,
+  text,
+  type WedgeView,
+  whereOf,
+} from './address.ts'
 import * as credential from './api/credential.ts'
 import type { RecordFilter } from './api/history.ts'
 import { sessionQuery } from './api/queries.ts'
-import { type ApprovalStatus, TASK_STATUSES, type TaskStatus } from './api/types.ts'
+import { type ApprovalStatus, TASK_STATUSES } from './api/types.ts'
 import { Broken, NoPage } from './shell/broken.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -45,11 +54,6 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./pages/home/home.tsx'), 'Home'),
 })
 
-export interface ApprovalsSearch {
-  status?: ApprovalStatus
-  id?: string
-}
-
 const APPROVAL_STATUSES: ApprovalStatus[] = ['pending', 'auto_approved', 'approved', 'rejected', 'expired']
 
 const approvals = createRoute({
@@ -61,13 +65,6 @@ const approvals = createRoute({
   }),
   component: lazyRouteComponent(() => import('./pages/approvals/inbox.tsx'), 'Inbox'),
 })
-
-export interface TasksSearch {
-  status?: TaskStatus
-  wedge?: string
-  client_id?: string
-  case_id?: string
-}
 
 const tasks = createRoute({
   getParentRoute: () => shell,
@@ -81,7 +78,6 @@ const tasks = createRoute({
   component: lazyRouteComponent(() => import('./pages/tasks/list.tsx'), 'TaskList'),
 })
 
-export type TaskView = 'timeline' | 'trace' | 'effects' | 'output' | 'input' | 'events'
 const TASK_VIEWS: TaskView[] = ['timeline', 'trace', 'effects', 'output', 'input', 'events']
 
 const task = createRoute({
@@ -118,7 +114,6 @@ const wedges = createRoute({
   component: lazyRouteComponent(() => import('./pages/wedges/list.tsx'), 'WedgeList'),
 })
 
-export type WedgeView = 'about' | 'knowledge' | 'intake' | 'policy' | 'manifest'
 const WEDGE_VIEWS: WedgeView[] = ['about', 'knowledge', 'intake', 'policy', 'manifest']
 
 const wedge = createRoute({
@@ -156,7 +151,6 @@ const cases = createRoute({
   component: lazyRouteComponent(() => import('./pages/cases/board.tsx'), 'Board'),
 })
 
-export type SettingsView = 'keys' | 'members' | 'projects' | 'service'
 const SETTINGS_VIEWS: SettingsView[] = ['keys', 'members', 'projects', 'service']
 
 const settings = createRoute({

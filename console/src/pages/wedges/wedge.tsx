@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type WedgeDetail, intakeQuery, wedgeQuery } from '../../api/setup.ts'
-import type { WedgeView } from '../../router.tsx'
+import type { WedgeView } from '../../address.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Failure } from '../../ui/empty.tsx'
 import { humanize, JsonView } from '../../ui/json.tsx'
