@@ -70,7 +70,7 @@ describe('the doors in and out', () => {
     expect(await page.locator('[data-once]').textContent()).not.toBe(secret)
     await page.getByRole('button', { name: 'I have it' }).click()
     await page.getByText(/^The secret before the last one signs too until/).waitFor()
-    await page.getByLabel('On', { exact: true }).uncheck()
+    await page.getByLabel('On', { exact: true }).click()
     await page.getByRole('list', { name: 'Webhooks' }).getByText('off', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByText('Nobody is told yet').waitFor()
