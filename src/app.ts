@@ -11,12 +11,9 @@ import { sweepPortal } from './clients/portal-session.ts'
 import type { Config } from './config/config.ts'
 import { reachOf } from './connections/addresses.ts'
 import { openVault } from './connections/vault.ts'
-import { Bells } from './ctx/bells.ts'
-import { newCounts } from './ctx/counts.ts'
-import { type Ctx, inTx, nobody } from './ctx/ctx.ts'
-import { LiveRuns } from './ctx/live.ts'
+import { type Ctx, inTx } from './ctx/ctx.ts'
 import { every, type Loop } from './ctx/loop.ts'
-import { Tails } from './ctx/tails.ts'
+import { newMemory } from './ctx/memory.ts'
 import { isoTime, type World } from './ctx/world.ts'
 import { catchUp, catchUpAll } from './events/follow.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox.ts'
@@ -134,11 +131,7 @@ async function openContext(config: Config, world: World) {
     store,
     db: store.db,
     world,
-    bells: new Bells(),
-    tails: new Tails(),
-    live: new LiveRuns(),
-    taker: { take: nobody },
-    counts: newCounts(),
+    ...newMemory(),
     wedges,
     vault: openVault(world),
     replica: `rep_${Buffer.from(world.random(9)).toString('base64url')}`,

@@ -69,42 +69,21 @@ async function holdData(config: Config): Promise<() => void> {
 }
 
 async function rotateVault(oldKey: string) {
-  const [
-    { rotateVault: rotate },
-    { openVault },
-    { openStore },
-    { systemWorld },
-    { Bells },
-    { Tails },
-    { LiveRuns },
-    { newCounts },
-    { nobody },
-  ] = await Promise.all([
+  const [{ rotateVault: rotate }, { openVault }, { openStore }, { systemWorld }, { newMemory }] = await Promise.all([
     import('./connections/rotate.ts'),
     import('./connections/vault.ts'),
     import('./store/open.ts'),
     import('./ctx/system.ts'),
-    import('./ctx/bells.ts'),
-    import('./ctx/tails.ts'),
-    import('./ctx/live.ts'),
-    import('./ctx/counts.ts'),
-    import('./ctx/ctx.ts'),
+    import('./ctx/memory.ts'),
   ])
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
   const store = await openStore(config, (message, err) => world.log.warn({ err }, message))
   const wedges = { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] }
-  const memory = {
-    bells: new Bells(),
-    tails: new Tails(),
-    live: new LiveRuns(),
-    taker: { take: nobody },
-    counts: newCounts(),
-  }
   try {
     const vault = openVault(world)
     return await rotate(
-      { config, store, db: store.db, world, ...memory, wedges, vault, replica: 'vault rotate' },
+      { config, store, db: store.db, world, ...newMemory(), wedges, vault, replica: 'vault rotate' },
       oldKey,
     )
   } finally {

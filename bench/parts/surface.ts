@@ -7,13 +7,10 @@ import { entryHash, GENESIS } from '../../src/base/audit-chain.ts'
 import { makeId } from '../../src/base/ids.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { openVault } from '../../src/connections/vault.ts'
-import { Bells } from '../../src/ctx/bells.ts'
-import { newCounts } from '../../src/ctx/counts.ts'
-import { type Ctx, nobody } from '../../src/ctx/ctx.ts'
-import { LiveRuns } from '../../src/ctx/live.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { newMemory } from '../../src/ctx/memory.ts'
 import type { Scope } from '../../src/ctx/scope.ts'
 import { pooledRandom, systemWorld } from '../../src/ctx/system.ts'
-import { Tails } from '../../src/ctx/tails.ts'
 import type { Route } from '../../src/http/route.ts'
 import { getRecords } from '../../src/records/routes.ts'
 import { putRecord } from '../../src/records/upsert.ts'
@@ -52,14 +49,7 @@ async function openContext(dir: string): Promise<Ctx> {
   const store = await openSqlite(dir, 'normal')
   const world = systemWorld('silent')
   const wedges = { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] }
-  const memory = {
-    bells: new Bells(),
-    tails: new Tails(),
-    live: new LiveRuns(),
-    taker: { take: nobody },
-    counts: newCounts(),
-    vault: openVault(world),
-  }
+  const memory = { ...newMemory(), vault: openVault(world) }
   return { config: loadConfig({}, dir), store, db: store.db, world, wedges, ...memory, replica: 'bench' }
 }
 

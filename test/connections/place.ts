@@ -10,13 +10,10 @@ import type { Connection } from '../../src/connections/rows.ts'
 import { vaultWith } from '../../src/connections/vault.ts'
 import { settingOf } from '../../src/base/settings.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
-import { Bells } from '../../src/ctx/bells.ts'
-import { newCounts } from '../../src/ctx/counts.ts'
-import { type Ctx, nobody } from '../../src/ctx/ctx.ts'
-import { LiveRuns } from '../../src/ctx/live.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { newMemory } from '../../src/ctx/memory.ts'
 import type { ProjectScope } from '../../src/ctx/scope.ts'
 import { systemWorld } from '../../src/ctx/system.ts'
-import { Tails } from '../../src/ctx/tails.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { openStore } from '../../src/store/open.ts'
 import { dropDatabase } from '../postgres.ts'
@@ -66,11 +63,7 @@ export async function place({
     store: opened,
     db: opened.db,
     world,
-    bells: new Bells(),
-    tails: new Tails(),
-    counts: newCounts(),
-    live: new LiveRuns(),
-    taker: { take: nobody },
+    ...newMemory(),
     wedges: { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] },
     vault: vaultWith(Buffer.alloc(32, 1)),
     replica: 'r1',

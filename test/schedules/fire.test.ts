@@ -5,12 +5,9 @@ import { makeId } from '../../src/base/ids.ts'
 import { Manifest, type Wedge, type WedgeShelf } from '../../src/base/wedge.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { openVault } from '../../src/connections/vault.ts'
-import { Bells } from '../../src/ctx/bells.ts'
-import { newCounts } from '../../src/ctx/counts.ts'
-import { type Ctx, nobody } from '../../src/ctx/ctx.ts'
-import { LiveRuns } from '../../src/ctx/live.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { newMemory } from '../../src/ctx/memory.ts'
 import { pooledRandom } from '../../src/ctx/system.ts'
-import { Tails } from '../../src/ctx/tails.ts'
 import { type Cadence, nextRun } from '../../src/schedules/cadence.ts'
 import { fireDueSchedules } from '../../src/schedules/fire.ts'
 import { planSchedule } from '../../src/schedules/plan.ts'
@@ -96,11 +93,7 @@ async function bareContext(store: Store, clock: Ctx['world']['clock']): Promise<
     store,
     db: store.db,
     world,
-    bells: new Bells(),
-    tails: new Tails(),
-    counts: newCounts(),
-    live: new LiveRuns(),
-    taker: { take: nobody },
+    ...newMemory(),
     wedges: shelf,
     vault: openVault(world),
     replica: 'rep_test',
