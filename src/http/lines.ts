@@ -9,7 +9,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { countAnswer, countFor, whileStreaming } from './count-answers.ts'
 import { judgeQuery, judgeValue } from './judge.ts'
 import { problemOf } from './problem-of.ts'
-import { Answer, type Heading, type Params, type Route, StreamAnswer } from './route.ts'
+import { Answer, type Heading, LONGEST_PARAM, type Params, type Route, StreamAnswer } from './route.ts'
 
 /** Who waits for the answer to a question. */
 export interface Asker {
@@ -88,8 +88,6 @@ function placeOf<ScopeT>(ctx: Ctx, route: Route<ScopeT, Heading>): Place<ScopeT>
 function placeAt<ScopeT>(places: Place<ScopeT>[], method: string, path: string): Place<ScopeT> | undefined {
   return places.find(({ route, pattern }) => route.method === method && pattern.test(path))
 }
-
-const LONGEST_PARAM = 512
 
 function paramsOf({ pattern, names }: Pick<Place<unknown>, 'pattern' | 'names'>, path: string): Params {
   const [, ...values] = pattern.exec(path) ?? []

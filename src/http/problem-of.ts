@@ -1,4 +1,4 @@
-import { badRequest, Problem } from '../base/problem.ts'
+import { badRequest, Problem, tooLarge } from '../base/problem.ts'
 import { StoreAway } from '../store/away.ts'
 
 /** What the caller is told of an error: a store that is away and Fastify's own refusals in our words; else null. */
@@ -9,7 +9,7 @@ export function problemOf(error: unknown): Problem | null {
 }
 
 function refusalOf({ code, statusCode = 0, message }: Error & { code?: string; statusCode?: number }): Problem | null {
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem(413, 'body is larger than 1 MiB')
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge('body is larger than 1 MiB')
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem(415, 'content type must be application/json')
   if (code === 'FST_ERR_BAD_URL') return badRequest('path is not valid')
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new Problem(414, 'path is too long')

@@ -27,6 +27,9 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   run(ask: RawAsk<ScopeT, Request>): Promise<unknown>
 }
 
+/** Of one parameter of a path, as it stands in the path. */
+export const LONGEST_PARAM = 512
+
 export type Answers = Record<number, z.ZodType | string>
 
 /** What a handler gets. `subject` is what `find` found. */

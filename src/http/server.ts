@@ -13,7 +13,7 @@ import { answerUnreadable } from './client-error.ts'
 import { countAnswer, countFor, countTime, whileStreaming } from './count-answers.ts'
 import { judgeBody, judgeQuery } from './judge.ts'
 import { problemOf } from './problem-of.ts'
-import { Answer, type Answers, type Route, StreamAnswer } from './route.ts'
+import { Answer, type Answers, LONGEST_PARAM, type Route, StreamAnswer } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,7 +35,7 @@ export function httpServer(ctx: Ctx): FastifyInstance {
     forceCloseConnections: true,
     // Node would refuse a missing host without a body; we say it in our own shape.
     http: { headersTimeout: 10_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
-    routerOptions: { maxParamLength: 512, caseSensitive: true },
+    routerOptions: { maxParamLength: LONGEST_PARAM, caseSensitive: true },
     logger: false,
     genReqId: () => Buffer.from(ctx.world.random(9)).toString('base64url'),
     clientErrorHandler: answerUnreadable,

@@ -1,4 +1,4 @@
-import { Problem, tooMany } from '../base/problem.ts'
+import { type Problem, tooLarge, tooMany } from '../base/problem.ts'
 import type { PlaneAsk } from '../base/protocol.ts'
 import { BODY_LIMIT } from '../http/server.ts'
 import { type Asker, type LineDoor, refusal } from '../http/lines.ts'
@@ -26,6 +26,6 @@ export function answering(door: LineDoor<Run>, run: Run, cell: OpenCell): (ask: 
 }
 
 function refusalOf(open: number, length: number): Problem | null {
-  if (length > BODY_LIMIT) return new Problem(413, 'body is larger than 1 MiB')
+  if (length > BODY_LIMIT) return tooLarge('body is larger than 1 MiB')
   return open < MOST_AT_ONCE ? null : tooMany('too many questions at once', 1)
 }

@@ -94,10 +94,12 @@ function listener({ ctx, door, run, cell, log, artifacts, end }: Conversation): 
       } else if (heard.kind === 'artifact') {
         said.files += heard.artifact.size
         if (artifacts.length < MOST_ARTIFACTS && said.files <= MOST_ARTIFACT_BYTES) artifacts.push(heard.artifact)
-      } else if (heard.kind === 'ask') {
+      } else if (heard.kind === 'ask' && cell.kind !== 'custom') {
         answer(heard.ask, length)
-      } else if (heard.kind === 'refused') {
-        ctx.world.log.warn({ task: run.taskId, why: heard.why }, 'agent line refused')
+      } else if (heard.kind === 'ask' || heard.kind === 'refused') {
+        // A program of somebody's own would not hear the answer: it asks over its socket.
+        const why = heard.kind === 'ask' ? 'a question that belongs on the socket' : heard.why
+        ctx.world.log.warn({ task: run.taskId, why }, 'agent line refused')
       } else {
         end(heard)
       }

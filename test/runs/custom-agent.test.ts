@@ -127,6 +127,19 @@ describe('an agent that lies', () => {
     expect(refused).toHaveLength(14)
   })
 
+  test('asks over its socket: a question among its lines is refused, and nothing comes of it', async () => {
+    const { task } = await played(
+      app(),
+      `const { task_token: token } = brief.service
+       say({ ask: 1, token, method: 'POST', path: '/v1/internal/records/notes/by-line', body: { value: 1 } })
+       const { status } = await ask('GET', '/v1/internal/records/notes/by-line', undefined, token)
+       say({ output: status })`,
+    )
+    expect(task.output).toBe(404)
+    const refused = loggedLines(app(), 'agent line refused').filter((line) => line.task === task.id)
+    expect(refused).toMatchObject([{ why: 'a question that belongs on the socket' }])
+  })
+
   test('cannot speak for another run, nor twice, nor after its output', async () => {
     const { task, types } = await played(
       app(),
