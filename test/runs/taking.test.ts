@@ -3,6 +3,7 @@ import { type Ctx, inTx } from '../../src/ctx/ctx.ts'
 import { StoreAway } from '../../src/store/away.ts'
 import type { Store } from '../../src/store/store.ts'
 import { planTask, queueTask } from '../../src/tasks/create.ts'
+import { taskRow } from '../../src/tasks/rows.ts'
 import { eachStore, testApp, type TestApp } from '../app.ts'
 import { eventually } from './agents.ts'
 
@@ -28,6 +29,26 @@ async function queue(app: TestApp, ctx: Ctx, then: () => void = () => {}): Promi
   })
   await queued.catch(() => {})
   return plan.id
+}
+
+/** Queues a task for each in one transaction; answers their ids. */
+async function queueFor(ctx: Ctx, projects: string[]): Promise<string[]> {
+  const plans = await Promise.all(projects.map((projectId) => planTask(ctx, { projectId }, SAY)))
+  await inTx(ctx, async (tx) => {
+    for (const plan of plans) await queueTask(tx, plan, ACTOR)
+  })
+  return plans.map(({ id }) => id)
+}
+
+/** The projects of the runs that begin from now on, in their order. */
+function turnsOf({ live }: Ctx): string[] {
+  const turns: string[] = []
+  const add = live.add.bind(live)
+  live.add = (run) => {
+    turns.push(run.projectId)
+    add(run)
+  }
+  return turns
 }
 
 /** The context with a store that says it is away when it is told to commit. */
@@ -82,6 +103,22 @@ eachStore((store) => {
       return (await app.call('GET', `/v1/tasks/${next.id}`)).body.status === 'succeeded'
     })
     for (const id of lost) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+  })
+
+  test('a project whose task began at once waits for its next turn', async () => {
+    const app = await warmApp(store)
+    const [own] = await app.ctx.db.selectFrom('projects').selectAll().execute()
+    if (!own) throw new Error('there is no project')
+    const other = { ...own, id: 'prj_zzz', slug: 'other' }
+    await app.ctx.store.transact((db) => db.insertInto('projects').values(other).execute())
+    // It has no cell yet, so its first task is looked for in the queue, and the turn is its.
+    const [first] = await queueFor(app.ctx, [other.id])
+    await eventually(async () => (await taskRow(app.ctx.db, first ?? ''))?.status === 'succeeded')
+    const turns = turnsOf(app.ctx)
+    // The first two have the two places.
+    await queueFor(app.ctx, [own.id, own.id, own.id, own.id, other.id])
+    await eventually(() => turns.length === 5)
+    expect(turns.slice(0, 3)).toEqual([own.id, own.id, other.id])
   })
 
   test('tasks wait in the queue while no place is free, and all of them run', async () => {
