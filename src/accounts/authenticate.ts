@@ -73,7 +73,8 @@ async function memberScope(ctx: Ctx, token: string, wanted: Wanted): Promise<Sco
 export function oneProject(scope: Scope): ProjectScope {
   const [projectId, another] = scope.projectIds
   if (projectId === undefined || another !== undefined) throw badRequest("header 'x-svc-project' is required")
-  return { ...scope, projectId }
+  const { actor, role, orgId, projectIds, allowance } = scope
+  return { actor, role, orgId, projectIds, allowance, projectId }
 }
 
 const USE_NOTED_EVERY_MS = 60_000

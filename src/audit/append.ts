@@ -29,7 +29,18 @@ export async function audit(
     prev_hash: head.hash,
   }
   const hash = entryHash(entry)
-  await insertEntry(tx.db, { ...entry, chain, actor_kind: actor.kind, actor_id: actor.id, hash })
+  await insertEntry(tx.db, {
+    chain,
+    seq,
+    ts: entry.ts,
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    action,
+    subject,
+    data: entry.data,
+    prev_hash: entry.prev_hash,
+    hash,
+  })
   await moveHead(tx.db, { chain, seq, hash })
 }
 

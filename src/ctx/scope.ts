@@ -6,7 +6,7 @@ export interface Scope {
   /** One for a key; all of the organisation for a member, unless `X-SVC-Project` narrowed it. Never empty of meaning: an id outside of it does not exist. */
   projectIds: readonly string[]
   /** Of a key's one project, as it was read with the key; whoever does not find it here has to ask. */
-  allowance?: Allowance
+  allowance?: Allowance | undefined
 }
 
 /** What a project may use: its wedges as a list in JSON, all of them where there is none, and its tier of models. */

@@ -81,7 +81,7 @@ function refuseOtherContent(run: ModelRun, upstream: Upstream): void {
  */
 async function passOn(ctx: Ctx, call: Call, upstream: Upstream, out: Writable): Promise<void> {
   const { run, wire } = call
-  const over = AbortSignal.any([run.signal, goneSignal(out)])
+  const over = AbortSignal.any([run.over.signal, goneSignal(out)])
   const recorder = ctx.config.recordRehearsal ? listener(wire) : null
   const { heard, hear } = meter(wire, recorder?.hear)
   over.addEventListener('abort', upstream.cut, { once: true })
@@ -122,7 +122,7 @@ async function wholeAnswer(ctx: Ctx, call: Call, upstream: Upstream): Promise<An
   const parsed = broken === null ? tryParse(content.toString()) : undefined
   const answer = isJsonObject(parsed) ? parsed : null
   await settle(ctx, call, (answer && wholeUsage(wire, answer)) ?? likelyUsage(call.reserved.text, content.length))
-  if (run.signal.aborted) throw new RunOver()
+  if (run.over.signal.aborted) throw new RunOver()
   if (!answer) throw modelFailed(run, `${run.model.provider} ${broken ?? 'did not answer with json'}`)
   run.failure = null
   if (ctx.config.recordRehearsal) {

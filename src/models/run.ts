@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts'
+import type { LateAbort } from '../base/late-abort.ts'
 import { Problem } from '../base/problem.ts'
 import type { Wedge } from '../base/wedge.ts'
 import type { ModelChoice } from './choose.ts'
@@ -19,7 +20,8 @@ export interface ModelRun {
   reservedMicros: number
   /** Told when no call is under way any more: all that was used is charged. */
   onIdle?: () => void
-  signal: AbortSignal
+  /** No call may go on, or begin. */
+  over: LateAbort
   /** Why the model could not go on; the reason of the task's end if the agent ends in an error. */
   failure: ModelFailure | null
 }

@@ -13,8 +13,9 @@ const MODEL = 'rehearsal'
 export function spokenStream(wire: Wire, spoken: Spoken): string {
   if (wire === 'openai') {
     const choice = { index: 0, delta: openaiMessage(spoken, true), finish_reason: openaiStop(spoken) }
-    const chunk = { id: MODEL, object: 'chat.completion.chunk', created: 0, model: MODEL, choices: [choice] }
-    return `data: ${JSON.stringify({ ...chunk, usage: OPENAI_USAGE })}\n\ndata: [DONE]\n\n`
+    const object = 'chat.completion.chunk'
+    const chunk = { id: MODEL, object, created: 0, model: MODEL, choices: [choice], usage: OPENAI_USAGE }
+    return `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`
   }
   const start = { type: 'message_start', message: { ...anthropicMessage([]), usage: ANTHROPIC_USAGE } }
   const stop = { stop_reason: anthropicStop(spoken), stop_sequence: null }
@@ -46,12 +47,12 @@ const anthropicStop = ({ call }: Spoken) => (call ? 'tool_use' : 'end_turn')
 function openaiMessage({ text, call }: Spoken, streams: boolean): JsonObject {
   const message: JsonObject = { role: 'assistant', content: text === '' ? null : text }
   if (!call) return message
-  const described = {
-    id: call.id,
-    type: 'function',
-    function: { name: call.name, arguments: JSON.stringify(call.input) },
-  }
-  return { ...message, tool_calls: [streams ? { index: 0, ...described } : described] }
+  const described: JsonObject = streams ? { index: 0 } : {}
+  described.id = call.id
+  described.type = 'function'
+  described.function = { name: call.name, arguments: JSON.stringify(call.input) }
+  message.tool_calls = [described]
+  return message
 }
 
 function anthropicMessage(content: JsonObject[]): JsonObject {

@@ -16,16 +16,16 @@ const LONGEST_WAIT_MS = 60_000
  */
 export async function openUpstream(ctx: Ctx, run: ModelRun, outgoing: () => Outgoing): Promise<Upstream> {
   for (let tries = 1; ; tries++) {
-    if (run.signal.aborted) throw new RunOver()
-    const outcome = await tryUpstream(ctx.world.clock, outgoing(), run.signal)
+    if (run.over.signal.aborted) throw new RunOver()
+    const outcome = await tryUpstream(ctx.world.clock, outgoing(), run.over.signal)
     if (!isFailed(outcome)) return outcome
-    if (run.signal.aborted) throw new RunOver()
+    if (run.over.signal.aborted) throw new RunOver()
     const wait = outcome.retryAfterMs ?? backoff(ctx, tries)
     const { provider, name } = run.model
     const last = !outcome.again || tries === MOST_TRIES || wait > LONGEST_WAIT_MS
     ctx.world.log.warn({ task: run.taskId, provider, model: name, tries, status: outcome.status, last }, 'model failed')
     if (last) throw modelFailed(run, sentence(run.model, outcome, tries, wait))
-    await sleep(ctx.world.clock, wait, run.signal)
+    await sleep(ctx.world.clock, wait, run.over.signal)
   }
 }
 

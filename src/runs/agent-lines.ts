@@ -14,7 +14,8 @@ export type Heard =
 export interface NewArtifact {
   name: string
   content_type: string
-  content_base64: string
+  /** In base64. */
+  content: string
   size: number
 }
 
@@ -125,7 +126,7 @@ function hearArtifact({ name, content_type, content_base64 }: JsonObject): Heard
       name: name.replace(/[\p{Cc}]/gu, '').slice(0, 255) || 'artifact',
       content_type: type ? content_type : 'application/octet-stream',
       // Written anew, so that it is base64 whatever the agent wrote.
-      content_base64: content.toString('base64'),
+      content: content.toString('base64'),
       size: content.length,
     },
   }

@@ -11,9 +11,9 @@ const MOST_AT_ONCE = 16
 /** Takes the questions that a run asks by its cell's pipe; `length` is that of the line. */
 export function answering(door: LineDoor<Run>, run: Run, cell: OpenCell): (ask: PlaneAsk, length: number) => void {
   let open = 0
-  return ({ ask, ...question }, length) => {
+  return (question, length) => {
     const asker: Asker = {
-      tell: (word) => cell.answer(run.taskId, { answer: ask, ...word }),
+      tell: (word) => cell.answer(run.taskId, question.ask, word),
       whenRoom: (call) => cell.whenRoom(call),
     }
     const refused = refusalOf(open, length)

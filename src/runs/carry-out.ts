@@ -1,3 +1,4 @@
+import { LateAbort } from '../base/late-abort.ts'
 import type { Manifest } from '../base/wedge.ts'
 import { grantFor, missingConnections } from '../connections/grants.ts'
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
@@ -65,9 +66,10 @@ async function carryOutRun(place: Workplace, run: Run, { task, begun }: Claimed)
     const outcome = await converse(place, run, cell, brief)
     // From here on the tokens are good for nothing, whatever the agent still tries.
     dismiss()
-    if (outcome.kind !== 'output' && outcome.kind !== 'error') cell.abort(run.taskId)
+    const { kind } = outcome.told
+    if (kind !== 'output' && kind !== 'error') cell.abort(run.taskId)
     // A cell that let a run outlive its time may hang: no new run is put into it.
-    if (outcome.kind === 'timeout') pool.retire(cell)
+    if (kind === 'timeout') pool.retire(cell)
     await run.hangUp()
     await conclude(ctx, run, outcome)
   } finally {
@@ -107,6 +109,7 @@ async function gather(ctx: Ctx, task: QueuedTask): Promise<RunParts | TaskError>
       maxCostMicros: Math.round(constraints.max_cost_usd * 1e6),
       spentMicros: 0,
       reservedMicros: 0,
+      over: new LateAbort(),
       failure: null,
     },
   }

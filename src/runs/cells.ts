@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import { type Brief, CELL_AGENT_DIR, type PlaneAnswer } from '../base/protocol.ts'
+import { type Brief, CELL_AGENT_DIR, type Told } from '../base/protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Cell, CellExit, CellLimits, CellSpec, Driver } from '../sandbox/driver.ts'
 import { type Door, type Hall, NO_DOOR, openDoor } from './cell-door.ts'
@@ -28,7 +28,7 @@ export interface OpenCell {
   start(runId: string, brief: Brief, listener: Listener): void
   abort(runId: string): void
   /** False: it waits in memory, and more shall wait for room. */
-  answer(runId: string, answer: PlaneAnswer): boolean
+  answer(runId: string, ask: number, word: Told): boolean
   whenRoom(call: () => void): void
   /** A flood waits in the pipe until the log has caught up. */
   pause(): void
@@ -79,7 +79,12 @@ function ready(cell: Cell, id: string, kind: CellKind, door: Door): Promise<Open
       cell.write(JSON.stringify({ run: runId, start: brief }))
     },
     abort: (runId) => void cell.write(JSON.stringify({ run: runId, abort: true })),
-    answer: (runId, answer) => cell.write(JSON.stringify({ run: runId, ...answer })),
+    answer(runId, ask, word) {
+      const line: Told & { run?: string; answer?: number } = { ...word }
+      line.run = runId
+      line.answer = ask
+      return cell.write(JSON.stringify(line))
+    },
     whenRoom: (call) => cell.whenRoom(call),
     pause: () => cell.pause(),
     resume: () => cell.resume(),

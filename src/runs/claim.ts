@@ -51,20 +51,22 @@ export function claimTasks(
   return inTxAtLast(ctx, claimSome, signal)
 }
 
-/** Takes one that this transaction has queued, and begins it. */
-export async function claimNew(tx: Tx, task: QueuedTask, starter: Starter): Promise<Claimed> {
-  const claimed = await claim(tx, task, true)
-  await starter.begun(tx, [claimed.task])
-  return claimed
-}
-
 async function claim(tx: Tx, task: QueuedTask, begun: boolean): Promise<Claimed> {
   const now = isoTime(tx.world.clock.now())
   await (begun ? claimRunning : claimProvisioning)(tx.db, { id: task.id, replica: tx.replica, now })
-  const claimed = { ...task, epoch: task.epoch + 1, replica: tx.replica }
-  return begun
-    ? { task: { ...claimed, status: 'running', started_at: now, last_event_id: 1 }, begun }
-    : { task: { ...claimed, status: 'provisioning' }, begun }
+  return { task: asClaimed(task, tx.replica, now, begun), begun }
+}
+
+/** The task as its row is once it is claimed; one that has begun has its first event. */
+export function asClaimed(task: QueuedTask, replica: string, now: string, begun: boolean): QueuedTask {
+  const claimed = { ...task }
+  claimed.epoch++
+  claimed.replica = replica
+  claimed.status = begun ? 'running' : 'provisioning'
+  if (!begun) return claimed
+  claimed.started_at = now
+  claimed.last_event_id = 1
+  return claimed
 }
 
 const claimRunning = claimAs('running')

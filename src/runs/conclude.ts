@@ -12,16 +12,17 @@ import { insertArtifact } from '../tasks/rows.ts'
 import type { TaskError } from '../tasks/status.ts'
 import type { NewArtifact } from './agent-lines.ts'
 import { outputSchema } from './brief.ts'
-import type { Outcome } from './converse.ts'
+import type { Outcome, Told } from './converse.ts'
 import { INTERRUPTED } from './leases.ts'
 import type { Run } from './run.ts'
 
 /** Judges how a run ended and writes it down, once, fenced by the run's epoch, as soon as the store takes it. */
 export async function conclude(ctx: Ctx, run: Run, outcome: Outcome): Promise<void> {
+  const { told } = outcome
   // Whoever ended it from outside has written the end; but of a lease that ran out perhaps nobody knows.
-  if (outcome.kind === 'ended') return run.endedBy === 'lost_lease' ? interrupt(ctx, run) : undefined
-  if (outcome.kind === 'output') return concludeOutput(ctx, run, outcome.output, outcome)
-  await fail(ctx, run, reasonOf(run, outcome), outcome.unwritten)
+  if (told.kind === 'ended') return run.endedBy === 'lost_lease' ? interrupt(ctx, run) : undefined
+  if (told.kind === 'output') return concludeOutput(ctx, run, told.output, outcome)
+  await fail(ctx, run, reasonOf(run, told), outcome.unwritten)
 }
 
 export async function fail(
@@ -37,25 +38,20 @@ async function interrupt(ctx: Ctx, { taskId, epoch }: Run): Promise<void> {
   await inTxAtLast(ctx, (tx) => endTask(tx, taskId, INTERRUPTED, epoch))
 }
 
-function reasonOf(run: Run, outcome: Exclude<Outcome, { kind: 'output' | 'ended' }>): TaskError {
-  if (outcome.kind === 'timeout') {
+function reasonOf(run: Run, told: Exclude<Told, { kind: 'output' | 'ended' }>): TaskError {
+  if (told.kind === 'timeout') {
     return { reason: 'runtime_exceeded', message: `the run took longer than ${run.constraints.max_runtime_s} s` }
   }
-  if (outcome.kind === 'flooded') return { reason: 'agent_failed', message: 'the agent wrote too many events' }
+  if (told.kind === 'flooded') return { reason: 'agent_failed', message: 'the agent wrote too many events' }
   const message =
-    outcome.kind === 'crashed'
-      ? silentEnd(outcome.exit.signal ?? `exit code ${outcome.exit.code}`, outcome.exit.stderr)
-      : outcome.message
+    told.kind === 'crashed'
+      ? silentEnd(told.exit.signal ?? `exit code ${told.exit.code}`, told.exit.stderr)
+      : told.message
   // The service may know better than the agent why it failed.
   return run.failure ?? run.model.failure ?? { reason: 'agent_failed', message }
 }
 
-async function concludeOutput(
-  ctx: Ctx,
-  run: Run,
-  output: Json,
-  { artifacts, unwritten }: Pick<Outcome, 'artifacts' | 'unwritten'>,
-): Promise<void> {
+async function concludeOutput(ctx: Ctx, run: Run, output: Json, { artifacts, unwritten }: Outcome): Promise<void> {
   const schema = outputSchema(run)
   const errors = schema ? schemaErrors(schema, output) : []
   const validated: NewEvent = { type: 'output.validated', data: { ok: errors.length === 0, errors } }
@@ -91,18 +87,26 @@ async function succeed(tx: Tx, run: Run, ending: Ending & { output: Json }, rows
 }
 
 function artifactRows(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]): Artifacts[] {
-  const base = { project_id: run.projectId, task_id: run.taskId, created_at: isoTime(ctx.world.clock.now()) }
-  const own = {
+  const own: Omit<NewArtifact, 'content'> & { content: null } = {
     name: 'output.json',
     content_type: 'application/json',
     size: Buffer.byteLength(JSON.stringify(output)),
     content: null,
   }
-  const files = artifacts.map(({ content_base64: content, ...file }) => ({ ...file, content }))
-  const all = [own, ...files]
+  const all = [own, ...artifacts]
   // Ids of one moment are in no order; sorted, they keep that of the files.
   const ids = all.map(() => ctx.world.newId('art')).toSorted()
-  return all.map((file, i) => ({ ...base, ...file, id: ids[i] ?? '' }))
+  const created_at = isoTime(ctx.world.clock.now())
+  return all.map(({ name, content_type, size, content }, i) => ({
+    id: ids[i] ?? '',
+    project_id: run.projectId,
+    task_id: run.taskId,
+    name,
+    content_type,
+    size,
+    content,
+    created_at,
+  }))
 }
 
 function artifactCreated({ id: artifact_id, name, content_type, size }: Artifacts): NewEvent {

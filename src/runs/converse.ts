@@ -12,10 +12,14 @@ import type { Run } from './run.ts'
 import { RunLog } from './run-log.ts'
 
 /** How a run came to its end, before anybody judged it. */
-export type Outcome = Told & { artifacts: NewArtifact[]; unwritten: NewEvent[] }
+export interface Outcome {
+  told: Told
+  artifacts: NewArtifact[]
+  unwritten: NewEvent[]
+}
 
 /** What the end was; the first one that is told counts. */
-type Told =
+export type Told =
   | { kind: 'output'; output: Json }
   | { kind: 'error'; message: string }
   | { kind: 'crashed'; exit: CellExit }
@@ -39,14 +43,14 @@ export async function converse(place: Place, run: Run, cell: OpenCell, brief: Br
   run.flush = () => settled(log)
   const told = await new Promise<Told>((resolve) => {
     void log.lost.then((error) => resolve(lostLog(run, error)))
-    cell.start(run.taskId, brief, listener({ ...place, run, cell, log, artifacts, end: resolve }))
+    cell.start(run.taskId, brief, listener(place, { run, cell, log, artifacts, end: resolve }))
     void run.ended.then(() => resolve({ kind: 'ended' }))
     void run.time.passed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout' }))
   })
   run.time.stop()
   // What it still says would keep the log busy, and the end waits for the log.
   cell.listeners.delete(run.taskId)
-  return { ...told, artifacts, unwritten: await log.rest() }
+  return { told, artifacts, unwritten: await log.rest() }
 }
 
 /**
@@ -71,7 +75,7 @@ interface Place {
   door: LineDoor<Run>
 }
 
-interface Conversation extends Place {
+interface Conversation {
   run: Run
   cell: OpenCell
   log: RunLog
@@ -79,7 +83,7 @@ interface Conversation extends Place {
   end: (told: Told) => void
 }
 
-function listener({ ctx, door, run, cell, log, artifacts, end }: Conversation): Listener {
+function listener({ ctx, door }: Place, { run, cell, log, artifacts, end }: Conversation): Listener {
   const answer = answering(door, run, cell)
   const said = { events: 0, size: 0, files: 0 }
   return {

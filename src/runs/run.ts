@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events'
 import type { AskingRun } from '../approvals/asking.ts'
+import { LateAbort } from '../base/late-abort.ts'
 import { newToken } from '../base/tokens.ts'
 import type { TaskType, Wedge } from '../base/wedge.ts'
 import type { Grant } from '../connections/grants.ts'
@@ -46,20 +46,13 @@ export interface RunParts {
   wedge: Wedge
   type: TaskType
   grant: Grant
-  model: Omit<ModelRun, 'signal'>
+  model: ModelRun
 }
 
-/** A word as the reason: an abort without one makes an error with a stack, for nobody. */
 const OVER = 'the run is over'
 
 export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: RunParts): Run {
-  const abort = new AbortController()
-  // Every call of the run that waits listens for its end.
-  setMaxListeners(0, abort.signal)
-  const hangUp = new AbortController()
-  const ended = new Promise<void>((resolve) => {
-    abort.signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  const over = new LateAbort()
   const run: Run = {
     task,
     taskId: task.id,
@@ -70,31 +63,33 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     type,
     grant,
     constraints: constraintsOf(task),
-    model: { ...model, signal: hangUp.signal },
+    model,
     taskToken: newToken('task', ctx.world.random),
     gateToken: newToken('gate', ctx.world.random),
     cellId: '',
     reads: 0,
     gatePatterns: gatePatterns(wedge.manifest),
     time: new WorkingTime(ctx.world.clock),
-    signal: abort.signal,
+    get signal() {
+      return over.signal
+    },
     endedBy: null,
-    ended,
+    ended: over.aborted,
     failure: null,
     flush: async () => {},
     async hangUp() {
       // No call is under way, and without its tokens the agent can make none.
-      if (run.model.reservedMicros === 0) return
-      hangUp.abort(OVER)
+      if (model.reservedMicros === 0) return
+      model.over.abort(OVER)
       await new Promise<void>((resolve) => {
-        run.model.onIdle = resolve
+        model.onIdle = resolve
       })
     },
     end(reason) {
       if (run.endedBy) return
       run.endedBy = reason
-      abort.abort(OVER)
-      hangUp.abort(OVER)
+      over.abort(OVER)
+      model.over.abort(OVER)
     },
   }
   return run

@@ -1,8 +1,9 @@
 import type { Ctx, Taker } from '../ctx/ctx.ts'
-import { sleep } from '../ctx/world.ts'
+import { isoTime, sleep } from '../ctx/world.ts'
 import { StoreAway, untilBack } from '../store/away.ts'
 import { taskRow } from '../tasks/rows.ts'
-import { type Claimed, claimNew, type Starter } from './claim.ts'
+import type { QueuedTask } from '../store/tables.ts'
+import { asClaimed, type Claimed, type Starter } from './claim.ts'
 
 /** The places of a runner, as far as a task that is being queued is concerned. */
 export interface Places {
@@ -17,20 +18,18 @@ export interface Places {
  * less to wait for.
  */
 export function takerFor(ctx: Ctx, starter: Starter, places: Places, stopping: AbortSignal): Taker {
-  return async (tx, task) => {
-    if (!places.isFree() || !starter.canBegin(task)) return false
-    let claimed: Claimed | null = null
+  return (tx, queued) => {
+    if (!places.isFree() || !starter.canBegin(queued)) return null
+    const task = asClaimed(queued, tx.replica, isoTime(tx.world.clock.now()), true)
+    const claimed: Claimed = { task, begun: true }
     places.keep(
       task.project_id,
       new Promise((resolve) => {
         tx.afterCommit(() => resolve(claimed))
-        tx.afterFailure((error) =>
-          resolve(claimed && error instanceof StoreAway ? found(ctx, claimed, stopping) : null),
-        )
+        tx.afterFailure((error) => resolve(error instanceof StoreAway ? found(ctx, task, stopping) : null))
       }),
     )
-    claimed = await claimNew(tx, task, starter)
-    return true
+    return { task, tell: () => starter.begun(tx, [task]) }
   }
 }
 
@@ -41,7 +40,7 @@ const LOOK_MS = 1_000
  * The connection broke when the task was committed, so nobody knows whether it was. If it was, nobody else would carry
  * it out; and the server may need a moment to notice.
  */
-async function found(ctx: Ctx, { task }: Claimed, stopping: AbortSignal): Promise<Claimed | null> {
+async function found(ctx: Ctx, task: QueuedTask, stopping: AbortSignal): Promise<Claimed | null> {
   for (let look = 0; look < LOOKS && !stopping.aborted; look++) {
     const row = await untilBack(() => taskRow(ctx.db, task.id), stopping).catch(() => undefined)
     const isOurs = row?.replica === ctx.replica && row.epoch === task.epoch && row.status === 'running'

@@ -1,5 +1,5 @@
 import { StoreAway } from './away.ts'
-import type { Handle } from './sqlite-handle.ts'
+import type { Handle, Statement } from './sqlite-handle.ts'
 import type { Db } from './store.ts'
 
 /**
@@ -18,10 +18,14 @@ export class CommitLane {
   open = false
   readonly #handle: Handle
   readonly #db: Db
+  readonly #begin: Statement
+  readonly #end: Statement
 
   constructor(handle: Handle, db: Db) {
     this.#handle = handle
     this.#db = db
+    this.#begin = handle.prepare('begin immediate')
+    this.#end = handle.prepare('commit')
   }
 
   transact<T>(work: (db: Db) => Promise<T>): Promise<T> {
@@ -59,11 +63,11 @@ export class CommitLane {
     let begun = false
     try {
       this.open = true
-      this.#handle.exec('begin immediate')
+      this.#begin.perform([])
       begun = true
       for (const member of members) done.push(await this.#attempt(member))
       const began = performance.now()
-      this.#handle.exec('commit')
+      this.#end.perform([])
       this.commitMs += (performance.now() - began - this.commitMs) / 8
     } catch (error) {
       this.#refused ||= error instanceof StoreAway

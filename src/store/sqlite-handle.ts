@@ -5,18 +5,21 @@ import { DirectAdapter, kyselyWith } from './dialect.ts'
 import type { Db } from './store.ts'
 
 export interface Handle {
+  /** Something rare. */
   exec(statement: string): void
   inTransaction(): boolean
-  /** Grows with every statement that changed a row. */
+  /** Grows with every statement that may have changed a row. */
   written(): number
   prepare(text: string): Statement
   close(): void
 }
 
-interface Statement {
+export interface Statement {
   reader: boolean
   all(parameters: readonly unknown[]): unknown[]
   run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint }
+  /** For what has no rows to tell of and whose count nobody asks for: half the way through the driver. */
+  perform(parameters: readonly unknown[]): void
   iterate(parameters: readonly unknown[]): IterableIterator<unknown>
 }
 
@@ -89,6 +92,10 @@ function adapt(statement: NativeStatement, wrote: () => void): Statement {
       if (result.changes > 0) wrote()
       return result
     },
+    perform(parameters) {
+      orAway(() => statement.get(...(parameters as Given)))
+      wrote()
+    },
     iterate: (parameters) => all(parameters).values(),
   }
 }
@@ -123,6 +130,6 @@ export function kyselyOver(handle: Handle): Db {
 
 function runDirect(statement: Statement, parameters: readonly unknown[]): unknown[] {
   if (statement.reader) return statement.all(parameters)
-  statement.run(parameters)
+  statement.perform(parameters)
   return []
 }

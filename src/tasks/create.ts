@@ -117,9 +117,11 @@ export async function planTask(
  * transaction; else some runner hears the bell after the commit.
  */
 export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise<void> {
-  await insertTask(tx.db, plan)
+  const beginning = tx.taker.take(tx, plan)
+  await insertTask(tx.db, beginning?.task ?? plan)
   changed(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
-  if (!(await tx.taker.take(tx, plan))) tx.ring('tasks')
+  if (beginning) await beginning.tell()
+  else tx.ring('tasks')
   await audit(tx, plan.project_id, actor, 'task.created', plan.id, { wedge: plan.wedge, task_type: plan.task_type })
 }
 

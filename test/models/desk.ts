@@ -7,6 +7,7 @@ import { Writable } from 'node:stream'
 import pino from 'pino'
 import { type IdPrefix, makeId } from '../../src/base/ids.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
+import { LateAbort } from '../../src/base/late-abort.ts'
 import type { Told, Wire } from '../../src/base/protocol.ts'
 import type { Wedge } from '../../src/base/wedge.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -94,7 +95,7 @@ export async function openDesk(env: Record<string, string>, more: Partial<ModelR
     counts: newCounts(),
   } as unknown as Ctx
   await insertTask(ctx)
-  const end = new AbortController()
+  const over = new LateAbort()
   const run: ModelRun = {
     taskId: 'task_1',
     epoch: 1,
@@ -106,7 +107,7 @@ export async function openDesk(env: Record<string, string>, more: Partial<ModelR
     maxCostMicros: 1_000_000,
     spentMicros: 0,
     reservedMicros: 0,
-    signal: end.signal,
+    over,
     failure: null,
     ...more,
   }
@@ -121,7 +122,7 @@ export async function openDesk(env: Record<string, string>, more: Partial<ModelR
     clock,
     port,
     lines: lineDoor(ctx, [model], (_route, _scope, token) => token === 'svc_tsk_1'),
-    abort: () => end.abort(),
+    abort: () => over.abort('the test is over'),
     logged: () => logged,
     ask: (body = hello, ask = {}) => call(port, run, body, ask),
     charges: async () => {

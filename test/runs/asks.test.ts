@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PlaneAnswer } from '../../src/base/protocol.ts'
+import type { PlaneAnswer, Told } from '../../src/base/protocol.ts'
 import type { LineDoor } from '../../src/http/lines.ts'
 import { answering } from '../../src/runs/asks.ts'
 import type { OpenCell } from '../../src/runs/cells.ts'
@@ -8,7 +8,7 @@ import type { Run } from '../../src/runs/run.ts'
 /** The questions of one run, and what it was told; `door` is the plane behind it. */
 function asked(door: LineDoor<Run>) {
   const told: PlaneAnswer[] = []
-  const answer = (run: string, word: PlaneAnswer) => run === 'task_1' && told.push(word) > 0
+  const answer = (run: string, ask: number, word: Told) => run === 'task_1' && told.push({ answer: ask, ...word }) > 0
   const cell = { answer, whenRoom: () => {} } as Partial<OpenCell> as OpenCell
   const take = answering(door, { taskId: 'task_1' } as Run, cell)
   const ask = (number: number, length = 100) => take({ ask: number, token: '', method: 'GET', path: '/' }, length)
