@@ -1,6 +1,7 @@
 import type { Role } from '../ctx/scope.ts'
 import type { PageQuery } from '../http/page.ts'
 import { prepared } from '../store/prepared.ts'
+import { remembered } from '../store/remembered.ts'
 import type { Db } from '../store/store.ts'
 import type { Keys, Members, Projects, Sessions } from '../store/tables.ts'
 import { roleOf } from './rows.ts'
@@ -39,16 +40,20 @@ export async function deleteKey(db: Db, id: string): Promise<boolean> {
   return (await db.deleteFrom('keys').where('id', '=', id).returning('id').execute()).length > 0
 }
 
-export const keyByHash = prepared<
-  { hash: string },
-  Pick<Keys, 'id' | 'role' | 'project_id' | 'last_used_at'> & Pick<Projects, 'org_id' | 'slug' | 'wedges' | 'tier'>
->((db, arg) =>
-  db
-    .selectFrom('keys')
-    .innerJoin('projects', 'projects.id', 'keys.project_id')
-    .select(['keys.id', 'keys.role', 'keys.project_id', 'keys.last_used_at'])
-    .select(['projects.org_id', 'projects.slug', 'projects.wedges', 'projects.tier'])
-    .where('keys.hash', '=', arg('hash')),
+/** With its project. Every request asks for it, so it is kept where a revocation is seen at once. */
+export const keyByHash = remembered(
+  ['keys', 'projects'],
+  prepared<
+    { hash: string },
+    Pick<Keys, 'id' | 'role' | 'project_id' | 'last_used_at'> & Pick<Projects, 'org_id' | 'slug' | 'wedges' | 'tier'>
+  >((db, arg) =>
+    db
+      .selectFrom('keys')
+      .innerJoin('projects', 'projects.id', 'keys.project_id')
+      .select(['keys.id', 'keys.role', 'keys.project_id', 'keys.last_used_at'])
+      .select(['projects.org_id', 'projects.slug', 'projects.wedges', 'projects.tier'])
+      .where('keys.hash', '=', arg('hash')),
+  ),
 )
 
 export async function setKeyUsed(db: Db, id: string, now: string, unlessSince: string): Promise<void> {

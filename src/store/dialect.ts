@@ -1,4 +1,5 @@
 import { CompiledQuery, type Dialect, type DialectAdapter, Kysely, PostgresAdapter, SqliteAdapter } from 'kysely'
+import type { Stamps } from './stamps.ts'
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
@@ -13,9 +14,12 @@ export function isPostgres(db: Db): boolean {
  */
 export class DirectAdapter extends SqliteAdapter {
   readonly run: (text: string, parameters: readonly unknown[]) => unknown[]
-  constructor(run: DirectAdapter['run']) {
+  /** Null: what is read here may not be committed. */
+  readonly stamps: Stamps | null
+  constructor(run: DirectAdapter['run'], stamps: Stamps | null) {
     super()
     this.run = run
+    this.stamps = stamps
   }
 }
 

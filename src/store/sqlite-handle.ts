@@ -2,14 +2,17 @@ import { createRequire } from 'node:module'
 import { SqliteDialect } from 'kysely'
 import { toldApart } from './away.ts'
 import { DirectAdapter, kyselyWith } from './dialect.ts'
+import type { Stamps } from './stamps.ts'
 import type { Db } from './store.ts'
 
 export interface Handle {
   /** Something rare. */
   exec(statement: string): void
   inTransaction(): boolean
-  /** Grows with every statement that may have changed a row. */
-  written(): number
+  /** Grows with every statement that may have changed a row, of that table if one is named. */
+  written(table?: string): number
+  /** Another number when somebody else has committed something. */
+  foreign(): number
   prepare(text: string): Statement
   close(): void
 }
@@ -53,16 +56,25 @@ export function openHandle(path: string, sync: 'full' | 'normal'): Handle {
     pragma fullfsync = on; pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory`)
   const statements = new Map<string, Statement>()
   let written = 0
-  const wrote = () => void written++
+  const writtenTo = new Map<string, number>()
+  const writing = (text: string) => {
+    const tables = [...text.matchAll(WRITES)].map(([, table]) => table ?? '')
+    return () => {
+      written++
+      for (const table of tables) writtenTo.set(table, (writtenTo.get(table) ?? 0) + 1)
+    }
+  }
+  const dataVersion = database.prepare('pragma data_version')
   return {
     exec: (statement) => orAway(() => database.exec(statement)),
     inTransaction: () => database.isTransaction,
-    written: () => written,
+    written: (table) => (table === undefined ? written : (writtenTo.get(table) ?? 0)),
+    foreign: () => (dataVersion.get() as { data_version: number }).data_version,
     close: () => database.close(),
     prepare(text) {
       const known = statements.get(text)
       if (known) return known
-      const statement = adapt(database.prepare(text), READS.test(text) ? () => {} : wrote)
+      const statement = adapt(database.prepare(text), READS.test(text) ? () => {} : writing(text))
       if (statements.size >= MOST_STATEMENTS) statements.clear()
       statements.set(text, statement)
       return statement
@@ -72,6 +84,7 @@ export function openHandle(path: string, sync: 'full' | 'normal'): Handle {
 
 const MOST_STATEMENTS = 500
 const READS = /^\s*select\b/i
+const WRITES = /\b(?:into|update|from)\s+"?(\w+)/gi
 
 type NativeStatement = ReturnType<InstanceType<SqliteModule['DatabaseSync']>['prepare']>
 
@@ -122,9 +135,10 @@ function rowsOf(statement: NativeStatement): (answered: unknown[]) => object[] {
     })
 }
 
-export function kyselyOver(handle: Handle): Db {
+/** With `stamps`, what is read over and over may be remembered. */
+export function kyselyOver(handle: Handle, stamps: Stamps | null): Db {
   const dialect = new SqliteDialect({ database: handle })
-  const adapter = new DirectAdapter((text, parameters) => runDirect(handle.prepare(text), parameters))
+  const adapter = new DirectAdapter((text, parameters) => runDirect(handle.prepare(text), parameters), stamps)
   return kyselyWith(dialect, adapter)
 }
 

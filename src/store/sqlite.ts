@@ -4,6 +4,7 @@ import { untilBack } from './away.ts'
 import { CommitLane } from './commit-lane.ts'
 import { migrate } from './migrations.ts'
 import { type Handle, kyselyOver, loadSqlite, openHandle } from './sqlite-handle.ts'
+import type { Stamps } from './stamps.ts'
 import type { Db, Store } from './store.ts'
 
 /**
@@ -14,10 +15,10 @@ export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Prom
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'svc.db')
   const writer = openHandle(path, sync)
-  const writing = kyselyOver(writer)
+  const writing = kyselyOver(writer, null)
   await migrateAtOnce(writer, writing)
   const lane = new CommitLane(writer, writing)
-  const reading = kyselyOver(besides(lane, writer, openHandle(path, sync)))
+  const reading = kyselyOver(besides(lane, writer, openHandle(path, sync)), stampsOf(lane, writer))
   return {
     kind: 'sqlite',
     db: reading,
@@ -93,4 +94,19 @@ export function copySqlite(dataDir: string, to: string): void {
  */
 function besides(lane: CommitLane, writer: Handle, reader: Handle): Handle {
   return { ...reader, prepare: (text) => (lane.open ? reader : writer).prepare(text) }
+}
+
+/** Only this process writes while it holds the folder; what a person does to the file by hand is noticed too. */
+function stampsOf(lane: CommitLane, writer: Handle): Stamps {
+  let foreign = writer.foreign()
+  let changes = 0
+  return {
+    stampOf(tables) {
+      if (lane.open) return null
+      const now = writer.foreign()
+      if (now !== foreign) changes++
+      foreign = now
+      return tables.reduce((sum, table) => sum + writer.written(table), changes)
+    },
+  }
 }

@@ -30,7 +30,7 @@ async function newPlace(store: StoreKind): Promise<Place> {
   }
   const dir = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  return { bare: () => kyselyOver(openHandle(join(dir, 'svc.db'), 'full')), open: () => openSqlite(dir, 'full') }
+  return { bare: () => kyselyOver(openHandle(join(dir, 'svc.db'), 'full'), null), open: () => openSqlite(dir, 'full') }
 }
 
 async function bringTo(db: Db, name: string): Promise<void> {

@@ -1,0 +1,39 @@
+import { DirectAdapter } from './dialect.ts'
+import type { Stamps } from './stamps.ts'
+import type { Db } from './store.ts'
+import type { Tables } from './tables.ts'
+
+interface Kept<Row> {
+  stamp: number
+  rows: Row[]
+}
+
+/** As many answers are kept of one question; who asks for more things at once has to wait for the store. */
+const MOST_KEPT = 1000
+
+/**
+ * A read that every request needs and that seldom changes: its rows are kept until one of its tables is written. Where
+ * others write too, and inside a transaction, the store is asked every time. What is not there is never kept.
+ */
+export function remembered<Args extends object, Row>(
+  tables: readonly (keyof Tables)[],
+  read: (db: Db, args: Args) => Promise<Row[]>,
+): (db: Db, args: Args) => Promise<Row[]> {
+  const memories = new WeakMap<Stamps, Map<string, Kept<Row>>>()
+  return async (db, args) => {
+    const { adapter } = db.getExecutor()
+    const stamps = adapter instanceof DirectAdapter ? adapter.stamps : null
+    const stamp = stamps?.stampOf(tables) ?? null
+    if (!stamps || stamp === null) return read(db, args)
+    const memory = memories.get(stamps) ?? new Map<string, Kept<Row>>()
+    memories.set(stamps, memory)
+    const key = Object.values(args).join('\0')
+    const kept = memory.get(key)
+    if (kept?.stamp === stamp) return kept.rows
+    const rows = await read(db, args)
+    if (memory.size >= MOST_KEPT) memory.clear()
+    if (rows.length > 0) memory.set(key, { stamp, rows })
+    else memory.delete(key)
+    return rows
+  }
+}
