@@ -90,8 +90,6 @@ export class Runner implements Loop, Places {
     // It was this project's turn: among those who will wait, others come first.
     this.#turn = projectId
     this.#carry(coming)
-    // Whoever comes now has to wait in the queue, and is looked for when a place is free again.
-    if (this.#free() <= 0) this.#emptied = false
   }
 
   #poll(): void {
@@ -118,9 +116,10 @@ export class Runner implements Loop, Places {
   }
 
   async #claimFree(): Promise<void> {
+    // Whoever waits in the queue now is looked for, at the latest when a place is free again.
+    this.#emptied = false
     const free = this.#free()
     if (free <= 0 || this.#stopping.signal.aborted) return
-    this.#emptied = false
     try {
       const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free, this.#starter, this.#place.stopping)
       this.#turn = turn
