@@ -3,6 +3,7 @@ import { canonical, type JsonObject } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
+import type { Shared } from '../store/shared.ts'
 import { insertEntry, lockHead, moveHead, startChain } from './rows.ts'
 
 /**
@@ -41,11 +42,28 @@ export async function audit(
     prev_hash: entry.prev_hash,
     hash,
   })
-  await moveHead(tx.db, { chain, seq, hash })
+  headsOf(tx.shared).set(chain, { seq, hash })
+  tx.shared.writeLast(`audit head of ${chain}`, (db) => moveHead(db, { chain, seq, hash }))
+}
+
+interface Head {
+  seq: number
+  hash: string
+}
+
+/** The heads that the works of a commit have moved: each is locked, so nobody else moves it meanwhile. */
+const moved = new WeakMap<Shared, Map<string, Head>>()
+
+function headsOf(shared: Shared): Map<string, Head> {
+  const heads = moved.get(shared) ?? new Map<string, Head>()
+  moved.set(shared, heads)
+  return heads
 }
 
 /** The newest entry, or the beginning of a chain that has none. */
-async function headOf(tx: Tx, chain: string): Promise<{ seq: number; hash: string }> {
+async function headOf(tx: Tx, chain: string): Promise<Head> {
+  const known = headsOf(tx.shared).get(chain)
+  if (known) return known
   const [head] = await lockHead(tx.db, { chain })
   if (head) return head
   await startChain(tx.db, { chain, hash: GENESIS })

@@ -1,6 +1,7 @@
 import type { WedgeShelf } from '../base/wedge.ts'
 import type { Config } from '../config/config.ts'
-import type { Db, Store } from '../store/store.ts'
+import type { Shared } from '../store/shared.ts'
+import type { Db, Store, Work } from '../store/store.ts'
 import type { QueuedTask } from '../store/tables.ts'
 import type { Bells } from './bells.ts'
 import type { Counts } from './counts.ts'
@@ -35,6 +36,7 @@ export interface Ctx {
 
 /** A context inside a transaction: `db` is the transaction, and what others hear waits for the commit. */
 export interface Tx extends Ctx {
+  shared: Shared
   ring(topic: string): void
   afterCommit(call: () => void): void
   /** Called when all this came to nothing; with a `StoreAway`, when nobody can say whether it did. */
@@ -75,7 +77,7 @@ export function inTxAtLast<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, signal?: A
 async function commit<T>(
   ctx: Ctx,
   work: (tx: Tx) => Promise<T>,
-  transact: (attempt: (db: Db) => Promise<T>) => Promise<T>,
+  transact: (attempt: Work<T>) => Promise<T>,
 ): Promise<T> {
   if ('afterCommit' in ctx) throw new Error('a transaction was opened inside a transaction')
   let topics: string[] = []
@@ -84,7 +86,7 @@ async function commit<T>(
   const fail = (error: unknown) => {
     for (const call of failures) call(error)
   }
-  const attempt = (db: Db) => {
+  const attempt = (db: Db, shared: Shared) => {
     // The store may run the work again: only the attempt that commits is heard.
     fail(null)
     topics = []
@@ -104,6 +106,7 @@ async function commit<T>(
       vault: ctx.vault,
       counts: ctx.counts,
       replica: ctx.replica,
+      shared,
       ring: (topic) => topics.push(topic),
       afterCommit: (call) => calls.push(call),
       afterFailure: (call) => failures.push(call),

@@ -3,7 +3,7 @@ import type { Reader } from '../http/sse.ts'
 import { untilBack } from '../store/away.ts'
 import { Follower } from './follower.ts'
 import { chunkOf, prunedFrame } from './frames.ts'
-import { readEvents, readHeads } from './rows.ts'
+import { PAGE, readEvents, readHeads } from './rows.ts'
 
 export interface Following {
   taskId: string
@@ -33,7 +33,10 @@ export async function follow(ctx: Ctx, { taskId, after, types, ended }: Followin
         const chunk = chunkOf(rows)
         if (chunk.first > follower.cursor + 1) reader.write(prunedFrame(taskId, chunk.first))
         finished ||= chunk.finished
-        await follower.replay(chunk)
+        follower.show(chunk)
+      }
+      if (rows.length === PAGE || reader.isFull) {
+        await follower.readOn()
       } else if (finished) {
         return
       } else {

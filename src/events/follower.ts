@@ -40,11 +40,15 @@ export class Follower implements Seat {
     this.#listening = true
   }
 
-  /** Writes a page of the log; what was committed meanwhile will be found there too. Resolves when there is room again. */
-  async replay(chunk: Chunk): Promise<void> {
-    this.#ignore()
+  /** Writes a page of the log. */
+  show(chunk: Chunk): void {
     this.#reader.write(bytesFor(chunk, this.#types, 0))
     this.cursor = chunk.last
+  }
+
+  /** There is more in the log, and what was committed meanwhile will be found there too. Resolves when there is room. */
+  async readOn(): Promise<void> {
+    this.#ignore()
     if (this.#reader.isFull) await this.#wait()
   }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { prepared } from '../store/prepared.ts'
 import type { WebhookDeliveries } from '../store/tables.ts'
 
@@ -18,6 +19,11 @@ export const listenersTo = (event: string) =>
       .where('enabled', '=', 1)
       .where('events', 'like', naming(event)),
   )
+
+/** Whether a project has any, in the words of a statement that reads or changes something else of it. */
+export const isHeard = (event: string, projectId: string) =>
+  sql<number>`case when exists (select 1 from webhooks where project_id = ${sql.ref(projectId)} and enabled = 1
+    and events like ${sql.lit(naming(event))}) then 1 else 0 end`
 
 export type NewDelivery = Pick<WebhookDeliveries, 'webhook_id' | 'id' | 'project_id' | 'event' | 'subject'> & {
   now: string

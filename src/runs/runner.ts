@@ -34,6 +34,8 @@ export class Runner implements Loop, Places {
   #again = false
   /** Whether the last look left nothing in the queue: then only a bell, or time, can bring more. */
   #emptied = false
+  /** Places that are kept for what a look into the queue may find. */
+  #promised = 0
   readonly #stopping = new AbortController()
   #unhear = () => {}
   #cancelPoll = () => {}
@@ -83,7 +85,7 @@ export class Runner implements Loop, Places {
   }
 
   isFree(): boolean {
-    return this.#emptied && this.#free() > 0 && !this.#stopping.signal.aborted
+    return this.#emptied && this.#free() > this.#promised && !this.#stopping.signal.aborted
   }
 
   keep(projectId: string, coming: Promise<Claimed | null>): void {
@@ -116,17 +118,30 @@ export class Runner implements Loop, Places {
   }
 
   async #claimFree(): Promise<void> {
-    // Whoever waits in the queue now is looked for, at the latest when a place is free again.
-    this.#emptied = false
     const free = this.#free()
+    // Whoever waits in the queue now is looked for when a place is free again.
+    if (free <= 0) this.#emptied = false
     if (free <= 0 || this.#stopping.signal.aborted) return
+    // Where nobody had to wait so far, half of the places stay for those who come while the queue is looked at: it
+    // takes a while, and they would have to wait for the next look.
+    this.#promised = this.#emptied ? Math.ceil(free / 2) : free
     try {
-      const { tasks, turn } = await claimTasks(this.#ctx, this.#turn, free, this.#starter, this.#place.stopping)
+      const { tasks, turn } = await claimTasks(
+        this.#ctx,
+        this.#turn,
+        this.#promised,
+        this.#starter,
+        this.#place.stopping,
+      )
       this.#turn = turn
-      this.#emptied = tasks.length < free
+      this.#emptied = tasks.length < this.#promised
+      this.#again ||= !this.#emptied
       for (const task of tasks) this.#carry(Promise.resolve(task))
     } catch (error) {
+      this.#emptied = false
       this.#ctx.world.log.error({ err: error }, 'claim failed')
+    } finally {
+      this.#promised = 0
     }
   }
 

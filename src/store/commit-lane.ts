@@ -1,6 +1,7 @@
 import { StoreAway } from './away.ts'
 import type { Handle, Statement } from './sqlite-handle.ts'
-import type { Db } from './store.ts'
+import { Shared } from './shared.ts'
+import type { Db, Work } from './store.ts'
 
 /**
  * Transactions run one after another inside one commit, and nobody hears of success before that is on disk. When one
@@ -28,7 +29,7 @@ export class CommitLane {
     this.#end = handle.prepare('commit')
   }
 
-  transact<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  transact<T>(work: Work<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#closed) return reject(new Error('the store is closed'))
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
@@ -65,7 +66,9 @@ export class CommitLane {
       this.open = true
       this.#begin.perform([])
       begun = true
-      for (const member of members) done.push(await this.#attempt(member))
+      const shared = new Shared()
+      for (const member of members) done.push(await this.#attempt(member, shared))
+      await shared.finish(this.#db)
       const began = performance.now()
       this.#end.perform([])
       this.commitMs += (performance.now() - began - this.commitMs) / 8
@@ -91,10 +94,10 @@ export class CommitLane {
   }
 
   /** Runs one transaction and returns what to say once the commit is through. */
-  async #attempt({ work, resolve, reject }: Member): Promise<() => void> {
+  async #attempt({ work, resolve, reject }: Member, shared: Shared): Promise<() => void> {
     const written = this.#handle.written()
     try {
-      const value = await work(this.#db)
+      const value = await work(this.#db, shared)
       return () => resolve(value)
     } catch (error) {
       this.#refused ||= error instanceof StoreAway
@@ -107,7 +110,7 @@ export class CommitLane {
 const MOST_TOGETHER = 64
 
 interface Member {
-  work: (db: Db) => Promise<unknown>
+  work: Work<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }

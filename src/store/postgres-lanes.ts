@@ -1,8 +1,9 @@
 import { StoreAway } from './away.ts'
 import type { Line } from './postgres-line.ts'
 import type { ConnectionPool } from './postgres-pool.ts'
-import { type OnCut, transact, transactAgain, type Work } from './postgres-transact.ts'
-import type { Db } from './store.ts'
+import { type OnCut, transact, transactAgain } from './postgres-transact.ts'
+import type { Shared } from './shared.ts'
+import type { Db, Work } from './store.ts'
 
 /**
  * Transactions of one lane run one after another, and those that came while a commit was under way share the next. They
@@ -44,7 +45,8 @@ export class Lanes {
     if (members.length === 1) return this.#eachAlone(members)
     try {
       const known = members.some((member) => member.onCut)
-      const endings = await transact(this.#lines, (db, line) => inTurn(db, line, members), known ? tellCut : undefined)
+      const all = (db: Db, shared: Shared, line: Line) => inTurn(db, shared, line, members)
+      const endings = await transact(this.#lines, all, known ? tellCut : undefined)
       for (const { member, value, failed } of endings) (failed ? member.reject : member.resolve)(value)
     } catch (error) {
       if (!(error instanceof StoreAway)) return this.#eachAlone(members)
@@ -81,12 +83,12 @@ const tellCut: OnCut<Ending[]> = ({ xid, value: endings }) => {
   for (const { member, value, failed } of endings) if (!failed) member.onCut?.({ xid, value })
 }
 
-async function inTurn(db: Db, line: Line, members: Member[]): Promise<Ending[]> {
+async function inTurn(db: Db, shared: Shared, line: Line, members: Member[]): Promise<Ending[]> {
   const endings: Ending[] = []
   for (const member of members) {
     const written = line.written
     try {
-      endings.push({ member, value: await member.work(db, line), failed: false })
+      endings.push({ member, value: await member.work(db, shared), failed: false })
     } catch (error) {
       if (line.broken || line.written > written) throw error
       endings.push({ member, value: error, failed: true })

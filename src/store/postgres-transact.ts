@@ -2,9 +2,8 @@ import pg from 'pg'
 import { StoreAway } from './away.ts'
 import { type Line, PLAN_IS_OLD } from './postgres-line.ts'
 import type { ConnectionPool } from './postgres-pool.ts'
-import type { Db } from './store.ts'
-
-export type Work<T> = (db: Db, line: Line) => Promise<T>
+import { Shared } from './shared.ts'
+import type { Db, Work } from './store.ts'
 
 /** A transaction that was told to commit when the connection broke. */
 export interface Cut<T> {
@@ -32,13 +31,19 @@ export async function transactAgain<T>(lines: ConnectionPool, work: Work<T>, onC
 }
 
 /** `onCut` hears of it when nobody can say whether the commit went through. */
-export async function transact<T>(lines: ConnectionPool, work: Work<T>, onCut?: OnCut<T>): Promise<T> {
+export async function transact<T>(
+  lines: ConnectionPool,
+  work: (db: Db, shared: Shared, line: Line) => Promise<T>,
+  onCut?: OnCut<T>,
+): Promise<T> {
   const line = await lines.borrow()
   try {
     const begun = Promise.resolve(onCut ? line.beginKnown() : line.begin())
     // Whatever comes behind it fails with it.
     begun.catch(() => {})
-    const value = await work(line.db, line).catch((error: unknown) => rollBack(line, error))
+    const shared = new Shared()
+    const value = await work(line.db, shared, line).catch((error: unknown) => rollBack(line, error))
+    await shared.finish(line.db).catch((error: unknown) => rollBack(line, error))
     // Heard before the commit is said: nobody could ask about a transaction without a number.
     const xid = await begun
     await line.commit().catch((error: unknown) => {

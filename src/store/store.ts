@@ -1,7 +1,11 @@
 import type { Kysely } from 'kysely'
+import type { Shared } from './shared.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
+
+/** What a transaction does; `shared` is that of its commit. */
+export type Work<T> = (db: Db, shared: Shared) => Promise<T>
 
 /** What both stores promise. Everything above this folder is one code path. */
 export interface Store {
@@ -16,12 +20,12 @@ export interface Store {
    * all of them together wait for no lock that one of them does not take, and take theirs in the same order: else two
    * replicas could wait for each other.
    */
-  transact<T>(work: (db: Db) => Promise<T>, lane?: string): Promise<T>
+  transact<T>(work: Work<T>, lane?: string): Promise<T>
   /**
    * Like `transact`, but while the store is away it waits for it, and what was committed when the connection broke is
    * not done again. The signal ends the waiting, not the work.
    */
-  outlast<T>(work: (db: Db) => Promise<T>, signal?: AbortSignal, lane?: string): Promise<T>
+  outlast<T>(work: Work<T>, signal?: AbortSignal, lane?: string): Promise<T>
   /** The time that all replicas share; null where there is but one. */
   readonly now: (() => number) | null
   /** What a commit costs of late, in milliseconds: as long as it pays to wait for company. */

@@ -32,7 +32,7 @@ export async function end(tx: Tx, id: string, ending: Ending, epoch: number | nu
   const opening = task.started_at === null ? [neverRan(task)] : []
   const events = [...opening, ...told, finished(task, ending.status, error, finished_at)]
   await write(tx, id, task.last_event_id, events)
-  await notice(tx, task.project_id, 'task.finished', id)
+  if (task.heard) await notice(tx, task.project_id, 'task.finished', id)
   tx.ring(`task:${id}`)
   changed(tx, task.project_id, { kind: 'task', id, status: ending.status })
   return true

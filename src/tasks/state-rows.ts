@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isHeard } from '../events/notice-rows.ts'
 import { isPostgres } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Tasks } from '../store/tables.ts'
@@ -67,7 +68,8 @@ export const setWaiting = prepared<{ id: string; epoch: number; to: string; coun
       .returning('last_event_id'),
 )
 
-export type Ended = Pick<Tasks, (typeof ENDED)[number]>
+/** `heard`: a webhook wants to know. */
+export type Ended = Pick<Tasks, (typeof ENDED)[number]> & { heard: number }
 
 const ENDED = ['project_id', 'wedge', 'task_type', 'last_event_id', 'created_at', 'started_at'] as const
 
@@ -99,5 +101,6 @@ export const endAs = (status: TerminalStatus) =>
       .where('id', '=', arg('id'))
       .where('status', 'in', before(status))
       .where('epoch', '=', (row) => row.fn.coalesce(row.val(arg('epoch')), 'epoch'))
-      .returning(ENDED),
+      .returning(ENDED)
+      .returning(isHeard('task.finished', 'tasks.project_id').as('heard')),
   )

@@ -95,7 +95,7 @@ eachStore((store) => {
 
   test('one that was not gives its place back when that is known', async () => {
     const app = await warmApp(store)
-    const failing = cutting(app.ctx, (own, work) => own.transact((db) => work(db).then(rollBack)))
+    const failing = cutting(app.ctx, (own, work) => own.transact((db, shared) => work(db, shared).then(rollBack)))
     const lost = [await queue(app, failing), await queue(app, failing)]
     const next = await app.createTask()
     await eventually(async () => {

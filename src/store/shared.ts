@@ -1,0 +1,18 @@
+import type { Db } from './store.ts'
+
+/**
+ * One commit, as its works see it: what one of them has read under a lock, the next need not read again, and what each
+ * would write over is written once, after the last of them.
+ */
+export class Shared {
+  readonly #last = new Map<string, (db: Db) => Promise<unknown>>()
+
+  /** Instead of what was to be written last under that name before. */
+  writeLast(name: string, write: (db: Db) => Promise<unknown>): void {
+    this.#last.set(name, write)
+  }
+
+  async finish(db: Db): Promise<void> {
+    for (const write of this.#last.values()) await write(db)
+  }
+}
