@@ -20,6 +20,10 @@ export class LateAbort {
     return this.#made.signal
   }
 
+  get isAborted(): boolean {
+    return this.#reason !== null
+  }
+
   /** A word as the reason: an abort without one makes an error with a stack, for nobody. */
   abort(reason: string): void {
     this.#reason ??= reason

@@ -51,7 +51,7 @@ function finishSpec({ output_schema, strict_output }: Run['brief']): ToolSpec {
 /** Executes the calls in order, writes the turn into the conversation and returns the output if one was offered. */
 async function takeTurn(run: Run, conversation: Conversation, answer: ModelAnswer): Promise<Proposal | null> {
   const { output_schema, shape } = run.brief
-  conversation.turns.push({ by: 'model', ...answer })
+  conversation.turns.push({ by: 'model', text: answer.text, calls: answer.calls })
   if (answer.calls.length === 0) {
     const proposal = proposalFromText(answer.text, output_schema)
     conversation.turns.push({ by: 'user', text: complaint(proposal.errors, shape) })

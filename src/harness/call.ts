@@ -1,12 +1,14 @@
 import { errorSentence } from '../base/fields.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import type { LateAbort } from '../base/late-abort.ts'
 import type { Brief, PlaneAnswer, PlaneAsk } from '../base/protocol.ts'
 import { RunFailed } from './conversation.ts'
 
 /** The sandbox plane as one run sees it: questions leave as lines of the cell, and answers come as lines to it. */
 export interface Plane {
   tokens: { task: string; gate: string }
-  signal: AbortSignal
+  /** Nobody waits for this run any more. */
+  over: LateAbort
   send: (ask: PlaneAsk) => void
   waiting: Map<number, Waiting>
   asked: number
@@ -21,10 +23,10 @@ interface Waiting {
 
 export type Answer = { status: number; body: Json }
 
-export function openPlane(service: Brief['service'], signal: AbortSignal, send: (ask: PlaneAsk) => void): Plane {
+export function openPlane(service: Brief['service'], over: LateAbort, send: (ask: PlaneAsk) => void): Plane {
   const { task_token: task, gate_token: gate } = service
-  const plane: Plane = { tokens: { task, gate }, signal, send, waiting: new Map(), asked: 0 }
-  signal.addEventListener('abort', () => {
+  const plane: Plane = { tokens: { task, gate }, over, send, waiting: new Map(), asked: 0 }
+  void over.aborted.then(() => {
     for (const { reject } of plane.waiting.values()) reject(new RunFailed('aborted'))
     plane.waiting.clear()
   })
@@ -32,7 +34,7 @@ export function openPlane(service: Brief['service'], signal: AbortSignal, send: 
 }
 
 export async function callPlane(plane: Plane, method: string, path: string, body?: JsonObject): Promise<Answer> {
-  const answer = await ask(plane, { token: plane.tokens.task, method, path, body })
+  const answer = await ask(plane, { ask: 0, token: plane.tokens.task, method, path, body })
   // The tokens die with the run: nothing that this run still does can count.
   if (answer.status === 401) throw new RunFailed('the run is over: its token is no longer valid')
   return answer
@@ -40,7 +42,8 @@ export async function callPlane(plane: Plane, method: string, path: string, body
 
 /** The gate has a token of its own, so that a leaked task token cannot ask for approvals. */
 export function callGate(plane: Plane, tool: string, input: JsonObject): Promise<Answer> {
-  return ask(plane, { token: plane.tokens.gate, method: 'POST', path: '/v1/internal/gate', body: { tool, input } })
+  const body = { tool, input }
+  return ask(plane, { ask: 0, token: plane.tokens.gate, method: 'POST', path: '/v1/internal/gate', body })
 }
 
 export function streamFrom(
@@ -50,7 +53,7 @@ export function streamFrom(
   body: JsonObject,
   onPiece: (piece: string) => void,
 ): Promise<Answer> {
-  return ask(plane, { token: plane.tokens.task, method: 'POST', path, headers, body }, onPiece)
+  return ask(plane, { ask: 0, token: plane.tokens.task, method: 'POST', path, headers, body }, onPiece)
 }
 
 export function failureOf(answer: Answer): string {
@@ -62,12 +65,13 @@ export function fieldsOf(answer: Answer): JsonObject {
   return isJsonObject(answer.body) ? answer.body : {}
 }
 
-function ask(plane: Plane, question: Omit<PlaneAsk, 'ask'>, onPiece: Waiting['onPiece'] = () => {}): Promise<Answer> {
+/** Gives the question its number and sends it. */
+function ask(plane: Plane, question: PlaneAsk, onPiece: Waiting['onPiece'] = () => {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    if (plane.signal.aborted) return reject(new RunFailed('aborted'))
-    const number = ++plane.asked
-    plane.waiting.set(number, { onPiece, resolve, reject })
-    plane.send({ ask: number, ...question })
+    if (plane.over.isAborted) return reject(new RunFailed('aborted'))
+    question.ask = ++plane.asked
+    plane.waiting.set(question.ask, { onPiece, resolve, reject })
+    plane.send(question)
   })
 }
 

@@ -31,7 +31,7 @@ async function ending(run: Run): Promise<AgentLine> {
     if (handlesFiles(run.brief)) openFolder(run.folder)
     return { output: await outputOf(run) }
   } catch (error) {
-    if (run.plane.signal.aborted) return { error: 'aborted' }
+    if (run.plane.over.isAborted) return { error: 'aborted' }
     if (error instanceof RunFailed) return { error: error.message }
     return { error: `agent failed: ${error instanceof Error ? error.message : String(error)}` }
   }

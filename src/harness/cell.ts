@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import path from 'node:path'
 import { isJsonObject } from '../base/json.ts'
+import { LateAbort } from '../base/late-abort.ts'
 import type { AgentLine, Brief, CellInput, PlaneAsk } from '../base/protocol.ts'
 import { hearAnswer, openPlane, type Plane } from './call.ts'
 import { carryOut } from './carry-out.ts'
@@ -17,7 +18,7 @@ export interface Cell {
 }
 
 /** A run that is under way, and the handle that ends it. */
-export type Running = { plane: Plane; abort: AbortController }
+export type Running = { plane: Plane; abort: LateAbort }
 
 /** Serves lines until the input ends: then nobody is left who could answer, and what still runs is aborted. */
 export function serveCell(cell: Cell, input: Readable): void {
@@ -30,8 +31,10 @@ export function serveCell(cell: Cell, input: Readable): void {
   writeLine(cell.writer, { ready: true })
 }
 
+const ABORTED = 'the run was aborted'
+
 export function abortAll({ running }: Pick<Cell, 'running'>): void {
-  for (const { abort } of running.values()) abort.abort()
+  for (const { abort } of running.values()) abort.abort(ABORTED)
 }
 
 /** The line's content, or null for what is neither a start, an abort nor an answer. */
@@ -62,23 +65,30 @@ function obey(cell: Cell, line: string): void {
   const running = cell.running.get(input.run)
   // An answer to a run that is over is nobody's.
   if ('answer' in input) return running && hearAnswer(running.plane, input)
-  if ('abort' in input) running?.abort.abort()
+  if ('abort' in input) running?.abort.abort(ABORTED)
   else if (running) cell.log.write(`run ${input.run} is already under way\n`)
   else void startRun(cell, input.run, input.start)
 }
 
+/** Copied first: a spread behind another field costs more than all the rest of the line. */
+function tagged(line: AgentLine | PlaneAsk, run: string): object {
+  const said: (AgentLine | PlaneAsk) & { run?: string } = { ...line }
+  said.run = run
+  return said
+}
+
 async function startRun(cell: Cell, id: string, brief: Brief): Promise<void> {
-  const abort = new AbortController()
-  const plane = openPlane(brief.service, abort.signal, (ask: PlaneAsk) => writeLine(cell.writer, { run: id, ...ask }))
+  const abort = new LateAbort()
+  const say = (line: AgentLine | PlaneAsk) => writeLine(cell.writer, tagged(line, id))
+  const plane = openPlane(brief.service, abort, say)
   cell.running.set(id, { plane, abort })
   try {
     const folder = path.join(cell.runsFolder, encodeURIComponent(id).replaceAll('.', '%2E'))
-    const emit = (line: AgentLine) => writeLine(cell.writer, { run: id, ...line })
     const emitAndDrain = (line: AgentLine) => {
-      emit(line)
+      say(line)
       return drained(cell.writer)
     }
-    await carryOut({ brief, plane, folder, emit, emitAndDrain })
+    await carryOut({ brief, plane, folder, emit: say, emitAndDrain })
   } catch (error) {
     writeLine(cell.writer, {
       run: id,

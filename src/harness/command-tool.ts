@@ -24,7 +24,7 @@ export const commandTool: Tool = {
       // A group of its own, so that what the command leaves behind dies with it.
       detached: true,
     })
-    return endOf(child, run.plane.signal, Math.min(Math.max(asked, 1), LONGEST_WAIT_S))
+    return endOf(child, run.plane.over.signal, Math.min(Math.max(asked, 1), LONGEST_WAIT_S))
   },
 }
 

@@ -23,7 +23,7 @@ export async function askModel(
   const answer = await streamFrom(plane, format.path, format.headers, format.body(conversation), listen).catch(
     (error: unknown) => {
       // A connection that breaks after the last word of the answer has taken nothing away.
-      if (heard.end !== null && !plane.signal.aborted) return { status: 200, body: null }
+      if (heard.end !== null && !plane.over.isAborted) return { status: 200, body: null }
       throw asModelFailure(error)
     },
   )

@@ -72,7 +72,7 @@ async function guarded(run: Run, tool: Tool, call: ToolCall): Promise<Outcome> {
   try {
     return await tool.run(run, call.input)
   } catch (error) {
-    if (error instanceof RunFailed || run.plane.signal.aborted) throw error
+    if (error instanceof RunFailed || run.plane.over.isAborted) throw error
     return failed(error instanceof Error ? error.message : String(error))
   }
 }

@@ -4,7 +4,7 @@ import type { Wedge } from '../base/wedge.ts'
 import type { Db } from '../store/store.ts'
 import { authoredFor, requireTaskType } from '../wedges/task-type.ts'
 import { fitting, ranked, wordsOf } from './rank.ts'
-import { type GroundingRow, groundingItems, hasItems } from './rows.ts'
+import { type GroundingRow, groundingItems, taughtTo } from './rows.ts'
 
 const KIB = 1024
 /** Each has its own share, so that long files cannot crowd out what people taught since. */
@@ -30,7 +30,8 @@ export interface GroundedTask {
 export async function groundingFor(db: Db, wedge: Wedge, projectId: string, task: GroundedTask): Promise<Grounding> {
   const where = { projectId, wedge: wedge.slug, clientId: task.client_id ?? '' }
   // Most wedges have been taught nothing yet, and every run pays for the question.
-  const taught = (await hasItems(db, where)).length > 0
+  const [known] = await taughtTo(db, { projectId, wedge: wedge.slug })
+  const taught = known?.taught === 1
   const rows = taught ? await groundingItems(db, { ...where, items: ITEMS_MOST + 1, cut: ITEM_MOST }) : []
   const authored = fitting(authoredFor(wedge, requireTaskType(wedge, task.task_type)), AUTHORED_MOST)
   // The words of a large input are only worth finding where there is something to rank.

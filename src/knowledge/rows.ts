@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { JsonObject } from '../base/json.ts'
 import { prepared } from '../store/prepared.ts'
+import { remembered } from '../store/remembered.ts'
 import type { Db } from '../store/store.ts'
 import type { Knowledge, KnowledgeRevisions } from '../store/tables.ts'
 
@@ -137,13 +138,21 @@ export interface GroundingRow {
   length: number
 }
 
-export const hasItems = prepared<{ projectId: string; wedge: string }, { id: string }>((db, arg) =>
-  db
-    .selectFrom('knowledge')
-    .select('id')
-    .where('project_id', '=', arg('projectId'))
-    .where('wedge', '=', arg('wedge'))
-    .limit(1),
+/** Whether the project has taught the wedge anything. Every run asks. */
+export const taughtTo = remembered(
+  ['knowledge'],
+  prepared<{ projectId: string; wedge: string }, { taught: number }>((db, arg) =>
+    db.selectNoFrom((eb) => {
+      const any = eb.selectFrom('knowledge').select('id').where('project_id', '=', arg('projectId'))
+      return eb
+        .case()
+        .when(eb.exists(any.where('wedge', '=', arg('wedge'))))
+        .then(1)
+        .else(0)
+        .end()
+        .as('taught')
+    }),
+  ),
 )
 
 /**

@@ -14,18 +14,19 @@ import type { Run } from './run.ts'
 export async function briefFor(ctx: Ctx, run: Run, socket: string | null): Promise<Brief> {
   const { task, wedge, type, constraints } = run
   const input = inputOf(task)
-  const grounding = await groundingFor(ctx.db, wedge, run.projectId, { ...task, input })
+  const { task_type, client_id } = task
+  const grounding = await groundingFor(ctx.db, wedge, run.projectId, { task_type, client_id, input })
   const { shape, steps, temperature, strict_output } = type.harness
   return {
     v: 1,
-    task: { id: task.id, wedge: task.wedge, task_type: task.task_type, input, constraints: { ...constraints } },
+    task: { id: task.id, wedge: task.wedge, task_type, input, constraints: { ...constraints } },
     instructions: instructionsText(run),
     skills: skillsFor(wedge, type),
     knowledge: [...grounding.knowledge, ...leftOut(grounding.left_out)],
     history: await history(ctx, run),
     output_schema: outputSchema(run),
     strict_output,
-    tools: toolsFor(wedge.manifest, toolsOf(task)),
+    tools: usableTools(run),
     connections: briefConnections(run.grant),
     workflows: wedge.manifest.workflows,
     case: task.case_id ? await caseOf(ctx, task.case_id) : null,
@@ -36,6 +37,18 @@ export async function briefFor(ctx: Ctx, run: Run, socket: string | null): Promi
     model: { wire: run.model.model.wire, name: run.model.model.name },
     service: { socket, base_url: 'http://service', task_token: run.taskToken, gate_token: run.gateToken },
   }
+}
+
+/** What can do nothing in this run is not offered: the model would be paid for reading of it, and might try it. */
+function usableTools({ task, wedge: { manifest } }: Run): string[] {
+  const tools = new Set(toolsFor(manifest, toolsOf(task)))
+  const without = (missing: boolean, names: string[]) => {
+    if (missing) for (const name of names) tools.delete(name)
+  }
+  without(manifest.connections.length === 0, ['act', 'read'])
+  without(manifest.workflows.length === 0, ['workflow'])
+  without(task.case_id === null, ['case_get', 'case_update'])
+  return [...tools]
 }
 
 /** The task's own schema goes before its type's. */

@@ -221,7 +221,7 @@ function llmRoute(ctx: Ctx, run: ModelRun): Route<null, Heading> {
 /** The desk as the harness inside a cell reaches it: by lines. */
 export function planeOf(desk: Desk): Plane {
   const service = { socket: null, base_url: '', task_token: 'svc_tsk_1', gate_token: 'svc_gat_1' }
-  const plane = openPlane(service, new AbortController().signal, ({ ask, ...question }) => {
+  const plane = openPlane(service, new LateAbort(), ({ ask, ...question }) => {
     const tell = (word: Told) => {
       hearAnswer(plane, JSON.parse(JSON.stringify({ answer: ask, ...word })))
       return true

@@ -9,6 +9,7 @@ const WEDGES = {
   'talk/wedge.json': {
     wedge: 'talk',
     title: 'Talk',
+    cases: { stages: ['new'], initial: 'new' },
     task_types: {
       chat: {
         harness: { temperature: 0.3 },
@@ -37,6 +38,25 @@ function reach(wire: Wire, { url }: Provider): Record<string, string> {
 
 const turn = (wire: Wire, name: string, input: object, text = ''): Reply => ({
   chunks: [streamOf[wire]({ text, call: { name, input: { ...input } } })],
+})
+
+test('a model is offered what can work in its run, and nothing else', async () => {
+  const replies = Array.from({ length: 2 }, () => turn('openai', 'finish', { output: { said: 'hello' } }))
+  const { app, provider } = await serviceWith('openai', replies)
+  const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat', input: {} })
+  await app.finished(id)
+  const { body: claim } = await app.call('POST', '/v1/cases', { wedge: 'talk', title: 'Water damage' })
+  const { body: task } = await app.call('POST', `/v1/cases/${claim.id}/tasks`, { task_type: 'chat', input: {} })
+  await app.finished(task.id)
+  const offered = provider.seen.map(({ body }) =>
+    [...JSON.stringify(body.tools).matchAll(/"function":\{"name":"(\w+)"/g)].map(([, name]) => name),
+  )
+  const always = ['records_get', 'records_put', 'records_list']
+  const atLast = ['report_gap', 'progress', 'finish']
+  expect(offered).toEqual([
+    [...always, ...atLast],
+    [...always, 'case_get', 'case_update', ...atLast],
+  ])
 })
 
 describe.each(['anthropic', 'openai'] as const)('a run with a model on the %s wire', (wire) => {
