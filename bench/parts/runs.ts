@@ -46,7 +46,7 @@ export async function tasks(rig: Rig): Promise<Row[]> {
 
 /** Node compiles what it runs often; until then the same work costs several times as much. */
 async function warmUp(rig: Rig, servers: Server[]): Promise<void> {
-  for (const server of servers) await rig.load('runs', server, { clients: 32, ms: 6000, body: BODY })
+  for (const server of servers) await rig.load('runs', server, { clients: 32, ms: 12_000, body: BODY })
 }
 
 /** Tasks that may run commands, each in a fresh sandbox that was started ahead. */
