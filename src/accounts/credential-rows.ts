@@ -1,6 +1,6 @@
 import type { Role } from '../ctx/scope.ts'
 import type { PageQuery } from '../http/page.ts'
-import { prepared } from '../store/prepared.ts'
+import { glance, prepared } from '../store/prepared.ts'
 import { remembered } from '../store/remembered.ts'
 import type { Db } from '../store/store.ts'
 import type { Keys, Members, Projects, Sessions } from '../store/tables.ts'
@@ -43,7 +43,7 @@ export async function deleteKey(db: Db, id: string): Promise<boolean> {
 /** With its project. Every request asks for it, so it is kept where a revocation is seen at once. */
 export const keyByHash = remembered(
   ['keys', 'projects'],
-  prepared<
+  glance<
     { hash: string },
     Pick<Keys, 'id' | 'role' | 'project_id' | 'last_used_at'> & Pick<Projects, 'org_id' | 'slug' | 'wedges' | 'tier'>
   >((db, arg) =>

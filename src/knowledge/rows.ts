@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { JsonObject } from '../base/json.ts'
-import { prepared } from '../store/prepared.ts'
+import { glance, prepared } from '../store/prepared.ts'
 import { remembered } from '../store/remembered.ts'
 import type { Db } from '../store/store.ts'
 import type { Knowledge, KnowledgeRevisions } from '../store/tables.ts'
@@ -141,7 +141,7 @@ export interface GroundingRow {
 /** Whether the project has taught the wedge anything. Every run asks. */
 export const taughtTo = remembered(
   ['knowledge'],
-  prepared<{ projectId: string; wedge: string }, { taught: number }>((db, arg) =>
+  glance<{ projectId: string; wedge: string }, { taught: number }>((db, arg) =>
     db.selectNoFrom((eb) => {
       const any = eb.selectFrom('knowledge').select('id').where('project_id', '=', arg('projectId'))
       return eb

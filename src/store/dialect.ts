@@ -23,9 +23,15 @@ export class DirectAdapter extends SqliteAdapter {
   }
 }
 
-/** The same for PostgreSQL, where the way through Kysely costs as much as the driver. `quiet`: it answers nothing. */
+/**
+ * How a statement goes to a store that is elsewhere: `quiet` ones answer nothing, and a `glance` is answered as soon as
+ * it is heard, so that others may wait for it.
+ */
+export type Manner = 'quiet' | 'glance' | 'plain'
+
+/** The same for PostgreSQL, where the way through Kysely costs as much as the driver. */
 export class DirectPostgres extends PostgresAdapter {
-  readonly run: (text: string, parameters: readonly unknown[], quiet: boolean) => Promise<unknown[]>
+  readonly run: (text: string, parameters: readonly unknown[], how: Manner) => Promise<unknown[]>
   constructor(run: DirectPostgres['run']) {
     super()
     this.run = run
@@ -49,13 +55,13 @@ export async function runCompiled<Row>(
   db: Db,
   query: CompiledQuery<Row>,
   parameters: readonly unknown[],
-  quiet: boolean,
+  how: Manner,
 ): Promise<Row[]> {
   const { adapter } = db.getExecutor()
   if (adapter instanceof DirectAdapter) return adapter.run(query.sql, parameters) as Row[]
   // A transaction of Kysely's own has a connection that only Kysely knows.
   if (adapter instanceof DirectPostgres && !db.isTransaction)
-    return (await adapter.run(query.sql, parameters, quiet)) as Row[]
+    return (await adapter.run(query.sql, parameters, how)) as Row[]
   return (await db.executeQuery<Row>({ ...query, parameters })).rows
 }
 
@@ -76,7 +82,7 @@ export function manyRows<T extends keyof Tables>(table: T, columns: readonly (ke
       texts.set(key, text)
       const values: unknown[] = []
       for (const row of rows.slice(at, at + size)) values.push(...row)
-      await runCompiled(db, CompiledQuery.raw(text), values, true)
+      await runCompiled(db, CompiledQuery.raw(text), values, 'quiet')
       at += size
     }
   }

@@ -19,37 +19,45 @@ export interface Parsed {
 type Columns = { name: string; parse: (text: string) => unknown }[]
 
 /**
- * Sends statements in one message and answers what the last of them did; what comes after one that fails is not done.
- * The driver would take a question, a promise and a description of the columns for each, and the server would send
- * every answer by itself.
+ * Sends statements in one message and answers what each of them did; what comes after one that fails is not done. The
+ * driver would take a question, a promise and a description of the columns for each, and the server would send every
+ * answer by itself. `heard`: from which on the rows are wanted.
  */
-export function exchange(client: pg.PoolClient, statements: Statement[], parsed: Parsed): Promise<pg.QueryResult> {
+export function exchange(
+  client: pg.PoolClient,
+  statements: Statement[],
+  heard: number,
+  parsed: Parsed,
+): Promise<pg.QueryResult[]> {
   return new Promise((resolve, reject) => {
-    client.query(new Exchange(statements, parsed, (error, answer) => (answer ? resolve(answer) : reject(error))))
+    client.query(
+      new Exchange(statements, heard, parsed, (error, answers) => (answers ? resolve(answers) : reject(error))),
+    )
   })
 }
 
-type Callback = (error: Error | null | undefined, answer?: pg.QueryResult) => void
+type Callback = (error: Error | null | undefined, answers?: pg.QueryResult[]) => void
 
 /** A query of the driver that is several; its methods are called by the driver. */
 class Exchange extends pg.Query {
   readonly #statements: Statement[]
+  readonly #heard: number
   readonly #parsed: Parsed
   /** What was parsed for the first time. */
   readonly #fresh: string[] = []
-  readonly #rows: unknown[] = []
-  readonly #last: string
-  #columns: Columns | null
-  #done = ''
+  readonly #answers: pg.QueryResult[] = []
+  #rows: unknown[] = []
+  /** Of the statement whose answer comes now. */
+  #columns: Columns | null = null
   /** The driver wraps it, to keep the time. */
   declare callback: Callback
 
-  constructor(statements: Statement[], parsed: Parsed, callback: Callback) {
-    super('', callback)
+  constructor(statements: Statement[], heard: number, parsed: Parsed, callback: Callback) {
+    super('', callback as never)
     this.#statements = statements
+    this.#heard = heard
     this.#parsed = parsed
-    this.#last = statements.at(-1)?.name ?? ''
-    this.#columns = parsed.columns.get(this.#last) ?? null
+    this.#columns = this.#known(0)
   }
 
   requiresPreparation(): boolean {
@@ -57,13 +65,12 @@ class Exchange extends pg.Query {
   }
 
   prepare(wire: Wire): void {
-    let left = this.#statements.length
-    for (const { text, name, values } of this.#statements) {
+    this.#statements.forEach(({ text, name, values }, at) => {
       this.#parse(wire, name, text)
       wire.bind({ statement: name, values })
-      if (--left === 0 && !this.#columns) wire.describe(PORTAL)
+      if (at >= this.#heard && !this.#known(at)) wire.describe(PORTAL)
       wire.execute(null)
-    }
+    })
     wire.sync()
   }
 
@@ -92,15 +99,24 @@ class Exchange extends pg.Query {
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    this.#done = text
+    const at = this.#answers.length
+    const name = this.#statements[at]?.name ?? ''
+    // One that was described and told of no columns has none.
+    if (at >= this.#heard && name !== '') this.#parsed.columns.set(name, this.#columns ?? [])
+    const [command = '', ...counts] = text.split(' ')
+    const rowCount = counts.length > 0 ? Number(counts.at(-1)) : null
+    this.#answers.push({ command, rowCount, rows: this.#rows, oid: 0, fields: [] })
+    this.#rows = []
+    this.#columns = this.#known(at + 1)
   }
 
   handleReadyForQuery(): void {
-    // One that was not described has no columns to tell of.
-    if (this.#last !== '') this.#parsed.columns.set(this.#last, this.#columns ?? [])
-    const [command = '', ...counts] = this.#done.split(' ')
-    const rowCount = counts.length > 0 ? Number(counts.at(-1)) : null
-    this.callback(null, { command, rowCount, rows: this.#rows, oid: 0, fields: [] })
+    this.callback(null, this.#answers)
+  }
+
+  /** How to read what a statement answers with, if that is known. */
+  #known(at: number): Columns | null {
+    return this.#parsed.columns.get(this.#statements[at]?.name ?? '') ?? null
   }
 
   handleError(error: Error): void {

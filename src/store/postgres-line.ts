@@ -9,6 +9,12 @@ import type { Db } from './store.ts'
 /** What PostgreSQL says when a kept statement would answer with other columns than it was planned for. */
 export const PLAN_IS_OLD = '0A000'
 
+/** A read that stands alone. */
+export interface Question {
+  text: string
+  values: readonly unknown[]
+}
+
 /**
  * One connection. A way to the database and back costs more than most statements, so nobody waits for what answers
  * nothing: it goes with the next statement that does, and what fails of it is told then, at the latest by the commit.
@@ -33,7 +39,7 @@ export class Line {
     this.#client = client
     this.#kept = kept
     this.db = kyselyOver(
-      (text, values, quiet) => (quiet ? this.#hold(text, values) : this.rows(text, values)),
+      (text, values, how) => (how === 'quiet' ? this.#hold(text, values) : this.rows(text, values)),
       async () => ({ query: (text, values) => this.ask(text, values), release: () => {} }),
     )
   }
@@ -75,11 +81,23 @@ export class Line {
     this.#held = []
     this.#inside ||= statements.length > 1
     try {
-      const answer = await exchange(this.#client, statements, this.#parsed)
+      const answers = await exchange(this.#client, statements, statements.length - 1, this.#parsed)
+      const answer = answers.at(-1)
+      if (!answer) throw new Error(`no answer to ${text}`)
       if (answer.command !== 'SELECT' && answer.rowCount) this.written++
       return answer
     } catch (error) {
       return this.#failed(error, text, values)
+    }
+  }
+
+  /** The rows of several questions at once, of which none is answered if one fails. */
+  async rowsOfAll(questions: readonly Question[]): Promise<unknown[][]> {
+    const statements = questions.map(({ text, values }) => this.#statement(text, values))
+    try {
+      return (await exchange(this.#client, statements, 0, this.#parsed)).map(({ rows }) => rows)
+    } catch (error) {
+      throw this.#fault(error)
     }
   }
 
@@ -102,18 +120,24 @@ export class Line {
 
   async #failed(error: unknown, text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
     this.broken = true
-    if (error instanceof pg.DatabaseError && error.code === PLAN_IS_OLD) {
-      this.#kept.forget()
-      // Inside a transaction it is too late: the whole of it is tried again.
-      if (!this.#inside) return this.ask(text, values)
-    }
+    const told = this.#fault(error)
+    // Inside a transaction it is too late: the whole of it is tried again.
+    if (isOldPlan(error) && !this.#inside) return this.ask(text, values)
+    throw told
+  }
+
+  /** What the error means for the line, and what is to be thrown. */
+  #fault(error: unknown): unknown {
+    if (isOldPlan(error)) this.#kept.forget()
     const told = toldApart(error)
     if (told !== error && told instanceof Error) this.#lost = told
     // Where it was asked says more than where the answer was read.
     if (error instanceof Error) Error.captureStackTrace(error)
-    throw told
+    return told
   }
 }
+
+const isOldPlan = (error: unknown) => error instanceof pg.DatabaseError && error.code === PLAN_IS_OLD
 
 /** What Kysely asks of a client. */
 interface Client {

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { toldApart } from './away.ts'
 import { hangUp } from './bell-wire.ts'
 import { KeptStatements } from './kept-statements.ts'
+import { Glances } from './postgres-glances.ts'
 import { kyselyOver, Line } from './postgres-line.ts'
 import type { Db } from './store.ts'
 
@@ -61,14 +62,23 @@ export class ConnectionPool {
     return line
   }
 
-  /** For statements that stand alone: each takes a line of its own. */
+  /** For statements that stand alone: each takes a line of its own, or goes with others that are answered at once. */
   readonly db: Db = kyselyOver(
-    (text, values) => this.#onOne((line) => line.rows(text, values)),
+    (text, values, how) => (how === 'glance' ? this.#glances.ask(text, values) : this.#alone(text, values)),
     async () => {
       const line = await this.borrow()
       return { query: (text, values) => line.ask(text, values), release: () => line.release() }
     },
   )
+
+  readonly #glances = new Glances(
+    (questions) => this.#onOne((line) => line.rowsOfAll(questions)),
+    (text, values) => this.#alone(text, values),
+  )
+
+  #alone(text: string, values: readonly unknown[]): Promise<unknown[]> {
+    return this.#onOne((line) => line.rows(text, values))
+  }
 
   async #onOne<T>(work: (line: Line) => Promise<T>): Promise<T> {
     const line = await this.borrow()

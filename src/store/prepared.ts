@@ -7,7 +7,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import { isPostgres, runCompiled } from './dialect.ts'
+import { isPostgres, type Manner, runCompiled } from './dialect.ts'
 import type { Db } from './store.ts'
 
 /**
@@ -20,7 +20,21 @@ import type { Db } from './store.ts'
  *   const [task] = await findTask(db, { id })
  */
 export function prepared<Args extends object, Row = never>(
-  build: (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => Buildable<Row>,
+  build: Build<Args, Row>,
+): (db: Db, args: Args) => Promise<Row[]> {
+  return inManner(build, 'plain')
+}
+
+/** The same for a read of few rows by their key. What is glanced at in one moment goes to PostgreSQL in one message. */
+export function glance<Args extends object, Row>(build: Build<Args, Row>): (db: Db, args: Args) => Promise<Row[]> {
+  return inManner(build, 'glance')
+}
+
+type Build<Args, Row> = (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => Buildable<Row>
+
+function inManner<Args extends object, Row>(
+  build: Build<Args, Row>,
+  manner: 'plain' | 'glance',
 ): (db: Db, args: Args) => Promise<Row[]> {
   // One deployment has one store, but the tests open both kinds in one process: the compiled text differs.
   const compiledFor = new Map<boolean, Compiled<Row>>()
@@ -31,18 +45,18 @@ export function prepared<Args extends object, Row = never>(
       const tree = build(db, (name) => new Slot(name) as never).toOperationNode()
       const compiler = kind ? new PostgresWords() : new SqliteWords()
       const query: CompiledQuery<Row> = compiler.compileQuery(tree as RootOperationNode, createQueryId())
-      compiled = { query, quiet: !answers(query.query) }
+      compiled = { query, how: answers(query.query) ? manner : 'quiet' }
       compiledFor.set(kind, compiled)
     }
-    const { query, quiet } = compiled
+    const { query, how } = compiled
     const values = query.parameters.map((slot) => args[(slot as Slot).name as keyof Args])
-    return runCompiled(db, query, values, quiet)
+    return runCompiled(db, query, values, how)
   }
 }
 
 interface Compiled<Row> {
   query: CompiledQuery<Row>
-  quiet: boolean
+  how: Manner
 }
 
 /** Whether it has rows to tell of. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { newestOf, type PageQuery } from '../http/page.ts'
-import { prepared } from '../store/prepared.ts'
+import { glance, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Artifacts, Tasks } from '../store/tables.ts'
 import type { ArtifactRow } from './record.ts'
@@ -39,7 +39,7 @@ export const insertTask = prepared<Tasks>((db, arg) =>
     .$castTo<never>(),
 )
 
-const taskById = prepared<{ id: string }, Tasks>((db, arg) =>
+const taskById = glance<{ id: string }, Tasks>((db, arg) =>
   db.selectFrom('tasks').selectAll().where('id', '=', arg('id')),
 )
 
@@ -53,7 +53,7 @@ export type TaskHead = Pick<Tasks, (typeof HEAD)[number]>
 
 const HEAD = ['id', 'project_id', 'status', 'last_event_id'] as const
 
-const headById = prepared<{ id: string }, TaskHead>((db, arg) =>
+const headById = glance<{ id: string }, TaskHead>((db, arg) =>
   db.selectFrom('tasks').select(HEAD).where('id', '=', arg('id')),
 )
 
