@@ -77,8 +77,8 @@ export async function replicaTasks(rig: Rig): Promise<Row[]> {
   return [rateRow('tasks on PostgreSQL, 32 clients', 'tasks/s', pairs, 0.6, effortNote(...efforts))]
 }
 
-const ENOUGH = 2000
-const PATIENCE_MS = 12_000
+const ENOUGH = 6000
+const PATIENCE_MS = 20_000
 
 /** Until Node has compiled what runs often, which on a busy machine takes longer. */
 async function warmUp(rig: Rig, server: Server): Promise<void> {
