@@ -77,8 +77,7 @@ async function passByPolicy(tx: Tx, run: AskingRun, row: Approvals, policy_reaso
 }
 
 async function stopForPerson(tx: Tx, run: AskingRun, row: Approvals, preview: Json): Promise<void> {
-  const move = { to: 'awaiting_approval', count: 1 }
-  const [head] = await setWaiting(tx.db, { id: run.taskId, epoch: run.epoch, ...move })
+  const [head] = await setWaiting(tx.db, { id: run.taskId, epoch: run.epoch })
   if (!head) throw new RunOver()
   const { id: approval_id, action, risk, expires_at } = row
   const data = { approval_id, action, risk, preview, expires_at: expires_at ?? '' }

@@ -8,11 +8,11 @@ import { write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
 import type { NewEvent } from '../events/types.ts'
 import { recordCorrection } from '../knowledge/corrections.ts'
-import type { Approvals, Tasks } from '../store/tables.ts'
-import { holdTask, setWaiting } from '../tasks/state-rows.ts'
+import type { Approvals } from '../store/tables.ts'
+import { goOn, type HeldTask, holdTask } from '../tasks/state-rows.ts'
 import { payloadHash } from './ask.ts'
 import { approvedPayload, proposedPayload } from './record.ts'
-import { approvalRow, decidePending, pendingOf } from './rows.ts'
+import { approvalRow, decidePending } from './rows.ts'
 import { endTask } from './settle.ts'
 
 /** Lets the action pass, as proposed or as edited. The run goes on, on whichever replica it waits. */
@@ -25,12 +25,13 @@ export function approve(
   const edit = approval.path === 'action' ? (edited ?? null) : null
   const payload = proposedPayload(approval)
   if (edit && !isJsonObject(payload)) throw badRequest("field 'edited' needs a payload that is an object")
-  const row = { ...approval, edited: edit && JSON.stringify(edit) }
+  const row = { ...approval }
+  row.edited = edit && JSON.stringify(edit)
   return inTx(ctx, async (tx) => {
     const task = await heldTask(tx, row)
     await decide(tx, row, 'approved', scope.actor, { note: note ?? null, reason: null })
     const corrected = edit && isJsonObject(payload) ? await learn(tx, scope.actor, row, payload, edit) : []
-    await goOn(tx, task, [resolved(row, 'approved', scope.actor), ...corrected])
+    await resume(tx, task, [resolved(row, 'approved', scope.actor), ...corrected])
     await audit(tx, row.project_id, scope.actor, 'approval.approved', row.id, {
       action: row.action,
       task_id: row.task_id,
@@ -65,7 +66,8 @@ async function decide(
   words: { reason: string | null; note: string | null },
 ): Promise<void> {
   const [decided] = await decidePending(tx.db, {
-    ...words,
+    reason: words.reason,
+    note: words.note,
     id: row.id,
     status,
     edited: row.edited,
@@ -83,14 +85,11 @@ async function decide(
   changed(tx, row.project_id, { kind: 'approval', id: row.id, status })
 }
 
-/** The task runs again, unless another of its questions is still open. */
-async function goOn(tx: Tx, task: Tasks, events: NewEvent[]): Promise<void> {
-  const open = await pendingOf(tx.db, { task_id: task.id })
-  const to = open.length > 0 ? 'awaiting_approval' : 'running'
-  const [head] = await setWaiting(tx.db, { id: task.id, epoch: task.epoch, to, count: events.length })
+async function resume(tx: Tx, { id, epoch, project_id }: HeldTask, events: NewEvent[]): Promise<void> {
+  const [head] = await goOn(tx.db, { id, epoch, count: events.length })
   if (!head) throw conflict('task already finished')
-  await write(tx, task.id, head.last_event_id, events)
-  changed(tx, task.project_id, { kind: 'task', id: task.id, status: to })
+  await write(tx, id, head.last_event_id, events)
+  changed(tx, project_id, { kind: 'task', id, status: head.status })
 }
 
 /** An edit that changed something becomes knowledge, and a note in the log. */
@@ -114,7 +113,7 @@ function resolved(row: Approvals, decision: 'approved' | 'rejected', { kind, id 
   return { type: 'approval.resolved', data }
 }
 
-async function heldTask(tx: Tx, row: Approvals): Promise<Tasks> {
+async function heldTask(tx: Tx, row: Approvals): Promise<HeldTask> {
   const [task] = await holdTask(tx.db, { id: row.task_id })
   if (!task) throw new Error(`approval ${row.id} has no task`)
   return task

@@ -140,10 +140,6 @@ export const closePending = prepared<
     .returning(['id', 'project_id', 'action']),
 )
 
-export const pendingOf = prepared<{ task_id: string }, { id: string }>((db, arg) =>
-  db.selectFrom('approvals').select('id').where('task_id', '=', arg('task_id')).where('status', '=', 'pending'),
-)
-
 export const dueApprovals = prepared<{ now: string }, Pick<Approvals, 'id' | 'task_id' | 'project_id'>>((db, arg) =>
   db
     .selectFrom('approvals')

@@ -9,7 +9,7 @@ import type { NewEvent } from '../events/types.ts'
 import type { Tasks } from '../store/tables.ts'
 import { type Ending, end } from '../tasks/end.ts'
 import { taskRow } from '../tasks/rows.ts'
-import { holdTask } from '../tasks/state-rows.ts'
+import { type HeldTask, holdTask } from '../tasks/state-rows.ts'
 import { isTerminal } from '../tasks/status.ts'
 import { closePending, dueApprovals } from './rows.ts'
 
@@ -42,14 +42,14 @@ export function cancelTask(ctx: Ctx, scope: ProjectScope, task: Tasks): Promise<
   })
 }
 
-function cancelRunning(tx: Tx, task: Tasks): Promise<boolean> {
+function cancelRunning(tx: Tx, task: HeldTask): Promise<boolean> {
   return endTask(tx, task.id, {
     status: 'cancelled',
     error: { reason: 'cancelled', message: 'the task was cancelled' },
   })
 }
 
-async function cancelWaiting(tx: Tx, scope: ProjectScope, task: Tasks): Promise<boolean> {
+async function cancelWaiting(tx: Tx, scope: ProjectScope, task: HeldTask): Promise<boolean> {
   const closed = await close(tx, task.id, 'rejected', scope.actor)
   return endTask(tx, task.id, {
     status: 'rejected',

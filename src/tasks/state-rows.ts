@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { isHeard } from '../events/notice-rows.ts'
 import { isPostgres } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
-import type { Tasks } from '../store/tables.ts'
+import type { Tables, Tasks } from '../store/tables.ts'
 import { before, type TerminalStatus } from './status.ts'
 
 /**
@@ -12,14 +12,18 @@ import { before, type TerminalStatus } from './status.ts'
 
 const OPEN = ['running', 'awaiting_approval'] as const
 
+export type HeldTask = Pick<Tasks, (typeof HELD)[number]>
+
+const HELD = ['id', 'project_id', 'status', 'epoch', 'log_pruned_at'] as const
+
 /**
  * The task, held until the commit. Whoever decides by the approvals of a task holds it first: then no decision is
  * made on what another is just changing, and all take their locks in one order, task before approval.
  */
-export const holdTask = prepared<{ id: string }, Tasks>((db, arg) =>
+export const holdTask = prepared<{ id: string }, HeldTask>((db, arg) =>
   db
     .selectFrom('tasks')
-    .selectAll()
+    .select(HELD)
     .where('id', '=', arg('id'))
     .$if(isPostgres(db), (query) => query.forNoKeyUpdate()),
 )
@@ -56,17 +60,46 @@ export const startRunning = prepared<{ id: string; epoch: number; started_at: st
       .returning('last_event_id'),
 )
 
-/** A run waits for a person, or goes on after the answer. */
-export const setWaiting = prepared<{ id: string; epoch: number; to: string; count: number }, { last_event_id: number }>(
-  (db, arg) =>
-    db
-      .updateTable('tasks')
-      .set((eb) => ({ status: arg('to'), last_event_id: eb('last_event_id', '+', arg('count')) }))
-      .where('id', '=', arg('id'))
-      .where('epoch', '=', arg('epoch'))
-      .where('status', 'in', OPEN)
-      .returning('last_event_id'),
+/** A run waits for a person. */
+export const setWaiting = prepared<{ id: string; epoch: number }, { last_event_id: number }>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set((eb) => ({ status: 'awaiting_approval', last_event_id: eb('last_event_id', '+', 1) }))
+    .where('id', '=', arg('id'))
+    .where('epoch', '=', arg('epoch'))
+    .where('status', 'in', OPEN)
+    .returning('last_event_id'),
 )
+
+/** A run goes on after the answer, unless another of its questions is still open. */
+export const goOn = prepared<
+  { id: string; epoch: number; count: number },
+  { status: 'running' | 'awaiting_approval'; last_event_id: number }
+>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set((eb) => ({
+      status: eb
+        .case()
+        .when(eb.exists(openQuestions(eb)))
+        .then('awaiting_approval')
+        .else('running')
+        .end(),
+      last_event_id: eb('last_event_id', '+', arg('count')),
+    }))
+    .where('id', '=', arg('id'))
+    .where('epoch', '=', arg('epoch'))
+    .where('status', 'in', OPEN)
+    .returning(['status', 'last_event_id'])
+    .$castTo<{ status: 'running' | 'awaiting_approval'; last_event_id: number }>(),
+)
+
+const openQuestions = (eb: ExpressionBuilder<Tables, 'tasks'>) =>
+  eb
+    .selectFrom('approvals')
+    .select('approvals.id')
+    .whereRef('task_id', '=', 'tasks.id')
+    .where('approvals.status', '=', 'pending')
 
 /** `heard`: a webhook wants to know. */
 export type Ended = Pick<Tasks, (typeof ENDED)[number]> & { heard: number }
