@@ -80,7 +80,8 @@ test(
     const queued = await doing(first, [{ output: 'later' }])
     const status = async (id: string) => (await first.call('GET', `/v1/tasks/${id}`)).body.status
     expect(await Promise.all([provisioning, queued, ending].map(status))).toEqual(['provisioning', 'queued', 'running'])
-    await hold('audit_heads')
+    // Where they ask for the head of the chain: what comes after it leaves in one message with the commit.
+    await hold('audit_heads', 'exclusive')
     const refused = [
       first.call('POST', `/v1/approvals/${deciding.approval}/approve`, {}),
       first.call('POST', `/v1/approvals/${rejecting.approval}/reject`, {}),
