@@ -89,7 +89,7 @@ async function warmUp(rig: Rig, server: Server): Promise<void> {
 }
 
 const STREAMS = 5000
-const FIRST = 100
+const FIRST = 1000
 const LINES = 8
 
 /** Followers of a task that speaks, all on one replica: what each costs, and how soon the last of them hears. */

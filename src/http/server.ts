@@ -50,10 +50,13 @@ export function httpServer(ctx: Ctx): FastifyInstance {
     reply.header('x-request-id', request.id)
     done(unclear(request))
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(ctx, request, reply)
-    done()
-  })
+  // Where nobody would read the line, a stream need not keep what it tells of.
+  if (ctx.world.log.isLevelEnabled('debug')) {
+    app.addHook('onResponse', (request, reply, done) => {
+      logAnswer(ctx, request, reply)
+      done()
+    })
+  }
   app.setNotFoundHandler((request, reply) => {
     reply.code(404).send({ error: `no such route: ${request.method} ${request.url.split('?')[0]}` })
   })
@@ -162,9 +165,7 @@ function answerError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRe
 
 /** One line an answer, with ids and without payloads, query strings or tokens. */
 function logAnswer(ctx: Ctx, request: FastifyRequest, reply: FastifyReply): void {
-  const { log } = ctx.world
-  if (!log.isLevelEnabled('debug') && reply.statusCode < 500) return
-  log.debug(
+  ctx.world.log.debug(
     {
       request: request.id,
       method: request.method,
