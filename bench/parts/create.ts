@@ -18,7 +18,7 @@ export async function create(rig: Rig): Promise<Row[]> {
     const options = { ...request, clients, ms: ROUND_MS }
     const efforts = [new Effort(), new Effort()] as const
     const pairs = await alternate(
-      4,
+      8,
       () => rateOf(rig, service, efforts[0], options),
       () => rateOf(rig, bare, efforts[1], options),
     )

@@ -26,7 +26,7 @@ export async function tasks(rig: Rig): Promise<Row[]> {
       return result.rate
     }
     const pairs = await alternate(
-      4,
+      8,
       () => rate(service, finished.service, efforts[0]),
       () => rate(bare, finished.bare, efforts[1]),
     )

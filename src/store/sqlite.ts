@@ -96,17 +96,28 @@ function besides(lane: CommitLane, writer: Handle, reader: Handle): Handle {
   return { ...reader, prepare: (text) => (lane.open ? reader : writer).prepare(text) }
 }
 
-/** Only this process writes while it holds the folder; what a person does to the file by hand is noticed too. */
+/**
+ * Only this process writes while it holds the folder. What a person does to the file by hand is noticed soon: to ask
+ * for it takes as long as a short read.
+ */
 function stampsOf(lane: CommitLane, writer: Handle): Stamps {
   let foreign = writer.foreign()
+  let looked = performance.now()
   let changes = 0
+  const lookAgain = (now: number) => {
+    looked = now
+    const seen = writer.foreign()
+    if (seen !== foreign) changes++
+    foreign = seen
+  }
   return {
     stampOf(tables) {
       if (lane.open) return null
-      const now = writer.foreign()
-      if (now !== foreign) changes++
-      foreign = now
+      const now = performance.now()
+      if (now - looked > FOREIGN_MS) lookAgain(now)
       return tables.reduce((sum, table) => sum + writer.written(table), changes)
     },
   }
 }
+
+const FOREIGN_MS = 50
