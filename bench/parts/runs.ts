@@ -26,7 +26,7 @@ export async function tasks(rig: Rig): Promise<Row[]> {
       return result.rate
     }
     const pairs = await alternate(
-      8,
+      6,
       () => rate(service, finished.service, efforts[0]),
       () => rate(bare, finished.bare, efforts[1]),
     )
@@ -46,7 +46,7 @@ export async function tasks(rig: Rig): Promise<Row[]> {
 
 /** Node compiles what it runs often; until then the same work costs several times as much. */
 async function warmUp(rig: Rig, servers: Server[]): Promise<void> {
-  for (const server of servers) await rig.load('runs', server, { clients: 32, ms: 12_000, body: BODY })
+  for (const server of servers) await rig.load('runs', server, { clients: 32, ms: 10_000, body: BODY })
 }
 
 /** Tasks that may run commands, each in a fresh sandbox that was started ahead. */
