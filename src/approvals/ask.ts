@@ -23,8 +23,8 @@ export class Refused extends Problem {
 
 /** Asks the gate and waits for the answer. Only a row that says approved or auto_approved lets anything pass. */
 export async function ask(ctx: Ctx, run: AskingRun, request: GatedRequest): Promise<Approvals> {
-  const asked = await inTxAtLast(ctx, (tx) => putQuestion(tx, run, request), run.signal)
-  const answered = asked.status === 'pending' ? await decision(ctx, asked.id, run.signal) : asked
+  const asked = await inTxAtLast(ctx, (tx) => putQuestion(tx, run, request), run.over.signal)
+  const answered = asked.status === 'pending' ? await decision(ctx, asked.id, run.over.signal) : asked
   if (answered.status !== 'approved' && answered.status !== 'auto_approved') throw new Refused(answered.status)
   return answered
 }

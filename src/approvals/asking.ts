@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts'
+import type { LateAbort } from '../base/late-abort.ts'
 import type { Wedge } from '../base/wedge.ts'
 import type { Constraints } from '../tasks/clamp.ts'
 
@@ -10,8 +11,8 @@ export interface AskingRun {
   wedge: Wedge
   taskType: string
   constraints: Constraints
-  /** Fires when the run is ended from outside. */
-  signal: AbortSignal
+  /** Aborted when the run is ended from outside. */
+  over: LateAbort
 }
 
 export interface GatedRequest {

@@ -44,7 +44,7 @@ export async function performAction(
   const payload = approvedPayload(approval)
   // What leaves is what was decided, to the byte; anything else is refused.
   if (payloadHash(payload) !== approval.payload_sha256) throw new Refused('does not match its payload')
-  await inTxAtLast(ctx, (tx) => claim(tx, run, approval, connection), run.signal)
+  await inTxAtLast(ctx, (tx) => claim(tx, run, approval, connection), run.over.signal)
   const result = await act(ctx, connection, { capability: approval.action, payload, idempotencyKey: approval.id })
   // It has happened: for as long as the process lives, its outcome will be written.
   await inTxAtLast(ctx, (tx) => settle(tx, run, approval, connection, result))

@@ -9,7 +9,8 @@ export class Bells {
   readonly #listeners = new Map<string, Set<(topic: string) => void>>()
 
   ring(topic: string): void {
-    const listeners = this.#listeners.get(topic.split('?', 1)[0] ?? topic)
+    const word = topic.indexOf('?')
+    const listeners = this.#listeners.get(word === -1 ? topic : topic.slice(0, word))
     if (listeners) for (const listener of listeners) listener(topic)
   }
 

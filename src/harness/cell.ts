@@ -70,16 +70,9 @@ function obey(cell: Cell, line: string): void {
   else void startRun(cell, input.run, input.start)
 }
 
-/** Copied first: a spread behind another field costs more than all the rest of the line. */
-function tagged(line: AgentLine | PlaneAsk, run: string): object {
-  const said: (AgentLine | PlaneAsk) & { run?: string } = { ...line }
-  said.run = run
-  return said
-}
-
 async function startRun(cell: Cell, id: string, brief: Brief): Promise<void> {
   const abort = new LateAbort()
-  const say = (line: AgentLine | PlaneAsk) => writeLine(cell.writer, tagged(line, id))
+  const say = (line: AgentLine | PlaneAsk) => writeLine(cell.writer, line, id)
   const plane = openPlane(brief.service, abort, say)
   cell.running.set(id, { plane, abort })
   try {
@@ -90,10 +83,7 @@ async function startRun(cell: Cell, id: string, brief: Brief): Promise<void> {
     }
     await carryOut({ brief, plane, folder, emit: say, emitAndDrain })
   } catch (error) {
-    writeLine(cell.writer, {
-      run: id,
-      error: `agent failed: ${error instanceof Error ? error.message : String(error)}`,
-    })
+    say({ error: `agent failed: ${error instanceof Error ? error.message : String(error)}` })
   } finally {
     cell.running.delete(id)
   }

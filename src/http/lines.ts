@@ -90,8 +90,12 @@ function placeAt<ScopeT>(places: Place<ScopeT>[], method: string, path: string):
 }
 
 function paramsOf({ pattern, names }: Pick<Place<unknown>, 'pattern' | 'names'>, path: string): Params {
-  const [, ...values] = pattern.exec(path) ?? []
-  return Object.fromEntries(names.map((name, i) => [name, decoded(values[i] ?? '')]))
+  const values = pattern.exec(path)
+  const params: Params = {}
+  names.forEach((name, i) => {
+    params[name] = decoded(values?.[i + 1] ?? '')
+  })
+  return params
 }
 
 function decoded(value: string): string {

@@ -122,7 +122,7 @@ export class Answer {
 }
 
 export const created = (location: string, body: unknown, headers: Record<string, string> = {}) =>
-  new Answer(201, body, { ...headers, location })
+  new Answer(201, body, Object.assign({ location }, headers))
 export const noContent = () => new Answer(204, null)
 /** Bytes with their own content type. */
 export const bytes = (content: Buffer, headers: Record<string, string>) => new Answer(200, content, headers)

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { type Brief, CELL_AGENT_DIR, type Told } from '../base/protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Cell, CellExit, CellLimits, CellSpec, Driver } from '../sandbox/driver.ts'
@@ -59,6 +59,14 @@ export async function openCell(maker: CellMaker, kind: CellKind): Promise<OpenCe
   }
 }
 
+/** All that may be told. */
+interface Words {
+  piece?: string
+  status?: number
+  body?: Json
+  cut?: true
+}
+
 function ready(cell: Cell, id: string, kind: CellKind, door: Door): Promise<OpenCell> {
   const listeners = new Map<string, Listener>()
   let ended: CellExit | null = null
@@ -79,11 +87,9 @@ function ready(cell: Cell, id: string, kind: CellKind, door: Door): Promise<Open
       cell.write(JSON.stringify({ run: runId, start: brief }))
     },
     abort: (runId) => void cell.write(JSON.stringify({ run: runId, abort: true })),
-    answer(runId, ask, word) {
-      const line: Told & { run?: string; answer?: number } = { ...word }
-      line.run = runId
-      line.answer = ask
-      return cell.write(JSON.stringify(line))
+    answer(run, answer, word: Words) {
+      const { piece, status, body, cut } = word
+      return cell.write(JSON.stringify({ run, answer, piece, status, body, cut }))
     },
     whenRoom: (call) => cell.whenRoom(call),
     pause: () => cell.pause(),

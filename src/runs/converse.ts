@@ -44,7 +44,7 @@ export async function converse(place: Place, run: Run, cell: OpenCell, brief: Br
   const told = await new Promise<Told>((resolve) => {
     void log.lost.then((error) => resolve(lostLog(run, error)))
     cell.start(run.taskId, brief, listener(place, { run, cell, log, artifacts, end: resolve }))
-    void run.ended.then(() => resolve({ kind: 'ended' }))
+    void run.over.aborted.then(() => resolve({ kind: 'ended' }))
     void run.time.passed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout' }))
   })
   run.time.stop()

@@ -32,8 +32,6 @@ export interface Run extends AskingRun, LiveRun {
   time: WorkingTime
   /** Set by whoever ends the run from outside; the row has been moved already. */
   endedBy: EndReason | null
-  /** Resolves when the run is ended from outside. */
-  ended: Promise<void>
   /** Why it fails, when the service knows better than the agent. */
   failure: TaskError | null
   /** Writes what the agent has said so far, so that it stands before what the service says next. */
@@ -70,11 +68,8 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     reads: 0,
     gatePatterns: gatePatterns(wedge.manifest),
     time: new WorkingTime(ctx.world.clock),
-    get signal() {
-      return over.signal
-    },
+    over,
     endedBy: null,
-    ended: over.aborted,
     failure: null,
     flush: async () => {},
     async hangUp() {

@@ -85,7 +85,7 @@ async function readOnce(ctx: Ctx, run: Run, capability: string, asked: z.infer<t
   const told = result instanceof Problem ? { status: null, error: result.message } : { status: result.status }
   const actor = { kind: 'task', id: run.taskId } as const
   const entry = { capability, ...told }
-  await inTxAtLast(ctx, (tx) => audit(tx, run.projectId, actor, 'read.executed', connection.id, entry), run.signal)
+  await inTxAtLast(ctx, (tx) => audit(tx, run.projectId, actor, 'read.executed', connection.id, entry), run.over.signal)
   if (result instanceof Problem) throw result
   return result
 }
@@ -179,7 +179,7 @@ export const workflowRoute = (cells: WorkflowCells): SandboxRoute =>
     answers: { 200: z.object({ result: json }) },
     async handle({ scope: run, params, body }) {
       const { args = {} } = body
-      return { result: await cells.call(run.wedge, run.projectId, params.name ?? '', args, run.signal) }
+      return { result: await cells.call(run.wedge, run.projectId, params.name ?? '', args, run.over.signal) }
     },
   })
 
