@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { AskingRun } from '../../src/approvals/asking.ts'
+import { LateAbort } from '../../src/base/late-abort.ts'
 import { performAction } from '../../src/approvals/effects.ts'
 import { findConnection } from '../../src/connections/rows.ts'
 import { endLostRuns } from '../../src/runs/leases.ts'
@@ -91,7 +92,7 @@ eachStore((store) => {
       const task = await startAct(desk)
       const id = await approvalOf(desk, task.id)
       const row = await desk.ctx.db.selectFrom('tasks').selectAll().where('id', '=', task.id).executeTakeFirstOrThrow()
-      const run = { taskId: task.id, epoch: row.epoch } as AskingRun
+      const run = { taskId: task.id, epoch: row.epoch, over: new LateAbort() } as AskingRun
       const approval = await approvalAt(desk, id)
       const connection = await findConnection(desk.ctx.db, approval.connection_id ?? '')
       if (!connection) throw new Error('no connection')
