@@ -22,14 +22,20 @@ export function takerFor(ctx: Ctx, starter: Starter, places: Places, stopping: A
     if (!places.isFree() || !starter.canBegin(queued)) return null
     const task = asClaimed(queued, tx.replica, isoTime(tx.world.clock.now()), true)
     const claimed: Claimed = { task, begun: true }
+    // Before its row was written nothing can have been committed.
+    let isWritten = false
     places.keep(
       task.project_id,
       new Promise((resolve) => {
         tx.afterCommit(() => resolve(claimed))
-        tx.afterFailure((error) => resolve(error instanceof StoreAway ? found(ctx, task, stopping) : null))
+        tx.afterFailure((error) => resolve(isWritten && error instanceof StoreAway ? found(ctx, task, stopping) : null))
       }),
     )
-    return { task, tell: () => starter.begun(tx, [task]) }
+    const tell = () => {
+      isWritten = true
+      return starter.begun(tx, [task])
+    }
+    return { task, tell }
   }
 }
 
