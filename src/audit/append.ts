@@ -43,6 +43,7 @@ export async function audit(
     hash,
   })
   headsOf(tx.shared).set(chain, { seq, hash })
+  // Once for all of them.
   tx.shared.writeLast(`audit head of ${chain}`, (db) => moveHead(db, { chain, seq, hash }))
 }
 

@@ -6,7 +6,7 @@ export class LateAbort {
   #reason: string | null = null
   #tell: () => void = () => {}
   /** Resolves when it is aborted, without a signal. */
-  readonly aborted = new Promise<void>((resolve) => {
+  readonly whenAborted = new Promise<void>((resolve) => {
     this.#tell = resolve
   })
 

@@ -6,9 +6,9 @@ import type { WebhookDeliveries } from '../store/tables.ts'
 export const naming = (event: string): string => `%"${event}"%`
 
 /**
- * The webhooks that want an event. Every task that ends pays for this, so it only reads: on SQLite it takes 2 µs where
- * nobody listens, and an `insert … select` that finds nobody takes 20. One query an event, because a pattern that is a
- * parameter makes SQLite plan it anew each time.
+ * The webhooks that want an event. It only reads: on SQLite it takes 2 µs where nobody listens, and an `insert … select`
+ * that finds nobody takes 20. One query an event, because a pattern that is a parameter makes SQLite plan it anew each
+ * time.
  */
 export const listenersTo = (event: string) =>
   prepared<{ project_id: string }, { id: string }>((db, arg) =>
@@ -20,9 +20,9 @@ export const listenersTo = (event: string) =>
       .where('events', 'like', naming(event)),
   )
 
-/** Whether a project has any, in the words of a statement that reads or changes something else of it. */
-export const isHeard = (event: string, projectId: string) =>
-  sql<number>`case when exists (select 1 from webhooks where project_id = ${sql.ref(projectId)} and enabled = 1
+/** Whether there is any for the project in that column, inside a statement that is about something else of it. */
+export const isHeard = (event: string, column: string) =>
+  sql<number>`case when exists (select 1 from webhooks where project_id = ${sql.ref(column)} and enabled = 1
     and events like ${sql.lit(naming(event))}) then 1 else 0 end`
 
 export type NewDelivery = Pick<WebhookDeliveries, 'webhook_id' | 'id' | 'project_id' | 'event' | 'subject'> & {

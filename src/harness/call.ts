@@ -26,7 +26,7 @@ export type Answer = { status: number; body: Json }
 export function openPlane(service: Brief['service'], over: LateAbort, send: (ask: PlaneAsk) => void): Plane {
   const { task_token: task, gate_token: gate } = service
   const plane: Plane = { tokens: { task, gate }, over, send, waiting: new Map(), asked: 0 }
-  void over.aborted.then(() => {
+  void over.whenAborted.then(() => {
     for (const { reject } of plane.waiting.values()) reject(new RunFailed('aborted'))
     plane.waiting.clear()
   })
@@ -34,7 +34,7 @@ export function openPlane(service: Brief['service'], over: LateAbort, send: (ask
 }
 
 export async function callPlane(plane: Plane, method: string, path: string, body?: JsonObject): Promise<Answer> {
-  const answer = await ask(plane, { ask: 0, token: plane.tokens.task, method, path, body })
+  const answer = await ask(plane, { token: plane.tokens.task, method, path, body })
   // The tokens die with the run: nothing that this run still does can count.
   if (answer.status === 401) throw new RunFailed('the run is over: its token is no longer valid')
   return answer
@@ -43,7 +43,7 @@ export async function callPlane(plane: Plane, method: string, path: string, body
 /** The gate has a token of its own, so that a leaked task token cannot ask for approvals. */
 export function callGate(plane: Plane, tool: string, input: JsonObject): Promise<Answer> {
   const body = { tool, input }
-  return ask(plane, { ask: 0, token: plane.tokens.gate, method: 'POST', path: '/v1/internal/gate', body })
+  return ask(plane, { token: plane.tokens.gate, method: 'POST', path: '/v1/internal/gate', body })
 }
 
 export function streamFrom(
@@ -53,7 +53,7 @@ export function streamFrom(
   body: JsonObject,
   onPiece: (piece: string) => void,
 ): Promise<Answer> {
-  return ask(plane, { ask: 0, token: plane.tokens.task, method: 'POST', path, headers, body }, onPiece)
+  return ask(plane, { token: plane.tokens.task, method: 'POST', path, headers, body }, onPiece)
 }
 
 export function failureOf(answer: Answer): string {
@@ -65,13 +65,15 @@ export function fieldsOf(answer: Answer): JsonObject {
   return isJsonObject(answer.body) ? answer.body : {}
 }
 
-/** Gives the question its number and sends it. */
-function ask(plane: Plane, question: PlaneAsk, onPiece: Waiting['onPiece'] = () => {}): Promise<Answer> {
+type Question = Omit<PlaneAsk, 'ask'>
+
+function ask(plane: Plane, question: Question, onPiece: Waiting['onPiece'] = () => {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     if (plane.over.isAborted) return reject(new RunFailed('aborted'))
-    question.ask = ++plane.asked
-    plane.waiting.set(question.ask, { onPiece, resolve, reject })
-    plane.send(question)
+    const number = ++plane.asked
+    plane.waiting.set(number, { onPiece, resolve, reject })
+    const { token, method, path, headers, body } = question
+    plane.send({ ask: number, token, method, path, headers, body })
   })
 }
 

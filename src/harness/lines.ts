@@ -26,7 +26,8 @@ export interface LineWriter {
 
 /**
  * All lines of one turn of the event loop leave in one write: with many runs in a cell that is most of the cost. The
- * run that a line belongs to is put into its text: a copy of the line with one field more costs as much as the text.
+ * run that a line belongs to is put into its text: a copy of the line with one field more costs as much as the text. A
+ * line of a run is never empty.
  */
 export function writeLine(writer: LineWriter, value: object, run?: string): void {
   const text = JSON.stringify(value)

@@ -50,7 +50,7 @@ export function httpServer(ctx: Ctx): FastifyInstance {
     reply.header('x-request-id', request.id)
     done(unclear(request))
   })
-  // Where nobody would read the line, a stream need not keep what it tells of.
+  // Where nobody would read the line, a stream need not keep what it tells of. The level stays what it is at the start.
   if (ctx.world.log.isLevelEnabled('debug')) {
     app.addHook('onResponse', (request, reply, done) => {
       logAnswer(ctx, request, reply)

@@ -81,26 +81,26 @@ function refuseOtherContent(run: ModelRun, upstream: Upstream): void {
  */
 async function passOn(ctx: Ctx, call: Call, upstream: Upstream, out: Writable): Promise<void> {
   const { run, wire } = call
-  const over = AbortSignal.any([run.over.signal, goneSignal(out)])
+  const gone = AbortSignal.any([run.over.signal, goneSignal(out)])
   const recorder = ctx.config.recordRehearsal ? listener(wire) : null
   const { heard, hear } = meter(wire, recorder?.hear)
-  over.addEventListener('abort', upstream.cut, { once: true })
+  gone.addEventListener('abort', upstream.cut, { once: true })
   const last: Buffer[] = []
   try {
     for await (const chunk of upstream.chunks) {
       hear(chunk)
       if (heard.stop !== null || heard.done) last.push(chunk)
-      else await write(out, chunk, over)
-      if (heard.done || over.aborted) break
+      else await write(out, chunk, gone)
+      if (heard.done || gone.aborted) break
     }
   } catch {
-    if (heard.stop === null && !over.aborted && !out.destroyed) heard.broken ??= upstream.end()
+    if (heard.stop === null && !gone.aborted && !out.destroyed) heard.broken ??= upstream.end()
   }
-  over.removeEventListener('abort', upstream.cut)
+  gone.removeEventListener('abort', upstream.cut)
   if (heard.done) upstream.release()
   else upstream.cut()
   await settle(ctx, call, usageOf(call, heard))
-  noteOutcome(call, heard, over.aborted || out.destroyed)
+  noteOutcome(call, heard, gone.aborted || out.destroyed)
   if (recorder && heard.stop !== null) await recordRehearsal(ctx, run, wire, call.body, recorder.said())
   finish(out, heard, last)
 }
@@ -122,7 +122,7 @@ async function wholeAnswer(ctx: Ctx, call: Call, upstream: Upstream): Promise<An
   const parsed = broken === null ? tryParse(content.toString()) : undefined
   const answer = isJsonObject(parsed) ? parsed : null
   await settle(ctx, call, (answer && wholeUsage(wire, answer)) ?? likelyUsage(call.reserved.text, content.length))
-  if (run.over.signal.aborted) throw new RunOver()
+  if (run.over.isAborted) throw new RunOver()
   if (!answer) throw modelFailed(run, `${run.model.provider} ${broken ?? 'did not answer with json'}`)
   run.failure = null
   if (ctx.config.recordRehearsal) {

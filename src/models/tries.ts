@@ -16,10 +16,10 @@ const LONGEST_WAIT_MS = 60_000
  */
 export async function openUpstream(ctx: Ctx, run: ModelRun, outgoing: () => Outgoing): Promise<Upstream> {
   for (let tries = 1; ; tries++) {
-    if (run.over.signal.aborted) throw new RunOver()
+    if (run.over.isAborted) throw new RunOver()
     const outcome = await tryUpstream(ctx.world.clock, outgoing(), run.over.signal)
     if (!isFailed(outcome)) return outcome
-    if (run.over.signal.aborted) throw new RunOver()
+    if (run.over.isAborted) throw new RunOver()
     const wait = outcome.retryAfterMs ?? backoff(ctx, tries)
     const { provider, name } = run.model
     const last = !outcome.again || tries === MOST_TRIES || wait > LONGEST_WAIT_MS

@@ -32,7 +32,7 @@ export interface Workplace {
   door: LineDoor<Run>
   /** Fires when nothing is waited for any more: the process goes. */
   stopping: AbortSignal
-  /** Makes the run known by its tokens, until the returned function is called. */
+  /** Makes the run known, and its tokens good, until the returned function is called. */
   admit(run: Run): () => void
 }
 

@@ -12,7 +12,7 @@ import { insertArtifact } from '../tasks/rows.ts'
 import type { TaskError } from '../tasks/status.ts'
 import type { NewArtifact } from './agent-lines.ts'
 import { outputSchema } from './brief.ts'
-import type { Outcome, Told } from './converse.ts'
+import type { Outcome, RunEnd } from './converse.ts'
 import { INTERRUPTED } from './leases.ts'
 import type { Run } from './run.ts'
 
@@ -38,7 +38,7 @@ async function interrupt(ctx: Ctx, { taskId, epoch }: Run): Promise<void> {
   await inTxAtLast(ctx, (tx) => endTask(tx, taskId, INTERRUPTED, epoch))
 }
 
-function reasonOf(run: Run, told: Exclude<Told, { kind: 'output' | 'ended' }>): TaskError {
+function reasonOf(run: Run, told: Exclude<RunEnd, { kind: 'output' | 'ended' }>): TaskError {
   if (told.kind === 'timeout') {
     return { reason: 'runtime_exceeded', message: `the run took longer than ${run.constraints.max_runtime_s} s` }
   }

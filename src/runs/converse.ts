@@ -13,13 +13,13 @@ import { RunLog } from './run-log.ts'
 
 /** How a run came to its end, before anybody judged it. */
 export interface Outcome {
-  told: Told
+  told: RunEnd
   artifacts: NewArtifact[]
   unwritten: NewEvent[]
 }
 
 /** What the end was; the first one that is told counts. */
-export type Told =
+export type RunEnd =
   | { kind: 'output'; output: Json }
   | { kind: 'error'; message: string }
   | { kind: 'crashed'; exit: CellExit }
@@ -41,10 +41,10 @@ export async function converse(place: Place, run: Run, cell: OpenCell, brief: Br
   const artifacts: NewArtifact[] = []
   const log = new RunLog(ctx, run, patienceWith(ctx, cell))
   run.flush = () => settled(log)
-  const told = await new Promise<Told>((resolve) => {
+  const told = await new Promise<RunEnd>((resolve) => {
     void log.lost.then((error) => resolve(lostLog(run, error)))
     cell.start(run.taskId, brief, listener(place, { run, cell, log, artifacts, end: resolve }))
-    void run.over.aborted.then(() => resolve({ kind: 'ended' }))
+    void run.over.whenAborted.then(() => resolve({ kind: 'ended' }))
     void run.time.passed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout' }))
   })
   run.time.stop()
@@ -62,7 +62,7 @@ function patienceWith({ store }: Ctx, { kind }: OpenCell): () => number {
 }
 
 /** Nothing more can be written: the run is over, or it has to be. */
-function lostLog(run: Run, error: unknown): Told {
+function lostLog(run: Run, error: unknown): RunEnd {
   if (error instanceof RunOver) return { kind: 'ended' }
   run.failure ??= { reason: 'sandbox_failed', message: 'what the agent said could not be stored' }
   return { kind: 'error', message: '' }
@@ -80,7 +80,7 @@ interface Conversation {
   cell: OpenCell
   log: RunLog
   artifacts: NewArtifact[]
-  end: (told: Told) => void
+  end: (told: RunEnd) => void
 }
 
 function listener({ ctx, door }: Place, { run, cell, log, artifacts, end }: Conversation): Listener {

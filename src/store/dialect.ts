@@ -24,8 +24,8 @@ export class DirectAdapter extends SqliteAdapter {
 }
 
 /**
- * How a statement goes to a store that is elsewhere: `quiet` ones answer nothing, and a `glance` is answered as soon as
- * it is heard, so that others may wait for it.
+ * How a statement goes to a store that is elsewhere: a `quiet` one answers nothing, and a `glance` may wait for the end
+ * of the turn to share a message with others.
  */
 export type Manner = 'quiet' | 'glance' | 'plain'
 

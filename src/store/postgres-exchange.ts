@@ -47,8 +47,8 @@ class Exchange extends pg.Query {
   readonly #fresh: string[] = []
   readonly #answers: pg.QueryResult[] = []
   #rows: unknown[] = []
-  /** Of the statement whose answer comes now. */
-  #columns: Columns | null = null
+  /** How to read what each answers with, as it was known when they were sent; what is not is told with the answer. */
+  readonly #columns: (Columns | null)[] = []
   /** The driver wraps it, to keep the time. */
   declare callback: Callback
 
@@ -57,7 +57,6 @@ class Exchange extends pg.Query {
     this.#statements = statements
     this.#heard = heard
     this.#parsed = parsed
-    this.#columns = this.#known(0)
   }
 
   requiresPreparation(): boolean {
@@ -68,7 +67,8 @@ class Exchange extends pg.Query {
     this.#statements.forEach(({ text, name, values }, at) => {
       this.#parse(wire, name, text)
       wire.bind({ statement: name, values })
-      if (at >= this.#heard && !this.#known(at)) wire.describe(PORTAL)
+      this.#columns[at] = this.#parsed.columns.get(name) ?? null
+      if (at >= this.#heard && !this.#columns[at]) wire.describe(PORTAL)
       wire.execute(null)
     })
     wire.sync()
@@ -85,13 +85,16 @@ class Exchange extends pg.Query {
   }
 
   handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
-    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, parse: pg.types.getTypeParser(dataTypeID, 'text') }))
+    this.#columns[this.#answers.length] = fields.map(({ name, dataTypeID }) => ({
+      name,
+      parse: pg.types.getTypeParser(dataTypeID, 'text'),
+    }))
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     const row: Record<string, unknown> = {}
     let n = 0
-    for (const { name, parse } of this.#columns ?? []) {
+    for (const { name, parse } of this.#columns[this.#answers.length] ?? []) {
       const value = fields[n++]
       row[name] = value == null ? null : parse(value)
     }
@@ -102,21 +105,15 @@ class Exchange extends pg.Query {
     const at = this.#answers.length
     const name = this.#statements[at]?.name ?? ''
     // One that was described and told of no columns has none.
-    if (at >= this.#heard && name !== '') this.#parsed.columns.set(name, this.#columns ?? [])
+    if (at >= this.#heard && name !== '') this.#parsed.columns.set(name, this.#columns[at] ?? [])
     const [command = '', ...counts] = text.split(' ')
     const rowCount = counts.length > 0 ? Number(counts.at(-1)) : null
     this.#answers.push({ command, rowCount, rows: this.#rows, oid: 0, fields: [] })
     this.#rows = []
-    this.#columns = this.#known(at + 1)
   }
 
   handleReadyForQuery(): void {
     this.callback(null, this.#answers)
-  }
-
-  /** How to read what a statement answers with, if that is known. */
-  #known(at: number): Columns | null {
-    return this.#parsed.columns.get(this.#statements[at]?.name ?? '') ?? null
   }
 
   handleError(error: Error): void {

@@ -1,3 +1,4 @@
+import { StoreAway } from './away.ts'
 import type { Question } from './postgres-line.ts'
 
 interface Asked extends Question {
@@ -8,9 +9,12 @@ interface Asked extends Question {
 type Together = (questions: readonly Question[]) => Promise<unknown[][]>
 type Alone = (text: string, values: readonly unknown[]) => Promise<unknown[]>
 
+/** As many wait for each other at most. */
+const MOST_TOGETHER = 32
+
 /**
  * Small reads that are asked for in one turn of the event loop share a connection and a message: most of what each
- * costs is the way. When one of them fails, each is asked again alone.
+ * costs is the way. When the database refuses one of them, each is asked again alone.
  */
 export class Glances {
   #asked: Asked[] = []
@@ -25,18 +29,29 @@ export class Glances {
   ask(text: string, values: readonly unknown[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       this.#asked.push({ text, values, resolve, reject })
-      if (this.#asked.length === 1) setImmediate(() => void this.#send())
+      if (this.#asked.length === 1) setImmediate(() => this.#sendAll())
     })
   }
 
-  async #send(): Promise<void> {
-    const asked = this.#asked
-    this.#asked = []
-    const answers = asked.length > 1 ? await this.#together(asked).catch(() => null) : null
-    asked.forEach(({ text, values, resolve, reject }, at) => {
-      const rows = answers?.[at]
-      if (rows) resolve(rows)
-      else this.#alone(text, values).then(resolve, reject)
-    })
+  #sendAll(): void {
+    while (this.#asked.length > 0) void this.#send(this.#asked.splice(0, MOST_TOGETHER))
+  }
+
+  async #send(asked: Asked[]): Promise<void> {
+    try {
+      const answers = asked.length > 1 ? await this.#together(asked) : []
+      asked.forEach((one, at) => this.#answer(one, answers[at]))
+    } catch (error) {
+      // One that is away would be waited for once more by each.
+      for (const one of asked) {
+        if (error instanceof StoreAway) one.reject(error)
+        else this.#answer(one, undefined)
+      }
+    }
+  }
+
+  #answer({ text, values, resolve, reject }: Asked, rows: unknown[] | undefined): void {
+    if (rows) resolve(rows)
+    else this.#alone(text, values).then(resolve, reject)
   }
 }

@@ -31,9 +31,9 @@ export function remembered<Args extends object, Row>(
     const kept = memory.get(key)
     if (kept?.stamp === stamp) return kept.rows
     const rows = await read(db, args)
+    memory.delete(key)
     if (memory.size >= MOST_KEPT) memory.clear()
     if (rows.length > 0) memory.set(key, { stamp, rows })
-    else memory.delete(key)
     return rows
   }
 }

@@ -7,12 +7,16 @@ import type { Db } from './store.ts'
 export class Shared {
   readonly #last = new Map<string, (db: Db) => Promise<unknown>>()
 
+  #finished = false
+
   /** Instead of what was to be written last under that name before. */
   writeLast(name: string, write: (db: Db) => Promise<unknown>): void {
+    if (this.#finished) throw new Error('a work has outlived its transaction')
     this.#last.set(name, write)
   }
 
   async finish(db: Db): Promise<void> {
+    this.#finished = true
     for (const write of this.#last.values()) await write(db)
   }
 }

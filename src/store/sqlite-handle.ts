@@ -6,7 +6,6 @@ import type { Stamps } from './stamps.ts'
 import type { Db } from './store.ts'
 
 export interface Handle {
-  /** Something rare. */
   exec(statement: string): void
   inTransaction(): boolean
   /** Grows with every statement that may have changed a row, of that table if one is named. */
@@ -69,7 +68,7 @@ export function openHandle(path: string, sync: 'full' | 'normal'): Handle {
     exec: (statement) => orAway(() => database.exec(statement)),
     inTransaction: () => database.isTransaction,
     written: (table) => (table === undefined ? written : (writtenTo.get(table) ?? 0)),
-    foreign: () => (dataVersion.get() as { data_version: number }).data_version,
+    foreign: () => orAway(() => (dataVersion.get() as { data_version: number }).data_version),
     close: () => database.close(),
     prepare(text) {
       const known = statements.get(text)
@@ -84,6 +83,7 @@ export function openHandle(path: string, sync: 'full' | 'normal'): Handle {
 
 const MOST_STATEMENTS = 500
 const READS = /^\s*select\b/i
+/** The tables of a statement that writes; that some are only read in it does no harm. */
 const WRITES = /\b(?:into|update|from)\s+"?(\w+)/gi
 
 type NativeStatement = ReturnType<InstanceType<SqliteModule['DatabaseSync']>['prepare']>

@@ -112,7 +112,8 @@ function stampsOf(lane: CommitLane, writer: Handle): Stamps {
   }
   return {
     stampOf(tables) {
-      if (lane.open) return null
+      // Also where a rollback has failed: what is read there may never be committed.
+      if (lane.open || writer.inTransaction()) return null
       const now = performance.now()
       if (now - looked > FOREIGN_MS) lookAgain(now)
       return tables.reduce((sum, table) => sum + writer.written(table), changes)

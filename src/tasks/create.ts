@@ -119,6 +119,7 @@ export async function planTask(
 export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise<void> {
   const beginning = tx.taker.take(tx, plan)
   await insertTask(tx.db, beginning?.task ?? plan)
+  // As the answer says it; that it runs already is told next.
   changed(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
   if (beginning) await beginning.tell()
   else tx.ring('tasks')

@@ -39,7 +39,7 @@ export const insertTask = prepared<Tasks>((db, arg) =>
     .$castTo<never>(),
 )
 
-const taskById = glance<{ id: string }, Tasks>((db, arg) =>
+const taskById = prepared<{ id: string }, Tasks>((db, arg) =>
   db.selectFrom('tasks').selectAll().where('id', '=', arg('id')),
 )
 
