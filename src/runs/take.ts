@@ -51,7 +51,7 @@ async function found(ctx: Ctx, task: QueuedTask, stopping: AbortSignal): Promise
     const row = await untilBack(() => taskRow(ctx.db, task.id), stopping).catch(() => undefined)
     const isOurs = row?.replica === ctx.replica && row.epoch === task.epoch && row.status === 'running'
     if (row) return isOurs ? { task, begun: true } : null
-    await sleep(ctx.world.clock, LOOK_MS)
+    await sleep(ctx.world.clock, LOOK_MS, stopping)
   }
   return null
 }

@@ -1,7 +1,12 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { StoreAway } from '../../src/store/away.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
 import { glance } from '../../src/store/prepared.ts'
 import { eachStore, testApp } from '../app.ts'
+import { Proxy } from '../faults/proxy.ts'
+import { createDatabase, dropDatabase } from '../postgres.ts'
+import { eventually } from '../runs/agents.ts'
 
 const replica = glance<{ id: string }, { id: string }>((db, arg) =>
   db.selectFrom('replicas').select('id').where('id', '=', arg('id')),
@@ -38,4 +43,20 @@ test('one that PostgreSQL refuses takes no other with it', async () => {
       5,
     ])
   }
+})
+
+test('when the wire is cut all who wait hear that the store is away, and later reads are answered', async () => {
+  const database = await createDatabase()
+  onTestFinished(() => dropDatabase(database))
+  const proxy = await Proxy.before(database)
+  onTestFinished(() => proxy.close())
+  const store = await openPostgres(proxy.url, () => {})
+  onTestFinished(() => store.close())
+  await replica(store.db, { id: 'nobody' })
+  const happened = proxy.cutAt('replicas', 'before')
+  const settled = await Promise.allSettled(IDS.slice(0, 3).map((id) => replica(store.db, { id })))
+  await happened
+  expect(settled.map((one) => one.status === 'rejected' && one.reason instanceof StoreAway)).toEqual([true, true, true])
+  proxy.heal()
+  await eventually(async () => (await replica(store.db, { id: 'nobody' }).catch(() => null)) !== null)
 })
