@@ -1,4 +1,7 @@
-import type { Db } from './store.ts'
+import type { Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
+
+type Db = Kysely<Tables>
 
 /**
  * One commit, as its works see it: what one of them has read under a lock, the next need not read again, and what each
