@@ -96,7 +96,7 @@ const LINES = 8
 export async function crowd(rig: Rig): Promise<Row[]> {
   const service = await rig.service({ ...pacing(rig), DATABASE_URL: await rig.database() })
   const task_id = await speaking(service)
-  // The first hundred bring in the code and the buffers that later ones share.
+  // The first thousand bring in the code, the buffers that later ones share, and a young generation of full size.
   await rig.load('crowd', service, { task_id, count: FIRST })
   await rig.load('heard', service, { lines: 2 })
   const before = memoryOf(service.pid).own
