@@ -1,12 +1,10 @@
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { StoreAway } from '../../src/store/away.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
 import { glance } from '../../src/store/prepared.ts'
 import { eachStore, testApp } from '../app.ts'
-import { Proxy } from '../faults/proxy.ts'
-import { createDatabase, dropDatabase } from '../postgres.ts'
 import { eventually } from '../runs/agents.ts'
+import { wired } from './wired.ts'
 
 const replica = glance<{ id: string }, { id: string }>((db, arg) =>
   db.selectFrom('replicas').select('id').where('id', '=', arg('id')),
@@ -46,12 +44,7 @@ test('one that PostgreSQL refuses takes no other with it', async () => {
 })
 
 test('when the wire is cut all who wait hear that the store is away, and later reads are answered', async () => {
-  const database = await createDatabase()
-  onTestFinished(() => dropDatabase(database))
-  const proxy = await Proxy.before(database)
-  onTestFinished(() => proxy.close())
-  const store = await openPostgres(proxy.url, () => {})
-  onTestFinished(() => store.close())
+  const { store, proxy } = await wired()
   await replica(store.db, { id: 'nobody' })
   const happened = proxy.cutAt('replicas', 'before')
   const settled = await Promise.allSettled(IDS.slice(0, 3).map((id) => replica(store.db, { id })))

@@ -1,21 +1,9 @@
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
-import { openPostgres } from '../../src/store/postgres.ts'
+import { expect, test } from 'vitest'
 import type { Db, Store } from '../../src/store/store.ts'
-import { Proxy } from '../faults/proxy.ts'
-import { createDatabase, dropDatabase } from '../postgres.ts'
+import { wired } from './wired.ts'
 
 const SOME = ['a', 'b', 'c', 'd', 'e']
-
-async function wired(): Promise<{ store: Store; proxy: Proxy }> {
-  const database = await createDatabase()
-  onTestFinished(() => dropDatabase(database))
-  const proxy = await Proxy.before(database)
-  onTestFinished(() => proxy.close())
-  const store = await openPostgres(proxy.url, () => {})
-  onTestFinished(() => store.close())
-  return { store, proxy }
-}
 
 /** Writes a row and answers with the number of its transaction. */
 async function put(db: Db, id: string): Promise<string> {
