@@ -89,14 +89,14 @@ async function warmUp(rig: Rig, server: Server): Promise<void> {
 }
 
 const STREAMS = 5000
-const FIRST = 1000
+const FIRST = 100
 const LINES = 8
 
 /** Followers of a task that speaks, all on one replica: what each costs, and how soon the last of them hears. */
 export async function crowd(rig: Rig): Promise<Row[]> {
   const service = await rig.service({ ...pacing(rig), DATABASE_URL: await rig.database() })
   const task_id = await speaking(service)
-  // The first thousand bring in the code, the buffers that later ones share, and a young generation of full size.
+  // The first hundred bring in the code and the buffers that later ones share.
   await rig.load('crowd', service, { task_id, count: FIRST })
   await rig.load('heard', service, { lines: 2 })
   const before = memoryOf(service.pid).own
