@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { PAGE } from '../../src/events/rows.ts'
 import { CLIENT_EVENTS } from '../../src/events/types.ts'
 import { eachStore, sharedApp, type TestApp, testApp } from '../app.ts'
 import { cancel, progress, runningTask, SCRIPTED, say, UNLIMITED } from '../tasks/scripted.ts'
@@ -37,6 +38,23 @@ eachStore((store) => {
       expect(new Set(texts)).toEqual(new Set([whole]))
       expect(idsIn(whole)).toEqual(oneTo(idsIn(whole).length))
     })
+
+    test.each([-1, 0, 1])(
+      'one of a log that ends %d from the end of a page has all of it, and what comes next',
+      async (off) => {
+        const app = shared()
+        const id = await runningTask(app)
+        // The log begins with one event.
+        await say(app, id, progress(2 * PAGE - 1 + off))
+        const reader = await openStream(urlOf(app, id))
+        await reader.until(({ tail }) => idsIn(tail).at(-1) === 2 * PAGE + off)
+        await say(app, id, progress(3))
+        await cancel(app, id)
+        const text = await reader.ended
+        expect(idsIn(text)).toEqual(oneTo(2 * PAGE + off + 4))
+        expect(text).toBe(await replay(urlOf(app, id)))
+      },
+    )
 
     test('one that is cut off at random and comes back has the log, exactly, in the end', async () => {
       const app = shared()
