@@ -3,6 +3,7 @@ import { audit } from '../../src/audit/append.ts'
 import { checkpointDue } from '../../src/audit/checkpoint.ts'
 import { verifyExport } from '../../src/base/audit-export.ts'
 import { type Ctx, inTx } from '../../src/ctx/ctx.ts'
+import { SYSTEM } from '../../src/ctx/scope.ts'
 import { eachStore, type TestApp, type TestAppOptions, testApp } from '../app.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -16,6 +17,26 @@ eachStore((store) => {
   }
 
   describe('the audit of a project', () => {
+    test('is whole when many write to it at once, and those that fail leave nothing in it', async () => {
+      const app = await appWithEntries()
+      const { id: chain } = (await app.call('GET', '/v1/projects')).body.data[0]
+      const before = (await app.call('GET', '/v1/audit/verify')).body.entries
+      const add = (n: number) =>
+        inTx(
+          app.ctx,
+          async (tx) => {
+            for (const part of ['a', 'b']) await audit(tx, chain, SYSTEM, 'thing.noted', `${part}${n}`)
+            if (n % 4 === 3) throw new Error('too late')
+          },
+          n % 2 === 0 ? 'lane' : undefined,
+        )
+      const settled = await Promise.allSettled(Array.from({ length: 16 }, (_, n) => add(n)))
+      expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(4)
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: before + 24 })
+      await inTx(app.ctx, (tx) => audit(tx, chain, SYSTEM, 'thing.noted', 'after'))
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: before + 25 })
+    })
+
     test('lists its entries newest first, page by page, and filters them', async () => {
       const app = await appWithEntries()
       const first = await app.call('GET', '/v1/audit?limit=5')
