@@ -121,6 +121,16 @@ eachStore((store) => {
     expect(turns.slice(0, 3)).toEqual([own.id, own.id, other.id])
   })
 
+  test('after a full house in which nobody had to wait the next task begins at once again', async () => {
+    const app = await warmApp(store)
+    const before = app.ctx.counts.commits
+    const both = await Promise.all([app.createTask(), app.createTask()])
+    for (const { id } of both) await app.finished(id)
+    await app.finished((await app.createTask()).id)
+    // Each is created and ended; nobody looked into the queue.
+    expect(app.ctx.counts.commits - before).toBe(6)
+  })
+
   test('tasks wait in the queue while no place is free, and all of them run', async () => {
     const app = await warmApp(store)
     const all = await Promise.all(Array.from({ length: 12 }, (_, n) => app.createTask({ input: n })))
