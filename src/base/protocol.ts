@@ -61,9 +61,14 @@ export type CellOutput = { run: string } & (AgentLine | PlaneAsk)
  * What other agents ask over HTTP, the bundled harness asks by lines on the pipe that it has anyway: the same routes,
  * tokens and answers, without the cost of a connection.
  */
-export interface PlaneAsk {
+export interface PlaneAsk extends Question {
   /** The number by which the answer names its question; one of its own for each of a run. */
   ask: number
+  /** Must be answered with 200 before the rest is asked at all; any other answer is the answer to both. */
+  first?: Question | undefined
+}
+
+export interface Question {
   token: string
   method: string
   path: string
@@ -73,7 +78,15 @@ export interface PlaneAsk {
 
 /** An event stream comes in pieces; the status, or the word that it was cut off, ends every answer. */
 export type PlaneAnswer = { answer: number } & Told
-export type Told = { piece: string } | { piece?: string; status: number; body: Json } | { cut: true }
+export type Told = { piece: string } | Whole | { cut: true }
+
+/** `first`: the answer is that to the question which was to be asked first. */
+export interface Whole {
+  piece?: string
+  status: number
+  body: Json
+  first?: true
+}
 
 /** Where the sandbox sees the service's socket and the agent's own files. */
 export const CELL_SOCKET = '/run/svc.sock'

@@ -1,7 +1,7 @@
 import { errorSentence } from '../base/fields.ts'
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { LateAbort } from '../base/late-abort.ts'
-import type { Brief, PlaneAnswer, PlaneAsk } from '../base/protocol.ts'
+import type { Brief, PlaneAnswer, PlaneAsk, Question, Whole } from '../base/protocol.ts'
 import { RunFailed } from './conversation.ts'
 
 /** The sandbox plane as one run sees it: questions leave as lines of the cell, and answers come as lines to it. */
@@ -21,7 +21,7 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-export type Answer = { status: number; body: Json }
+export type Answer = Omit<Whole, 'piece'>
 
 export function openPlane(service: Brief['service'], over: LateAbort, send: (ask: PlaneAsk) => void): Plane {
   const { task_token: task, gate_token: gate } = service
@@ -33,17 +33,23 @@ export function openPlane(service: Brief['service'], over: LateAbort, send: (ask
   return plane
 }
 
-export async function callPlane(plane: Plane, method: string, path: string, body?: JsonObject): Promise<Answer> {
-  const answer = await ask(plane, { token: plane.tokens.task, method, path, body })
+/** `first`: what must be answered with 200 before this is asked at all. */
+export async function callPlane(
+  plane: Plane,
+  method: string,
+  path: string,
+  body?: JsonObject,
+  first?: Question,
+): Promise<Answer> {
+  const answer = await ask(plane, { token: plane.tokens.task, method, path, body, first })
   // The tokens die with the run: nothing that this run still does can count.
   if (answer.status === 401) throw new RunFailed('the run is over: its token is no longer valid')
   return answer
 }
 
 /** The gate has a token of its own, so that a leaked task token cannot ask for approvals. */
-export function callGate(plane: Plane, tool: string, input: JsonObject): Promise<Answer> {
-  const body = { tool, input }
-  return ask(plane, { token: plane.tokens.gate, method: 'POST', path: '/v1/internal/gate', body })
+export function gateAsk({ tokens }: Plane, tool: string, input: JsonObject): Question {
+  return { token: tokens.gate, method: 'POST', path: '/v1/internal/gate', body: { tool, input } }
 }
 
 export function streamFrom(
@@ -65,15 +71,17 @@ export function fieldsOf(answer: Answer): JsonObject {
   return isJsonObject(answer.body) ? answer.body : {}
 }
 
-type Question = Omit<PlaneAsk, 'ask'>
-
-function ask(plane: Plane, question: Question, onPiece: Waiting['onPiece'] = () => {}): Promise<Answer> {
+export function ask(
+  plane: Plane,
+  question: Omit<PlaneAsk, 'ask'>,
+  onPiece: Waiting['onPiece'] = () => {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     if (plane.over.isAborted) return reject(new RunFailed('aborted'))
     const number = ++plane.asked
     plane.waiting.set(number, { onPiece, resolve, reject })
-    const { token, method, path, headers, body } = question
-    plane.send({ ask: number, token, method, path, headers, body })
+    const { token, method, path, headers, body, first } = question
+    plane.send({ ask: number, token, method, path, headers, body, first })
   })
 }
 
@@ -85,7 +93,8 @@ export function hearAnswer(plane: Plane, told: PlaneAnswer): void {
     if ('piece' in told) waiting.onPiece(told.piece)
     if ('cut' in told) throw new Error('the connection was cut')
     if (!('status' in told)) return
-    waiting.resolve({ status: told.status, body: told.body })
+    const { status, body, first } = told
+    waiting.resolve(first ? { status, body, first } : { status, body })
   } catch (error) {
     waiting.reject(error)
   }

@@ -81,7 +81,7 @@ async function startRun(cell: Cell, id: string, brief: Brief): Promise<void> {
       say(line)
       return drained(cell.writer)
     }
-    await carryOut({ brief, plane, folder, emit: say, emitAndDrain })
+    await carryOut({ brief, plane, gate: null, folder, emit: say, emitAndDrain })
   } catch (error) {
     say({ error: `agent failed: ${error instanceof Error ? error.message : String(error)}` })
   } finally {

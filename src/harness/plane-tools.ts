@@ -1,7 +1,8 @@
 import type { JsonObject } from '../base/json.ts'
-import { type Answer, callPlane, failureOf, fieldsOf } from './call.ts'
+import { type Answer, callPlane, failureOf, fieldsOf, gateAsk } from './call.ts'
 import { RunFailed } from './conversation.ts'
 import { pick, textOf } from '../base/fields.ts'
+import { stopped } from './gate.ts'
 import type { Run } from './run.ts'
 import { failed, type Outcome, type Tool } from './tool.ts'
 
@@ -117,7 +118,7 @@ const caseUpdate: Tool = {
   required: [],
   async run(run, input) {
     const body = pick(input, 'title', 'stage', 'data', 'status', 'note')
-    return outcomeOf(await callPlane(run.plane, 'PUT', '/v1/internal/case', body))
+    return outcomeOf(await call(run, 'PUT', 'case', body))
   },
 }
 
@@ -131,6 +132,7 @@ const reportGap: Tool = {
   },
 }
 
+/** Each asks the service for one thing, and does nothing else. */
 export const planeTools: Tool[] = [
   act,
   read,
@@ -144,11 +146,19 @@ export const planeTools: Tool[] = [
 ]
 
 function post(run: Run, path: string, body: JsonObject): Promise<Answer> {
-  return callPlane(run.plane, 'POST', `/v1/internal/${path}`, body)
+  return call(run, 'POST', path, body)
 }
 
 function get(run: Run, path: string): Promise<Answer> {
-  return callPlane(run.plane, 'GET', `/v1/internal/${path}`)
+  return call(run, 'GET', path)
+}
+
+/** The question for the gate goes along: one way to the service less. */
+async function call({ plane, gate }: Run, method: string, path: string, body?: JsonObject): Promise<Answer> {
+  const first = gate ? gateAsk(plane, gate.tool, gate.input) : undefined
+  const answer = await callPlane(plane, method, `/v1/internal/${path}`, body, first)
+  if (answer.first && gate) throw stopped(answer, gate.tool)
+  return answer
 }
 
 function segment(input: JsonObject, key: string): string {

@@ -1,10 +1,16 @@
+import type { JsonObject } from '../base/json.ts'
 import type { AgentLine, Brief } from '../base/protocol.ts'
 import type { Plane } from './call.ts'
+
+/** What a person or a rule is asked before a tool may run. */
+export type GateQuestion = { tool: string; input: JsonObject }
 
 /** One run inside a cell. Runs share nothing but the process and its pipe. */
 export interface Run {
   brief: Brief
   plane: Plane
+  /** For a tool that only asks the service: what the gate must be asked before that. */
+  gate: GateQuestion | null
   /** The run's own files; the folder exists only while the brief has tools for files or commands. */
   folder: string
   emit: (line: AgentLine) => void

@@ -8,7 +8,7 @@ import { pick, textOf } from '../base/fields.ts'
 import { fileTools } from './file-tools.ts'
 import { gateQuestion, passGate } from './gate.ts'
 import { planeTools } from './plane-tools.ts'
-import type { Run } from './run.ts'
+import type { GateQuestion, Run } from './run.ts'
 import { failed, type Outcome, type Tool } from './tool.ts'
 
 /** Of one result; more would crowd out everything else that the model should keep in mind. */
@@ -47,11 +47,10 @@ export async function useTool(run: Run, call: ToolCall): Promise<ToolResult> {
 
 /** Asks the gate where needed and leaves the two lines of the timeline, however the call ends. */
 export async function execute(run: Run, tool: Tool, call: ToolCall): Promise<Outcome> {
-  if (tool === progressTool && call.broken === null) return guarded(run, tool, call)
+  if (tool === progressTool && call.broken === null) return guarded(run, tool, call, null)
   const question = gateQuestion(run.brief, call)
   toolCalled(run.emit, call, shownInput(call, question !== null))
-  const refusal = question ? await passGate(run, question) : null
-  const outcome = refusal === null ? await guarded(run, tool, call) : failed(refusal)
+  const outcome = await guarded(run, tool, call, question)
   if (outcome.ok) toolResult(run.emit, call, true, outcome.shown ?? outcome.output)
   else toolResult(run.emit, call, false, outcome.error)
   return outcome
@@ -65,16 +64,22 @@ function refuse(run: Run, call: ToolCall): Outcome {
 }
 
 /** What goes wrong inside a tool is the model's to know; only a RunFailed ends the run. */
-async function guarded(run: Run, tool: Tool, call: ToolCall): Promise<Outcome> {
+async function guarded(run: Run, tool: Tool, call: ToolCall, question: GateQuestion | null): Promise<Outcome> {
   if (call.broken !== null) return failed(call.broken)
   const errors = schemaErrors(schemaOf(tool), call.input)
   if (errors.length > 0) return failed(errors.map(({ path, message }) => `${path} ${message}`).join('; '))
   try {
-    return await tool.run(run, call.input)
+    return await gated(run, tool, call.input, question)
   } catch (error) {
     if (error instanceof RunFailed || run.plane.over.isAborted) throw error
     return failed(error instanceof Error ? error.message : String(error))
   }
+}
+
+async function gated(run: Run, tool: Tool, input: JsonObject, question: GateQuestion | null): Promise<Outcome> {
+  if (question && planeTools.includes(tool)) return tool.run({ ...run, gate: question }, input)
+  if (question) await passGate(run, question)
+  return tool.run(run, input)
 }
 
 /** Customers read the timeline too: the payload of a gated call is for the approval only. */

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { Json } from '../base/json.ts'
 import { badRequest, Problem, unauthorized } from '../base/problem.ts'
-import type { PlaneAsk, Told } from '../base/protocol.ts'
+import type { PlaneAsk, Question, Told, Whole } from '../base/protocol.ts'
 import { requireStrictJson } from '../base/strict-json.ts'
 import type { AnswerCount } from '../ctx/counts.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -18,9 +18,8 @@ export interface Asker {
   whenRoom(call: () => void): void
 }
 
-export type Question = Omit<PlaneAsk, 'ask'>
 /** Never throws: every question gets its answer. */
-export type LineDoor<ScopeT> = (scope: ScopeT, question: Question, asker: Asker) => Promise<void>
+export type LineDoor<ScopeT> = (scope: ScopeT, question: Omit<PlaneAsk, 'ask'>, asker: Asker) => Promise<void>
 
 /**
  * The routes of a plane for those who ask by lines on a pipe: found, judged and answered as over HTTP. `opens` tells
@@ -42,17 +41,23 @@ export function lineDoor<ScopeT>(
     })
     return route.run({ ctx, scope, params: paramsOf(place, path), request: { headers }, judge })
   }
-  return async (scope, question, asker) => {
+  const answer = async (scope: ScopeT, question: Question, asker: Asker): Promise<Whole | null> => {
     const { method } = question
     const url = question.path.split('?')
     const place = placeAt(places, method, url[0] ?? '')
     const told = place
       ? await answered(ctx, place, asker, async () => run(place, scope, question, url))
       : refusal(new Problem(404, `no such route: ${method} ${url[0]}`))
-    if (told) asker.tell(told)
     const status = told?.status ?? 200
     if (place) countAnswer(place.count, status)
     ctx.world.log.debug({ method, route: place?.route.path, status }, 'answered')
+    return told
+  }
+  return async (scope, question, asker) => {
+    const before = question.first ? await answer(scope, question.first, asker) : null
+    const stopped = before !== null && before.status !== 200
+    const told = stopped ? { ...before, first: true as const } : await answer(scope, question, asker)
+    if (told) asker.tell(told)
   }
 }
 
@@ -108,8 +113,6 @@ function decoded(value: string): string {
     throw badRequest('path is not valid')
   }
 }
-
-type Whole = Extract<Told, { status: number }>
 
 function whole(result: unknown): Whole {
   if (!(result instanceof Answer)) return { status: 200, body: result as Json }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { AGENT_EVENTS, type AgentEvent, type PlaneAsk } from '../base/protocol.ts'
+import { AGENT_EVENTS, type AgentEvent, type PlaneAsk, type Question } from '../base/protocol.ts'
 import type { NewEvent } from '../events/types.ts'
 
 /** What a line of an agent means, once it is checked. The agent may be lying, broken or flooding. */
@@ -42,12 +42,22 @@ export function hear(line: JsonObject, length: number): Heard {
 }
 
 /** Only its outline: the route judges what is asked. */
-function hearAsk({ ask, token, method, path, headers, body }: JsonObject): Heard {
-  const named = typeof ask === 'number' && typeof token === 'string'
-  if (!named || typeof method !== 'string' || typeof path !== 'string' || !isWords(headers) || !isBody(body)) {
+function hearAsk(line: JsonObject): Heard {
+  const { ask } = line
+  const asked = questionIn(line)
+  const first = line.first === undefined ? undefined : questionIn(line.first)
+  if (typeof ask !== 'number' || !asked || first === null) {
     return { kind: 'refused', why: 'a question that makes no sense' }
   }
-  return { kind: 'ask', ask: { ask, token, method, path, headers, body } }
+  const { token, method, path, headers, body } = asked
+  return { kind: 'ask', ask: { ask, token, method, path, headers, body, first } }
+}
+
+function questionIn(value: Json): Question | null {
+  if (!isJsonObject(value)) return null
+  const { token, method, path, headers, body } = value
+  const named = typeof token === 'string' && typeof method === 'string' && typeof path === 'string'
+  return named && isWords(headers) && isBody(body) ? { token, method, path, headers, body } : null
 }
 
 const isBody = (value: Json | undefined): value is JsonObject | undefined => value === undefined || isJsonObject(value)

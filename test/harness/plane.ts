@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import type { Brief, PlaneAnswer, PlaneAsk, Told, Wire } from '../../src/base/protocol.ts'
+import type { Brief, PlaneAnswer, PlaneAsk, Question, Told, Wire } from '../../src/base/protocol.ts'
 
 export type Seen = { method: string; path: string; headers: Record<string, string>; body: JsonObject }
 /** `chunks` is an event stream in these pieces; `cut` breaks it off after them, `hang` never goes on. */
@@ -23,10 +23,17 @@ export function startPlane(answer: (seen: Seen) => Reply | Promise<Reply>): Plan
     seen,
     folder,
     close: () => rmSync(folder, { recursive: true, force: true }),
-    async take({ ask, token, method, path, headers, body = {} }, tell) {
-      const one = { method, path, headers: { authorization: `Bearer ${token}`, ...headers }, body }
-      seen.push(one)
-      await reply(await answer(one), (word) => tell({ answer: ask, ...word }))
+    async take({ ask, first, ...rest }, tell) {
+      const take = ({ token, method, path, headers, body = {} }: Question) => {
+        const one = { method, path, headers: { authorization: `Bearer ${token}`, ...headers }, body }
+        seen.push(one)
+        return answer(one)
+      }
+      const before = first && (await take(first))
+      if (before && (before.status ?? 200) !== 200) {
+        return tell({ answer: ask, status: before.status ?? 200, body: before.json ?? null, first: true })
+      }
+      await reply(await take(rest), (word) => tell({ answer: ask, ...word }))
     },
   }
 }

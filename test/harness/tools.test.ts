@@ -145,6 +145,23 @@ describe('the gate', () => {
     expect(JSON.stringify(dataOf(lines, 'tool.called'))).not.toContain('args')
   })
 
+  test('is not asked for a call that cannot run', async () => {
+    const calls = [{ name: 'records_put', input: { collection: 'c' } }]
+    const { seen, lines } = await use(calls, undefined, { gate_patterns: ['records'] })
+    expect(seen).toEqual([])
+    expect(dataOf(lines, 'tool.result')).toMatchObject([{ ok: false, error: expect.stringContaining('key') }])
+  })
+
+  test('is asked by itself before a tool that works inside the sandbox', async () => {
+    const calls = [{ name: 'write_file', input: { path: 'out/a.txt', content: 'x' } }]
+    const refused = await use(calls, () => ({ status: 403, json: { error: 'rejected' } }), { gate_patterns: ['write'] })
+    expect(refused.last?.error).toBe("the gate refused 'write_file': rejected")
+    expect(refused.lines.some((line) => 'artifact' in line)).toBe(false)
+    const passed = await use(calls, () => ({ json: { decision: 'approved' } }), { gate_patterns: ['write'] })
+    expect(passed.seen.map(({ path }) => path)).toEqual(['/v1/internal/gate'])
+    expect(passed.lines.some((line) => 'artifact' in line)).toBe(true)
+  })
+
   test('ends the run when it refuses', async () => {
     const { seen, last } = await use([call], () => ({ status: 403, json: { error: 'approval expired' } }))
     expect(last?.error).toBe("the gate refused 'Send_Invoice': approval expired")
