@@ -1,6 +1,7 @@
 import { excluded } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { ReportApprovals, ReportClients, ReportRuns, Tasks } from '../store/tables.ts'
+import { idsInOrder } from '../tasks/ids-in-order.ts'
 
 export type Source = 'tasks' | 'approvals'
 
@@ -48,11 +49,12 @@ export function tasksIn(db: Db, { projectId, after, upTo, limit }: Stretch): Pro
   return db
     .selectFrom('tasks')
     .select(TASK)
-    .where('project_id', '=', projectId)
-    .where('id', '>', after)
-    .where('id', '<=', upTo)
+    .where(
+      'id',
+      'in',
+      idsInOrder(db, projectId, 'asc', limit, (ids) => ids.where('id', '>', after).where('id', '<=', upTo)),
+    )
     .orderBy('id')
-    .limit(limit)
     .execute()
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/store.ts'
+import { STATUSES } from '../tasks/status.ts'
 import type { Source } from './fold-rows.ts'
 
 export interface Range {
@@ -115,6 +116,8 @@ function liveTasks(db: Db, { projectId, from, to }: Range) {
   const beyond = db
     .selectFrom('tasks')
     .select([day('tasks').as('day'), sql<number>`1`.as('runs'), ...columns])
+    // All of them, named: the index that there is begins with the status.
+    .where('tasks.status', 'in', STATUSES)
     .where('tasks.project_id', '=', projectId)
     .where('tasks.id', '>', mark(projectId, 'tasks'))
     .where('tasks.created_at', '>=', from)

@@ -8,7 +8,7 @@ import { isoTime } from '../ctx/world.ts'
 import type { NewEvent } from '../events/types.ts'
 import type { Artifacts } from '../store/tables.ts'
 import type { Ending } from '../tasks/end.ts'
-import { insertArtifact } from '../tasks/rows.ts'
+import { insertArtifact, insertFile } from '../tasks/rows.ts'
 import type { TaskError } from '../tasks/status.ts'
 import type { NewArtifact } from './agent-lines.ts'
 import { outputSchema } from './brief.ts'
@@ -59,13 +59,13 @@ async function concludeOutput(ctx: Ctx, run: Run, output: Json, { artifacts, unw
     const message = `the output does not match its schema: ${errors[0]?.path} ${errors[0]?.message}`
     return fail(ctx, run, { reason: 'output_invalid', message }, [...unwritten, validated])
   }
-  const rows = artifactRows(ctx, run, output, artifacts)
+  const left = leftBy(ctx, run, output, artifacts)
   const ending: Ending = {
     status: 'succeeded',
     output,
-    events: [...unwritten, validated, ...rows.map(artifactCreated)],
+    events: [...unwritten, validated, ...left.map(artifactCreated)],
   }
-  await inTxAtLast(ctx, (tx) => succeed(tx, run, ending, rows), undefined, laneOf(run))
+  await inTxAtLast(ctx, (tx) => succeed(tx, run, ending, left), undefined, laneOf(run))
 }
 
 /** An end holds its own task and what belongs to that; with a reply it holds a thread too, which others wait for. */
@@ -79,14 +79,24 @@ async function endUnanswered(tx: Tx, { taskId, epoch }: Run): Promise<void> {
   await endTask(tx, taskId, { status: 'failed', error: { reason: 'agent_failed', message } }, epoch)
 }
 
-async function succeed(tx: Tx, run: Run, ending: Ending & { output: Json }, rows: Artifacts[]): Promise<void> {
+async function succeed(tx: Tx, run: Run, ending: Ending & { output: Json }, left: Left[]): Promise<void> {
   if (!(await endTask(tx, run.taskId, ending, run.epoch))) return endUnanswered(tx, run)
-  for (const row of rows) await insertArtifact(tx.db, row)
+  for (const { artifact, content } of left) {
+    await insertArtifact(tx.db, artifact)
+    if (content !== null) await insertFile(tx.db, { artifact_id: artifact.id, content })
+  }
   const reply = isJsonObject(ending.output) ? ending.output.reply : undefined
   if (run.task.thread_id && typeof reply === 'string') await appendReply(tx, run.task, reply.replaceAll('\0', ''))
 }
 
-function artifactRows(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]): Artifacts[] {
+/** What a run leaves behind. */
+interface Left {
+  artifact: Artifacts
+  /** Null for the output, which stands in the task. */
+  content: string | null
+}
+
+function leftBy(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]): Left[] {
   const own: Omit<NewArtifact, 'content'> & { content: null } = {
     name: 'output.json',
     content_type: 'application/json',
@@ -97,19 +107,14 @@ function artifactRows(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]
   // Ids of one moment are in no order; sorted, they keep that of the files.
   const ids = all.map(() => ctx.world.newId('art')).toSorted()
   const created_at = isoTime(ctx.world.clock.now())
+  const { projectId: project_id, taskId: task_id } = run
   return all.map(({ name, content_type, size, content }, i) => ({
-    id: ids[i] ?? '',
-    project_id: run.projectId,
-    task_id: run.taskId,
-    name,
-    content_type,
-    size,
+    artifact: { id: ids[i] ?? '', project_id, task_id, name, content_type, size, created_at },
     content,
-    created_at,
   }))
 }
 
-function artifactCreated({ id: artifact_id, name, content_type, size }: Artifacts): NewEvent {
+function artifactCreated({ artifact: { id: artifact_id, name, content_type, size } }: Left): NewEvent {
   return {
     type: 'artifact.created',
     data: { artifact_id, name, content_type, size, url: `/v1/artifacts/${artifact_id}` },

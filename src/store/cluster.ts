@@ -4,11 +4,12 @@ import type { Db } from './store.ts'
 
 /**
  * Lets SQLite keep the rows of these tables in their primary key instead of beside it: a commit writes whole pages, and
- * a row in one place is one page less. PostgreSQL has no such tables.
+ * a row in one place is one page less. Only for small rows, because a search reads those that it passes to their end.
+ * Their indexes are gone afterwards. PostgreSQL has no such tables.
  */
-export async function cluster(db: Db): Promise<void> {
+export async function cluster(db: Db, tables: Record<string, string>): Promise<void> {
   if (isPostgres(db)) return
-  for (const [table, columns] of Object.entries(TABLES)) {
+  for (const [table, columns] of Object.entries(tables)) {
     await sql.raw(`alter table ${table} rename to ${table}_before`).execute(db)
     await sql.raw(`create table ${table} (${columns}) without rowid`).execute(db)
     await sql.raw(`insert into ${table} select * from ${table}_before`).execute(db)
@@ -16,11 +17,17 @@ export async function cluster(db: Db): Promise<void> {
   }
 }
 
-const TABLES = {
+/** The tables as they were when they were clustered. */
+export const LOGS = {
   rate_ring: 'project_id text not null, slot bigint not null, at bigint not null, primary key (project_id, slot)',
   events: `task_id text not null, seq bigint not null, type text not null, ts text not null, data text not null,
     primary key (task_id, seq)`,
   audit_entries: `chain text not null, seq bigint not null, ts text not null, actor_kind text not null,
     actor_id text not null, action text not null, subject text not null, data text not null, prev_hash text not null,
     hash text not null, primary key (chain, seq)`,
+}
+
+export const ARTIFACTS = {
+  artifacts: `id text not null primary key, project_id text not null, task_id text not null, name text not null,
+    content_type text not null, size bigint not null, created_at text not null`,
 }

@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
-import { cluster } from './cluster.ts'
+import { ARTIFACTS, cluster, LOGS } from './cluster.ts'
 import { byteOrder } from './dialect.ts'
 import { fillShapes } from './fill-shapes.ts'
 import type { Tables } from './tables.ts'
@@ -258,7 +258,21 @@ export const MIGRATIONS: Record<string, Migration> = {
         drop index tasks_active;
         drop table rate_heads`)
       await ddl.up(db)
-      await cluster(db)
+      await cluster(db, LOGS)
+    },
+  },
+
+  '0015_files_apart': {
+    async up(db) {
+      const ddl = statements(`
+        create table artifact_files (artifact_id text primary key, content text not null);
+        insert into artifact_files select id, content from artifacts where content is not null;
+        drop index artifacts_task;
+        alter table artifacts drop column content;
+        drop index tasks_project`)
+      await ddl.up(db)
+      await cluster(db, ARTIFACTS)
+      await sql`create index artifacts_task on artifacts (task_id, id)`.execute(db)
     },
   },
 }

@@ -132,9 +132,14 @@ export interface Artifacts {
   name: string
   content_type: string
   size: number
-  /** Base64; null for output.json, which is the task's output and not kept twice. */
-  content: string | null
   created_at: string
+}
+
+/** `output.json` has none: it is the task's output, and not kept twice. */
+export interface ArtifactFiles {
+  artifact_id: string
+  /** Base64. */
+  content: string
 }
 
 export interface Approvals {
@@ -540,6 +545,7 @@ export interface Tables {
   rate_ring: RateRing
   events: Events
   artifacts: Artifacts
+  artifact_files: ArtifactFiles
   approvals: Approvals
   effects: Effects
   policy_counters: PolicyCounters

@@ -1,4 +1,5 @@
 import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
 import type { Artifacts, Tasks } from '../store/tables.ts'
 
 /** Tasks whose log is still there although they ended before, the oldest first. */
@@ -24,12 +25,21 @@ export const markPruned = prepared<{ id: string; at: string }>((db, arg) =>
 export const filesOf = prepared<{ task_id: string }, Pick<Artifacts, 'id' | 'size'>>((db, arg) =>
   db
     .selectFrom('artifacts')
-    .select(['id', 'size'])
-    .where('task_id', '=', arg('task_id'))
-    .where('content', 'is not', null)
-    .orderBy('id'),
+    .innerJoin('artifact_files', 'artifact_files.artifact_id', 'artifacts.id')
+    .select(['artifacts.id', 'artifacts.size'])
+    .where('artifacts.task_id', '=', arg('task_id'))
+    .orderBy('artifacts.id'),
 )
 
-export const dropFile = prepared<{ id: string }>((db, arg) =>
+export async function dropFile(db: Db, artifact: { id: string }): Promise<void> {
+  await dropContent(db, artifact)
+  await dropArtifact(db, artifact)
+}
+
+const dropContent = prepared<{ id: string }>((db, arg) =>
+  db.deleteFrom('artifact_files').where('artifact_id', '=', arg('id')).$castTo<never>(),
+)
+
+const dropArtifact = prepared<{ id: string }>((db, arg) =>
   db.deleteFrom('artifacts').where('id', '=', arg('id')).$castTo<never>(),
 )

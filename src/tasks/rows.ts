@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { newestOf, type PageQuery } from '../http/page.ts'
 import { glance, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
-import type { Artifacts, Tasks } from '../store/tables.ts'
+import type { ArtifactFiles, Artifacts, Tasks } from '../store/tables.ts'
+import { idsInOrder } from './ids-in-order.ts'
 import type { ArtifactRow } from './record.ts'
 
 export const insertTask = prepared<Tasks>((db, arg) =>
@@ -80,22 +81,25 @@ export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFil
 }
 
 function tasksIn(db: Db, projectId: string, filter: TaskFilter): Promise<Tasks[]> {
+  const { status, wedge, client_id, case_id, cursor } = filter
+  const limit = filter.limit + 1
+  const tasks = db.selectFrom('tasks').selectAll().orderBy('id', 'desc')
   // A client or a case has few tasks: by them, and by nothing else, they are looked for in an index.
-  const few = filter.client_id !== undefined || filter.case_id !== undefined
+  const few = client_id !== undefined || case_id !== undefined
+  if (!few && !status && !wedge) {
+    const newest = idsInOrder(db, projectId, 'desc', limit, (ids) => (cursor ? ids.where('id', '<', cursor) : ids))
+    return tasks.where('id', 'in', newest).execute()
+  }
   const column = (name: 'project_id' | 'status' | 'wedge') => (few ? sql<string>`coalesce(${sql.ref(name)}, '')` : name)
-  let query = db.selectFrom('tasks').selectAll().where(column('project_id'), '=', projectId)
-  if (filter.status) query = query.where(column('status'), '=', filter.status)
-  if (filter.wedge) query = query.where(column('wedge'), '=', filter.wedge)
-  if (filter.client_id) query = query.where('client_id', '=', filter.client_id)
-  if (filter.case_id) query = query.where('case_id', '=', filter.case_id)
-  if (filter.cursor) query = query.where('id', '<', filter.cursor)
-  return query
-    .orderBy('id', 'desc')
-    .limit(filter.limit + 1)
-    .execute()
+  let query = tasks.where(column('project_id'), '=', projectId)
+  if (status) query = query.where(column('status'), '=', status)
+  if (wedge) query = query.where(column('wedge'), '=', wedge)
+  if (client_id) query = query.where('client_id', '=', client_id)
+  if (case_id) query = query.where('case_id', '=', case_id)
+  if (cursor) query = query.where('id', '<', cursor)
+  return query.limit(limit).execute()
 }
 
-/** Without what lies behind the content in the row: SQLite would read through the whole content to find it. */
 const ARTIFACT = ['id', 'task_id', 'name', 'content_type', 'size'] as const
 
 const artifactsOfOne = prepared<{ task_id: string }, ArtifactRow>((db, arg) =>
@@ -119,9 +123,15 @@ export const insertArtifact = prepared<Artifacts>((db, arg) =>
       name: arg('name'),
       content_type: arg('content_type'),
       size: arg('size'),
-      content: arg('content'),
       created_at: arg('created_at'),
     })
+    .$castTo<never>(),
+)
+
+export const insertFile = prepared<ArtifactFiles>((db, arg) =>
+  db
+    .insertInto('artifact_files')
+    .values({ artifact_id: arg('artifact_id'), content: arg('content') })
     .$castTo<never>(),
 )
 
@@ -130,10 +140,11 @@ export function findArtifact(db: Db, projectIds: readonly string[], id: string) 
   return db
     .selectFrom('artifacts')
     .innerJoin('tasks', 'tasks.id', 'artifacts.task_id')
+    .leftJoin('artifact_files', 'artifact_files.artifact_id', 'artifacts.id')
     .select([
       'artifacts.name',
       'artifacts.content_type',
-      'artifacts.content',
+      'artifact_files.content',
       'artifacts.task_id',
       'tasks.output',
       'tasks.client_id',

@@ -4,7 +4,7 @@ import { append } from '../../src/events/append.ts'
 import type { NewEvent } from '../../src/events/types.ts'
 import { planTask } from '../../src/tasks/create.ts'
 import { end } from '../../src/tasks/end.ts'
-import { insertArtifact, insertTask } from '../../src/tasks/rows.ts'
+import { insertArtifact, insertFile, insertTask } from '../../src/tasks/rows.ts'
 import { eachStore } from '../app.ts'
 import { auditOf, enterPortal, type Front, openFront, projectOf } from './front.ts'
 
@@ -191,18 +191,11 @@ async function addArtifact(front: Front, taskId: string): Promise<string> {
   const id = front.ctx.world.newId('art')
   const project_id = await projectOf(front)
   const content = Buffer.from('for Ada').toString('base64')
-  await inTx(front.ctx, (tx) =>
-    insertArtifact(tx.db, {
-      id,
-      project_id,
-      task_id: taskId,
-      name: 'a.txt',
-      content_type: 'text/plain',
-      size: 7,
-      content,
-      created_at: '',
-    }),
-  )
+  const file = { name: 'a.txt', content_type: 'text/plain', size: 7, created_at: '' }
+  await inTx(front.ctx, async (tx) => {
+    await insertArtifact(tx.db, { id, project_id, task_id: taskId, ...file })
+    await insertFile(tx.db, { artifact_id: id, content })
+  })
   return id
 }
 

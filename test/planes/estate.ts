@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import type { Role } from '../../src/ctx/scope.ts'
 import { reportGap } from '../../src/knowledge/intake.ts'
-import { insertArtifact } from '../../src/tasks/rows.ts'
+import { insertArtifact, insertFile } from '../../src/tasks/rows.ts'
 import type { Approvals } from '../../src/store/tables.ts'
 import { join, signUp } from '../accounts/people.ts'
 import { KEY, startTestApp, type TestApp, writeFiles } from '../app.ts'
@@ -136,8 +136,9 @@ async function writeRows(app: TestApp, ids: Record<'projects' | 'tasks' | 'artif
   const at = new Date(app.clock.now()).toISOString()
   const base = { project_id: ids.projects, task_id: ids.tasks, created_at: at }
   return inTx(app.ctx, async (tx) => {
-    const file = { name: 'a.txt', content_type: 'text/plain', size: 5, content: 'aGVsbG8=' }
+    const file = { name: 'a.txt', content_type: 'text/plain', size: 5 }
     await insertArtifact(tx.db, { ...base, ...file, id: ids.artifacts })
+    await insertFile(tx.db, { artifact_id: ids.artifacts, content: 'aGVsbG8=' })
     const approval: Approvals = {
       ...base,
       id: ids.approvals,

@@ -81,6 +81,29 @@ eachStore((store) => {
     ).rejects.toThrow()
   })
 
+  test('files of an older store are all there after its migration, and the output is not kept twice', async () => {
+    const place = await newPlace(store)
+    const old = place.bare()
+    await bringTo(old, '0014_fewer_pages')
+    const artifact = (id: string) => ({ id, project_id: 'prj_1', task_id: `task_${id}`, content_type: 'text/plain' })
+    const rest = { name: 'a.txt', size: 7, created_at: 'then' }
+    const large = 'QUJD'.repeat(50_000)
+    for (const [id, content] of Object.entries({ art_1: null, art_2: 'aGVsbG8=', art_3: large })) {
+      await sql`insert into artifacts (id, project_id, task_id, name, content_type, size, content, created_at) values
+        (${id}, 'prj_1', ${`task_${id}`}, 'a.txt', 'text/plain', 7, ${content}, 'then')`.execute(old)
+    }
+    await old.destroy()
+    const { db, close } = await place.open()
+    onTestFinished(() => close())
+    expect(await db.selectFrom('artifacts').selectAll().orderBy('id').execute()).toEqual(
+      ['art_1', 'art_2', 'art_3'].map((id) => ({ ...artifact(id), ...rest })),
+    )
+    expect(await db.selectFrom('artifact_files').selectAll().orderBy('artifact_id').execute()).toEqual([
+      { artifact_id: 'art_2', content: 'aGVsbG8=' },
+      { artifact_id: 'art_3', content: large },
+    ])
+  })
+
   test('a migration that fails in the middle leaves the store as it was', async () => {
     const place = await newPlace(store)
     const before = place.bare()

@@ -68,6 +68,23 @@ eachStore((store) => {
       expect(ids((await list(`?status=failed&limit=2&cursor=${failed.next_cursor}`)).data)).toEqual(newest.slice(2, 4))
     })
 
+    test('keeps its order whatever became of the tasks', async () => {
+      const { db } = shared().ctx
+      const ends = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled'] as const
+      const seven = newest.slice(0, 7)
+      for (const id of seven) await shared().finished(id)
+      for (const [i, id] of seven.entries()) {
+        await db
+          .updateTable('tasks')
+          .set({ status: ends[i % ends.length] ?? 'failed' })
+          .where('id', '=', id)
+          .execute()
+      }
+      const after = (await list('?limit=1')).next_cursor
+      expect(ids((await list(`?limit=4&cursor=${after}`)).data)).toEqual(seven.slice(0, 4))
+      expect(ids((await list(`?limit=3&cursor=${seven[3]}`)).data)).toEqual(seven.slice(4))
+    })
+
     test.each(['limit=0', 'limit=-1', 'limit=1.5', 'limit=ten', 'limit=', 'limit=1e2', 'limit=+5', 'limit=1&limit=2'])(
       'refuses %s: a limit is a whole number of at least 1',
       async (query) => {

@@ -1,0 +1,32 @@
+import type { Db } from '../store/store.ts'
+import { STATUSES, type Status } from './status.ts'
+
+/**
+ * The ids of a project's tasks, in their order, status by status: each is a stretch of the index that the queue needs
+ * anyway. An index by project alone would be one more for every creation to write.
+ */
+export function idsInOrder(
+  db: Db,
+  projectId: string,
+  order: 'asc' | 'desc',
+  limit: number,
+  narrow: (ids: IdsOfStatus) => IdsOfStatus,
+) {
+  const each = STATUSES.map((status) =>
+    db
+      .selectFrom(
+        narrow(idsOf(db, projectId, status))
+          .orderBy('id', order)
+          .limit(limit)
+          .as('ids'),
+      )
+      .select('id'),
+  )
+  const all = each.reduce((some, more) => some.unionAll(more))
+  return db.selectFrom(all.as('ids')).select('id').orderBy('id', order).limit(limit)
+}
+
+type IdsOfStatus = ReturnType<typeof idsOf>
+
+const idsOf = (db: Db, projectId: string, status: Status) =>
+  db.selectFrom('tasks').select('id').where('status', '=', status).where('project_id', '=', projectId)
