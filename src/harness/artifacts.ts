@@ -1,7 +1,7 @@
 import { promises as fs, readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { AgentLine } from '../base/protocol.ts'
-import { keepHeapSmall } from './heap.ts'
+import { keepHeapSmall } from '../base/small-heap.ts'
 
 const MOST_FILES = 50
 const LARGEST_FILE = 10 * 1024 * 1024
@@ -38,7 +38,7 @@ const TYPES: Record<string, string> = {
  */
 export async function collectFiles(folder: string, emit: (line: AgentLine) => Promise<void>): Promise<void> {
   const names = filesBelow(folder, '')
-  if (names.length > 0) await keepHeapSmall()
+  if (names.length > 0) keepHeapSmall()
   for (const name of names.slice(0, MOST_FILES)) {
     const { size } = await fs.stat(path.join(folder, name))
     await emit(size > LARGEST_FILE ? note(`Left out ${name}: larger than 10 MiB`) : await artifact(folder, name))

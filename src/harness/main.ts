@@ -1,5 +1,5 @@
 import { abortAll, type Running, serveCell } from './cell.ts'
-import { keepHeapSmall } from './heap.ts'
+import { keepHeapSmall } from '../base/small-heap.ts'
 import { drained, type LineWriter } from './lines.ts'
 
 /**
@@ -27,7 +27,7 @@ function main(words: string[]): void {
 /** The input stays open for as long as the service lives, so this process has to end itself. */
 async function keepAndExit(words: string[], writer: LineWriter): Promise<void> {
   const { customFrom, keep } = await import('./keeper.ts')
-  await keepHeapSmall()
+  keepHeapSmall()
   await keep(customFrom(words), process.stdin, writer, process.stderr)
   await drained(writer)
   process.exit(0)

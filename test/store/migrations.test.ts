@@ -93,8 +93,9 @@ eachStore((store) => {
         (${id}, 'prj_1', ${`task_${id}`}, 'a.txt', 'text/plain', 7, ${content}, 'then')`.execute(old)
     }
     await old.destroy()
-    const { db, close } = await place.open()
-    onTestFinished(() => close())
+    const opened = await place.open()
+    onTestFinished(() => opened.close())
+    const { db } = opened
     expect(await db.selectFrom('artifacts').selectAll().orderBy('id').execute()).toEqual(
       ['art_1', 'art_2', 'art_3'].map((id) => ({ ...artifact(id), ...rest })),
     )
