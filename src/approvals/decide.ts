@@ -29,13 +29,13 @@ export function approve(
   row.edited = edit && JSON.stringify(edit)
   return inTx(ctx, async (tx) => {
     const task = await heldTask(tx, row)
-    await decide(tx, row, 'approved', scope.actor, { note: note ?? null, reason: null })
+    const payload_sha256 = await decide(tx, row, 'approved', scope.actor, { note: note ?? null, reason: null })
     const corrected = edit && isJsonObject(payload) ? await learn(tx, scope.actor, row, payload, edit) : []
     await resume(tx, task, [resolved(row, 'approved', scope.actor), ...corrected])
     await audit(tx, row.project_id, scope.actor, 'approval.approved', row.id, {
       action: row.action,
       task_id: row.task_id,
-      payload_sha256: payloadHash(approvedPayload(row)),
+      payload_sha256,
       edited: edit !== null,
       ...(note !== undefined && { note }),
     })
@@ -58,20 +58,22 @@ export function reject(ctx: Ctx, scope: ProjectScope, row: Approvals, reason: st
   })
 }
 
+/** Answers with the hash of the payload as decided. */
 async function decide(
   tx: Tx,
   row: Approvals,
   status: 'approved' | 'rejected',
   actor: Actor,
   words: { reason: string | null; note: string | null },
-): Promise<void> {
+): Promise<string> {
+  const payload_sha256 = payloadHash(approvedPayload(row))
   const [decided] = await decidePending(tx.db, {
     reason: words.reason,
     note: words.note,
     id: row.id,
     status,
     edited: row.edited,
-    payload_sha256: payloadHash(approvedPayload(row)),
+    payload_sha256,
     decided_at: isoTime(tx.world.clock.now()),
     decided_by_kind: actor.kind,
     decided_by_id: actor.id,
@@ -83,6 +85,7 @@ async function decide(
   }
   tx.ring(`approval:${row.id}`)
   changed(tx, row.project_id, { kind: 'approval', id: row.id, status })
+  return payload_sha256
 }
 
 async function resume(tx: Tx, { id, epoch, project_id }: HeldTask, events: NewEvent[]): Promise<void> {
