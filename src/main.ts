@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import { keepHeapSmall } from './base/small-heap.ts'
 import { runCommandLine } from './cli/cli.ts'
 import { failed, messageOf } from './cli/failure.ts'
 import { type Config, loadConfig } from './config/config.ts'
@@ -19,7 +18,6 @@ async function serve(): Promise<void> {
   say(
     `store: ${app.ctx.store.kind === 'sqlite' ? `SQLite in ${config.dataDir}` : 'PostgreSQL'}; sandbox: ${app.driver.kind}`,
   )
-  keepHeapSmall()
   if (app.metricsUrl) say(`metrics: ${app.metricsUrl}`)
   if (app.ctx.wedges.all().length === 0) {
     say(`no wedges in ${config.wedgesDir} yet: \`svc wedge new NAME\` makes one, examples lie in ${EXAMPLES}`)

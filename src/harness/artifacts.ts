@@ -1,7 +1,7 @@
 import { promises as fs, readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { AgentLine } from '../base/protocol.ts'
-import { keepHeapSmall } from '../base/small-heap.ts'
+import { keepHeapSmall } from './heap.ts'
 
 const MOST_FILES = 50
 const LARGEST_FILE = 10 * 1024 * 1024

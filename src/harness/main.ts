@@ -1,5 +1,5 @@
 import { abortAll, type Running, serveCell } from './cell.ts'
-import { keepHeapSmall } from '../base/small-heap.ts'
+import { keepHeapSmall } from './heap.ts'
 import { drained, type LineWriter } from './lines.ts'
 
 /**
