@@ -70,7 +70,7 @@ export async function replicaTasks(rig: Rig): Promise<Row[]> {
   }
   for (const server of [service, bare]) await warmUp(rig, server)
   const pairs = await alternate(
-    4,
+    8,
     () => rate(service, efforts[0]),
     () => rate(bare, efforts[1]),
   )

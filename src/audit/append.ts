@@ -3,7 +3,7 @@ import { canonical, type JsonObject } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import type { Shared } from '../store/shared.ts'
+import { Common } from '../store/shared.ts'
 import { insertEntry, lockHead, moveHead, startChain } from './rows.ts'
 
 /**
@@ -42,7 +42,7 @@ export async function audit(
     prev_hash: entry.prev_hash,
     hash,
   })
-  headsOf(tx.shared).set(chain, { seq, hash })
+  heads.set(tx.shared, chain, { seq, hash })
   // Once for all of them.
   tx.shared.writeLast(`audit head of ${chain}`, (db) => moveHead(db, { chain, seq, hash }))
 }
@@ -52,18 +52,12 @@ interface Head {
   hash: string
 }
 
-/** The heads that the works of a commit have moved: each is locked, so nobody else moves it meanwhile. */
-const moved = new WeakMap<Shared, Map<string, Head>>()
-
-function headsOf(shared: Shared): Map<string, Head> {
-  const heads = moved.get(shared) ?? new Map<string, Head>()
-  moved.set(shared, heads)
-  return heads
-}
+/** The heads that a commit has moved: each is locked, so nobody else moves it meanwhile. */
+const heads = new Common<Head>()
 
 /** The newest entry, or the beginning of a chain that has none. */
 async function headOf(tx: Tx, chain: string): Promise<Head> {
-  const known = headsOf(tx.shared).get(chain)
+  const known = heads.get(tx.shared, chain)
   if (known) return known
   const [head] = await lockHead(tx.db, { chain })
   if (head) return head

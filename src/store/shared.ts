@@ -23,3 +23,17 @@ export class Shared {
     for (const write of this.#last.values()) await write(db)
   }
 }
+
+/** What the works of one commit tell each other, such as a row that one of them has locked and changed. */
+export class Common<T> {
+  readonly #told = new WeakMap<Shared, Map<string, T>>()
+
+  get(shared: Shared, name: string): T | undefined {
+    return this.#told.get(shared)?.get(name)
+  }
+
+  set(shared: Shared, name: string, value: T): void {
+    const told = this.#told.get(shared) ?? new Map<string, T>()
+    this.#told.set(shared, told.set(name, value))
+  }
+}

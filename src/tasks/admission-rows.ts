@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 
@@ -48,63 +47,43 @@ export const startRing = prepared<{ project_id: string }>((db, arg) =>
     .$castTo<never>(),
 )
 
-/** Takes the slot of the next turn; nothing, if it was taken since. The count stays locked until the commit. */
-export const takeTurn = prepared<{ project_id: string; limit: number; now: number; since: number }, { slot: number }>(
-  (db, arg) =>
-    db
-      .with('turns', (of) =>
-        of
-          .selectFrom('rate_ring')
-          .select('at')
-          .where('project_id', '=', arg('project_id'))
-          .where('slot', '=', COUNT)
-          .$if(isPostgres(db), (query) => query.forUpdate()),
-      )
-      .insertInto('rate_ring')
-      .columns(['project_id', 'slot', 'at'])
-      .expression((eb) =>
-        eb
-          .selectFrom('turns')
-          .select([
-            sql<string>`cast(${arg('project_id')} as text)`.as('project_id'),
-            sql<number>`at % cast(${arg('limit')} as bigint)`.as('slot'),
-            sql<number>`cast(${arg('now')} as bigint)`.as('at'),
-          ])
-          // Without a condition SQLite would take `on conflict` for that of a join.
-          .where('at', '>=', 0),
-      )
-      .onConflict((conflict) =>
-        conflict
-          .columns(['project_id', 'slot'])
-          .doUpdateSet({ at: excluded('at') })
-          .where('rate_ring.at', '<=', arg('since')),
-      )
-      .returning('slot'),
+/** How many turns were taken; nobody else takes one before the commit. */
+export const lockTurns = prepared<{ project_id: string }, { turns: number }>((db, arg) =>
+  db
+    .selectFrom('rate_ring')
+    .select('at as turns')
+    .where('project_id', '=', arg('project_id'))
+    .where('slot', '=', COUNT)
+    .$if(isPostgres(db), (query) => query.forUpdate()),
 )
 
-export const countTurn = prepared<{ project_id: string }>((db, arg) =>
+export const setTurns = prepared<{ project_id: string; turns: number }>((db, arg) =>
   db
     .updateTable('rate_ring')
-    .set((eb) => ({ at: eb('at', '+', 1) }))
+    .set({ at: arg('turns') })
     .where('project_id', '=', arg('project_id'))
     .where('slot', '=', COUNT)
     .$castTo<never>(),
 )
 
-/** When the slot of the next turn was taken; null: never. */
-export const nextSlot = prepared<{ project_id: string; limit: number }, { taken: number | null }>((db, arg) =>
+/** When the newest of these slots was taken; null: none ever was. `wrapped`: and of those before it. */
+export const newestOf = prepared<
+  { project_id: string; from: number; to: number; wrapped: number },
+  { at: number | null }
+>((db, arg) => {
+  const slots = db.selectFrom('rate_ring').select('at').where('project_id', '=', arg('project_id'))
+  const stretch = slots.where('slot', '>=', arg('from')).where('slot', '<', arg('to'))
+  return db
+    .selectFrom(stretch.unionAll(slots.where('slot', '<', arg('wrapped'))).as('slots'))
+    .select((eb) => eb.fn.max('at').as('at'))
+})
+
+export const takeSlot = prepared<{ project_id: string; slot: number; at: number }>((db, arg) =>
   db
-    .selectFrom('rate_ring as turns')
-    .select((eb) =>
-      eb
-        .selectFrom('rate_ring as ring')
-        .select('ring.at')
-        .whereRef('ring.project_id', '=', 'turns.project_id')
-        .where('ring.slot', '=', sql<number>`turns.at % cast(${arg('limit')} as bigint)`)
-        .as('taken'),
-    )
-    .where('turns.project_id', '=', arg('project_id'))
-    .where('turns.slot', '=', COUNT),
+    .insertInto('rate_ring')
+    .values({ project_id: arg('project_id'), slot: arg('slot'), at: arg('at') })
+    .onConflict((conflict) => conflict.columns(['project_id', 'slot']).doUpdateSet({ at: excluded('at') }))
+    .$castTo<never>(),
 )
 
 /** Keys are kept for a day. */

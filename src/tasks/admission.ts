@@ -3,7 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict, tooMany } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import { countTurn, dropOldKey, findKey, holdKey, nextSlot, startRing, takeTurn } from './admission-rows.ts'
+import { Common } from '../store/shared.ts'
+import { dropOldKey, findKey, holdKey, lockTurns, newestOf, setTurns, startRing, takeSlot } from './admission-rows.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const WINDOW = 60_000
@@ -59,14 +60,49 @@ export async function bindKey(
  */
 export async function takeRateTurn(tx: Tx, subject: string, limit: number, noun: string): Promise<void> {
   const now = tx.world.clock.now()
-  const turn = { project_id: subject, limit, now, since: now - WINDOW }
-  let [taken] = await takeTurn(tx.db, turn)
-  const former = taken ? null : ((await nextSlot(tx.db, turn))[0]?.taken ?? null)
-  if (!taken && (former === null || former <= turn.since)) {
-    // There was no ring when it was looked for.
-    await startRing(tx.db, turn)
-    ;[taken] = await takeTurn(tx.db, turn)
+  const ring = rings.get(tx.shared, subject) ?? (await openRing(tx, subject, limit))
+  if (ring.turns === ring.free) {
+    const { at } = await slotsFrom(tx, subject, ring.turns, limit, 1)
+    if (at > now - WINDOW) throw tooMany(`more than ${limit} ${noun} in a minute`, (at + WINDOW - now) / 1000)
+    ring.free++
   }
-  if (!taken) throw tooMany(`more than ${limit} ${noun} in a minute`, ((former ?? now) + WINDOW - now) / 1000)
-  await countTurn(tx.db, turn)
+  await takeSlot(tx.db, { project_id: subject, slot: ring.turns % limit, at: now })
+  ring.turns++
+  // Once for all of them.
+  tx.shared.writeLast(`turns of ${subject}`, (db) => setTurns(db, { project_id: subject, turns: ring.turns }))
+}
+
+/** The turns that a commit takes, each the slot of its number in the ring. */
+interface Ring {
+  /** How many were taken. */
+  turns: number
+  /** The first that may still be somebody else's. */
+  free: number
+}
+
+const rings = new Common<Ring>()
+/** As many as may share a commit are looked at together. */
+const TOGETHER = 32
+
+async function openRing(tx: Tx, subject: string, limit: number): Promise<Ring> {
+  let [count] = await lockTurns(tx.db, { project_id: subject })
+  if (!count) {
+    await startRing(tx.db, { project_id: subject })
+    ;[count] = await lockTurns(tx.db, { project_id: subject })
+  }
+  if (!count) throw new Error(`the ring of ${subject} has no count`)
+  const { turns } = count
+  const next = Math.min(limit, TOGETHER)
+  const { at } = await slotsFrom(tx, subject, turns, limit, next)
+  const ring = { turns, free: at > tx.world.clock.now() - WINDOW ? turns : turns + next }
+  rings.set(tx.shared, subject, ring)
+  return ring
+}
+
+/** When the newest of the slots was taken that so many turns would take. */
+async function slotsFrom(tx: Tx, project_id: string, turn: number, limit: number, turns: number) {
+  const from = turn % limit
+  const to = from + turns
+  const [newest] = await newestOf(tx.db, { project_id, from, to: Math.min(to, limit), wrapped: to - limit })
+  return { at: newest?.at ?? 0 }
 }
