@@ -16,7 +16,7 @@ export function answering(door: LineDoor<Run>, run: Run, cell: OpenCell): (ask: 
       tell: (word) => cell.answer(run.taskId, question.ask, word),
       whenRoom: (call) => cell.whenRoom(call),
     }
-    const refused = refusalOf(open, length)
+    const refused = refusalOf(open, length, question)
     if (refused) asker.tell(refusal(refused))
     else {
       open++
@@ -25,7 +25,8 @@ export function answering(door: LineDoor<Run>, run: Run, cell: OpenCell): (ask: 
   }
 }
 
-function refusalOf(open: number, length: number): Problem | null {
-  if (length > BODY_LIMIT) return tooLarge('body is larger than 1 MiB')
+function refusalOf(open: number, length: number, { first }: PlaneAsk): Problem | null {
+  // Two questions in one line have two bodies.
+  if (length > (first ? 2 : 1) * BODY_LIMIT) return tooLarge('body is larger than 1 MiB')
   return open < MOST_AT_ONCE ? null : tooMany('too many questions at once', 1)
 }

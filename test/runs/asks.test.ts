@@ -11,8 +11,10 @@ function asked(door: LineDoor<Run>) {
   const answer = (run: string, ask: number, word: Told) => run === 'task_1' && told.push({ answer: ask, ...word }) > 0
   const cell = { answer, whenRoom: () => {} } as Partial<OpenCell> as OpenCell
   const take = answering(door, { taskId: 'task_1' } as Run, cell)
-  const ask = (number: number, length = 100) => take({ ask: number, token: '', method: 'GET', path: '/' }, length)
-  return { told, ask }
+  const question = { token: '', method: 'GET', path: '/' }
+  const ask = (number: number, length = 100) => take({ ask: number, ...question }, length)
+  const askBoth = (number: number, length: number) => take({ ask: number, ...question, first: question }, length)
+  return { told, ask, askBoth }
 }
 
 test('an answer names its question', async () => {
@@ -44,7 +46,11 @@ test('a run that asks too much at once is told so, and is heard again when it ha
 })
 
 test('a question larger than a body may be is refused', () => {
-  const { told, ask } = asked(async () => {})
+  const { told, ask, askBoth } = asked(async () => {})
+  const refused = { status: 413, body: { error: 'body is larger than 1 MiB' } }
   ask(1, 1024 * 1024 + 1)
-  expect(told).toEqual([{ answer: 1, status: 413, body: { error: 'body is larger than 1 MiB' } }])
+  expect(told).toEqual([{ answer: 1, ...refused }])
+  askBoth(2, 2 * 1024 * 1024)
+  askBoth(3, 2 * 1024 * 1024 + 1)
+  expect(told.slice(1)).toEqual([{ answer: 3, ...refused }])
 })

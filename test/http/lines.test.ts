@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { forbidden } from '../../src/base/problem.ts'
+import type { Told } from '../../src/base/protocol.ts'
+import { jsonObject } from '../../src/http/judge.ts'
+import { lineDoor } from '../../src/http/lines.ts'
+import { type Heading, type Route, route } from '../../src/http/route.ts'
+import { testApp } from '../app.ts'
+
+const answers = { 200: jsonObject }
+const asks = (path: string) => ({ token: 'good', method: 'POST', path })
+
+/** A plane with a door that lets pass and one that does not; `seen` is what was asked behind them. */
+async function doors() {
+  const { ctx } = await testApp({ store: 'sqlite' })
+  const seen: string[] = []
+  const passing = (name: string, pass: () => void): Route<null, Heading> =>
+    route('POST', `/v1/internal/${name}`, {
+      summary: name,
+      answers,
+      async handle() {
+        seen.push(name)
+        pass()
+        return { name }
+      },
+    })
+  const refuse = () => {
+    throw forbidden('approval rejected')
+  }
+  const routes = [passing('open', () => {}), passing('shut', refuse), passing('tool', () => {})]
+  const door = lineDoor(ctx, routes, (_route, _scope, token) => token === 'good')
+  const ask = async (first: ReturnType<typeof asks>, then = asks('/v1/internal/tool')) => {
+    const told: Told[] = []
+    await door(null, { ...then, first }, { tell: (word) => told.push(word) > 0, whenRoom: () => {} })
+    return told
+  }
+  return { ask, seen }
+}
+
+test('what must be asked first is asked first, and the answer is that to the question itself', async () => {
+  const { ask, seen } = await doors()
+  expect(await ask(asks('/v1/internal/open'))).toEqual([{ status: 200, body: { name: 'tool' } }])
+  expect(seen).toEqual(['open', 'tool'])
+})
+
+test('what was refused first is not asked at all, and the answer says which of the two it is', async () => {
+  const { ask, seen } = await doors()
+  const refused = { status: 403, body: { error: 'approval rejected' } }
+  expect(await ask(asks('/v1/internal/shut'))).toEqual([{ ...refused, first: true }])
+  expect(seen).toEqual(['shut'])
+  expect(await ask(asks('/v1/internal/open'), asks('/v1/internal/shut'))).toEqual([refused])
+})
+
+test('a first question that nobody may ask, or that leads nowhere, lets nothing pass', async () => {
+  const { ask, seen } = await doors()
+  expect(await ask({ ...asks('/v1/internal/open'), token: 'bad' })).toMatchObject([{ status: 401, first: true }])
+  expect(await ask(asks('/v1/internal/nowhere'))).toMatchObject([{ status: 404, first: true }])
+  expect(seen).toEqual([])
+})
