@@ -54,9 +54,9 @@ export function lineDoor<ScopeT>(
     return told
   }
   return async (scope, question, asker) => {
-    const before = question.first ? await answer(scope, question.first, asker) : null
-    const stopped = before !== null && before.status !== 200
-    const told = stopped ? { ...before, first: true as const } : await answer(scope, question, asker)
+    const before = question.first && (await answer(scope, question.first, asker))
+    const passed = !question.first || before?.status === 200
+    const told = passed ? await answer(scope, question, asker) : before && { ...before, first: true as const }
     if (told) asker.tell(told)
   }
 }

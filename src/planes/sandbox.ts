@@ -36,6 +36,7 @@ export function openSandboxPlane(ctx: Ctx, runner: Runner, workflows: WorkflowCe
   const http = httpServer(ctx)
   const routes = sandboxPlane(workflows)
   for (const route of routes) bind(http, ctx, route, async (request) => runOf(runner, request, tokenKind(route)))
+  const opens = (route: sandbox.SandboxRoute, run: Run, token: string) => runner.admits(run) && isFor(route, run, token)
   return { http, lines: lineDoor(ctx, routes, opens) }
 }
 
@@ -49,6 +50,6 @@ function runOf(runner: Runner, request: FastifyRequest, kind: 'task' | 'gate'): 
 }
 
 /** Who asks by lines is known by the line; it shows that it may all the same. */
-function opens(route: sandbox.SandboxRoute, run: Run, token: string): boolean {
+function isFor(route: sandbox.SandboxRoute, run: Run, token: string): boolean {
   return token === (tokenKind(route) === 'gate' ? run.gateToken : run.taskToken)
 }

@@ -27,6 +27,7 @@ export function answering(door: LineDoor<Run>, run: Run, cell: OpenCell): (ask: 
 
 function refusalOf(open: number, length: number, { first }: PlaneAsk): Problem | null {
   // Two questions in one line have two bodies.
-  if (length > (first ? 2 : 1) * BODY_LIMIT) return tooLarge('body is larger than 1 MiB')
+  const before = first && length > BODY_LIMIT ? JSON.stringify(first).length : 0
+  if (Math.max(before, length - before) > BODY_LIMIT) return tooLarge('body is larger than 1 MiB')
   return open < MOST_AT_ONCE ? null : tooMany('too many questions at once', 1)
 }

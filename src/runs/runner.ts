@@ -84,6 +84,11 @@ export class Runner implements Loop, Places {
     return good && tokenHash(good) === tokenHash(token) ? run : undefined
   }
 
+  /** Whether the agent of the run may still ask for anything. */
+  admits(run: Run): boolean {
+    return this.#runs.has(run) && run.endedBy === null
+  }
+
   isFree(): boolean {
     return this.#emptied && this.#free() > this.#promised && !this.#stopping.signal.aborted
   }

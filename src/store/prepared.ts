@@ -30,11 +30,16 @@ export function glance<Args extends object, Row>(build: Build<Args, Row>): (db: 
   return inManner(build, 'glance')
 }
 
+/** The same for a lock: nobody waits for it, but what is asked next comes after it. */
+export function hold<Args extends object>(build: Build<Args, unknown>): (db: Db, args: Args) => Promise<unknown> {
+  return inManner(build, 'quiet')
+}
+
 type Build<Args, Row> = (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => Buildable<Row>
 
 function inManner<Args extends object, Row>(
   build: Build<Args, Row>,
-  manner: 'plain' | 'glance',
+  manner: Manner,
 ): (db: Db, args: Args) => Promise<Row[]> {
   // One deployment has one store, but the tests open both kinds in one process: the compiled text differs.
   const compiledFor = new Map<boolean, Compiled<Row>>()

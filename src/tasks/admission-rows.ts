@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
-import { excluded, prepared } from '../store/prepared.ts'
+import { excluded, hold, prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
 
 export const dropOldKey = prepared<{ project_id: string; key: string; before: string }>((db, arg) =>
   db
@@ -47,15 +49,50 @@ export const startRing = prepared<{ project_id: string }>((db, arg) =>
     .$castTo<never>(),
 )
 
-/** How many turns were taken; nobody else takes one before the commit. */
-export const lockTurns = prepared<{ project_id: string }, { turns: number }>((db, arg) =>
+/** Nobody else takes a turn before the commit. */
+const lockTurns = hold<{ project_id: string }>((db, arg) =>
   db
     .selectFrom('rate_ring')
-    .select('at as turns')
+    .select('at')
     .where('project_id', '=', arg('project_id'))
     .where('slot', '=', COUNT)
-    .$if(isPostgres(db), (query) => query.forUpdate()),
+    .forUpdate(),
 )
+
+/** How many turns were taken, and when the newest of the slots was that the next ones would take; 0: never. */
+export interface Turns {
+  turns: number
+  newest: number
+}
+
+type Next = { project_id: string; limit: number; next: number }
+
+export async function heldTurns(db: Db, next: Next): Promise<Turns | undefined> {
+  // A statement of its own: one that waits for a lock sees all other rows as they were before.
+  if (isPostgres(db)) await lockTurns(db, next)
+  const [row] = await turnsOf(db, next)
+  return row && { turns: row.turns, newest: Math.max(row.newest ?? 0, row.wrapped ?? 0) }
+}
+
+const turnsOf = prepared<Next, { turns: number; newest: number | null; wrapped: number | null }>((db, arg) => {
+  const first = sql<number>`turns.at % cast(${arg('limit')} as bigint)`
+  const behind = sql<number>`${first} + cast(${arg('next')} as bigint)`
+  return db
+    .selectFrom('rate_ring as turns')
+    .select((eb) => {
+      const slots = eb
+        .selectFrom('rate_ring as ring')
+        .select((of) => of.fn.max('ring.at').as('at'))
+        .whereRef('ring.project_id', '=', 'turns.project_id')
+      return [
+        'turns.at as turns',
+        slots.where('ring.slot', '>=', first).where('ring.slot', '<', behind).as('newest'),
+        slots.where('ring.slot', '<', sql<number>`${behind} - cast(${arg('limit')} as bigint)`).as('wrapped'),
+      ]
+    })
+    .where('turns.project_id', '=', arg('project_id'))
+    .where('turns.slot', '=', COUNT)
+})
 
 export const setTurns = prepared<{ project_id: string; turns: number }>((db, arg) =>
   db
@@ -66,17 +103,9 @@ export const setTurns = prepared<{ project_id: string; turns: number }>((db, arg
     .$castTo<never>(),
 )
 
-/** When the newest of these slots was taken; null: none ever was. `wrapped`: and of those before it. */
-export const newestOf = prepared<
-  { project_id: string; from: number; to: number; wrapped: number },
-  { at: number | null }
->((db, arg) => {
-  const slots = db.selectFrom('rate_ring').select('at').where('project_id', '=', arg('project_id'))
-  const stretch = slots.where('slot', '>=', arg('from')).where('slot', '<', arg('to'))
-  return db
-    .selectFrom(stretch.unionAll(slots.where('slot', '<', arg('wrapped'))).as('slots'))
-    .select((eb) => eb.fn.max('at').as('at'))
-})
+export const slotOf = prepared<{ project_id: string; slot: number }, { at: number }>((db, arg) =>
+  db.selectFrom('rate_ring').select('at').where('project_id', '=', arg('project_id')).where('slot', '=', arg('slot')),
+)
 
 export const takeSlot = prepared<{ project_id: string; slot: number; at: number }>((db, arg) =>
   db

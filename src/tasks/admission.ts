@@ -4,7 +4,7 @@ import { badRequest, conflict, tooMany } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { Common } from '../store/shared.ts'
-import { dropOldKey, findKey, holdKey, lockTurns, newestOf, setTurns, startRing, takeSlot } from './admission-rows.ts'
+import { dropOldKey, findKey, heldTurns, holdKey, setTurns, slotOf, startRing, takeSlot } from './admission-rows.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const WINDOW = 60_000
@@ -59,14 +59,16 @@ export async function bindKey(
  * because the project's count of turns is locked until the commit.
  */
 export async function takeRateTurn(tx: Tx, subject: string, limit: number, noun: string): Promise<void> {
-  const now = tx.world.clock.now()
   const ring = rings.get(tx.shared, subject) ?? (await openRing(tx, subject, limit))
-  if (ring.turns === ring.free) {
-    const { at } = await slotsFrom(tx, subject, ring.turns, limit, 1)
-    if (at > now - WINDOW) throw tooMany(`more than ${limit} ${noun} in a minute`, (at + WINDOW - now) / 1000)
-    ring.free++
+  // Not before the ring is ours: it may have been waited for.
+  const now = tx.world.clock.now()
+  const slot = ring.turns % limit
+  if (ring.turns >= ring.seen || ring.newest > now - WINDOW) {
+    const [former] = await slotOf(tx.db, { project_id: subject, slot })
+    const left = (former?.at ?? 0) + WINDOW - now
+    if (left > 0) throw tooMany(`more than ${limit} ${noun} in a minute`, left / 1000)
   }
-  await takeSlot(tx.db, { project_id: subject, slot: ring.turns % limit, at: now })
+  await takeSlot(tx.db, { project_id: subject, slot, at: now })
   ring.turns++
   // Once for all of them.
   tx.shared.writeLast(`turns of ${subject}`, (db) => setTurns(db, { project_id: subject, turns: ring.turns }))
@@ -76,33 +78,24 @@ export async function takeRateTurn(tx: Tx, subject: string, limit: number, noun:
 interface Ring {
   /** How many were taken. */
   turns: number
-  /** The first that may still be somebody else's. */
-  free: number
+  /** The slots of the turns before this one were looked at, and the newest of them was taken then. */
+  seen: number
+  newest: number
 }
 
 const rings = new Common<Ring>()
-/** As many as may share a commit are looked at together. */
+/** Most commits have fewer creations; those of a larger one look at their slots themselves. */
 const TOGETHER = 32
 
 async function openRing(tx: Tx, subject: string, limit: number): Promise<Ring> {
-  let [count] = await lockTurns(tx.db, { project_id: subject })
-  if (!count) {
-    await startRing(tx.db, { project_id: subject })
-    ;[count] = await lockTurns(tx.db, { project_id: subject })
+  const next = { project_id: subject, limit, next: Math.min(limit, TOGETHER) }
+  let held = await heldTurns(tx.db, next)
+  if (!held) {
+    await startRing(tx.db, next)
+    held = await heldTurns(tx.db, next)
   }
-  if (!count) throw new Error(`the ring of ${subject} has no count`)
-  const { turns } = count
-  const next = Math.min(limit, TOGETHER)
-  const { at } = await slotsFrom(tx, subject, turns, limit, next)
-  const ring = { turns, free: at > tx.world.clock.now() - WINDOW ? turns : turns + next }
+  if (!held) throw new Error(`the ring of ${subject} has no count`)
+  const ring = { turns: held.turns, seen: held.turns + next.next, newest: held.newest }
   rings.set(tx.shared, subject, ring)
   return ring
-}
-
-/** When the newest of the slots was taken that so many turns would take. */
-async function slotsFrom(tx: Tx, project_id: string, turn: number, limit: number, turns: number) {
-  const from = turn % limit
-  const to = from + turns
-  const [newest] = await newestOf(tx.db, { project_id, from, to: Math.min(to, limit), wrapped: to - limit })
-  return { at: newest?.at ?? 0 }
 }

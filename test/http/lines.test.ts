@@ -3,7 +3,7 @@ import { forbidden } from '../../src/base/problem.ts'
 import type { Told } from '../../src/base/protocol.ts'
 import { jsonObject } from '../../src/http/judge.ts'
 import { lineDoor } from '../../src/http/lines.ts'
-import { type Heading, type Route, route } from '../../src/http/route.ts'
+import { type Heading, type Route, route, StreamAnswer } from '../../src/http/route.ts'
 import { testApp } from '../app.ts'
 
 const answers = { 200: jsonObject }
@@ -13,7 +13,7 @@ const asks = (path: string) => ({ token: 'good', method: 'POST', path })
 async function doors() {
   const { ctx } = await testApp({ store: 'sqlite' })
   const seen: string[] = []
-  const passing = (name: string, pass: () => void): Route<null, Heading> =>
+  const passing = (name: string, pass: () => unknown): Route<null, Heading> =>
     route('POST', `/v1/internal/${name}`, {
       summary: name,
       answers,
@@ -26,8 +26,20 @@ async function doors() {
   const refuse = () => {
     throw forbidden('approval rejected')
   }
-  const routes = [passing('open', () => {}), passing('shut', refuse), passing('tool', () => {})]
-  const door = lineDoor(ctx, routes, (_route, _scope, token) => token === 'good')
+  let over = false
+  const streaming: Route<null, Heading> = route('POST', '/v1/internal/stream', {
+    summary: 'stream',
+    answers: { 200: 'text/event-stream' },
+    handle: async () => new StreamAnswer({}, async (out) => void out.end('data: {}\n\n')),
+  })
+  const routes = [
+    passing('open', () => {}),
+    passing('shut', refuse),
+    passing('end', () => (over = true)),
+    passing('tool', () => {}),
+    streaming,
+  ]
+  const door = lineDoor(ctx, routes, (_route, _scope, token) => token === 'good' && !over)
   const ask = async (first: ReturnType<typeof asks>, then = asks('/v1/internal/tool')) => {
     const told: Told[] = []
     await door(null, { ...then, first }, { tell: (word) => told.push(word) > 0, whenRoom: () => {} })
@@ -54,5 +66,20 @@ test('a first question that nobody may ask, or that leads nowhere, lets nothing 
   const { ask, seen } = await doors()
   expect(await ask({ ...asks('/v1/internal/open'), token: 'bad' })).toMatchObject([{ status: 401, first: true }])
   expect(await ask(asks('/v1/internal/nowhere'))).toMatchObject([{ status: 404, first: true }])
+  expect(seen).toEqual([])
+})
+
+test('nothing passes for one who may not ask any more when the first answer is there', async () => {
+  const { ask, seen } = await doors()
+  const [told, ...more] = await ask(asks('/v1/internal/end'))
+  expect(told).toMatchObject({ status: 401 })
+  expect(told).not.toHaveProperty('first')
+  expect([more, seen]).toEqual([[], ['end']])
+})
+
+test('a stream is no yes', async () => {
+  const { ask, seen } = await doors()
+  const told = await ask(asks('/v1/internal/stream'))
+  expect(told.at(-1)).toEqual({ status: 200, body: null })
   expect(seen).toEqual([])
 })

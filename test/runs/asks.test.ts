@@ -13,7 +13,13 @@ function asked(door: LineDoor<Run>) {
   const take = answering(door, { taskId: 'task_1' } as Run, cell)
   const question = { token: '', method: 'GET', path: '/' }
   const ask = (number: number, length = 100) => take({ ask: number, ...question }, length)
-  const askBoth = (number: number, length: number) => take({ ask: number, ...question, first: question }, length)
+  /** One question behind another, each of that size. */
+  const askBoth = (number: number, first: number, then: number) => {
+    const body = { text: '' }
+    const frame = JSON.stringify({ ...question, body }).length
+    const before = { ...question, body: { text: 'x'.repeat(first - frame) } }
+    take({ ask: number, ...question, first: before }, first + then)
+  }
   return { told, ask, askBoth }
 }
 
@@ -50,7 +56,8 @@ test('a question larger than a body may be is refused', () => {
   const refused = { status: 413, body: { error: 'body is larger than 1 MiB' } }
   ask(1, 1024 * 1024 + 1)
   expect(told).toEqual([{ answer: 1, ...refused }])
-  askBoth(2, 2 * 1024 * 1024)
-  askBoth(3, 2 * 1024 * 1024 + 1)
-  expect(told.slice(1)).toEqual([{ answer: 3, ...refused }])
+  askBoth(2, 1024 * 1024, 1024 * 1024)
+  askBoth(3, 1024 * 1024 + 1, 1000)
+  askBoth(4, 1000, 1024 * 1024 + 1)
+  expect(told.slice(1)).toEqual([3, 4].map((answer) => ({ answer, ...refused })))
 })
