@@ -27,9 +27,7 @@ COPY wedges ./wedges
 COPY blueprints ./blueprints
 
 # A container that cannot isolate agents says why and stops; SVC_SANDBOX=auto would go on without.
-# The option of Node is that of `./svc`.
 ENV NODE_ENV=production \
-  NODE_OPTIONS=--max-semi-space-size=8 \
   SVC_HOST=0.0.0.0 \
   SVC_PORT=8787 \
   SVC_DATA_DIR=/data \

@@ -9,8 +9,6 @@ import type { Target } from './load/measure.ts'
 import type { Work } from './load/main.ts'
 import { figure } from './result.ts'
 
-/** As `./svc` starts it. */
-const FLAGS = ['--max-semi-space-size=8']
 const KEY = 'svc_key_bench_0123456789abcdefghijklmnop'
 
 /** A server under measurement. */
@@ -52,7 +50,7 @@ export class Rig {
       SVC_APPROVAL_TTL_S: '3600',
       ...env,
     }
-    const flags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? FLAGS
+    const flags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? []
     const program = [...flags, join(this.places.root, 'dist/svc.mjs'), 'serve']
     return this.#serve(program, (port) => ({ ...settings, SVC_PORT: String(port) }))
   }

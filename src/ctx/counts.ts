@@ -23,8 +23,9 @@ export interface AnswerCount {
   /** How many took no longer than each of `ANSWER_SECONDS`, not counting those of a shorter one; the rest at the end. */
   within: number[]
   seconds: number
-  /** Answers that are being streamed right now. */
+  /** Answers that are being streamed right now, and the most that ever were at once. */
   streaming: number
+  mostStreams: number
 }
 
 /** The bounds between quick, slow and stuck: more would be nobody's question. */

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { ANSWER_SECONDS, type AnswerCount, type Counts } from '../ctx/counts.ts'
+import { keepHeapSmall } from './small-heap.ts'
 
 /** The count that a route adds to: by plane and subject, never by anything that a caller chose. */
 export function countFor(counts: Counts, path: string): AnswerCount {
@@ -7,7 +8,7 @@ export function countFor(counts: Counts, path: string): AnswerCount {
   const known = counts.answers.find((count) => count.plane === plane && count.subject === subject)
   if (known) return known
   const within = Array.from({ length: ANSWER_SECONDS.length + 1 }, () => 0)
-  const count = { plane, subject, statuses: [0, 0, 0, 0, 0, 0], within, seconds: 0, streaming: 0 }
+  const count = { plane, subject, statuses: [0, 0, 0, 0, 0, 0], within, seconds: 0, streaming: 0, mostStreams: 0 }
   counts.answers.push(count)
   return count
 }
@@ -25,10 +26,17 @@ export function countTime(count: AnswerCount, ms: number): void {
   count.seconds += seconds
 }
 
+/** From here on it is worth something to keep the heap close to what is used. */
+const MANY_STREAMS = 1000
+
 export function whileStreaming<Out extends Writable>(count: AnswerCount, out: Out): Out {
   // Its end has been told already.
   if (out.destroyed) return out
   count.streaming++
+  if (count.streaming > count.mostStreams) {
+    count.mostStreams = count.streaming
+    if (count.mostStreams === MANY_STREAMS) keepHeapSmall()
+  }
   return out.once('close', () => count.streaming--)
 }
 

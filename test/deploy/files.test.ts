@@ -47,7 +47,7 @@ describe('the image', () => {
 
 /** What the service asks its environment for. */
 function knownSettings(): Set<string> {
-  const asked = new Set<string>(['NODE_ENV', 'NODE_OPTIONS', 'SVC_MODEL'])
+  const asked = new Set<string>(['NODE_ENV', 'SVC_MODEL'])
   const nothing: Record<string, string | undefined> = {}
   loadConfig(new Proxy(nothing, { get: (_, name) => void asked.add(String(name)) }))
   for (const name of SECRET_SETTINGS) asked.add(name).add(`${name}_FILE`)
