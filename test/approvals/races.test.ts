@@ -37,6 +37,41 @@ eachStore((store) => {
     })
   })
 
+  describe('a run that has ended', () => {
+    const approvals = [{ action: 'records_put', risk: 'low', required: true }]
+    const keep = { call: { tool: 'records_put', input: { collection: 'kept', key: 'k', value: 1 } } }
+    const shared = desks(store, {
+      wedges: {
+        ...wedgeFiles('gate', { approvals, task_types: { keep: {} } }),
+        'gate/rehearsals/keep.json': [keep, { output: 'kept' }],
+      },
+    })
+    const records = async (desk: Desk) => (await desk.call('GET', '/v1/records?wedge=gate&collection=kept')).body.data
+    const start = (desk: Desk) => desk.createTask({ wedge: 'gate', task_type: 'keep', input: {} })
+
+    test('does nothing more behind the gate, although its question was approved and it had not heard', async () => {
+      const desk = shared()
+      const task = await start(desk)
+      const id = await approvalOf(desk, task.id)
+      // As by another replica whose bell was lost.
+      await desk.ctx.store.transact((db) =>
+        db.updateTable('approvals').set({ status: 'approved' }).where('id', '=', id).execute(),
+      )
+      await desk.call('POST', `/v1/tasks/${task.id}/cancel`)
+      await expect.poll(() => desk.ctx.live.all()).toEqual([])
+      expect(await records(desk)).toEqual([])
+    })
+
+    test('did what was approved while it lived', async () => {
+      const desk = shared()
+      const task = await start(desk)
+      await desk.call('POST', `/v1/approvals/${await approvalOf(desk, task.id)}/approve`, {})
+      expect((await desk.finished(task.id)).status).toBe('succeeded')
+      // The first version: nothing came late of the run before.
+      expect(await records(desk)).toMatchObject([{ key: 'k', value: 1, version: 1 }])
+    })
+  })
+
   describe('one run', () => {
     const shared = desks(store, { env: CALLER_ENV })
 
