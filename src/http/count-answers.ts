@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { ANSWER_SECONDS, type AnswerCount, type Counts } from '../ctx/counts.ts'
-import { keepHeapSmall } from './small-heap.ts'
+import { collectSooner } from './collect-sooner.ts'
 
 /** The count that a route adds to: by plane and subject, never by anything that a caller chose. */
 export function countFor(counts: Counts, path: string): AnswerCount {
@@ -35,7 +35,7 @@ export function whileStreaming<Out extends Writable>(count: AnswerCount, out: Ou
   count.streaming++
   if (count.streaming > count.mostStreams) {
     count.mostStreams = count.streaming
-    if (count.mostStreams === MANY_STREAMS) keepHeapSmall()
+    if (count.mostStreams === MANY_STREAMS) collectSooner()
   }
   return out.once('close', () => count.streaming--)
 }

@@ -54,6 +54,7 @@ export function lineDoor<ScopeT>(
     return told
   }
   return async (scope, question, asker) => {
+    // Null for a stream, which has told its own end; and it is no yes.
     const before = question.first && (await answer(scope, question.first, asker))
     const passed = !question.first || before?.status === 200
     const told = passed ? await answer(scope, question, asker) : before && { ...before, first: true as const }
