@@ -5,7 +5,7 @@ import { decide } from './decisions.ts'
 import type { Target } from './measure.ts'
 import { mix } from './mix.ts'
 import { hammer, runs } from './requests.ts'
-import { delivery, follow, openIdle, replay } from './streams.ts'
+import { append, delivery, follow, openIdle, replay } from './streams.ts'
 
 const idle: Connection[] = []
 const crowds: Crowd[] = []
@@ -15,6 +15,7 @@ const parkedBy = new Map<number, Parameters<typeof decide>[1]>()
 const WORK = {
   hammer,
   runs,
+  append,
   follow,
   delivery,
   replay,

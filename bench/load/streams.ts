@@ -42,6 +42,25 @@ export async function follow(
 
 const TAIL = 2048
 
+/** A flood that nobody follows: how fast it is stored, by the times in its log. */
+export async function append(target: Target, options: { body: unknown }): Promise<{ rate: number; events: number }> {
+  const connection = new Connection(target)
+  const id = await createTask(connection, JSON.stringify(options.body))
+  const isOver = async () => (await connection.request('GET', `/v1/tasks/${id}`)).body.includes('"status":"succeeded"')
+  while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 50))
+  let head = ''
+  let tail = ''
+  await connection.stream(`/v1/tasks/${id}/events`, 0, (piece) => {
+    const text = piece.toString('latin1')
+    if (head.length < TAIL) head += text
+    tail = (tail + text).slice(-TAIL)
+  })
+  connection.close()
+  const begun = Date.parse(/event: token\.delta\n.*?"ts":"([^"]+)"/.exec(head)?.[1] ?? '')
+  const [, events = '0', ended = ''] = /id: (\d+)\nevent: task\.finished\n.*?"ts":"([^"]+)"/.exec(tail) ?? []
+  return { rate: (Number(events) * 1000) / (Date.parse(ended) - begun), events: Number(events) }
+}
+
 /** From the moment that the agent writes a line until its event is here, or at another replica if one is named. */
 export async function delivery(
   target: Target,

@@ -29,38 +29,56 @@ export async function delivery(rig: Rig): Promise<Row[]> {
   return [costRow('delivery p50', 'ms', p50, 2, note), costRow('delivery p99', 'ms', p99, null)]
 }
 
-/** Node compiles what it runs often; until then the same work costs several times as much. */
-const WARM_UP_ROUNDS = 3
+/** What storing alone takes, while nobody follows. */
+export async function append(rig: Rig): Promise<Row[]> {
+  const events = 30_000
+  const { pairs, note } = await flooded(rig, async (server, effort) => {
+    const work = () => rig.load('append', server, { body: body(events) })
+    const result = await effort.spend(server, work, () => events)
+    if (result.events < events) throw new Error(`only ${result.events} of ${events} events were stored`)
+    return result.rate
+  })
+  return [rateRow('events appended', 'events/s', pairs, 0.6, note)]
+}
 
 /** Tokens at full speed, each committed before it is sent. */
 export async function throughput(rig: Rig): Promise<Row[]> {
-  const [service, bare] = await bothWithAgent(rig, 'flood')
   const rows: Row[] = []
   for (const { followers, events } of [
     { followers: 1, events: 30_000 },
     { followers: 100, events: 10_000 },
   ]) {
     let reconnects = 0
-    const efforts = [new Effort(), new Effort()] as const
-    const rate = async (server: Server, effort: Effort) => {
+    const { pairs, note } = await flooded(rig, async (server, effort) => {
       const work = () => rig.load('follow', server, { followers, body: body(events) })
       const result = await effort.spend(server, work, () => events)
       if (result.events < events) throw new Error(`only ${result.events} of ${events} events came`)
-      if (server === service) reconnects += result.reconnects
+      reconnects += result.reconnects
       return result.rate
-    }
-    for (let round = 0; round < WARM_UP_ROUNDS; round++)
-      for (const server of [service, bare]) await rate(server, new Effort())
-    const pairs = await alternate(
-      8,
-      () => rate(service, efforts[0]),
-      () => rate(bare, efforts[1]),
-    )
+    })
     const overflow = reconnects > 0 ? `; ${reconnects} reconnects after overflow` : ''
     const name = followers === 1 ? 'events through one stream' : `events to ${followers} followers`
-    rows.push(rateRow(name, 'events/s', pairs, 0.6, `${effortNote(...efforts)}${overflow}`))
+    rows.push(rateRow(name, 'events/s', pairs, 0.6, `${note}${overflow}`))
   }
   return rows
+}
+
+/** Node compiles what it runs often; until then the same work costs several times as much. */
+const WARM_UP_ROUNDS = 3
+
+/** Measures both with the agent that floods. */
+async function flooded(rig: Rig, rate: (server: Server, effort: Effort) => Promise<number>) {
+  const [service, bare] = await bothWithAgent(rig, 'flood')
+  for (let round = 0; round < WARM_UP_ROUNDS; round++) {
+    for (const server of [service, bare]) await rate(server, new Effort())
+  }
+  const efforts = [new Effort(), new Effort()] as const
+  const pairs = await alternate(
+    8,
+    () => rate(service, efforts[0]),
+    () => rate(bare, efforts[1]),
+  )
+  return { pairs, note: effortNote(...efforts) }
 }
 
 const LONG_LOG = 100_000
