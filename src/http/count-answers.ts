@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { ANSWER_SECONDS, type AnswerCount, type Counts } from '../ctx/counts.ts'
-import { collectSooner } from './collect-sooner.ts'
+import { collectSooner, keepYoungSpace } from './collect-sooner.ts'
 
 /** The count that a route adds to: by plane and subject, never by anything that a caller chose. */
 export function countFor(counts: Counts, path: string): AnswerCount {
@@ -26,7 +26,8 @@ export function countTime(count: AnswerCount, ms: number): void {
   count.seconds += seconds
 }
 
-/** From here on it is worth something to keep the heap close to what is used. */
+/** From here on it is worth something to keep memory close to what is used. */
+const SOME_STREAMS = 200
 const MANY_STREAMS = 1000
 
 export function whileStreaming<Out extends Writable>(count: AnswerCount, out: Out): Out {
@@ -35,6 +36,7 @@ export function whileStreaming<Out extends Writable>(count: AnswerCount, out: Ou
   count.streaming++
   if (count.streaming > count.mostStreams) {
     count.mostStreams = count.streaming
+    if (count.mostStreams >= SOME_STREAMS) keepYoungSpace()
     if (count.mostStreams === MANY_STREAMS) collectSooner()
   }
   return out.once('close', () => count.streaming--)
