@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { type SqlBool, sql } from 'kysely'
 import { newestOf, type PageQuery } from '../http/page.ts'
 import { manyRows } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
@@ -9,6 +8,7 @@ import { type Field, shapeOf } from './fields.ts'
 import type { Condition } from './where.ts'
 import { gatheredIds, leadingTest, type Shelf } from './where-lead.ts'
 import { recordsMeeting } from './where-meet.ts'
+import { recordsOfNewest } from './where-newest.ts'
 import { type FieldTest, fieldTests, recordFulfils } from './where-sql.ts'
 
 export interface RecordFilter extends PageQuery {
@@ -36,8 +36,8 @@ export async function listRecords(db: Db, projectIds: readonly string[], filter:
 async function filterShelf(db: Db, place: Shelf & RecordFilter, tests: readonly FieldTest[]): Promise<Records[]> {
   const lead = await leadingTest(db, place, tests)
   if (!lead) return recordsMeeting(db, place, tests)
-  const ids = gatheredIds(db, place, lead, tests)
-  return newestRecords(db, [place.projectId], place).where(sql<SqlBool>`id in (${ids})`).execute()
+  const { rows } = await recordsOfNewest(db, place, gatheredIds(db, place, lead, tests)).execute(db)
+  return rows
 }
 
 function newestRecords(db: Db, projectIds: readonly string[], filter: RecordFilter) {

@@ -47,7 +47,7 @@ export function gatheredIds(db: Db, place: Shelf, lead: Lead, tests: readonly Fi
   return parts.length > 0 ? sql.join(parts, sql` union all `) : NOTHING
 }
 
-const NOTHING = sql`select id from records where 1 = 0`
+const NOTHING = sql`select record_id from record_fields where 1 = 0`
 
 async function leadByAbsence(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Lead | null> {
   const absent = tests.filter((test) => !test.present)

@@ -4,6 +4,7 @@ import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
 import { SHAPE_PATH } from './fields.ts'
 import type { Shelf } from './where-lead.ts'
+import { recordsOfNewest } from './where-newest.ts'
 import { onlyOther } from './where-other.ts'
 import { ALWAYS, type FieldTest, type Stretch, stretchOf } from './where-sql.ts'
 
@@ -45,18 +46,12 @@ export function meeting(db: Db, place: Shelf, { all, none }: Sides): RawBuilder<
     none: none.map((stretch) => idsByAge(place, stretch)),
   }
   const ids = isPostgres(db) ? joined(sides) : compounded(sides)
-  const newest = sql`(${ids} order by record_id desc limit ${place.limit + 1}) as newest`
-  // As an expression, because SQLite would look the project up in an index instead of the ids.
-  const record = sql`select ${COLUMNS} from records where coalesce(project_id, '') = ${place.projectId}`
-  return isPostgres(db)
-    ? sql`select r.* from ${newest} cross join lateral (${record} and id = newest.record_id offset 0) as r
-        order by newest.record_id desc`
-    : sql`${record} and id in (select record_id from ${newest}) order by id desc`
+  return recordsOfNewest(db, place, ids)
 }
 
 /**
  * PostgreSQL can merge joins of what is sorted, but would rather not, by its guess at the number of rows. Here it must,
- * in the order as written; only the records themselves are looked up, for which `lateral` leaves no other way.
+ * in the order as written; only the records themselves are looked up.
  */
 export function merging<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
   if (!isPostgres(db)) return read(db)
@@ -69,9 +64,6 @@ export function merging<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
 
 /** Each record has one row that tells its shape. */
 const EVERY_RECORD: Stretch = { path: SHAPE_PATH, keys: () => ALWAYS, oneKey: false }
-
-/** By name, because inside a transaction a kept statement cannot be planned again when the table has got one more. */
-const COLUMNS = sql.raw('id, project_id, wedge, collection, key, value, version, created_at, updated_at')
 
 type Sql = RawBuilder<unknown>
 const NOTHING: Sql = sql``

@@ -1,14 +1,16 @@
 import * as fc from 'fast-check'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../../src/base/json.ts'
 import { fieldsOf } from '../../src/records/fields.ts'
 import { indexFields, upsert } from '../../src/records/rows.ts'
 import { matches, parseWhere } from '../../src/records/where.ts'
-import type { Shelf } from '../../src/records/where-lead.ts'
+import { gatheredIds, leadingTest, type Shelf } from '../../src/records/where-lead.ts'
 import { meeting, merging, recordsMeeting, sidesOf } from '../../src/records/where-meet.ts'
+import { recordsOfNewest } from '../../src/records/where-newest.ts'
 import { fieldTests } from '../../src/records/where-sql.ts'
-import type { Store } from '../../src/store/store.ts'
+import { isPostgres } from '../../src/store/dialect.ts'
+import type { Db, Store } from '../../src/store/store.ts'
 import { eachStore } from '../stores.ts'
 import { emptyStore } from './empty-store.ts'
 
@@ -102,19 +104,31 @@ eachStore((kind) => {
     expect(plan.filter((step) => /merge (\(|(anti )?join)/i.test(step))).toHaveLength(stretches - 1)
     expect(plan.filter((step) => /sort {2}|temp b-tree|hash|seq scan|scan records/i.test(step))).toEqual([])
   })
+
+  test('what few records fulfil is looked up by id, though the store knows nothing of a table that was just filled', async () => {
+    const tests = fieldTests(parseWhere({ a: 1, b: { $ne: 2 } }))
+    const lead = await leadingTest(store.db, place, tests)
+    if (!lead) throw new Error('nothing leads')
+    const plan = await explained(store.db, recordsOfNewest(store.db, place, gatheredIds(store.db, place, lead, tests)))
+    const reads = plan.filter((step) => /(search|scan|on) records\b/i.test(step))
+    expect(reads).toHaveLength(1)
+    expect(reads[0]).toMatch(/\(id=\?\)|using records_pkey/i)
+    expect(plan.filter((step) => /semi join/i.test(step))).toEqual([])
+  })
 })
 
 async function planOf(store: Store, place: Shelf, tests: ReturnType<typeof fieldTests>): Promise<string[]> {
   const sides = await sidesOf(store.db, place, tests)
-  return merging(store.db, async (db) => {
-    const statement = meeting(db, place, sides)
-    if (store.kind === 'sqlite') {
-      const { rows } = await sql<{ detail: string }>`explain query plan ${statement}`.execute(db)
-      return rows.map(({ detail }) => detail)
-    }
-    const { rows } = await sql<{ 'QUERY PLAN': string }>`explain ${statement}`.execute(db)
-    return rows.map((row) => row['QUERY PLAN'])
-  })
+  return merging(store.db, (db) => explained(db, meeting(db, place, sides)))
+}
+
+async function explained(db: Db, statement: RawBuilder<unknown>): Promise<string[]> {
+  if (!isPostgres(db)) {
+    const { rows } = await sql<{ detail: string }>`explain query plan ${statement}`.execute(db)
+    return rows.map(({ detail }) => detail)
+  }
+  const { rows } = await sql<{ 'QUERY PLAN': string }>`explain ${statement}`.execute(db)
+  return rows.map((row) => row['QUERY PLAN'])
 }
 
 const idOf = (collection: string, n: number) => `rec_${collection}${String(n).padStart(6, '0')}`
