@@ -12,7 +12,7 @@ import type { Approvals } from '../store/tables.ts'
 import { setWaiting } from '../tasks/state-rows.ts'
 import type { AskingRun, GatedRequest } from './asking.ts'
 import { consultPolicy } from './consult.ts'
-import { approvalRow, insertApproval } from './rows.ts'
+import { decidedAs, insertApproval } from './rows.ts'
 
 /** A person said no, nobody said yes in time, or the run is over. */
 export class Refused extends Problem {
@@ -24,7 +24,7 @@ export class Refused extends Problem {
 /** Asks the gate and waits for the answer. Only a row that says approved or auto_approved lets anything pass. */
 export async function ask(ctx: Ctx, run: AskingRun, request: GatedRequest): Promise<Approvals> {
   const asked = await inTxAtLast(ctx, (tx) => putQuestion(tx, run, request), run.over.signal)
-  const answered = asked.status === 'pending' ? await decision(ctx, asked.id, run.over.signal) : asked
+  const answered = asked.status === 'pending' ? await decision(ctx, asked, run.over.signal) : asked
   if (answered.status !== 'approved' && answered.status !== 'auto_approved') throw new Refused(answered.status)
   return answered
 }
@@ -90,16 +90,16 @@ async function stopForPerson(tx: Tx, run: AskingRun, row: Approvals, preview: Js
 /** A decision on another replica rings too, unless the ring was lost. */
 const POLL_MS = 700
 
-async function decision(ctx: Ctx, id: string, signal: AbortSignal): Promise<Approvals> {
+async function decision(ctx: Ctx, asked: Approvals, signal: AbortSignal): Promise<Approvals> {
   const decided = await watch(ctx, {
-    bell: `approval:${id}`,
+    bell: `approval:${asked.id}`,
     signal,
     pollMs: POLL_MS,
     async look() {
-      const row = await approvalRow(ctx.db, id)
-      return row && row.status !== 'pending' ? row : null
+      const [now] = await decidedAs(ctx.db, { id: asked.id })
+      return now && now.status !== 'pending' ? now : null
     },
   })
   if (!decided) throw new Refused('withdrawn')
-  return decided
+  return { ...asked, ...decided }
 }

@@ -8,18 +8,17 @@ import { write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
 import type { NewEvent } from '../events/types.ts'
 import { recordCorrection } from '../knowledge/corrections.ts'
-import type { Approvals } from '../store/tables.ts'
 import { goOn, type HeldTask, holdTask } from '../tasks/state-rows.ts'
 import { payloadHash } from './ask.ts'
 import { approvedPayload, proposedPayload } from './record.ts'
-import { approvalRow, decidePending } from './rows.ts'
+import { type Decidable, decidedAs, decidePending } from './rows.ts'
 import { endTask } from './settle.ts'
 
 /** Lets the action pass, as proposed or as edited. The run goes on, on whichever replica it waits. */
 export function approve(
   ctx: Ctx,
   scope: ProjectScope,
-  approval: Approvals,
+  approval: Decidable,
   { edited, note }: { edited?: JsonObject | undefined; note?: string | undefined },
 ): Promise<void> {
   const edit = approval.path === 'action' ? (edited ?? null) : null
@@ -43,7 +42,7 @@ export function approve(
 }
 
 /** Refuses the action, and with it the whole task: not a skip of one step. */
-export function reject(ctx: Ctx, scope: ProjectScope, row: Approvals, reason: string | undefined): Promise<void> {
+export function reject(ctx: Ctx, scope: ProjectScope, row: Decidable, reason: string | undefined): Promise<void> {
   return inTx(ctx, async (tx) => {
     await heldTask(tx, row)
     await decide(tx, row, 'rejected', scope.actor, { reason: reason ?? null, note: null })
@@ -61,7 +60,7 @@ export function reject(ctx: Ctx, scope: ProjectScope, row: Approvals, reason: st
 /** Answers with the hash of the payload as decided. */
 async function decide(
   tx: Tx,
-  row: Approvals,
+  row: Decidable,
   status: 'approved' | 'rejected',
   actor: Actor,
   words: { reason: string | null; note: string | null },
@@ -79,7 +78,7 @@ async function decide(
     decided_by_id: actor.id,
   })
   if (!decided) {
-    const now = await approvalRow(tx.db, row.id)
+    const [now] = await decidedAs(tx.db, { id: row.id })
     // Past its time and not swept yet: nobody can decide it any more.
     throw conflict(`approval already decided (${now?.status === 'pending' ? 'expired' : now?.status})`)
   }
@@ -96,7 +95,7 @@ async function resume(tx: Tx, { id, epoch, project_id }: HeldTask, events: NewEv
 }
 
 /** An edit that changed something becomes knowledge, and a note in the log. */
-async function learn(tx: Tx, by: Actor, row: Approvals, proposed: JsonObject, edited: JsonObject): Promise<NewEvent[]> {
+async function learn(tx: Tx, by: Actor, row: Decidable, proposed: JsonObject, edited: JsonObject): Promise<NewEvent[]> {
   if (payloadHash({ ...proposed, ...edited }) === payloadHash(proposed)) return []
   const { project_id: projectId, wedge, task_id: taskId, id: approvalId, action } = row
   const correction = { by, projectId, wedge, taskId, approvalId, action, proposed, edited }
@@ -104,7 +103,7 @@ async function learn(tx: Tx, by: Actor, row: Approvals, proposed: JsonObject, ed
   return [{ type: 'feedback.recorded', data: { source: 'approval', knowledge_id } }]
 }
 
-function resolved(row: Approvals, decision: 'approved' | 'rejected', { kind, id }: Actor): NewEvent {
+function resolved(row: Decidable, decision: 'approved' | 'rejected', { kind, id }: Actor): NewEvent {
   const edited = row.edited !== null
   const data = {
     approval_id: row.id,
@@ -116,7 +115,7 @@ function resolved(row: Approvals, decision: 'approved' | 'rejected', { kind, id 
   return { type: 'approval.resolved', data }
 }
 
-async function heldTask(tx: Tx, row: Approvals): Promise<HeldTask> {
+async function heldTask(tx: Tx, row: Decidable): Promise<HeldTask> {
   const [task] = await holdTask(tx.db, { id: row.task_id })
   if (!task) throw new Error(`approval ${row.id} has no task`)
   return task

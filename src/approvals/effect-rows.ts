@@ -1,7 +1,7 @@
 import type { PageQuery } from '../http/page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
-import type { Approvals, Effects } from '../store/tables.ts'
+import type { Effects } from '../store/tables.ts'
 
 /** Claims the effect of an approval: of all who try, one inserts the row, and only that one may call. */
 export const claimEffect = prepared<
@@ -24,10 +24,6 @@ export const claimEffect = prepared<
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning('approval_id'),
-)
-
-export const decidedAs = prepared<{ id: string }, Pick<Approvals, 'status' | 'payload_sha256'>>((db, arg) =>
-  db.selectFrom('approvals').select(['status', 'payload_sha256']).where('id', '=', arg('id')),
 )
 
 export const settleEffect = prepared<

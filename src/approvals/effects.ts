@@ -8,8 +8,9 @@ import { takeNumbers } from '../events/rows.ts'
 import type { Approvals, Effects } from '../store/tables.ts'
 import { payloadHash, Refused } from './ask.ts'
 import type { AskingRun } from './asking.ts'
-import { decidedAs, claimEffect, settleEffect } from './effect-rows.ts'
+import { claimEffect, settleEffect } from './effect-rows.ts'
 import { approvedPayload } from './record.ts'
+import { decidedAs } from './rows.ts'
 
 export const EffectRecord = z
   .object({

@@ -11,11 +11,17 @@ import { approve, reject } from './decide.ts'
 import { EffectRecord, showEffect } from './effects.ts'
 import { listEffects } from './effect-rows.ts'
 import { APPROVAL_STATUSES, ApprovalRecord, showApproval } from './record.ts'
-import { findApproval, listApprovals } from './rows.ts'
+import { findApproval, findDecidable, listApprovals } from './rows.ts'
 import { cancelTask } from './settle.ts'
 
 async function approvalInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }) {
   const approval = await findApproval(ctx.db, scope.projectIds, params.id ?? '')
+  if (!approval) throw notFound('approval')
+  return approval
+}
+
+async function decidableInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }) {
+  const approval = await findDecidable(ctx.db, scope.projectIds, params.id ?? '')
   if (!approval) throw notFound('approval')
   return approval
 }
@@ -48,7 +54,7 @@ export const postApprove = write('POST', '/v1/approvals/:id/approve', {
   summary: 'Approve, with an edit laid over the payload if given',
   body: z.object({ edited: jsonObject.nullish(), note: z.string().max(10_000).optional() }),
   answers: { 200: Decided },
-  find: approvalInScope,
+  find: decidableInScope,
   async handle({ ctx, scope, subject, body }) {
     await approve(ctx, scope, subject, { edited: body.edited ?? undefined, note: body.note })
     return { ok: true, decision: 'approved' }
@@ -59,7 +65,7 @@ export const postReject = write('POST', '/v1/approvals/:id/reject', {
   summary: 'Reject, which ends the task',
   body: z.object({ reason: z.string().max(10_000).optional() }),
   answers: { 200: Decided },
-  find: approvalInScope,
+  find: decidableInScope,
   async handle({ ctx, scope, subject, body }) {
     await reject(ctx, scope, subject, body.reason)
     return { ok: true, decision: 'rejected' }

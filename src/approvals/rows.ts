@@ -38,15 +38,29 @@ const approvalById = prepared<{ id: string }, Approvals>((db, arg) =>
   db.selectFrom('approvals').selectAll().where('id', '=', arg('id')),
 )
 
-/** The service's own look, without a scope: never for a caller's id. */
-export async function approvalRow(db: Db, id: string): Promise<Approvals | undefined> {
-  return (await approvalById(db, { id }))[0]
-}
-
 export async function findApproval(db: Db, projectIds: readonly string[], id: string): Promise<Approvals | undefined> {
-  const row = await approvalRow(db, id)
+  const [row] = await approvalById(db, { id })
   return row && projectIds.includes(row.project_id) ? row : undefined
 }
+
+/** What a decision has to know: a third of the columns is read in half the time. */
+export type Decidable = Pick<Approvals, (typeof DECIDABLE)[number]>
+
+const DECIDABLE = ['id', 'project_id', 'task_id', 'wedge', 'action', 'path', 'payload', 'edited'] as const
+
+const decidableById = prepared<{ id: string }, Decidable>((db, arg) =>
+  db.selectFrom('approvals').select(DECIDABLE).where('id', '=', arg('id')),
+)
+
+export async function findDecidable(db: Db, projectIds: readonly string[], id: string): Promise<Decidable | undefined> {
+  const [row] = await decidableById(db, { id })
+  return row && projectIds.includes(row.project_id) ? row : undefined
+}
+
+/** What a decision changes, as it is now. The service's own look, without a scope: never for a caller's id. */
+export const decidedAs = prepared<{ id: string }, Pick<Approvals, 'status' | 'edited' | 'payload_sha256'>>((db, arg) =>
+  db.selectFrom('approvals').select(['status', 'edited', 'payload_sha256']).where('id', '=', arg('id')),
+)
 
 export interface ApprovalFilter extends PageQuery {
   status?: string | undefined

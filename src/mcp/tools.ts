@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { oneProject } from '../accounts/authenticate.ts'
 import { approve, reject } from '../approvals/decide.ts'
 import { APPROVAL_STATUSES, showApproval } from '../approvals/record.ts'
-import { findApproval, listApprovals } from '../approvals/rows.ts'
+import { findDecidable, listApprovals } from '../approvals/rows.ts'
 import type { JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -104,7 +104,7 @@ const decideApproval = tool('decide_approval', 'operator', {
   }),
   async call({ ctx, scope }, { approval_id, decision, edited, reason }) {
     const project = oneProject(scope)
-    const approval = await findApproval(ctx.db, project.projectIds, approval_id)
+    const approval = await findDecidable(ctx.db, project.projectIds, approval_id)
     if (!approval) throw notFound('approval')
     if (decision === 'approve') await approve(ctx, project, approval, { edited, note: reason })
     else await reject(ctx, project, approval, reason)
