@@ -14,6 +14,12 @@ export interface Frame {
   text: string
 }
 
+/** What a log holds beyond some number, and whether that is not yet all. */
+export interface Read {
+  chunk: Chunk | null
+  more: boolean
+}
+
 /** One who follows a log. */
 export interface Seat {
   /** Events that were committed; in order, but maybe some that it has and some not. */
@@ -69,7 +75,7 @@ export class Tails {
    * Another replica appended: what it wrote is in the log, not here. It is read once for all followers, however many
    * they are and however often this is called meanwhile.
    */
-  async catchUp(taskId: string, read: (after: number) => Promise<Chunk | null>): Promise<void> {
+  async catchUp(taskId: string, read: (after: number) => Promise<Read>): Promise<void> {
     const log = this.#logs.get(taskId)
     if (!log) return
     // Nobody has come to the end of the log yet: all still read it themselves, and shall look once more.
@@ -83,7 +89,9 @@ export class Tails {
     try {
       while (log.again && log.seats.size > 0) {
         log.again = false
-        for (let chunk = await read(log.last); chunk; chunk = await read(log.last)) hand(log, chunk)
+        const { chunk, more } = await read(log.last)
+        if (chunk) hand(log, chunk)
+        log.again ||= more
       }
     } finally {
       log.reading = false

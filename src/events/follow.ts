@@ -53,7 +53,7 @@ export async function follow(ctx: Ctx, { taskId, after, types, ended }: Followin
 export function catchUp(ctx: Ctx, taskId: string): Promise<void> {
   return ctx.tails.catchUp(taskId, async (after) => {
     const rows = await readEvents(ctx.db, { task_id: taskId, after })
-    return rows.length > 0 ? chunkOf(rows) : null
+    return { chunk: rows.length > 0 ? chunkOf(rows) : null, more: rows.length === PAGE }
   })
 }
 
