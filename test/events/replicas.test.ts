@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startApp } from '../../src/app.ts'
 import { type Chunk, Tails } from '../../src/ctx/tails.ts'
 import { catchUp } from '../../src/events/follow.ts'
+import { PAGE } from '../../src/events/rows.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { cancel, progress, runningTask, SCRIPTED, say, UNLIMITED } from '../tasks/scripted.ts'
 import { idsIn, oneTo, openStream, replay, urlOf } from './streams.ts'
@@ -64,5 +65,22 @@ test('the log is read once for all who follow it, however often somebody says th
   expect(handed.map((chunks) => chunks.map(({ first, last }) => [first, last]))).toEqual(handed.map(() => [[2, 4]]))
   expect(new Set(handed.flat()).size).toBe(1)
   expect(elsewhere.tails.lags(id, 4)).toBe(false)
+  await cancel(app, id)
+})
+
+test('what is more than a page is read to its end at one bell', async () => {
+  const app = await testApp({ store: 'sqlite', env: SCRIPTED })
+  const id = await runningTask(app)
+  const handed: [number, number][] = []
+  const elsewhere = { ...app.ctx, tails: new Tails() }
+  elsewhere.tails.sit(id, { offer: ({ first, last }) => handed.push([first, last]), wake: () => {} })
+  elsewhere.tails.reached(id, 1)
+  await say(app, id, progress(2 * PAGE + 10))
+  await catchUp(elsewhere, id)
+  expect(handed).toEqual([
+    [2, PAGE + 1],
+    [PAGE + 2, 2 * PAGE + 1],
+    [2 * PAGE + 2, 2 * PAGE + 11],
+  ])
   await cancel(app, id)
 })
