@@ -29,7 +29,7 @@ export function mixedOptions(words: readonly string[]): MixedOptions {
     replicas: store === 'postgres' ? number('replicas', 2) : 1,
     clients: number('clients', 32),
     seconds: number('seconds', 15),
-    stored: (value('stored') ?? '10000,100000').split(',').map(Number),
+    stored: (value('stored') ?? '10000,100000,1000000').split(',').map(Number),
     urls: words.filter((word) => word.startsWith('--url=')).map((word) => word.slice('--url='.length)),
   }
 }
@@ -50,6 +50,7 @@ interface Found {
 /** They need the wedge of `bench/wedges`; the key is read from the environment, as the command line does. */
 async function onRunning(rig: Rig, { urls, clients, seconds }: MixedOptions): Promise<Found> {
   const key = process.env['SVC_KEY'] ?? ''
+  if (urls.some((url) => !url.startsWith('http:'))) throw new Error('the load tool speaks plain http only')
   const targets = urls.map((url): Target => ({ host: new URL(url).hostname, port: portOf(new URL(url)), key }))
   const result = await rig.load('mix', targets[0] ?? { port: 0, key }, {
     targets,

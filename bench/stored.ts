@@ -50,8 +50,8 @@ const EVENTS = `
     union all select 5, 'task.finished', '{"status":"succeeded","duration_ms":12}') as said`
 
 const ARTIFACTS = `
-  insert into artifacts (id, project_id, task_id, name, content_type, size, content, created_at)
-  NUMBERS select ${id('art')}, 'PROJECT', ${id('task')}, 'output.json', 'application/json', 26, null, 'AT' from n`
+  insert into artifacts (id, project_id, task_id, name, content_type, size, created_at)
+  NUMBERS select ${id('art')}, 'PROJECT', ${id('task')}, 'output.json', 'application/json', 26, 'AT' from n`
 
 const APPROVALS = `
   insert into approvals (id, project_id, task_id, wedge, task_type, action, risk, path, payload, payload_sha256, status,

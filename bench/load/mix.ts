@@ -90,7 +90,11 @@ async function run(caller: Caller): Promise<void> {
     text += piece.toString('latin1')
   })
   caller.note('create to finished', start)
-  if (!text.includes('"status":"succeeded"')) throw new Error(`a run did not succeed: ${text.slice(-200)}`)
+  expectSuccess(text)
+}
+
+function expectSuccess(log: string): void {
+  if (!log.includes('"status":"succeeded"')) throw new Error(`a run did not succeed: ${log.slice(-200)}`)
 }
 
 /** A task that asks, an answer at another replica, and its end. */
@@ -107,6 +111,7 @@ async function decide(caller: Caller): Promise<void> {
     approving.push(expectOk(caller.far, 'POST', `/v1/approvals/${approvalId}/approve`, '{}'))
   })
   await Promise.all(approving)
+  expectSuccess(text)
   caller.note('decision to finished', sent)
 }
 
