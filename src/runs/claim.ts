@@ -33,13 +33,15 @@ export function claimTasks(
   const claimSome = async (tx: Tx) => {
     const tasks: Claimed[] = []
     let last = turn
+    const emptied = new Set<string>()
     while (tasks.length < most) {
       const [next] = await nextQueuedProject(tx.db, { after: last })
       if (!next?.project_id) break
       last = next.project_id
       const queued = await fewQueued(most)(tx.db, { project_id: last })
-      // Only others that claim at this moment can have emptied the queue since.
-      if (queued.length === 0) break
+      // Only others that claim at this moment can have emptied it since; once round, all of them are empty.
+      if (queued.length === 0 && emptied.has(last)) break
+      if (queued.length === 0) emptied.add(last)
       for (const task of queued.slice(0, most - tasks.length)) tasks.push(await claim(tx, task, starter.canBegin(task)))
     }
     await starter.begun(
