@@ -161,11 +161,11 @@ function sweepers(ctx: Ctx): Loop[] {
   const { clock, log } = ctx.world
   const lease = openLease(ctx)
   const { retentionDays } = ctx.config
-  const sweep = (name: string, ms: number, work: () => Promise<unknown>) =>
+  const sweep = (name: string, ms: number, work: (stopping: AbortSignal) => Promise<unknown>) =>
     // That the store is away is told once, and not by everyone who notices.
     every(clock, ms, work, (err) => err instanceof StoreAway || log.error({ err }, `${name} failed`))
   return [
-    sweep('lease', BEAT_MS, () => renewLease(ctx, lease)),
+    sweep('lease', BEAT_MS, (stopping) => renewLease(ctx, lease, stopping)),
     sweep('lost lease', SWEEP_MS, async () => endRunsWithoutLease(ctx, lease)),
     sweep('lost runs', BEAT_MS, () => endLostRuns(ctx)),
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),

@@ -8,7 +8,12 @@ export interface Loop {
 }
 
 /** Does the work again and again with a pause between. A round that fails is told and does not end the loop. */
-export function every(clock: Clock, ms: number, work: () => Promise<unknown>, failed: (error: unknown) => void): Loop {
+export function every(
+  clock: Clock,
+  ms: number,
+  work: (stopping: AbortSignal) => Promise<unknown>,
+  failed: (error: unknown) => void,
+): Loop {
   const stopping = new AbortController()
   let running: Promise<void> | null = null
   return {
@@ -22,7 +27,7 @@ export function every(clock: Clock, ms: number, work: () => Promise<unknown>, fa
   }
   async function rounds() {
     while (!stopping.signal.aborted) {
-      await work().catch(failed)
+      await work(stopping.signal).catch(failed)
       await sleep(clock, ms, stopping.signal)
     }
   }

@@ -4,12 +4,14 @@ import { endTask } from '../approvals/settle.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
+import { answeredIn, StoreAway, untilBack } from '../store/away.ts'
 import type { Ending } from '../tasks/end.ts'
 import { activeTasksOf, beat, forgetReplica, silentReplicas } from './rows.ts'
 
-export const BEAT_MS = 2_000
+export const BEAT_MS = 1_000
 /** A replica that was silent for so long has lost its tasks. */
 const LEASE_MS = 10_000
+const ATTEMPT_MS = 1_500
 
 export const INTERRUPTED: Ending = {
   status: 'failed',
@@ -28,17 +30,28 @@ export const openLease = (ctx: Ctx): Lease => ({
   renewed: performance.now(),
 })
 
-/** Says that this replica lives, and ends here whatever was taken from it meanwhile. */
-export async function renewLease(ctx: Ctx, lease: Lease): Promise<void> {
+/**
+ * Says that this replica lives, and ends here whatever was taken from it meanwhile. An attempt that gets no answer is
+ * given up, and the next one follows at once: the lease runs out whether the wire was cut or swallows everything.
+ */
+export function renewLease(ctx: Ctx, lease: Lease, stopping: AbortSignal): Promise<void> {
+  return untilBack(async () => {
+    if (!(await answeredIn(ATTEMPT_MS, renew(ctx, lease)))) throw new StoreAway(`no answer in ${ATTEMPT_MS} ms`)
+  }, stopping)
+}
+
+async function renew(ctx: Ctx, lease: Lease): Promise<true> {
   const asked = performance.now()
   await inTx(ctx, (tx) =>
     beat(tx.db, { id: ctx.replica, started_at: lease.startedAt, seen_at: isoTime(tx.world.clock.now()) }),
   )
-  lease.renewed = asked
+  // One that was given up may still get through, after those that followed it.
+  lease.renewed = Math.max(lease.renewed, asked)
   const running = ctx.live.all()
-  if (running.length === 0) return
+  if (running.length === 0) return true
   const mine = new Map((await activeTasksOf(ctx.db, { replica: ctx.replica })).map((task) => [task.id, task.epoch]))
   for (const run of running) if (mine.get(run.taskId) !== run.epoch) run.end('lost_lease')
+  return true
 }
 
 /**

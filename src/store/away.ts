@@ -24,6 +24,16 @@ export async function untilBack<T>(attempt: () => Promise<T>, over?: { readonly 
 
 const AGAIN_MS = 250
 
+/** Null when there was no answer in time. A process that was itself held up looks once more before it says so. */
+export async function answeredIn<T>(ms: number, asking: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => setImmediate(() => setImmediate(resolve, null)), ms)
+  })
+  asking.catch(() => {})
+  return Promise.race([asking, late]).finally(() => clearTimeout(timer))
+}
+
 function saysAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, errcode, syscall } = error as Error & { code?: unknown; errcode?: unknown; syscall?: unknown }

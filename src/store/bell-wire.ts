@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { answeredIn } from './away.ts'
 import { type StoreClock, WHAT_TIME } from './store-clock.ts'
 
 export interface WireParts {
@@ -125,16 +126,6 @@ export class BellWire {
 export function hangUp(client: pg.Client | pg.PoolClient): void {
   const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
   connection.stream.destroy()
-}
-
-/** Null when there was no answer in time. A process that was itself held up looks once more before it says so. */
-export async function answeredIn<T>(ms: number, asking: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => setImmediate(() => setImmediate(resolve, null)), ms)
-  })
-  asking.catch(() => {})
-  return Promise.race([asking, late]).finally(() => clearTimeout(timer))
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms).unref())
