@@ -46,7 +46,8 @@ const TAIL = 2048
 export async function append(target: Target, options: { body: unknown }): Promise<{ rate: number; events: number }> {
   const connection = new Connection(target)
   const id = await createTask(connection, JSON.stringify(options.body))
-  const isOver = async () => (await connection.request('GET', `/v1/tasks/${id}`)).body.includes('"status":"succeeded"')
+  const isOver = async () =>
+    /"status":"(succeeded|failed)"/.test((await connection.request('GET', `/v1/tasks/${id}`)).body)
   while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 50))
   let head = ''
   let tail = ''
