@@ -66,7 +66,13 @@ async function markFolded(db: Db, project_id: string, count: number): Promise<vo
     await db
       .insertInto('report_marks')
       .values({ project_id, source, folded_to })
-      .onConflict((conflict) => conflict.columns(['project_id', 'source']).doUpdateSet({ folded_to }))
+      // Never back: what ran in between would have to be folded again.
+      .onConflict((conflict) =>
+        conflict
+          .columns(['project_id', 'source'])
+          .doUpdateSet({ folded_to })
+          .where('report_marks.folded_to', '<', folded_to),
+      )
       .execute()
   }
 }
