@@ -34,9 +34,9 @@ export function whileStreaming<Out extends Writable>(count: AnswerCount, out: Ou
   // Its end has been told already.
   if (out.destroyed) return out
   count.streaming++
-  if (count.streaming >= SOME_STREAMS) keepYoungSpace()
   if (count.streaming > count.mostStreams) {
     count.mostStreams = count.streaming
+    if (count.mostStreams >= SOME_STREAMS) keepYoungSpace()
     if (count.mostStreams === MANY_STREAMS) collectSooner()
   }
   return out.once('close', () => count.streaming--)
