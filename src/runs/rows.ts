@@ -59,12 +59,7 @@ export const beat = prepared<Replicas>((db, arg) =>
   db
     .insertInto('replicas')
     .values({ id: arg('id'), started_at: arg('started_at'), seen_at: arg('seen_at') })
-    .onConflict((conflict) =>
-      conflict
-        .column('id')
-        .doUpdateSet({ seen_at: excluded('seen_at') })
-        .where('replicas.seen_at', '<', excluded('seen_at')),
-    )
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: excluded('seen_at') }))
     .$castTo<never>(),
 )
 

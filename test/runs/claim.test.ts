@@ -22,8 +22,9 @@ test('a project whose queue another replica is just emptying hides no other proj
   const waiting = new Promise<void>((resolve) => {
     letGo = resolve
   })
+  let holding: Promise<void> = Promise.resolve()
   await new Promise<void>((resolve) => {
-    void app.ctx.store.transact(async (db) => {
+    holding = app.ctx.store.transact(async (db) => {
       await holdTask(db, { id: held })
       resolve()
       await waiting
@@ -31,5 +32,6 @@ test('a project whose queue another replica is just emptying hides no other proj
   })
   expect((await claimed(app)).toSorted()).toEqual(free.toSorted())
   letGo()
+  await holding
   expect(await claimed(app)).toEqual([held])
 })
