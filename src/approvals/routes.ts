@@ -5,6 +5,7 @@ import type { Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
 import { type Params, read, write } from '../http/route.ts'
+import type { Db } from '../store/store.ts'
 import { TaskRecord } from '../tasks/record.ts'
 import { showWithArtifacts, taskInScope } from '../tasks/routes.ts'
 import { approve, reject } from './decide.ts'
@@ -14,17 +15,16 @@ import { APPROVAL_STATUSES, ApprovalRecord, showApproval } from './record.ts'
 import { findApproval, findDecidable, listApprovals } from './rows.ts'
 import { cancelTask } from './settle.ts'
 
-async function approvalInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }) {
-  const approval = await findApproval(ctx.db, scope.projectIds, params.id ?? '')
-  if (!approval) throw notFound('approval')
-  return approval
-}
+const inScope =
+  <Row>(find: (db: Db, projectIds: readonly string[], id: string) => Promise<Row | undefined>) =>
+  async ({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }): Promise<Row> => {
+    const approval = await find(ctx.db, scope.projectIds, params.id ?? '')
+    if (!approval) throw notFound('approval')
+    return approval
+  }
 
-async function decidableInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }) {
-  const approval = await findDecidable(ctx.db, scope.projectIds, params.id ?? '')
-  if (!approval) throw notFound('approval')
-  return approval
-}
+const approvalInScope = inScope(findApproval)
+const decidableInScope = inScope(findDecidable)
 
 const Decided = z.object({ ok: z.literal(true), decision: z.enum(['approved', 'rejected']) })
 

@@ -38,10 +38,12 @@ const approvalById = prepared<{ id: string }, Approvals>((db, arg) =>
   db.selectFrom('approvals').selectAll().where('id', '=', arg('id')),
 )
 
-export async function findApproval(db: Db, projectIds: readonly string[], id: string): Promise<Approvals | undefined> {
-  const [row] = await approvalById(db, { id })
-  return row && projectIds.includes(row.project_id) ? row : undefined
-}
+const inScope =
+  <Row extends { project_id: string }>(byId: (db: Db, args: { id: string }) => Promise<Row[]>) =>
+  async (db: Db, projectIds: readonly string[], id: string): Promise<Row | undefined> =>
+    (await byId(db, { id })).find((row) => projectIds.includes(row.project_id))
+
+export const findApproval = inScope(approvalById)
 
 /** What a decision has to know: a third of the columns is read in half the time. */
 export type Decidable = Pick<Approvals, (typeof DECIDABLE)[number]>
@@ -52,10 +54,7 @@ const decidableById = prepared<{ id: string }, Decidable>((db, arg) =>
   db.selectFrom('approvals').select(DECIDABLE).where('id', '=', arg('id')),
 )
 
-export async function findDecidable(db: Db, projectIds: readonly string[], id: string): Promise<Decidable | undefined> {
-  const [row] = await decidableById(db, { id })
-  return row && projectIds.includes(row.project_id) ? row : undefined
-}
+export const findDecidable = inScope(decidableById)
 
 /** What a decision changes, as it is now. The service's own look, without a scope: never for a caller's id. */
 export const decidedAs = prepared<{ id: string }, Pick<Approvals, 'status' | 'edited' | 'payload_sha256'>>((db, arg) =>
