@@ -31,7 +31,7 @@ const PARTS: Record<string, (rig: Rig) => Promise<Row[]>> = {
   crowd,
 }
 
-/** Filling a store with a million tasks takes longer than measuring it. */
+/** What has many rounds, and what fills a store with a million tasks first. */
 const MOST_MS: Record<string, number> = {
   append: 120_000,
   throughput: 120_000,
