@@ -29,16 +29,6 @@ export function sortKey(value: Scalar): string {
   return value === null ? 'z' : `s${textKey(value)}`
 }
 
-/** No path is empty, so this one is free to tell which fields a record has. */
-export const SHAPE_PATH = ''
-
-/** Records with the same fields have the same shape, whatever the fields hold. */
-export function shapeOf(fields: readonly Field[]): Field {
-  const paths = fields.map(({ path }) => path).toSorted()
-  const shape = createHash('sha256').update(paths.join('\n')).digest('base64url').slice(0, 16)
-  return { path: SHAPE_PATH, sortKey: shape }
-}
-
 /** Objects and lists exist, and differ from every scalar. */
 const COMPOSITE = 'j'
 

@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto'
 import { newestOf, type PageQuery } from '../http/page.ts'
-import { manyRows } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
-import { type Field, shapeOf } from './fields.ts'
+import { columnsOn } from './columns.ts'
+import { shelfOf } from './index-fields.ts'
 import type { Condition } from './where.ts'
-import { gatheredIds, leadingTest, type Shelf } from './where-lead.ts'
-import { recordsMeeting } from './where-meet.ts'
+import { gatheredIds, leadingTest } from './where-lead.ts'
 import { recordsOfNewest } from './where-newest.ts'
+import { scannedRecords } from './where-scan.ts'
 import { type FieldTest, fieldTests, recordFulfils } from './where-sql.ts'
 
 export interface RecordFilter extends PageQuery {
@@ -24,7 +23,7 @@ export async function listRecords(db: Db, projectIds: readonly string[], filter:
   const tests = fieldTests(filter.where)
   if (tests.length > 0 && collection !== undefined && filter.key === undefined) {
     return newestOf(projectIds, limit + 1, (projectId) =>
-      filterShelf(db, { ...filter, projectId, shelf: shelfOf(projectId, collection) }, tests),
+      filterCollection(db, { ...filter, projectId, collection }, tests),
     )
   }
   let query = newestRecords(db, projectIds, filter)
@@ -33,9 +32,15 @@ export async function listRecords(db: Db, projectIds: readonly string[], filter:
 }
 
 /** What few records fulfil is gathered and tried; what many fulfil is read by age. */
-async function filterShelf(db: Db, place: Shelf & RecordFilter, tests: readonly FieldTest[]): Promise<Records[]> {
+async function filterCollection(
+  db: Db,
+  filter: RecordFilter & { projectId: string; collection: string },
+  tests: readonly FieldTest[],
+): Promise<Records[]> {
+  const shelf = shelfOf(filter.projectId, filter.collection)
+  const place = { ...filter, shelf, columns: await columnsOn(db, shelf) }
   const lead = await leadingTest(db, place, tests)
-  if (!lead) return recordsMeeting(db, place, tests)
+  if (!lead) return scannedRecords(db, place, tests)
   const { rows } = await recordsOfNewest(db, place, gatheredIds(db, place, lead, tests)).execute(db)
   return rows
 }
@@ -111,26 +116,8 @@ export const replaceVersion = prepared<RecordKey & { value: string; updated_at: 
 
 /** Answers whether it was there. */
 export async function deleteRecord(db: Db, id: string): Promise<boolean> {
-  const gone = await db.deleteFrom('records').where('id', '=', id).returning('id').executeTakeFirst()
-  if (gone) await dropFields(db, { record_id: id })
-  return gone !== undefined
+  return (await db.deleteFrom('records').where('id', '=', id).returning('id').executeTakeFirst()) !== undefined
 }
-
-const insertFields = manyRows('record_fields', ['record_id', 'shelf', 'wedge', 'path', 'sort_key'])
-
-/** The index of a record says what its value says now. The record's row is locked by the change before. */
-export async function indexFields(db: Db, record: Records, fields: readonly Field[]): Promise<void> {
-  if (record.version > 1) await dropFields(db, { record_id: record.id })
-  const shelf = shelfOf(record.project_id, record.collection)
-  await insertFields(
-    db,
-    [...fields, shapeOf(fields)].map(({ path, sortKey }) => [record.id, shelf, record.wedge, path, sortKey]),
-  )
-}
-
-const dropFields = prepared<{ record_id: string }>((db, arg) =>
-  db.deleteFrom('record_fields').where('record_id', '=', arg('record_id')).$castTo<never>(),
-)
 
 function insertion(db: Db, arg: <Name extends keyof NewRecord>(name: Name) => NewRecord[Name]) {
   return db.insertInto('records').values({
@@ -144,9 +131,4 @@ function insertion(db: Db, arg: <Name extends keyof NewRecord>(name: Name) => Ne
     created_at: arg('created_at'),
     updated_at: arg('updated_at'),
   })
-}
-
-/** Short, because it stands in every row of the index. No path contains a NUL, so two places never read the same. */
-function shelfOf(projectId: string, collection: string): string {
-  return createHash('sha256').update(`${projectId}\0${collection}`).digest('base64url').slice(0, 16)
 }

@@ -5,8 +5,10 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Records } from '../store/tables.ts'
+import { columnsFor } from './columns.ts'
 import { fieldsOf } from './fields.ts'
-import { deleteRecord, findByKey, indexFields, insertIfNew, replaceVersion, upsert } from './rows.ts'
+import { forgetFields, indexFields, shelfOf } from './index-fields.ts'
+import { deleteRecord, findByKey, insertIfNew, replaceVersion, upsert } from './rows.ts'
 
 export interface RecordEntry {
   wedge: string
@@ -18,16 +20,17 @@ export interface RecordEntry {
 }
 
 /** Writes the record of (wedge, collection, key), new or in place of the one that is there. */
-export function putRecord(
+export async function putRecord(
   ctx: Ctx,
   projectId: string,
   entry: RecordEntry,
   actor: Actor,
 ): Promise<{ record: Records; isNew: boolean }> {
   const fields = fieldsOf(entry.value)
+  const columns = await columnsFor(ctx.store, shelfOf(projectId, entry.collection), fields)
   return inTx(ctx, async (tx) => {
     const record = await store(tx, projectId, entry)
-    await indexFields(tx.db, record, fields)
+    await indexFields(tx.db, record, fields, columns)
     const isNew = record.version === 1
     const { wedge, collection, key, version } = record
     const action = isNew ? 'record.created' : 'record.replaced'
@@ -40,6 +43,7 @@ export function putRecord(
 export function removeRecord(ctx: Ctx, record: Records, actor: Actor): Promise<boolean> {
   return inTx(ctx, async (tx) => {
     if (!(await deleteRecord(tx.db, record.id))) return false
+    await forgetFields(tx.db, record)
     const { wedge, collection, key } = record
     await audit(tx, record.project_id, actor, 'record.deleted', record.id, { wedge, collection, key })
     return true

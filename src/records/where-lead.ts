@@ -1,111 +1,83 @@
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import { isPostgres } from '../store/dialect.ts'
 import type { Db } from '../store/store.ts'
-import { SHAPE_PATH, sortKey } from './fields.ts'
-import { shapesWithout } from './shapes.ts'
-import { type FieldTest, recordFulfils, type Stretch, stretchOf } from './where-sql.ts'
+import type { Columns } from './columns.ts'
+import { sortKey } from './fields.ts'
+import { columnsFulfil, type FieldTest, keyFulfils } from './where-sql.ts'
 
-/** A place in the index: the shelf of a collection in a project. */
+/** Where a filter looks: the shelf of a collection in a project, and what of it makes a page. */
 export interface Shelf {
   projectId: string
   shelf: string
+  columns: Columns
   wedge?: string | undefined
   cursor?: string | undefined
   limit: number
 }
 
-/** A test that few records fulfil, with all stretches of those that do. */
-export interface Lead {
-  test: FieldTest
-  stretches: readonly Stretch[]
-  /** How many rows they have. */
-  count: number
-}
-
-/** The test that the fewest records fulfil; null when many fulfil each, or so many shapes exist that nobody knows. */
-export async function leadingTest(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Lead | null> {
+/**
+ * The test to go by: the one that the fewest records fulfil, or the only one when its rows lie in the order of age.
+ * Null when many fulfil each.
+ */
+export async function leadingTest(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<FieldTest | null> {
+  const [only, ...more] = tests
+  if (only && more.length === 0 && hasOneKey(only)) return only
   const present = tests.filter((test) => test.present)
-  // Alone, it need not be counted: its rows are in order, many or few.
-  if (tests.length === 1 && present.some((test) => stretchOf(test).oneKey)) return null
-  const byPresence = fewest(await Promise.all(present.map((test) => weigh(db, place, test, [stretchOf(test)]))))
-  return byPresence ?? leadByAbsence(db, place, tests)
+  const counts = await countsUpTo(db, place, present, MANY)
+  const least = Math.min(...counts)
+  return least < MANY ? (present[counts.indexOf(least)] ?? null) : null
 }
 
 const MANY = 3_000
 
-/** The ids of the newest records that fulfil all tests: those of the lead are gathered and tried by the other tests. */
-export function gatheredIds(db: Db, place: Shelf, lead: Lead, tests: readonly FieldTest[]): Expression<unknown> {
-  // A shape may have changed since it was read, so what it promises is tried again.
-  const others = tests.filter((test) => test !== lead.test || !test.present)
-  const parts = lead.stretches.map((stretch, n) => {
-    let query = onShelf(db, place, stretch, sql.ref('f.sort_key'))
-    if (place.cursor !== undefined) query = query.where('f.record_id', '<', place.cursor)
-    for (const test of others) query = query.where(recordFulfils('f.record_id', test))
-    // Either store would sometimes read by age what lies together by key; to sort by an expression is in no index.
-    const ids = query.select('f.record_id').orderBy(sql`f.record_id || ''`, 'desc')
-    return sql`select record_id from (${ids.limit(place.limit + 1)}) as ${sql.ref(`part${n}`)}`
-  })
-  return parts.length > 0 ? sql.join(parts, sql` union all `) : NOTHING
+/** The ids of records that fulfil the leading test by the rows of the index, and the others by their columns. */
+export function gatheredIds(db: Db, place: Shelf, lead: FieldTest, tests: readonly FieldTest[]): Sql {
+  const others = tests.filter((test) => test !== lead)
+  const rows = sql`select f.record_id from ${rowsOf(db, place, lead)}
+    ${place.cursor === undefined ? NOTHING : sql`and f.record_id < ${place.cursor}`}
+    ${others.length === 0 ? NOTHING : sql`and ${columnsOfRowFulfil(place, others)}`}`
+  if (hasOneKey(lead)) return rows
+  // A store would sometimes read by age what lies together by key; to sort by an expression is in no index.
+  return sql`select record_id from (${rows} order by f.record_id || '' desc limit ${place.limit + 1}) as gathered`
 }
 
-const NOTHING = sql`select record_id from record_fields where 1 = 0`
+type Sql = RawBuilder<unknown>
+const NOTHING: Sql = sql``
 
-async function leadByAbsence(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Lead | null> {
-  const absent = tests.filter((test) => !test.present)
-  if (absent.length === 0) return null
-  const paths = absent.map(({ path }) => path)
-  const shapes = await shapesWithout(db, place.shelf, paths)
-  if (!shapes) return null
-  return fewest(
-    await Promise.all(
-      absent.map((test) => weigh(db, place, test, [...besides(test), ...ofShapes(shapes.get(test.path) ?? [])])),
-    ),
-  )
-}
+/** All rows have the same key, so they lie in the order of age. */
+const hasOneKey = ({ conditions }: FieldTest) => conditions.some(({ op }) => op === 'eq')
 
-async function weigh(db: Db, place: Shelf, test: FieldTest, stretches: readonly Stretch[]): Promise<Lead> {
-  const counts = await Promise.all(stretches.map((stretch) => countUpTo(db, place, stretch, MANY)))
-  return { test, stretches, count: counts.reduce((sum, more) => sum + more, 0) }
-}
-
-/** The first of those with the least. */
-function fewest(leads: readonly Lead[]): Lead | null {
-  const least = Math.min(...leads.map(({ count }) => count))
-  return leads.find(({ count }) => count === least && count < MANY) ?? null
-}
-
-/** Before and behind a key that is ruled out; none when every key is. */
-function besides({ path, conditions }: FieldTest): Stretch[] {
-  const [condition, ...more] = conditions
-  if (condition?.op !== 'ne' || more.length > 0) return []
-  const out = sortKey(condition.value)
-  return [
-    { path, keys: (key) => sql<SqlBool>`${key} < ${out}`, oneKey: false },
-    { path, keys: (key) => sql<SqlBool>`${key} > ${out}`, oneKey: false },
-  ]
-}
-
-function ofShapes(shapes: readonly string[]): Stretch[] {
-  if (shapes.length === 0) return []
-  const keys = (key: Expression<unknown>) => sql<SqlBool>`${key} in (${sql.join(shapes)})`
-  return [{ path: SHAPE_PATH, keys, oneKey: shapes.length === 1 }]
+/** The offset keeps PostgreSQL from making a join of it, which would read all columns for a few records. */
+function columnsOfRowFulfil({ columns }: Shelf, tests: readonly FieldTest[]): Sql {
+  return sql`exists (select 1 from record_columns as c where c.shelf = f.shelf and c.record_id = f.record_id
+    and ${columnsFulfil({ alias: 'c', columns }, tests)} limit 1 offset 0)`
 }
 
 /** Whatever the page: to count only what is older than a cursor could mean to read all that is not. */
-async function countUpTo(db: Db, place: Shelf, stretch: Stretch, most: number): Promise<number> {
-  const rows = onShelf(db, place, stretch, sql.ref('f.sort_key')).select('f.path').limit(most).as('found')
-  const counted = await db
-    .selectFrom(rows)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirst()
-  return counted?.count ?? 0
+async function countsUpTo(db: Db, place: Shelf, tests: readonly FieldTest[], most: number): Promise<number[]> {
+  if (tests.length === 0) return []
+  const counts = tests.map(
+    (test, n) =>
+      sql`select ${sql.lit(n)} as n, count(*) as count from (select 1 from ${rowsOf(db, place, test)} limit ${most}) as found`,
+  )
+  const { rows } = await sql<{ count: number }>`${sql.join(counts, sql` union all `)} order by n`.execute(db)
+  return rows.map(({ count }) => count)
 }
 
-function onShelf(db: Db, { shelf, wedge }: Shelf, { path, keys }: Stretch, key: Expression<unknown>) {
-  let query = db
-    .selectFrom('record_fields as f')
-    .where('f.shelf', '=', shelf)
-    .where('f.path', '=', path)
-    .where(keys(key))
-  if (wedge !== undefined) query = query.where('f.wedge', '=', wedge)
-  return query
+/** The rows of the index by which records fulfil a test. */
+function rowsOf(db: Db, { shelf, wedge }: Shelf, test: FieldTest): Sql {
+  return sql`${sourceOf(db, shelf, test)} where f.shelf = ${shelf} and f.path = ${test.path}
+    and ${keyFulfils(sql.ref('f.sort_key'), test)} ${wedge === undefined ? NOTHING : sql`and f.wedge = ${wedge}`}`
+}
+
+/**
+ * Of a table that was just filled PostgreSQL knows nothing, and for a choice of keys it would read the whole path. So it
+ * is told to look up each of them.
+ */
+function sourceOf(db: Db, shelf: string, { path, conditions }: FieldTest): Sql {
+  const choice = conditions.find(({ op }) => op === 'in')
+  if (choice?.op !== 'in' || !isPostgres(db)) return sql`record_fields as f`
+  const keys = [...new Set(choice.value.map(sortKey))]
+  return sql`unnest(${keys}::text[]) as chosen(key) cross join lateral (
+    select * from record_fields where shelf = ${shelf} and path = ${path} and sort_key = chosen.key offset 0) as f`
 }

@@ -1,8 +1,9 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
+import { COLUMNS, type Columns, columnKey, isShortBound } from './columns.ts'
 import { sortKey } from './fields.ts'
-import type { Condition } from './where.ts'
+import type { Condition, Scalar } from './where.ts'
 
-/** All conditions on one field. They speak of one row, so a range is one stretch of the index. */
+/** All conditions on one field: they speak of one key, so a range is one stretch of the index. */
 export interface FieldTest {
   path: string
   conditions: Condition[]
@@ -21,43 +22,55 @@ export function fieldTests(conditions: readonly Condition[]): FieldTest[] {
 
 const demandsPresence = ({ op, value }: Condition) => op !== 'ne' && (op !== 'exists' || value)
 
-/** Rows of the index, all of one path. */
-export interface Stretch {
-  path: string
-  keys: (key: Expression<unknown>) => Expression<SqlBool>
-  /** All have the same key, so they lie in the order of age anyway. */
-  oneKey: boolean
-}
+/** Whether a row of the index fulfils a test, by its key. */
+export const keyFulfils = (key: Expression<unknown>, { conditions }: FieldTest): Expression<SqlBool> =>
+  fulfils(key, conditions, sortKey)
 
-/** The rows by which records fulfil a test; for a test that is fulfilled by absence, those by which they fail it. */
-export function stretchOf({ path, conditions, present }: FieldTest): Stretch {
-  if (present) {
-    return { path, keys: (key) => keyFulfils(key, conditions), oneKey: conditions.some(({ op }) => op === 'eq') }
-  }
-  const [condition, ...more] = conditions
-  if (condition?.op !== 'ne' || more.length > 0) return { path, keys: () => ALWAYS, oneKey: false }
-  const out = sortKey(condition.value)
-  return { path, keys: (key) => sql<SqlBool>`${key} = ${out}`, oneKey: true }
-}
-
-/** Whether the record of an id fulfils a test, by its own fields. */
-export function recordFulfils(id: 'records.id' | 'f.record_id', test: FieldTest): Expression<SqlBool> {
-  // Who knows the shelf has the answer in an index; without it, the index only leads to the row.
-  const shelved = id === 'f.record_id' ? sql`p.shelf = f.shelf and ` : sql``
-  const { path, keys } = stretchOf(test)
+/** Whether the record of an id fulfils a test, by the rows of its fields. */
+export function recordFulfils(id: string, test: FieldTest): Expression<SqlBool> {
+  const fits = keyFulfils(sql.ref('p.sort_key'), test)
   const found = sql`
-    select 1 from record_fields as p where ${shelved}p.path = ${path} and p.record_id = ${sql.ref(id)}
-      and ${keys(sql.ref('p.sort_key'))}`
+    select 1 from record_fields as p where p.path = ${test.path} and p.record_id = ${sql.ref(id)}
+      and ${test.present ? fits : sql`not (${fits})`}`
   // The offset keeps PostgreSQL from making a join of it, which would read the whole path for a few records.
   return sql<SqlBool>`${test.present ? sql`` : sql`not `}exists (${found} limit 1 offset 0)`
 }
 
-export const ALWAYS = sql<SqlBool>`1 = 1`
-const NEVER = sql<SqlBool>`1 = 0`
+/** Whether a record fulfils all tests, by its row of columns as far as that can tell. */
+export function columnsFulfil(
+  row: { alias: string; columns: Columns },
+  tests: readonly FieldTest[],
+): Expression<SqlBool> {
+  return sql.join(
+    tests.map((test) => columnFulfils(row, test) ?? recordFulfils(`${row.alias}.record_id`, test)),
+    sql` and `,
+  )
+}
 
-/** Whether a key of the index fulfils all conditions on its field. */
-function keyFulfils(key: Expression<unknown>, conditions: readonly Condition[]): Expression<SqlBool> {
-  const comparisons = conditions.map((condition) => comparison(key, condition))
+function columnFulfils(
+  { alias, columns }: { alias: string; columns: Columns },
+  { path, conditions, present }: FieldTest,
+): Expression<SqlBool> | null {
+  const n = columns.get(path)
+  if (n === undefined && columns.size >= COLUMNS) return null
+  if (!conditions.every(isShort)) return null
+  // While there are columns left, no record has a path without one.
+  const key = n === undefined ? sql`cast(null as text)` : sql.ref(`${alias}.c${n}`)
+  const fits = fulfils(key, conditions, (value) => columnKey(sortKey(value)))
+  return present ? fits : sql<SqlBool>`(${key} is null or ${fits})`
+}
+
+const isShort = (condition: Condition) => !isBound(condition) || isShortBound(sortKey(condition.value))
+
+type Bound = Extract<Condition, { op: 'gt' | 'gte' | 'lt' | 'lte' }>
+const isBound = (condition: Condition): condition is Bound => condition.op in COMPARE
+
+function fulfils(
+  key: Expression<unknown>,
+  conditions: readonly Condition[],
+  written: (value: Scalar) => string,
+): Expression<SqlBool> {
+  const comparisons = conditions.map((condition) => comparison(key, condition, written))
   return sql<SqlBool>`${sql.join([...comparisons, ...typeBounds(key, conditions)], sql` and `)}`
 }
 
@@ -78,19 +91,24 @@ function typeBounds(key: Expression<unknown>, conditions: readonly Condition[]):
 
 const typeOfValue = ({ value }: Condition) => typeof value
 
-function comparison(key: Expression<unknown>, condition: Condition): Expression<SqlBool> {
+function comparison(
+  key: Expression<unknown>,
+  condition: Condition,
+  written: (value: Scalar) => string,
+): Expression<SqlBool> {
   switch (condition.op) {
     case 'eq':
-      return sql<SqlBool>`${key} = ${sortKey(condition.value)}`
+      return sql<SqlBool>`${key} = ${written(condition.value)}`
     case 'ne':
-      return sql<SqlBool>`${key} <> ${sortKey(condition.value)}`
+      return sql<SqlBool>`${key} <> ${written(condition.value)}`
     case 'in':
-      return condition.value.length === 0 ? NEVER : sql<SqlBool>`${key} in (${sql.join(condition.value.map(sortKey))})`
+      return condition.value.length === 0 ? NEVER : sql<SqlBool>`${key} in (${sql.join(condition.value.map(written))})`
     case 'exists':
-      return condition.value ? ALWAYS : NEVER
+      return sql<SqlBool>`${key} ${condition.value ? sql`is not null` : sql`is null`}`
     default:
-      return sql<SqlBool>`${key} ${COMPARE[condition.op]} ${sortKey(condition.value)}`
+      return sql<SqlBool>`${key} ${COMPARE[condition.op]} ${written(condition.value)}`
   }
 }
 
+const NEVER = sql<SqlBool>`1 = 0`
 const COMPARE = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }

@@ -1,6 +1,7 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import { ARTIFACTS, cluster, LOGS } from './cluster.ts'
 import { byteOrder } from './dialect.ts'
+import { fillColumns } from './fill-columns.ts'
 import { fillShapes } from './fill-shapes.ts'
 import type { Tables } from './tables.ts'
 
@@ -275,4 +276,6 @@ export const MIGRATIONS: Record<string, Migration> = {
       await sql`create index artifacts_task on artifacts (task_id, id)`.execute(db)
     },
   },
+
+  '0016_record_columns': { up: fillColumns },
 }

@@ -388,10 +388,28 @@ export interface RecordFields {
   /** A short hash of project and collection. */
   shelf: string
   wedge: string
-  /** Empty in the row that tells the record's shape: its `sort_key` is a hash of the record's paths. */
   path: string
   /** Type and value as text that sorts by its bytes as the values do. */
   sort_key: string
+}
+
+/** Which column tells a path of a shelf. */
+export interface RecordPaths {
+  shelf: string
+  path: string
+  n: number
+}
+
+/**
+ * The fields of a record side by side, as far as their paths have a column: what many records of a collection fulfil is
+ * tried here, each by one row.
+ */
+export interface RecordColumns {
+  shelf: string
+  record_id: string
+  wedge: string
+  /** The sort key, or a shorter one that tells the same. */
+  [column: `c${number}`]: string | null
 }
 
 export interface Schedules {
@@ -565,6 +583,8 @@ export interface Tables {
   case_history: CaseHistory
   records: Records
   record_fields: RecordFields
+  record_paths: RecordPaths
+  record_columns: RecordColumns
   schedules: Schedules
   schedule_slots: ScheduleSlots
   blueprint_installs: BlueprintInstalls

@@ -45,6 +45,17 @@ eachStore((store) => {
       expect((await put({ key: 'gone' })).status).toBe(201)
     })
 
+    test('leaves nothing in the index when it is deleted', async () => {
+      const { body } = await put({ key: 'forgotten' })
+      const rowsIn = (table: 'record_fields' | 'record_columns') =>
+        shared().ctx.db.selectFrom(table).selectAll().where('record_id', '=', body.id).execute()
+      expect(await rowsIn('record_fields')).toHaveLength(3)
+      expect(await rowsIn('record_columns')).toHaveLength(1)
+      await call('DELETE', `/v1/records/${body.id}`)
+      expect(await rowsIn('record_fields')).toEqual([])
+      expect(await rowsIn('record_columns')).toEqual([])
+    })
+
     test('keeps any json value as it was', async () => {
       for (const value of [null, false, 0, '', [], {}, [1, { a: null }], JSON.parse('{"__proto__":{"x":1}}')]) {
         const { body } = await put({ key: 'any', value })

@@ -4,6 +4,13 @@ import { join } from 'node:path'
 import { Kysely, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Json } from '../../src/base/json.ts'
+import { columnsOn } from '../../src/records/columns.ts'
+import { fieldsOf } from '../../src/records/fields.ts'
+import { shelfOf } from '../../src/records/index-fields.ts'
+import { matches, parseWhere } from '../../src/records/where.ts'
+import { scannedRecords } from '../../src/records/where-scan.ts'
+import { fieldTests } from '../../src/records/where-sql.ts'
 import { MIGRATIONS } from '../../src/store/migrations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
@@ -43,6 +50,26 @@ const tablesOf = (store: StoreKind, db: Db) =>
   store === 'sqlite'
     ? sql`select name from sqlite_master where type = 'table'`.execute(db)
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
+
+/** More fields than there are columns. */
+const WIDE = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`f${n}`, n]))
+
+/** A record and its index as they were before shapes, which came and went. */
+async function insertAsBefore(db: Db, id: string, value: Json): Promise<void> {
+  const place = { wedge: 'echo', project_id: 'prj_1', collection: 'things' }
+  const rest = { key: id, value: JSON.stringify(value), version: 1, created_at: 'then', updated_at: 'then' }
+  await db
+    .insertInto('records')
+    .values({ id, ...place, ...rest })
+    .execute()
+  const shelf = shelfOf('prj_1', 'things')
+  const fields = fieldsOf(value)
+  if (fields.length === 0) return
+  await db
+    .insertInto('record_fields')
+    .values(fields.map(({ path, sortKey }) => ({ record_id: id, shelf, wedge: 'echo', path, sort_key: sortKey })))
+    .execute()
+}
 
 eachStore((store) => {
   test('logs and audit entries of an older store are all there after its migration', async () => {
@@ -103,6 +130,29 @@ eachStore((store) => {
       { artifact_id: 'art_2', content: 'aGVsbG8=' },
       { artifact_id: 'art_3', content: large },
     ])
+  })
+
+  test('records of an older store are found by every filter after its migration', async () => {
+    const place = await newPlace(store)
+    const old = place.bare()
+    await bringTo(old, '0011_retention')
+    const long = 'x'.repeat(80)
+    const values: Json[] = [{ a: 1, b: { c: long } }, { a: -2.5, d: null }, 5, { b: { c: `${long}y` }, a: 256 }, WIDE]
+    for (const [n, value] of values.entries()) await insertAsBefore(old, `rec_${n}`, value)
+    await old.destroy()
+    const opened = await place.open()
+    onTestFinished(() => opened.close())
+    const shelf = shelfOf('prj_1', 'things')
+    const at = { projectId: 'prj_1', shelf, columns: await columnsOn(opened.db, shelf), limit: 50 }
+    expect(at.columns.size).toBe(64)
+    const filters = [{ a: { $gte: 1 } }, { 'b.c': long }, { a: { $exists: false } }, { d: { $ne: null } }, { f99: 99 }]
+    for (const filter of filters) {
+      const conditions = parseWhere(filter)
+      const expected = values.flatMap((value, n) => (matches(conditions, value) ? [`rec_${n}`] : [])).toReversed()
+      const found = await scannedRecords(opened.db, at, fieldTests(conditions))
+      expect(found.map(({ id }) => id)).toEqual(expected)
+    }
+    expect(await opened.db.selectFrom('record_fields').selectAll().where('path', '=', '').execute()).toEqual([])
   })
 
   test('a migration that fails in the middle leaves the store as it was', async () => {

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { byteOrder, isPostgres, manyRows } from './dialect.ts'
+import type { Db } from './store.ts'
+import type { RecordFields, RecordPaths, Records } from './tables.ts'
+
+/**
+ * Puts the fields of every record side by side, for the migration that brought columns in place of shapes and of one of
+ * the indexes. It says for good what a column was then, so it shares no code with the feature.
+ */
+export async function fillColumns(db: Db): Promise<void> {
+  await createTables(db)
+  const paths = new Paths()
+  for (let after = ''; ; ) {
+    const records = await recordsAfter(db, after)
+    const last = records.at(-1)
+    if (!last) break
+    const fields = await fieldsBetween(db, after, last.id)
+    await insertColumns(
+      db,
+      records.map((record) => {
+        const shelf = digest(`${record.project_id}\0${record.collection}`)
+        return [shelf, record.id, record.wedge, ...paths.columnsOf(shelf, fields.get(record.id) ?? [])]
+      }),
+    )
+    after = last.id
+  }
+  await insertPaths(
+    db,
+    paths.rows.map(({ shelf, path, n }) => [shelf, path, n]),
+  )
+  await sql`delete from record_fields where path = ''`.execute(db)
+  await sql`drop index record_fields_newest`.execute(db)
+}
+
+const COLUMNS = Array.from({ length: 64 }, (_, n) => `c${n}` as const)
+const PAGE = 1000
+const insertColumns = manyRows('record_columns', ['shelf', 'record_id', 'wedge', ...COLUMNS])
+const insertPaths = manyRows('record_paths', ['shelf', 'path', 'n'])
+
+async function createTables(db: Db): Promise<void> {
+  const order = byteOrder(db)
+  await sql`create table record_paths (shelf text not null, path text not null, n bigint not null,
+    primary key (shelf, path), unique (shelf, n))`.execute(db)
+  // By shelf and age: SQLite keeps the rows in that order, and PostgreSQL writes them so anyway.
+  await sql
+    .raw(
+      `create table record_columns (shelf text not null, record_id text not null, wedge text not null,
+        ${COLUMNS.map((column) => `${column} text ${order}`).join(', ')}, primary key (shelf, record_id))
+        ${isPostgres(db) ? '' : 'without rowid'}`,
+    )
+    .execute(db)
+}
+
+type Entry = Pick<Records, 'id' | 'project_id' | 'wedge' | 'collection'>
+
+function recordsAfter(db: Db, after: string): Promise<Entry[]> {
+  return db
+    .selectFrom('records')
+    .select(['id', 'project_id', 'wedge', 'collection'])
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(PAGE)
+    .execute()
+}
+
+type Field = Pick<RecordFields, 'record_id' | 'path' | 'sort_key'>
+
+async function fieldsBetween(db: Db, after: string, upTo: string): Promise<Map<string, Field[]>> {
+  const fields = await db
+    .selectFrom('record_fields')
+    .select(['record_id', 'path', 'sort_key'])
+    .where('record_id', '>', after)
+    .where('record_id', '<=', upTo)
+    .where('path', '<>', '')
+    .orderBy('record_id')
+    .orderBy('path')
+    .execute()
+  const byRecord = new Map<string, Field[]>()
+  for (const field of fields) {
+    const known = byRecord.get(field.record_id)
+    if (known) known.push(field)
+    else byRecord.set(field.record_id, [field])
+  }
+  return byRecord
+}
+
+/** Gives the first paths of each shelf a column each. */
+class Paths {
+  readonly #shelves = new Map<string, Map<string, number>>()
+
+  columnsOf(shelf: string, fields: readonly Field[]): (string | null)[] {
+    const columns = this.#shelves.get(shelf) ?? new Map<string, number>()
+    this.#shelves.set(shelf, columns)
+    const keys = COLUMNS.map<string | null>(() => null)
+    for (const { path, sort_key } of fields) {
+      const n = columns.get(path) ?? columns.size
+      if (n >= COLUMNS.length) continue
+      columns.set(path, n)
+      keys[n] = columnKey(sort_key)
+    }
+    return keys
+  }
+
+  get rows(): RecordPaths[] {
+    return [...this.#shelves].flatMap(([shelf, columns]) => [...columns].map(([path, n]) => ({ shelf, path, n })))
+  }
+}
+
+function columnKey(sortKey: string): string {
+  if (sortKey.startsWith('n')) return sortKey.replace(/0+$/, '')
+  const bytes = Buffer.from(sortKey)
+  if (bytes.length <= 36) return sortKey
+  let end = 32
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--
+  return bytes.toString('utf8', 0, end) + createHash('sha256').update(bytes).digest('base64url').slice(0, 16)
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16)

@@ -1,0 +1,59 @@
+import * as fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { COLUMNS, columnKey, columnsFor, columnsOn, isShortBound } from '../../src/records/columns.ts'
+import { sortKey } from '../../src/records/fields.ts'
+import { eachStore } from '../stores.ts'
+import { emptyStore } from './empty-store.ts'
+
+const number = fc.oneof(fc.constantFrom(0, 1, -1, 256, 0.1, 1e21), fc.integer(), fc.double({ noNaN: true }))
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 90 }),
+  fc.tuple(fc.integer({ min: 20, max: 50 }), fc.string({ maxLength: 3 })).map(([n, end]) => 'x'.repeat(n) + end),
+  fc.integer({ min: 5, max: 11 }).map((n) => '\u{1F600}'.repeat(n)),
+)
+const order = (left: string, right: string) => Math.sign(Buffer.compare(Buffer.from(left), Buffer.from(right)))
+
+describe('what a column holds', () => {
+  test('is equal for equal keys only, and never long', () => {
+    const scalar = fc.oneof(number, text, fc.constantFrom(true, false, null))
+    fc.assert(
+      fc.property(scalar, scalar, (left, right) => {
+        const [a, b] = [sortKey(left), sortKey(right)]
+        expect(columnKey(a) === columnKey(b)).toBe(a === b)
+        expect(Buffer.byteLength(columnKey(a))).toBeLessThanOrEqual(48)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('is smaller or larger than a bound as the key is', () => {
+    const bound = text.filter((found) => isShortBound(sortKey(found)))
+    fc.assert(
+      fc.property(fc.oneof(fc.tuple(number, number), fc.tuple(text, bound)), ([found, limit]) => {
+        const [a, b] = [sortKey(found), sortKey(limit)]
+        expect(order(columnKey(a), columnKey(b))).toBe(order(a, b))
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})
+
+eachStore((kind) => {
+  test('writers at once give each path one column and no column two paths, until none is left', async () => {
+    const { store, remove } = await emptyStore(kind)
+    onTestFinished(remove)
+    const fields = (...paths: string[]) => paths.map((path) => ({ path, sortKey: 'z' }))
+    const writers = Array.from({ length: 12 }, (_, w) => {
+      const own = Array.from({ length: 8 }, (_, f) => `w${w}f${f}`)
+      return fields(...(w % 2 === 0 ? ['shared', ...own] : [...own, 'shared']))
+    })
+    const given = await Promise.all(writers.map((paths) => columnsFor(store, 'shelf', paths)))
+    const columns = await columnsOn(store.db, 'shelf')
+    expect([...columns.values()].toSorted((a, b) => a - b)).toEqual(Array.from({ length: COLUMNS }, (_, n) => n))
+    for (const [w, paths] of writers.entries()) {
+      for (const { path } of paths) expect(given[w]?.get(path)).toBe(columns.get(path))
+    }
+    expect((await columnsFor(store, 'shelf', fields('late'))).get('late')).toBeUndefined()
+    expect((await columnsFor(store, 'other', fields('late'))).get('late')).toBe(0)
+  })
+})

@@ -1,0 +1,148 @@
+import * as fc from 'fast-check'
+import { type RawBuilder, sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Json } from '../../src/base/json.ts'
+import { columnsOn } from '../../src/records/columns.ts'
+import { shelfOf } from '../../src/records/index-fields.ts'
+import { matches, parseWhere } from '../../src/records/where.ts'
+import { gatheredIds, leadingTest, type Shelf } from '../../src/records/where-lead.ts'
+import { recordsOfNewest } from '../../src/records/where-newest.ts'
+import { byAge, scan, scannedRecords } from '../../src/records/where-scan.ts'
+import { fieldTests } from '../../src/records/where-sql.ts'
+import { isPostgres } from '../../src/store/dialect.ts'
+import type { Db, Store } from '../../src/store/store.ts'
+import { eachStore } from '../stores.ts'
+import { emptyStore } from './empty-store.ts'
+import { put } from './put.ts'
+
+/** Longer than what a column holds of a string, and than the bounds that it can be compared with. */
+const LONG = 'x'.repeat(60)
+
+/** Few fields and few values, so that many records fulfil each test and some filters are fulfilled by none. */
+const scalar = fc.constantFrom<Json>(0, 1, 2, 0.5, 256, '', 'a', 'b', LONG, `${LONG}y`, true, false, null)
+const value = fc.record(
+  { a: scalar, b: fc.oneof(scalar, fc.record({ c: scalar }), fc.array(scalar, { maxLength: 1 })), d: scalar },
+  { requiredKeys: [] },
+)
+const ordered = fc.constantFrom(0, 1, 1.5, 255, 'a', 'aa', 'x', LONG, `${LONG}xy`)
+const wanted = fc.oneof(
+  scalar,
+  fc.record({ $ne: scalar }),
+  fc.record({ $exists: fc.boolean() }),
+  fc.record({ $in: fc.array(scalar, { maxLength: 3 }) }),
+  fc
+    .record({ $gt: ordered, $lte: ordered, $ne: scalar, $exists: fc.boolean() }, { requiredKeys: [] })
+    .filter((operators) => Object.keys(operators).length > 0),
+)
+const where = fc.dictionary(fc.constantFrom('a', 'b', 'b.c', 'd'), wanted, { minKeys: 1, maxKeys: 4 })
+
+eachStore((kind) => {
+  let store: Store
+  let remove: () => Promise<void>
+  let place: Shelf
+  const values = fc.sample(value, { numRuns: 300, seed: 11 })
+
+  beforeAll(async () => {
+    const opened = await emptyStore(kind)
+    store = opened.store
+    remove = opened.remove
+    await putAll('things', values)
+    await putAll('others', values.slice(0, 50))
+    place = await placeOf('things')
+  })
+  afterAll(() => remove())
+
+  async function putAll(collection: string, entries: readonly Json[]): Promise<void> {
+    for (const [n, entry] of entries.entries()) {
+      await put(store, { id: idOf(collection, n), wedge: wedgeOf(n), collection, key: String(n) }, entry)
+    }
+  }
+
+  async function placeOf(collection: string): Promise<Shelf> {
+    const shelf = shelfOf('p', collection)
+    return { projectId: 'p', shelf, columns: await columnsOn(store.db, shelf), limit: 40 }
+  }
+
+  test('tests that are tried by age find exactly what `where` means, in pages, newest first', async () => {
+    await fc.assert(
+      fc.asyncProperty(where, fc.constantFrom('even', 'odd', undefined), async (filter, wedge) => {
+        const conditions = parseWhere(filter)
+        const expected = values.flatMap((entry, n) =>
+          matches(conditions, entry) && (wedge === undefined || wedge === wedgeOf(n)) ? [idOf('things', n)] : [],
+        )
+        const found: string[] = []
+        for (let more = true; more; ) {
+          const page = await scannedRecords(store.db, { ...place, wedge, cursor: found.at(-1) }, fieldTests(conditions))
+          found.push(...page.slice(0, place.limit).map((record) => record.id))
+          more = page.length > place.limit
+        }
+        expect(found).toEqual(expected.toReversed())
+      }),
+      { numRuns: 200, seed: 12 },
+    )
+  })
+
+  test('no record of another project is found, even by the same place in the index', async () => {
+    const tests = fieldTests(parseWhere({ e: { $exists: false } }))
+    expect(await scannedRecords(store.db, place, tests)).toHaveLength(41)
+    expect(await scannedRecords(store.db, { ...place, projectId: 'q' }, tests)).toEqual([])
+  })
+
+  test('a field for which no column was left is found by its row', async () => {
+    const wide = (n: number) => Object.fromEntries(Array.from({ length: 100 }, (_, f) => [`f${f}`, n % (f + 2)]))
+    const entries = Array.from({ length: 30 }, (_, n) => wide(n))
+    await putAll('wide', entries)
+    const shelf = await placeOf('wide')
+    expect(shelf.columns.size).toBe(64)
+    for (const filter of [{ f2: 1, f90: { $gte: 7 } }, { f1: { $ne: 1 }, f99: { $ne: 20 } }, { f100: 1 }]) {
+      const conditions = parseWhere(filter)
+      const expected = entries.flatMap((entry, n) => (matches(conditions, entry) ? [String(n)] : [])).toReversed()
+      const found = await scannedRecords(store.db, shelf, fieldTests(conditions))
+      expect(found.map(({ key }) => key)).toEqual(expected)
+    }
+  })
+
+  test.each<[object]>([
+    [{ a: true, b: true }],
+    [{ a: { $gt: 0 }, d: { $lt: 1 } }],
+    [{ a: { $in: [1, 'a'] }, b: 1, d: { $exists: true } }],
+    [{ a: { $ne: 1 }, b: { $ne: 1 }, d: { $exists: false } }],
+  ])('for %j the store reads one row a record, in order, and sorts nothing', async (filter) => {
+    const tests = fieldTests(parseWhere(filter))
+    const plan = await byAge(store.db, (db) => explained(db, scan(db, { ...place, wedge: 'even' }, tests)))
+    const reads = plan.filter((step) => /record_(columns|fields)|search c\b/i.test(step))
+    expect(reads).toHaveLength(1)
+    expect(reads[0]).toMatch(/using primary key|index scan backward using record_columns_pkey/i)
+    expect(plan.filter((step) => /sort {2}|temp b-tree|hash|seq scan|bitmap|scan records/i.test(step))).toEqual([])
+  })
+
+  test.each<[object]>([[{ a: 1, b: { $ne: 2 } }], [{ a: { $in: [1, 2] }, b: { $ne: 2 } }]])(
+    'for %j the few are looked up by key and id, though the store knows nothing of a table that was just filled',
+    async (filter) => {
+      const tests = fieldTests(parseWhere(filter))
+      const lead = await leadingTest(store.db, place, tests)
+      if (!lead) throw new Error('nothing leads')
+      const plan = await explained(
+        store.db,
+        recordsOfNewest(store.db, place, gatheredIds(store.db, place, lead, tests)),
+      )
+      const reads = plan.filter((step) => /(search|scan|on) records\b/i.test(step))
+      expect(reads).toHaveLength(1)
+      expect(reads[0]).toMatch(/\(id=\?\)|using records_pkey/i)
+      expect(plan.filter((step) => /(cond:.*|using.*)sort_key *=/i.test(step))).toHaveLength(1)
+      expect(plan.filter((step) => /semi join|seq scan/i.test(step))).toEqual([])
+    },
+  )
+})
+
+async function explained(db: Db, statement: RawBuilder<unknown>): Promise<string[]> {
+  if (!isPostgres(db)) {
+    const { rows } = await sql<{ detail: string }>`explain query plan ${statement}`.execute(db)
+    return rows.map(({ detail }) => detail)
+  }
+  const { rows } = await sql<{ 'QUERY PLAN': string }>`explain ${statement}`.execute(db)
+  return rows.map((row) => row['QUERY PLAN'])
+}
+
+const idOf = (collection: string, n: number) => `rec_${collection}${String(n).padStart(6, '0')}`
+const wedgeOf = (n: number) => (n % 2 === 0 ? 'even' : 'odd')
