@@ -2,6 +2,7 @@
 import { mixed, mixedOptions } from './mixed.ts'
 import { boot } from './parts/boot.ts'
 import { create, get } from './parts/create.ts'
+import { filters } from './parts/filters.ts'
 import { decision, workflow } from './parts/gate.ts'
 import { crowd, replicaDecision, replicaDelivery, replicaTasks } from './parts/postgres.ts'
 import { ownCell, provisioning, tasks } from './parts/runs.ts'
@@ -25,17 +26,19 @@ const PARTS: Record<string, (rig: Rig) => Promise<Row[]>> = {
   decision,
   workflow,
   surface,
+  filters,
   'pg-delivery': replicaDelivery,
   'pg-decision': replicaDecision,
   'pg-tasks': replicaTasks,
   crowd,
 }
 
-/** What has many rounds, and what fills a store with a million tasks first. */
+/** What has many rounds, and what fills a store first. */
 const MOST_MS: Record<string, number> = {
   append: 120_000,
   throughput: 120_000,
   surface: 300_000,
+  filters: 300_000,
   'pg-delivery': 120_000,
   'pg-decision': 150_000,
   crowd: 180_000,

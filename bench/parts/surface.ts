@@ -12,21 +12,19 @@ import { newMemory } from '../../src/ctx/memory.ts'
 import type { Scope } from '../../src/ctx/scope.ts'
 import { pooledRandom, systemWorld } from '../../src/ctx/system.ts'
 import type { Route } from '../../src/http/route.ts'
-import { getRecords } from '../../src/records/routes.ts'
-import { putRecord } from '../../src/records/upsert.ts'
 import { foldReports } from '../../src/reports/fold.ts'
 import { getAnalytics } from '../../src/reports/routes.ts'
 import { manyRows } from '../../src/store/dialect.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { goalRow, type Row } from '../result.ts'
 
-/** What a founder asks of much data: a year's report, the whole audit chain, a filter. Called without HTTP, on SQLite. */
+/** What a founder asks of much data: a year's report, the whole audit chain. Called without HTTP, on SQLite. */
 export async function surface(): Promise<Row[]> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const ctx = await openContext(dir)
   try {
     await seed(ctx)
-    return [await year(ctx), await chain(ctx), ...(await filters(ctx))]
+    return [await year(ctx), await chain(ctx)]
   } finally {
     await ctx.store.close()
     rmSync(dir, { recursive: true, force: true })
@@ -35,7 +33,6 @@ export async function surface(): Promise<Row[]> {
 
 const TASKS = 1_000_000
 const ENTRIES = 300_000
-const RECORDS = 100_000
 const PROJECT = 'prj_bench'
 const DAY = 24 * 60 * 60_000
 const SCOPE: Scope = {
@@ -151,32 +148,6 @@ async function chain(ctx: Ctx): Promise<Row> {
   })
   const rates = times.map((ms) => (ENTRIES / ms) * 1000)
   return goalRow('audit entries verified', 'entries/s', { service: rates, bare: [] }, { least: 200_000 })
-}
-
-async function filters(ctx: Ctx): Promise<Row[]> {
-  for (let n = 0; n < RECORDS; n += 500) {
-    await Promise.all(
-      range(n, n + 500).map((i) => {
-        const customer = `c${i % 5000}`
-        const opposed = { paid: i % 2 === 0 || i === 5, due: i % 2 === 1 }
-        const value = { customer, amount: i % 1000, ...opposed, state: i === 5 ? 'new' : 'done' }
-        return putRecord(ctx, PROJECT, { wedge: 'w', collection: 'invoices', key: `k${i}`, value }, SCOPE.actor)
-      }),
-    )
-  }
-  const name = `filter on ${RECORDS.toLocaleString('en-US')} records`
-  return [
-    await filter(ctx, name, { customer: 'c42', amount: { $gte: 10 } }),
-    await filter(ctx, `${name}, only by what is not there`, { state: { $ne: 'done' }, sent: { $exists: false } }),
-    await filter(ctx, `${name}, by halves that share one record`, { paid: true, due: true }),
-    await filter(ctx, `${name}, by halves that leave none`, { paid: { $ne: true }, due: { $ne: true } }),
-  ]
-}
-
-async function filter(ctx: Ctx, name: string, conditions: object): Promise<Row> {
-  const where = JSON.stringify(conditions)
-  const times = await timed(15, () => ask(ctx, getRecords, { wedge: 'w', collection: 'invoices', where, limit: 50 }))
-  return goalRow(name, 'ms', { service: times, bare: [] }, { most: 50 })
 }
 
 /** Calls a route as the plane does, with a query that was judged already. */

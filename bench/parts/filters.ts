@@ -1,0 +1,92 @@
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeId } from '../../src/base/ids.ts'
+import { pooledRandom } from '../../src/ctx/system.ts'
+import { columnsFor } from '../../src/records/columns.ts'
+import { fieldsOf } from '../../src/records/fields.ts'
+import { indexFields, shelfOf } from '../../src/records/index-fields.ts'
+import { upsert } from '../../src/records/rows.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { goalRow, type Row } from '../result.ts'
+import type { Rig, Server } from '../rig.ts'
+
+const RECORDS = 100_000
+const PAGE = 500
+const ROUNDS = 15
+
+/** Filters on one collection, over HTTP, right after its records came in: also such that hardly any record fulfils. */
+const FILTERS: Record<string, object> = {
+  'few records': { customer: 'c42', amount: { $gte: 10 } },
+  'many records': { paid: true, amount: { $gte: 10 } },
+  'what is not there': { state: { $ne: 'done' }, sent: { $exists: false } },
+  'halves that share one record': { paid: true, due: true },
+  'ten tests that none fulfils': Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`t${n}`, 1])),
+}
+
+const valueOf = (n: number) => ({
+  customer: `c${n % 5000}`,
+  amount: n % 1000,
+  paid: n % 2 === 0 || n === 5,
+  due: n % 2 === 1,
+  state: n === 5 ? 'new' : 'done',
+  note: `A note on record ${n} that is rather longer than what a column holds of it`,
+  ...Object.fromEntries(Array.from({ length: 10 }, (_, t) => [`t${t}`, n % 10 === t ? 0 : 1])),
+})
+
+export async function filters(rig: Rig): Promise<Row[]> {
+  return [...(await onStore(rig, 'sqlite')), ...(await onStore(rig, 'postgres'))]
+}
+
+async function onStore(rig: Rig, kind: Store['kind']): Promise<Row[]> {
+  const dir = mkdtempSync(join(rig.dir, 'data-'))
+  const database = kind === 'postgres' ? await rig.database() : ''
+  const start = () => (kind === 'postgres' ? rig.service({ DATABASE_URL: database }) : rig.service({}, dir))
+  // The first start makes the schema and the project.
+  await rig.stop(await start())
+  const store = kind === 'postgres' ? await openPostgres(database, () => {}) : await openSqlite(dir, 'normal')
+  await storeRecords(store)
+  await store.close()
+  const service = await start()
+  const rows: Row[] = []
+  for (const [name, where] of Object.entries(FILTERS)) {
+    const times = await timed(service, where)
+    rows.push(goalRow(`filter for ${name}, ${kind}`, 'ms', { service: times, bare: [] }, { most: 50 }))
+  }
+  await rig.stop(service)
+  return rows
+}
+
+async function storeRecords(store: Store): Promise<void> {
+  const project_id = (await store.db.selectFrom('projects').select('id').executeTakeFirstOrThrow()).id
+  const place = { project_id, wedge: 'bench', collection: 'invoices' }
+  const columns = await columnsFor(store, shelfOf(project_id, place.collection), fieldsOf(valueOf(0)))
+  const random = pooledRandom()
+  const start = Date.now() - RECORDS
+  for (let from = 0; from < RECORDS; from += PAGE) {
+    await store.transact(async (db) => {
+      for (let n = from; n < from + PAGE; n++) {
+        const at = new Date(start + n).toISOString()
+        const row = { ...place, id: makeId('rec', start + n, random), key: `k${n}`, created_at: at, updated_at: at }
+        const [record] = await upsert(db, { ...row, value: JSON.stringify(valueOf(n)) })
+        if (record) await indexFields(db, record, fieldsOf(valueOf(n)), columns)
+      }
+    })
+  }
+}
+
+async function timed({ port, key }: Server, where: object): Promise<number[]> {
+  const query = String(new URLSearchParams({ collection: 'invoices', where: JSON.stringify(where) }))
+  const times: number[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const start = performance.now()
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/records?${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    await answer.text()
+    if (answer.status !== 200) throw new Error(`a filter was answered ${answer.status}`)
+    times.push(performance.now() - start)
+  }
+  return times.slice(1)
+}
