@@ -43,3 +43,12 @@ test('a run whose cancel no bell told of stops at the next beat, and leaves its 
   const events = await app.events(id)
   expect(events.map(({ event }) => event)).toEqual(['task.created', 'progress', 'task.finished'])
 })
+
+test('a task of which no bell told is taken at the next look into the queue', async () => {
+  const app = await testApp({ store: 'postgres', env })
+  const task = { wedge: 'echo', task_type: 'say', input: { js: `say({ output: 'found' })` } }
+  const { body } = await unheard(app, '/v1/tasks', task)
+  expect(await statusOf(app, body.id)).toBe('queued')
+  await app.clock.advance(1_000)
+  expect(await app.finished(body.id)).toMatchObject({ status: 'succeeded', output: 'found' })
+})
