@@ -1,11 +1,13 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { type App, startApp } from '../../src/app.ts'
 import { claimTasks, type Starter } from '../../src/runs/claim.ts'
 import { holdTask } from '../../src/tasks/state-rows.ts'
 import { testApp, type TestApp } from '../app.ts'
+import { brake } from '../faults/brake.ts'
 
 const ONE_BY_ONE: Starter = { canBegin: () => false, begun: async () => {} }
-const claimed = async ({ ctx }: TestApp) =>
-  (await claimTasks(ctx, '', 8, ONE_BY_ONE, new AbortController().signal)).tasks.map(({ task }) => task.id)
+const claimed = async ({ ctx }: Pick<App, 'ctx'>, most = 8, turn = '') =>
+  (await claimTasks(ctx, turn, most, ONE_BY_ONE, new AbortController().signal)).tasks.map(({ task }) => task.id)
 const QUEUE_ONLY = { SVC_MAX_CONCURRENT_TASKS: '0', SVC_OPEN_SIGNUP: '1' }
 
 /** Queues a task of a founder's own project. */
@@ -60,4 +62,24 @@ test('nor does it leave places empty for which another project has work', async 
   const letGo = await taking(app, held)
   expect((await claimed(app)).toSorted()).toEqual(tasks.toSorted())
   await letGo()
+})
+
+test('two replicas that claim at one moment take different tasks, and among them the one of a short queue', async () => {
+  const app = await testApp({ store: 'postgres', env: QUEUE_ONLY })
+  const other = await startApp({ ...app.ctx.config, dataDir: `${app.ctx.config.dataDir}-other` }, app.ctx.world)
+  onTestFinished(() => other.stop())
+  const [long, short] = [await signUp(app, 'first'), await signUp(app, 'second')]
+  for (let n = 0; n < 20; n++) await queue(app, long)
+  const only = await queue(app, short)
+  // It was served last, so that the other comes first.
+  const turn = (await app.call('GET', `/v1/tasks/${only}`, undefined, { key: short })).body.project_id
+  const { hold, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+  await hold('tasks')
+  const claiming = Promise.all([claimed(app, 4, turn), claimed(other, 4, turn)])
+  // Both have chosen by now.
+  await halted(2)
+  await release()
+  const taken = (await claiming).flat()
+  expect(new Set(taken).size).toBe(8)
+  expect(taken).toContain(only)
 })
