@@ -39,9 +39,10 @@ export function claimTasks(
       if (!next?.project_id) break
       last = next.project_id
       const queued = await fewQueued(most)(tx.db, { project_id: last })
-      // Only others that claim at this moment can have emptied it since; once round, all of them are empty.
+      // Only others that claim at this moment can have emptied it since; once round without a task, all are empty.
       if (queued.length === 0 && emptied.has(last)) break
       if (queued.length === 0) emptied.add(last)
+      else emptied.clear()
       for (const task of queued.slice(0, most - tasks.length)) tasks.push(await claim(tx, task, starter.canBegin(task)))
     }
     await starter.begun(

@@ -1,7 +1,14 @@
-import { expect, test } from 'vitest'
-import { StoreClock } from '../../src/store/store-clock.ts'
+import { sql } from 'kysely'
+import { Client } from 'pg'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { StoreClock, WHAT_TIME } from '../../src/store/store-clock.ts'
+import { createDatabase, dropDatabase } from '../postgres.ts'
+import { eventually } from '../runs/agents.ts'
+import { wired } from './wired.ts'
 
 const HOUR = 3_600_000
+const MINUTE = 60_000
 
 test('the time is the one that the database told, carried on by the steady clock', () => {
   const clock = new StoreClock()
@@ -19,3 +26,41 @@ test('a difference that may come from the way there changes nothing', () => {
   clock.heard(1_002_000, at, at + 1_000)
   expect(clock.now()).toBeGreaterThanOrEqual(1_001_500)
 })
+
+test.each([HOUR, -HOUR])('when the clock of the machine is set by %d ms the time goes on as before', async (jump) => {
+  const { store } = await wired()
+  const set = Date.now() + jump
+  const machine = vi.spyOn(Date, 'now').mockImplementation(() => set)
+  onTestFinished(() => machine.mockRestore())
+  const { rows } = await sql.raw<{ ms: number }>(WHAT_TIME).execute(store.db)
+  expect(Math.abs((store.now?.() ?? 0) - (rows[0]?.ms ?? 0))).toBeLessThan(MINUTE)
+})
+
+test('when the clock of the database is set, forward and back, the time follows it', async () => {
+  const { url, setClock } = await databaseWithClock()
+  await setClock(HOUR)
+  const store = await openPostgres(url, () => {})
+  onTestFinished(() => store.close())
+  const ahead = () => (store.now?.() ?? 0) - Date.now()
+  expect(Math.abs(ahead() - HOUR)).toBeLessThan(MINUTE)
+  store.hear(() => {})
+  for (const ms of [3 * HOUR, -HOUR]) {
+    await setClock(ms)
+    await eventually(() => Math.abs(ahead() - ms) < MINUTE)
+  }
+})
+
+/** A database whose clock can be set: the function of this name is found before PostgreSQL's own. */
+async function databaseWithClock() {
+  const url = await createDatabase()
+  onTestFinished(() => dropDatabase(url))
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query(`
+    create table clock as select 0::float8 as ms;
+    create function clock_timestamp() returns timestamptz language sql volatile as
+      'select pg_catalog.clock_timestamp() + make_interval(secs => ms / 1000) from public.clock';
+    alter database "${new URL(url).pathname.slice(1)}" set search_path = public, pg_catalog`)
+  return { url, setClock: (ms: number) => client.query('update clock set ms = $1', [ms]) }
+}

@@ -1,16 +1,16 @@
 import { onTestFinished } from 'vitest'
-import { openPostgres } from '../../src/store/postgres.ts'
+import { openPostgres, POOL_LIMITS } from '../../src/store/postgres.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Proxy } from '../faults/proxy.ts'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 
 /** A store on a database of its own, behind a wire that can be cut. */
-export async function wired(): Promise<{ store: Store; proxy: Proxy }> {
+export async function wired(limits = POOL_LIMITS): Promise<{ store: Store; proxy: Proxy }> {
   const database = await createDatabase()
   onTestFinished(() => dropDatabase(database))
   const proxy = await Proxy.before(database)
   onTestFinished(() => proxy.close())
-  const store = await openPostgres(proxy.url, () => {})
+  const store = await openPostgres(proxy.url, () => {}, limits)
   onTestFinished(() => store.close())
   return { store, proxy }
 }

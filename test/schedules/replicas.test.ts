@@ -1,0 +1,37 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { type App, startApp } from '../../src/app.ts'
+import { fireDueSchedules } from '../../src/schedules/fire.ts'
+import { testApp, type TestApp } from '../app.ts'
+import { brake } from '../faults/brake.ts'
+
+const MANY = 40
+const MINUTE = 60_000
+const often = { wedge: 'echo', task_type: 'say', cadence: { kind: 'every', seconds: 60 } }
+
+/** Two replicas that leave what they create in the queue. */
+async function twoReplicas(): Promise<{ app: TestApp; replicas: Pick<App, 'ctx'>[] }> {
+  const app = await testApp({ store: 'postgres', env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
+  const other = await startApp({ ...app.ctx.config, dataDir: `${app.ctx.config.dataDir}-other` }, app.ctx.world)
+  onTestFinished(() => other.stop())
+  return { app, replicas: [app, other] }
+}
+
+test('many schedules that are due at one moment make one task each, although two replicas see all of them', async () => {
+  const { app, replicas } = await twoReplicas()
+  const ids: string[] = []
+  for (let n = 0; n < MANY; n++) ids.push((await app.call('POST', '/v1/schedules', { ...often, name: `${n}` })).body.id)
+  for (const slot of [1, 2]) {
+    app.clock.set(app.clock.now() + MINUTE)
+    const { hold, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+    await hold('schedules')
+    const firing = Promise.all(replicas.map(({ ctx }) => fireDueSchedules(ctx)))
+    // Both have read what is due, and neither has taken anything of it yet.
+    await halted(2)
+    await release()
+    expect((await firing).reduce((sum, made) => sum + made)).toBe(MANY)
+    const tasks = await app.ctx.db.selectFrom('tasks').select('schedule_id').execute()
+    expect(tasks.map(({ schedule_id }) => schedule_id ?? '').toSorted()).toEqual(
+      ids.toSorted().flatMap((id) => Array(slot).fill(id)),
+    )
+  }
+})

@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { Db, Store } from '../../src/store/store.ts'
+import { brake } from '../faults/brake.ts'
+import { wired } from './wired.ts'
+
+const IDS = Array.from({ length: 20 }, (_, n) => `r${String(n).padStart(2, '0')}`)
+const STOPPED_BY_THE_SERVER = { code: '57014' }
+
+const put = (db: Db, id: string) => db.insertInto('replicas').values({ id, started_at: '', seen_at: '' }).execute()
+const idsIn = async ({ db }: Store) =>
+  (await db.selectFrom('replicas').select('id').orderBy('id').execute()).map(({ id }) => id)
+
+/** Which connection it is, as the server counts them. */
+async function connection(db: Db): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
+  return rows[0]?.pid ?? 0
+}
+
+async function writeForever(db: Db): Promise<void> {
+  await put(db, 'lost')
+  await sql`select pg_sleep(3600)`.execute(db)
+}
+
+const WAYS: [string, (store: Store) => Promise<unknown>][] = [
+  ['that stands alone', ({ db }) => sql`select pg_sleep(3600)`.execute(db)],
+  ['of a transaction', (store) => store.transact(writeForever)],
+  ['of what waits for the store', (store) => store.outlast(writeForever)],
+]
+
+test.each(WAYS)(
+  'the database ends a statement %s when it takes too long, and the next has its connection',
+  async (_, ask) => {
+    const { store } = await wired({ connections: 1, statementMs: 1_000 })
+    const before = await connection(store.db)
+    await expect(ask(store)).rejects.toMatchObject(STOPPED_BY_THE_SERVER)
+    expect(await connection(store.db)).toBe(before)
+    expect(await idsIn(store)).toEqual([])
+  },
+)
+
+test('a transaction that takes too long leaves the others of its lane what they wrote', async () => {
+  const { store } = await wired({ connections: 1, statementMs: 1_000 })
+  const works = [...IDS.slice(0, 3).map((id) => (db: Db) => put(db, id)), writeForever]
+  const settled = await Promise.allSettled(works.map((work) => store.transact<unknown>(work, 'lane')))
+  expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: STOPPED_BY_THE_SERVER })
+  expect(await idsIn(store)).toEqual(IDS.slice(0, 3))
+})
+
+test('while all connections are busy further statements wait for one, and none fails', async () => {
+  const { store, proxy } = await wired({ connections: 2, statementMs: 30_000 })
+  const { hold, halted, release } = await brake(proxy.url)
+  await hold('replicas')
+  const write = async (db: Db, id: string) => {
+    await put(db, id)
+    return connection(db)
+  }
+  const writing = IDS.map((id) => store.transact((db) => write(db, id)))
+  await halted(2)
+  const reading = IDS.map(() => connection(store.db))
+  await release()
+  expect(new Set(await Promise.all([...writing, ...reading])).size).toBe(2)
+  expect(await idsIn(store)).toEqual(IDS)
+})
