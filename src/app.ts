@@ -21,6 +21,7 @@ import { servePublicPlanes } from './planes/public.ts'
 import { VERSION } from './planes/version.ts'
 import { foldReports } from './reports/fold.ts'
 import { BEAT_MS, endLeftOvers, endLostRuns, endRunsWithoutLease, openLease, renewLease } from './runs/leases.ts'
+import { Watch } from './runs/watch.ts'
 import { dropReplicasBefore } from './runs/rows.ts'
 import { Runner } from './runs/runner.ts'
 import type { Driver } from './sandbox/driver.ts'
@@ -160,6 +161,7 @@ const DAY_MS = 24 * 60 * 60_000
 function sweepers(ctx: Ctx): Loop[] {
   const { clock, log } = ctx.world
   const lease = openLease(ctx)
+  const watch = new Watch()
   const { retentionDays } = ctx.config
   const sweep = (name: string, ms: number, work: (stopping: AbortSignal) => Promise<unknown>) =>
     // That the store is away is told once, and not by everyone who notices.
@@ -167,7 +169,7 @@ function sweepers(ctx: Ctx): Loop[] {
   return [
     sweep('lease', BEAT_MS, (stopping) => renewLease(ctx, lease, stopping)),
     sweep('lost lease', SWEEP_MS, async () => endRunsWithoutLease(ctx, lease)),
-    sweep('lost runs', BEAT_MS, () => endLostRuns(ctx)),
+    sweep('lost runs', BEAT_MS, () => endLostRuns(ctx, watch)),
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
     sweep('schedules', SWEEP_MS, () => fireDueSchedules(ctx)),
     sweep('checkpoints', SWEEP_MS, () => checkpointDue(ctx)),

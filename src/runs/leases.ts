@@ -6,7 +6,8 @@ import { SYSTEM } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { answeredIn, StoreAway, untilBack } from '../store/away.ts'
 import type { Ending } from '../tasks/end.ts'
-import { activeTasksOf, beat, forgetReplica, silentReplicas } from './rows.ts'
+import { activeTasksOf, beat, forgetReplica, heartbeats, silentReplicas } from './rows.ts'
+import type { Watch } from './watch.ts'
 
 export const BEAT_MS = 1_000
 /** A replica that was silent for so long has lost its tasks. */
@@ -64,15 +65,20 @@ export function endRunsWithoutLease(ctx: Ctx, lease: Lease): void {
 }
 
 /** Ends what dead replicas left behind. Safe for every replica to do at once: each task ends once. */
-export async function endLostRuns(ctx: Ctx, leaseMs = LEASE_MS): Promise<void> {
-  const before = isoTime(ctx.world.clock.now() - leaseMs)
-  for (const { replica } of await silentReplicas(ctx.db, { before })) {
-    if (replica && replica !== ctx.replica) await endRunsOf(ctx, replica)
-  }
+export async function endLostRuns(ctx: Ctx, watch: Watch): Promise<void> {
+  watch.look(await heartbeats(ctx.db, {}))
+  for (const replica of await silentSince(ctx, LEASE_MS)) if (watch.isStill(replica)) await endRunsOf(ctx, replica)
 }
 
 /** A SQLite file has one user: at its start, whatever runs is left over from its earlier self. */
-export const endLeftOvers = (ctx: Ctx): Promise<void> => endLostRuns(ctx, -1)
+export async function endLeftOvers(ctx: Ctx): Promise<void> {
+  for (const replica of await silentSince(ctx, -1)) await endRunsOf(ctx, replica)
+}
+
+async function silentSince(ctx: Ctx, ms: number): Promise<string[]> {
+  const silent = await silentReplicas(ctx.db, { before: isoTime(ctx.world.clock.now() - ms) })
+  return silent.flatMap(({ replica }) => (replica && replica !== ctx.replica ? [replica] : []))
+}
 
 export async function endRunsOf(ctx: Ctx, replica: string): Promise<void> {
   for (const task of await activeTasksOf(ctx.db, { replica })) {

@@ -63,6 +63,10 @@ export const beat = prepared<Replicas>((db, arg) =>
     .$castTo<never>(),
 )
 
+export const heartbeats = prepared<object, Pick<Replicas, 'id' | 'seen_at'>>((db) =>
+  db.selectFrom('replicas').select(['id', 'seen_at']),
+)
+
 export const forgetReplica = prepared<{ id: string }>((db, arg) =>
   db.deleteFrom('replicas').where('id', '=', arg('id')).$castTo<never>(),
 )

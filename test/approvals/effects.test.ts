@@ -4,6 +4,7 @@ import { LateAbort } from '../../src/base/late-abort.ts'
 import { performAction } from '../../src/approvals/effects.ts'
 import { findConnection } from '../../src/connections/rows.ts'
 import { endLostRuns } from '../../src/runs/leases.ts'
+import { Watch } from '../../src/runs/watch.ts'
 import { eachStore } from '../app.ts'
 import { answerJson, approvalOf, callsFor, type Desk, desks, passing, startAct } from './desk.ts'
 
@@ -153,7 +154,7 @@ eachStore((store) => {
       const sent = { approval_id: id, task_id: task.id, connection: 'crm', outcome: 'sent', replica: 'rep_dead' }
       const effect = { ...sent, project_id, connection_id: connection_id ?? '', action, payload_sha256, created_at }
       await desk.ctx.store.transact((db) => db.insertInto('effects').values(effect).execute())
-      await Promise.all([endLostRuns(desk.ctx), endLostRuns(desk.ctx)])
+      await Promise.all([endLostRuns(desk.ctx, new Watch()), endLostRuns(desk.ctx, new Watch())])
       const [row] = (await desk.call('GET', `/v1/tasks/${task.id}/actions`)).body.data
       expect(row).toMatchObject({ outcome: 'unknown', status: null })
       await expect(perform()).rejects.toThrow('was used already')

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { openLease, renewLease } from '../../src/runs/leases.ts'
+import { isoTime } from '../../src/ctx/world.ts'
+import { endLostRuns, openLease, renewLease } from '../../src/runs/leases.ts'
 import { beat } from '../../src/runs/rows.ts'
+import { Watch } from '../../src/runs/watch.ts'
 import type { Store } from '../../src/store/store.ts'
 import { eachStore, testApp } from '../app.ts'
 
@@ -29,5 +31,31 @@ eachStore((store) => {
     await told('2026-03-02T08:00:10.000Z')
     const row = await ctx.db.selectFrom('replicas').select('seen_at').where('id', '=', 'rep_back').executeTakeFirst()
     expect(row?.seen_at).toBe('2026-03-02T08:00:10.000Z')
+  })
+
+  test('after the clock leapt, no replica that still beats loses its runs, and one that stops does', async () => {
+    const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
+    const { ctx } = app
+    const { body } = await app.call('POST', '/v1/tasks', { wedge: 'echo', task_type: 'say', input: { text: 'hi' } })
+    const started_at = isoTime(app.clock.now())
+    await ctx.store.transact(async (db) => {
+      const running = { status: 'running' as const, replica: 'rep_other', started_at }
+      await db.updateTable('tasks').set(running).where('id', '=', body.id).execute()
+    })
+    const statusNow = async () => (await app.call('GET', `/v1/tasks/${body.id}`)).body.status
+    const watch = new Watch()
+    // The other replica has not heard of the new time yet.
+    const late = {
+      ...ctx,
+      world: { ...ctx.world, clock: { ...ctx.world.clock, now: () => app.clock.now() + 3_600_000 } },
+    }
+    for (let second = 0; second < 8; second++) {
+      const seen_at = isoTime(app.clock.now() + second * 1000)
+      await ctx.store.transact((db) => beat(db, { id: 'rep_other', started_at, seen_at }))
+      await endLostRuns(late, watch)
+    }
+    expect(await statusNow()).toBe('running')
+    for (let look = 0; look < 3; look++) await endLostRuns(late, watch)
+    expect(await statusNow()).toBe('failed')
   })
 })
