@@ -1,16 +1,10 @@
-import { createHash } from 'node:crypto'
 import { manyRows } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
 import { COLUMNS, type Columns, columnKey } from './columns.ts'
 import type { Field } from './fields.ts'
-
-/** Where the index has what a collection of a project holds. Short, because it stands in every row. */
-export function shelfOf(projectId: string, collection: string): string {
-  // Neither contains a NUL, so two places never read the same.
-  return createHash('sha256').update(`${projectId}\0${collection}`).digest('base64url').slice(0, 16)
-}
+import { shelfOf } from './shelf.ts'
 
 /** The index of a record says what its value says now. The record's row is locked by the change before. */
 export async function indexFields(db: Db, record: Records, fields: readonly Field[], columns: Columns): Promise<void> {

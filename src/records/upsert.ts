@@ -7,7 +7,8 @@ import { isoTime } from '../ctx/world.ts'
 import type { Records } from '../store/tables.ts'
 import { columnsFor } from './columns.ts'
 import { fieldsOf } from './fields.ts'
-import { forgetFields, indexFields, shelfOf } from './index-fields.ts'
+import { forgetFields, indexFields } from './index-fields.ts'
+import { shelfOf } from './shelf.ts'
 import { deleteRecord, findByKey, insertIfNew, replaceVersion, upsert } from './rows.ts'
 
 export interface RecordEntry {

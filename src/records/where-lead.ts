@@ -1,19 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
 import type { Db } from '../store/store.ts'
-import type { Columns } from './columns.ts'
 import { sortKey } from './fields.ts'
+import type { Shelf } from './shelf.ts'
+import { broadTests } from './where-sample.ts'
 import { columnsFulfil, type FieldTest, keyFulfils } from './where-sql.ts'
-
-/** Where a filter looks: the shelf of a collection in a project, and what of it makes a page. */
-export interface Shelf {
-  projectId: string
-  shelf: string
-  columns: Columns
-  wedge?: string | undefined
-  cursor?: string | undefined
-  limit: number
-}
 
 /**
  * The test to go by: the one that the fewest records fulfil, or the only one when its rows lie in the order of age.
@@ -23,9 +14,11 @@ export async function leadingTest(db: Db, place: Shelf, tests: readonly FieldTes
   const [only, ...more] = tests
   if (only && more.length === 0 && hasOneKey(only)) return only
   const present = tests.filter((test) => test.present)
-  const counts = await countsUpTo(db, place, present, MANY)
+  const broad = await broadTests(db, place, present)
+  const others = present.filter((test) => !broad.has(test))
+  const counts = await countsUpTo(db, place, others, MANY)
   const least = Math.min(...counts)
-  return least < MANY ? (present[counts.indexOf(least)] ?? null) : null
+  return least < MANY ? (others[counts.indexOf(least)] ?? null) : null
 }
 
 const MANY = 3_000

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isPostgres } from '../store/dialect.ts'
 import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
-import type { Shelf } from './where-lead.ts'
-import { recordsOfNewest } from './where-newest.ts'
+import type { Shelf } from './shelf.ts'
+import { byAge, recordsOfNewest } from './where-newest.ts'
 import { columnsFulfil, type FieldTest } from './where-sql.ts'
 
 /**
@@ -23,14 +22,4 @@ export function scan(db: Db, place: Shelf, tests: readonly FieldTest[]): RawBuil
     ${cursor === undefined ? sql`` : sql`and c.record_id < ${cursor}`}
     and ${columnsFulfil({ alias: 'c', columns }, tests)}`
   return recordsOfNewest(db, place, ids)
-}
-
-/** PostgreSQL would rather read all rows and sort them, by its guess at the number of those that fit. Here it may not. */
-export function byAge<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
-  if (!isPostgres(db)) return read(db)
-  return db.transaction().execute(async (tx) => {
-    await sql`select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
-      set_config('enable_bitmapscan', 'off', true)`.execute(tx)
-    return read(tx)
-  })
 }

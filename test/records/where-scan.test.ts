@@ -3,11 +3,13 @@ import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../../src/base/json.ts'
 import { columnsOn } from '../../src/records/columns.ts'
-import { shelfOf } from '../../src/records/index-fields.ts'
+import { shelfOf } from '../../src/records/shelf.ts'
 import { matches, parseWhere } from '../../src/records/where.ts'
-import { gatheredIds, leadingTest, type Shelf } from '../../src/records/where-lead.ts'
-import { recordsOfNewest } from '../../src/records/where-newest.ts'
-import { byAge, scan, scannedRecords } from '../../src/records/where-scan.ts'
+import type { Shelf } from '../../src/records/shelf.ts'
+import { gatheredIds, leadingTest } from '../../src/records/where-lead.ts'
+import { byAge, recordsOfNewest } from '../../src/records/where-newest.ts'
+import { broadTests } from '../../src/records/where-sample.ts'
+import { scan, scannedRecords } from '../../src/records/where-scan.ts'
 import { fieldTests } from '../../src/records/where-sql.ts'
 import { isPostgres } from '../../src/store/dialect.ts'
 import type { Db, Store } from '../../src/store/store.ts'
@@ -116,7 +118,16 @@ eachStore((kind) => {
     expect(plan.filter((step) => /sort {2}|temp b-tree|hash|seq scan|bitmap|scan records/i.test(step))).toEqual([])
   })
 
-  test.each<[object]>([[{ a: 1, b: { $ne: 2 } }], [{ a: { $in: [1, 2] }, b: { $ne: 2 } }]])(
+  test('what is common among the newest only is not taken for what many fulfil', async () => {
+    await putAll(
+      'states',
+      Array.from({ length: 220 }, (_, n) => ({ state: n < 120 ? 'done' : 'new', odd: n % 2 === 1 })),
+    )
+    const tests = fieldTests(parseWhere({ state: 'new', odd: true, other: 1 }))
+    expect(await broadTests(store.db, await placeOf('states'), tests)).toEqual(new Set([tests[1]]))
+  })
+
+  test.each<[object]>([[{ a: 1, b: { $ne: 2 } }], [{ a: { $in: [1, 7] }, b: { $ne: 2 } }]])(
     'for %j the few are looked up by key and id, though the store knows nothing of a table that was just filled',
     async (filter) => {
       const tests = fieldTests(parseWhere(filter))

@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto'
+import type { Columns } from './columns.ts'
+
+/** Where the index has what a collection of a project holds. Short, because it stands in every row. */
+export function shelfOf(projectId: string, collection: string): string {
+  // Neither contains a NUL, so two places never read the same.
+  return createHash('sha256').update(`${projectId}\0${collection}`).digest('base64url').slice(0, 16)
+}
+
+/** Where a filter looks: the shelf of a collection in a project, and what of it makes a page. */
+export interface Shelf {
+  projectId: string
+  shelf: string
+  columns: Columns
+  wedge?: string | undefined
+  cursor?: string | undefined
+  limit: number
+}
