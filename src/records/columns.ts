@@ -33,36 +33,51 @@ export async function columnsFor(store: Store, shelf: string, fields: readonly F
 }
 
 /**
- * A sort key as short as a row of many wants it: it is equal to others, and smaller or larger than the bounds that
- * `isShortBound` lets pass, as the sort key is.
+ * What a column holds of a sort key: equal keys stay equal, and all but long strings keep their order. A row is read for
+ * each record, so long strings are told by a hash; nobody orders by them often.
  */
 export function columnKey(sortKey: string): string {
-  // What is cut off is smaller than all that could stand there.
-  if (sortKey.startsWith('n')) return sortKey.replace(/0+$/, '')
-  const bytes = Buffer.from(sortKey)
-  if (bytes.length <= MAX_KEY_BYTES) return sortKey
-  let end = CUT_BYTES
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--
-  return bytes.toString('utf8', 0, end) + createHash('sha256').update(bytes).digest('base64url').slice(0, 16)
+  if (sortKey.startsWith('s') && Buffer.byteLength(sortKey) > MAX_KEY_BYTES) return LONG.from + shortHash(sortKey)
+  return orderedKey(sortKey)
 }
 
-/** Whether every column key has enough of the beginning left to be compared with it. */
-export const isShortBound = (sortKey: string): boolean => Buffer.byteLength(sortKey) <= MAX_BOUND_BYTES
+/** The key of a bound, which the keys of columns are smaller or larger than. */
+export function orderedKey(sortKey: string): string {
+  // What is cut off is smaller than all that could stand there.
+  return sortKey.startsWith('n') ? sortKey.replace(/0+$/, '') : sortKey
+}
+
+/** The keys of long strings lie here, apart from all others. */
+export const LONG = { from: 'l', to: 'm' }
 
 /** A moment as text is not longer. */
-const MAX_BOUND_BYTES = 28
-/** A character has at most four bytes, so more than a bound is left. */
-const CUT_BYTES = MAX_BOUND_BYTES + 4
-/** Shorter than whatever was cut, so that the two are never equal. */
-const MAX_KEY_BYTES = 36
+const MAX_KEY_BYTES = 28
+
+const shortHash = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 12)
 
 const pathsOn = prepared<{ shelf: string }, Pick<RecordPaths, 'path' | 'n'>>((db, arg) =>
   db.selectFrom('record_paths').select(['path', 'n']).where('shelf', '=', arg('shelf')),
 )
 
+/** In one order for all writers, so that two of them do not wait for each other. */
 function placed(columns: Columns, fields: readonly Field[]): { path: string; n: number }[] {
   const taken = new Set(columns.values())
   const free = Array.from({ length: COLUMNS }, (_, n) => n).filter((n) => !taken.has(n))
-  const newcomers = fields.filter(({ path }) => !columns.has(path))
-  return free.slice(0, newcomers.length).map((n, i) => ({ path: newcomers[i]?.path ?? '', n }))
+  const newcomers = welcome(columns, fields.map(({ path }) => path).toSorted())
+  return free.slice(0, newcomers.length).map((n, i) => ({ path: newcomers[i] ?? '', n }))
 }
+
+/** Objects that are used as a map, with a key for each thing, shall not take all columns away. */
+function welcome(columns: Columns, paths: readonly string[]): string[] {
+  const siblings = new Map<string, number>()
+  const isWelcome = (path: string) => {
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('.')))
+    const before = siblings.get(parent) ?? 0
+    siblings.set(parent, before + 1)
+    return parent === '' || before < MOST_SIBLINGS
+  }
+  for (const path of columns.keys()) isWelcome(path)
+  return paths.filter((path) => !columns.has(path) && isWelcome(path))
+}
+
+const MOST_SIBLINGS = 16

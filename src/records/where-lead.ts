@@ -4,7 +4,7 @@ import type { Db } from '../store/store.ts'
 import { sortKey } from './fields.ts'
 import type { Shelf } from './shelf.ts'
 import { broadTests } from './where-sample.ts'
-import { columnsFulfil, type FieldTest, keyFulfils } from './where-sql.ts'
+import { columnsFulfil, type FieldTest, keyFulfils, recordFulfils } from './where-sql.ts'
 
 /**
  * The test to go by: the one that the fewest records fulfil, or the only one when its rows lie in the order of age.
@@ -43,7 +43,7 @@ const hasOneKey = ({ conditions }: FieldTest) => conditions.some(({ op }) => op 
 /** The offset keeps PostgreSQL from making a join of it, which would read all columns for a few records. */
 function columnsOfRowFulfil({ columns }: Shelf, tests: readonly FieldTest[]): Sql {
   return sql`exists (select 1 from record_columns as c where c.shelf = f.shelf and c.record_id = f.record_id
-    and ${columnsFulfil({ alias: 'c', columns }, tests)} limit 1 offset 0)`
+    and ${columnsFulfil(columns, tests, (test) => recordFulfils('c.record_id', test))} limit 1 offset 0)`
 }
 
 /** Whatever the page: to count only what is older than a cursor could mean to read all that is not. */

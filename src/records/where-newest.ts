@@ -25,12 +25,15 @@ export function recordsOfNewest(
 /** By name, because inside a transaction a kept statement cannot be planned again when the table has got one more. */
 const COLUMNS = sql.raw('id, project_id, wedge, collection, key, value, version, created_at, updated_at')
 
-/** PostgreSQL would rather read all rows and sort them, by its guess at the number of those that fit. Here it may not. */
+/**
+ * PostgreSQL would rather read all rows and sort them, by its guess at the number of those that fit. Here it may not, and
+ * it may keep the records that a path has rows of in memory.
+ */
 export function byAge<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
   if (!isPostgres(db)) return read(db)
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
-      set_config('enable_bitmapscan', 'off', true)`.execute(tx)
+      set_config('enable_bitmapscan', 'off', true), set_config('work_mem', '64MB', true)`.execute(tx)
     return read(tx)
   })
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../store/store.ts'
 import type { Shelf } from './shelf.ts'
 import { byAge } from './where-newest.ts'
-import { columnsFulfil, type FieldTest } from './where-sql.ts'
+import { columnsFulfil, type FieldTest, recordFulfils } from './where-sql.ts'
 
 /**
  * The tests that many records seem to fulfil, by a glance at the newest and the oldest of the shelf: at both ends, because
@@ -23,7 +23,7 @@ const BROAD = 10
 
 function hitsAtEnd({ shelf, columns }: Shelf, tests: readonly FieldTest[], order: RawBuilder<unknown>) {
   const hits = tests.map((test, n) => {
-    const fits = columnsFulfil({ alias: 'c', columns }, [test])
+    const fits = columnsFulfil(columns, [test], (untold) => recordFulfils('c.record_id', untold))
     return sql`count(case when ${fits} then 1 end) as ${sql.id(`n${n}`)}`
   })
   return sql`select ${sql.join(hits)} from (select * from record_columns where shelf = ${shelf}

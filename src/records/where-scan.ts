@@ -3,7 +3,7 @@ import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
 import type { Shelf } from './shelf.ts'
 import { byAge, recordsOfNewest } from './where-newest.ts'
-import { columnsFulfil, type FieldTest } from './where-sql.ts'
+import { columnsFulfil, type FieldTest, recordAmong } from './where-sql.ts'
 
 /**
  * The newest records that fulfil all tests, where many fulfil each: the rows of columns are read by age until a page is
@@ -20,6 +20,6 @@ export function scan(db: Db, place: Shelf, tests: readonly FieldTest[]): RawBuil
   const ids = sql`select record_id from record_columns as c where c.shelf = ${shelf}
     ${wedge === undefined ? sql`` : sql`and c.wedge = ${wedge}`}
     ${cursor === undefined ? sql`` : sql`and c.record_id < ${cursor}`}
-    and ${columnsFulfil({ alias: 'c', columns }, tests)}`
+    and ${columnsFulfil(columns, tests, (test) => recordAmong('c.record_id', shelf, test))}`
   return recordsOfNewest(db, place, ids)
 }

@@ -1,5 +1,5 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
-import { COLUMNS, type Columns, columnKey, isShortBound } from './columns.ts'
+import { type Columns, columnKey, LONG, orderedKey } from './columns.ts'
 import { sortKey } from './fields.ts'
 import type { Condition, Scalar } from './where.ts'
 
@@ -24,52 +24,65 @@ const demandsPresence = ({ op, value }: Condition) => op !== 'ne' && (op !== 'ex
 
 /** Whether a row of the index fulfils a test, by its key. */
 export const keyFulfils = (key: Expression<unknown>, { conditions }: FieldTest): Expression<SqlBool> =>
-  fulfils(key, conditions, sortKey)
+  fulfils(key, conditions, { same: sortKey, bound: sortKey })
 
-/** Whether the record of an id fulfils a test, by the rows of its fields. */
+/** Whether the record of an id fulfils a test, by the rows of its fields: for a few records. */
 export function recordFulfils(id: string, test: FieldTest): Expression<SqlBool> {
-  const fits = keyFulfils(sql.ref('p.sort_key'), test)
-  const found = sql`
-    select 1 from record_fields as p where p.path = ${test.path} and p.record_id = ${sql.ref(id)}
-      and ${test.present ? fits : sql`not (${fits})`}`
   // The offset keeps PostgreSQL from making a join of it, which would read the whole path for a few records.
-  return sql<SqlBool>`${test.present ? sql`` : sql`not `}exists (${found} limit 1 offset 0)`
+  return sql<SqlBool>`${NOT_IF(!test.present)} exists (select 1 from record_fields as p where p.path = ${test.path}
+    and p.record_id = ${sql.ref(id)} and ${NOT_IF(!test.present)} (${keyFulfils(sql.ref('p.sort_key'), test)})
+    limit 1 offset 0)`
 }
 
-/** Whether a record fulfils all tests, by its row of columns as far as that can tell. */
+/** The same for many records of a shelf: all rows of the path are read, once. */
+export function recordAmong(id: string, shelf: string, test: FieldTest): Expression<SqlBool> {
+  return sql<SqlBool>`${sql.ref(id)} ${NOT_IF(!test.present)} in (select p.record_id from record_fields as p
+    where p.shelf = ${shelf} and p.path = ${test.path}
+    and ${NOT_IF(!test.present)} (${keyFulfils(sql.ref('p.sort_key'), test)}) limit ${ALL} offset 0)`
+}
+
+/** As a bound, because the two stores have no word for it in common. */
+const ALL = sql.lit(1_000_000_000)
+
+const NOT_IF = (negative: boolean) => (negative ? sql`not` : sql``)
+
+/** Whether a row of columns, which the statement calls `c`, fulfils all tests; `byRows` tells what it cannot. */
 export function columnsFulfil(
-  row: { alias: string; columns: Columns },
+  columns: Columns,
   tests: readonly FieldTest[],
+  byRows: (test: FieldTest) => Expression<SqlBool>,
 ): Expression<SqlBool> {
   return sql.join(
-    tests.map((test) => columnFulfils(row, test) ?? recordFulfils(`${row.alias}.record_id`, test)),
+    tests.map((test) => {
+      const n = columns.get(test.path)
+      return n === undefined ? byRows(test) : columnFulfils(sql.ref(`c.c${n}`), test, byRows)
+    }),
     sql` and `,
   )
 }
 
 function columnFulfils(
-  { alias, columns }: { alias: string; columns: Columns },
-  { path, conditions, present }: FieldTest,
-): Expression<SqlBool> | null {
-  const n = columns.get(path)
-  if (n === undefined && columns.size >= COLUMNS) return null
-  if (!conditions.every(isShort)) return null
-  // While there are columns left, no record has a path without one.
-  const key = n === undefined ? sql`cast(null as text)` : sql.ref(`${alias}.c${n}`)
-  const fits = fulfils(key, conditions, (value) => columnKey(sortKey(value)))
-  return present ? fits : sql<SqlBool>`(${key} is null or ${fits})`
+  key: Expression<unknown>,
+  test: FieldTest,
+  byRows: (test: FieldTest) => Expression<SqlBool>,
+): Expression<SqlBool> {
+  const { conditions, present } = test
+  const fits = fulfils(key, conditions, {
+    same: (value) => columnKey(sortKey(value)),
+    bound: (value) => orderedKey(sortKey(value)),
+  })
+  if (!present) return sql<SqlBool>`(${key} is null or ${fits})`
+  if (!conditions.some(({ op, value }) => op in COMPARE && typeof value === 'string')) return fits
+  return sql<SqlBool>`(${fits} or (${key} >= ${LONG.from} and ${key} < ${LONG.to} and ${byRows(test)}))`
 }
 
-const isShort = (condition: Condition) => !isBound(condition) || isShortBound(sortKey(condition.value))
+/** How the values of conditions are written: those that a key may be the same as, and those that bound it. */
+interface Written {
+  same: (value: Scalar) => string
+  bound: (value: Scalar) => string
+}
 
-type Bound = Extract<Condition, { op: 'gt' | 'gte' | 'lt' | 'lte' }>
-const isBound = (condition: Condition): condition is Bound => condition.op in COMPARE
-
-function fulfils(
-  key: Expression<unknown>,
-  conditions: readonly Condition[],
-  written: (value: Scalar) => string,
-): Expression<SqlBool> {
+function fulfils(key: Expression<unknown>, conditions: readonly Condition[], written: Written): Expression<SqlBool> {
   const comparisons = conditions.map((condition) => comparison(key, condition, written))
   return sql<SqlBool>`${sql.join([...comparisons, ...typeBounds(key, conditions)], sql` and `)}`
 }
@@ -91,22 +104,20 @@ function typeBounds(key: Expression<unknown>, conditions: readonly Condition[]):
 
 const typeOfValue = ({ value }: Condition) => typeof value
 
-function comparison(
-  key: Expression<unknown>,
-  condition: Condition,
-  written: (value: Scalar) => string,
-): Expression<SqlBool> {
+function comparison(key: Expression<unknown>, condition: Condition, written: Written): Expression<SqlBool> {
   switch (condition.op) {
     case 'eq':
-      return sql<SqlBool>`${key} = ${written(condition.value)}`
+      return sql<SqlBool>`${key} = ${written.same(condition.value)}`
     case 'ne':
-      return sql<SqlBool>`${key} <> ${written(condition.value)}`
+      return sql<SqlBool>`${key} <> ${written.same(condition.value)}`
     case 'in':
-      return condition.value.length === 0 ? NEVER : sql<SqlBool>`${key} in (${sql.join(condition.value.map(written))})`
+      return condition.value.length === 0
+        ? NEVER
+        : sql<SqlBool>`${key} in (${sql.join(condition.value.map(written.same))})`
     case 'exists':
       return sql<SqlBool>`${key} ${condition.value ? sql`is not null` : sql`is null`}`
     default:
-      return sql<SqlBool>`${key} ${COMPARE[condition.op]} ${written(condition.value)}`
+      return sql<SqlBool>`${key} ${COMPARE[condition.op]} ${written.bound(condition.value)}`
   }
 }
 

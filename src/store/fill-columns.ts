@@ -95,7 +95,7 @@ class Paths {
     const keys = COLUMNS.map<string | null>(() => null)
     for (const { path, sort_key } of fields) {
       const n = columns.get(path) ?? columns.size
-      if (n >= COLUMNS.length) continue
+      if (n >= COLUMNS.length || (!columns.has(path) && isOneOfMany(path, columns))) continue
       columns.set(path, n)
       keys[n] = columnKey(sort_key)
     }
@@ -107,13 +107,18 @@ class Paths {
   }
 }
 
+/** An object that is used as a map, with a key for each thing, gets a few columns only. */
+function isOneOfMany(path: string, columns: ReadonlyMap<string, number>): boolean {
+  const parent = parentOf(path)
+  return parent !== '' && [...columns.keys()].filter((known) => parentOf(known) === parent).length >= 16
+}
+
+const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('.')))
+
 function columnKey(sortKey: string): string {
   if (sortKey.startsWith('n')) return sortKey.replace(/0+$/, '')
-  const bytes = Buffer.from(sortKey)
-  if (bytes.length <= 36) return sortKey
-  let end = 32
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--
-  return bytes.toString('utf8', 0, end) + createHash('sha256').update(bytes).digest('base64url').slice(0, 16)
+  if (!sortKey.startsWith('s') || Buffer.byteLength(sortKey) <= 28) return sortKey
+  return `l${createHash('sha256').update(sortKey).digest('base64url').slice(0, 12)}`
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16)

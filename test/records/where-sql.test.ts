@@ -118,7 +118,7 @@ eachStore((kind) => {
   })
 
   test('a filter that only says what must not be there finds exactly what has it not', async () => {
-    // Few shapes and few values, so that some filters have few matches, and some none.
+    // Few fields and few values, so that some filters have few matches, and some none.
     const value = fc.record(
       { a: fc.constantFrom(1, 2), b: fc.constant('x'), c: fc.constant(null) },
       { requiredKeys: ['b'] },
