@@ -124,6 +124,16 @@ eachStore((kind) => {
     expect(plan.filter((step) => /sort {2}|temp b-tree|hash|seq scan|bitmap|scan records/i.test(step))).toEqual([])
   })
 
+  test('of a path without a column all rows are read once, not again for each record', async () => {
+    const tests = fieldTests(parseWhere({ a: true, b: { $ne: 1 } }))
+    const blind = { ...place, columns: new Map<string, number>() }
+    const plan = await byAge(store.db, (db) => explained(db, scan(db, blind, tests)))
+    const sets = plan.join('\n').match(/hashed SubPlan \d|\bLIST SUBQUERY \d/g) ?? []
+    // On SQLite the ids of the page are one more.
+    expect(new Set(sets).size).toBe(kind === 'sqlite' ? 3 : 2)
+    expect(plan.filter((step) => /correlated|seq scan|subquery scan/i.test(step))).toEqual([])
+  })
+
   test('what is common among the newest only is not taken for what many fulfil', async () => {
     await putAll(
       'states',
