@@ -36,5 +36,5 @@ async function checkpoint(ctx: Ctx, due: ChainToCheck): Promise<boolean> {
 function verifyGrowth(ctx: Ctx, { chain, seq, hash, checked_seq, checked_hash }: ChainToCheck) {
   const from = { seq: checked_seq ?? 0, hash: checked_hash ?? GENESIS }
   const pages = sealedPages(ctx.db, { chain, after: from.seq, upTo: seq, checkpointsUpTo: 0 })
-  return verifyChain(pages, { from, head: { seq, hash }, trusted: new Map() })
+  return verifyChain(pages, { chain, from, head: { seq, hash }, trusted: new Map() })
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import type { ChainEntry, Checkpoint } from '../base/audit-chain.ts'
+import { type ChainEntry, type Checkpoint, GENESIS } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { goneSignal, StreamAnswer } from '../http/route.ts'
@@ -38,7 +38,8 @@ async function* exportedLines(ctx: Ctx, chain: string): AsyncGenerator<string> {
   for await (const { entries, checkpoints } of entryPages(ctx.db, wholeChain(chain, ends))) {
     yield interleaved(entries, checkpoints)
   }
-  if (head) yield line({ kind: 'checkpoint', ...signHead(ctx, chain, head) })
+  // Also that there is no entry is signed: else an export from which all was taken would look like this one.
+  yield line({ kind: 'checkpoint', ...signHead(ctx, chain, head ?? { seq: 0, hash: GENESIS }) })
 }
 
 function interleaved(entries: readonly ChainEntry[], checkpoints: readonly Checkpoint[]): string {

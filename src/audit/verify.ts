@@ -8,7 +8,7 @@ import { publicKey } from './signing.ts'
 export async function verifyStored(ctx: Ctx, chain: string): Promise<Verdict> {
   const ends = await endsOf(ctx.db, chain)
   const pages = sealedPages(ctx.db, wholeChain(chain, ends))
-  return verifyChain(pages, { head: headOf(ends), trusted: trustedKeys([publicKey(ctx)]) })
+  return verifyChain(pages, { chain, head: headOf(ends), trusted: trustedKeys([publicKey(ctx)]) })
 }
 
 /** All that was there when the ends were read, also what does not belong: entries before 1 or behind the head. */
