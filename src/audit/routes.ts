@@ -57,6 +57,7 @@ export const verifyAudit = read('/v1/audit/verify', {
       problem: z.string().nullable(),
       anchored_to: z.number().int().nullable(),
       signed_by: z.string().nullable(),
+      sealed_from: z.number().int().nullable(),
       checkpoints: z.object({ signed: z.number().int(), not_verifiable: z.number().int() }),
     }),
   },

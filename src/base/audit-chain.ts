@@ -203,12 +203,17 @@ function faultOfSignatures(state: State, checkpoints: readonly Checkpoint[]): Fa
   const newest = known.at(-1)
   const key = newest && state.trusted.get(newest.kid)
   if (!newest || !key) return null
-  if (!verify(null, checkpointText(newest), key, Buffer.from(newest.signature, 'base64'))) {
-    return { seq: newest.seq, problem: `the checkpoint of entry ${newest.seq} is forged` }
-  }
+  const problem = forgery(newest, key)
+  if (problem) return { seq: newest.seq, problem }
   state.signed += known.length
   state.anchor = newest
   return null
+}
+
+/** Null when the key has signed it. */
+export function forgery(checkpoint: Checkpoint, key: KeyObject): string | null {
+  const good = verify(null, checkpointText(checkpoint), key, Buffer.from(checkpoint.signature, 'base64'))
+  return good ? null : `the checkpoint of entry ${checkpoint.seq} is forged`
 }
 
 function faultAtEnd(state: State, head: ChainHead | null): Fault | null {
