@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { verifyAudit } from '../../src/audit/routes.ts'
+import { sealOf } from '../../src/audit/seal.ts'
 import { entryHash, GENESIS } from '../../src/base/audit-chain.ts'
 import { makeId } from '../../src/base/ids.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -139,8 +140,13 @@ async function chain(ctx: Ctx): Promise<Row> {
     })
     return insert(db, rows)
   })
+  const head = { seq: ENTRIES, hash }
+  const seal = sealOf(ctx.vault, PROJECT, head, 1)
   await ctx.store.transact((db) =>
-    db.insertInto('audit_heads').values({ chain: PROJECT, seq: ENTRIES, hash }).execute(),
+    db
+      .insertInto('audit_heads')
+      .values({ chain: PROJECT, ...head, seal })
+      .execute(),
   )
   const times = await timed(5, async () => {
     const verdict = await ask(ctx, verifyAudit, {})

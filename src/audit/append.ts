@@ -1,10 +1,11 @@
-import { entryHash, GENESIS } from '../base/audit-chain.ts'
+import { type ChainHead, entryHash, GENESIS } from '../base/audit-chain.ts'
 import { canonical, type JsonObject } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { Common } from '../store/shared.ts'
 import { insertEntry, lockHead, moveHead, startChain } from './rows.ts'
+import { type HeadRow, type Sealing, sealedWith, sealingAfter } from './seal.ts'
 
 /**
  * Adds a line to the chain, in the transaction of the change that it tells of: no line, no change. The chain's head
@@ -42,14 +43,16 @@ export async function audit(
     prev_hash: entry.prev_hash,
     hash,
   })
-  heads.set(tx.shared, chain, { seq, hash })
+  const { sealing } = head
+  heads.set(tx.shared, chain, { seq, hash, sealing })
   // Once for all of them.
-  tx.shared.writeLast(`audit head of ${chain}`, (db) => moveHead(db, { chain, seq, hash }))
+  tx.shared.writeLast(`audit head of ${chain}`, (db) =>
+    moveHead(db, { chain, seq, hash, seal: sealedWith(tx.vault, chain, { seq, hash }, sealing) }),
+  )
 }
 
-interface Head {
-  seq: number
-  hash: string
+interface Head extends ChainHead {
+  sealing: Sealing
 }
 
 /** The heads that a commit has moved: each is locked, so nobody else moves it meanwhile. */
@@ -60,7 +63,11 @@ async function headOf(tx: Tx, chain: string): Promise<Head> {
   const known = heads.get(tx.shared, chain)
   if (known) return known
   const [head] = await lockHead(tx.db, { chain })
-  if (head) return head
+  const row = head ?? (await firstHead(tx, chain))
+  return { ...row, sealing: sealingAfter(tx.vault, chain, row) }
+}
+
+async function firstHead(tx: Tx, chain: string): Promise<HeadRow> {
   await startChain(tx.db, { chain, hash: GENESIS })
   const [first] = await lockHead(tx.db, { chain })
   if (!first) throw new Error(`audit chain ${chain} has no head`)

@@ -1,9 +1,10 @@
-import { GENESIS, verifyChain } from '../base/audit-chain.ts'
+import { type ChainHead, type Checkpoint, forgery, GENESIS, trustedKeys, verifyChain } from '../base/audit-chain.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { sealedPages } from './pages.ts'
 import { type ChainToCheck, chainsToCheck, insertCheckpoint } from './rows.ts'
-import { signHead } from './signing.ts'
+import { readSeal } from './seal.ts'
+import { publicKey, signHead } from './signing.ts'
 
 const GROWN_BY = 100
 const AT_LEAST_EVERY_MS = 5 * 60_000
@@ -21,7 +22,7 @@ export async function checkpointDue(ctx: Ctx): Promise<number> {
 
 async function checkpoint(ctx: Ctx, due: ChainToCheck): Promise<boolean> {
   const { chain, seq, hash } = due
-  const { problem } = await verifyGrowth(ctx, due)
+  const problem = await faultOf(ctx, due)
   if (problem) {
     ctx.world.log.error({ chain, seq, problem }, 'audit chain is broken: nothing was signed')
     return false
@@ -32,9 +33,30 @@ async function checkpoint(ctx: Ctx, due: ChainToCheck): Promise<boolean> {
   return kept
 }
 
-/** A signature says that the head follows from what was signed before; so it is looked at first. */
-function verifyGrowth(ctx: Ctx, { chain, seq, hash, checked_seq, checked_hash }: ChainToCheck) {
-  const from = { seq: checked_seq ?? 0, hash: checked_hash ?? GENESIS }
-  const pages = sealedPages(ctx.db, { chain, after: from.seq, upTo: seq, checkpointsUpTo: 0 })
-  return verifyChain(pages, { from, head: { seq, hash }, trusted: new Map() })
+/** A signature says that the head follows from what was signed before; so all of that is looked at first. */
+async function faultOf(ctx: Ctx, due: ChainToCheck): Promise<string | null> {
+  const { chain, seq, hash } = due
+  const seal = readSeal(ctx.vault, chain, due)
+  if (seal.kind === 'wrong') return seal.problem
+  const base = baseOf(ctx, due)
+  if ('problem' in base) return base.problem
+  const pages = sealedPages(ctx.db, { chain, after: base.seq, upTo: seq, checkpointsUpTo: 0 })
+  const { problem } = await verifyChain(pages, { chain, from: base, head: { seq, hash }, trusted: new Map() })
+  return problem
+}
+
+/** Where to begin: at the last checkpoint if its signature is good, at the first entry if nobody can say so. */
+function baseOf(ctx: Ctx, due: ChainToCheck): ChainHead | { problem: string } {
+  const last = lastCheckpoint(due)
+  const key = last && trustedKeys([publicKey(ctx)]).get(last.kid)
+  if (!last || !key) return { seq: 0, hash: GENESIS }
+  const problem = forgery(last, key)
+  return problem ? { problem } : last
+}
+
+function lastCheckpoint(due: ChainToCheck): Checkpoint | null {
+  const { chain, checked_seq: seq, checked_hash: hash, checked_at: at } = due
+  const { checked_kid: kid, checked_signature: signature } = due
+  const there = seq !== null && hash !== null && at !== null && kid !== null && signature !== null
+  return there ? { chain, seq, hash, at, kid, signature } : null
 }

@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import type { ChainEntry, Checkpoint } from '../base/audit-chain.ts'
+import { type ChainEntry, type Checkpoint, GENESIS } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { goneSignal, StreamAnswer } from '../http/route.ts'
 import { entryPages } from './pages.ts'
 import { endsOf } from './rows.ts'
 import { publicKey, signHead } from './signing.ts'
-import { headOf, wholeChain } from './verify.ts'
+import { headOf, sealAt, wholeChain } from './verify.ts'
 
 /**
  * The chain as JSON lines, each with its `kind`: first `chain` with the head and the public key, then `entry` lines in
- * their order with a `checkpoint` after the entry it tells of, and last a checkpoint of the head, signed now. So the
- * file alone shows whether it is whole.
+ * their order with a `checkpoint` after the entry it tells of, and last a checkpoint of the head, signed now unless
+ * somebody changed the head. So the file alone shows whether it is whole.
  */
 export function exportChain(ctx: Ctx, chain: string): StreamAnswer {
   const headers = {
@@ -38,7 +38,10 @@ async function* exportedLines(ctx: Ctx, chain: string): AsyncGenerator<string> {
   for await (const { entries, checkpoints } of entryPages(ctx.db, wholeChain(chain, ends))) {
     yield interleaved(entries, checkpoints)
   }
-  if (head) yield line({ kind: 'checkpoint', ...signHead(ctx, chain, head) })
+  // Then the file has no signed end, by which its reader knows.
+  if (sealAt(ctx, chain, ends)?.kind === 'wrong') return
+  // Also that there is no entry is signed: else an export from which all was taken would look like this one.
+  yield line({ kind: 'checkpoint', ...signHead(ctx, chain, head ?? { seq: 0, hash: GENESIS }) })
 }
 
 function interleaved(entries: readonly ChainEntry[], checkpoints: readonly Checkpoint[]): string {

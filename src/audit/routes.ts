@@ -56,6 +56,8 @@ export const verifyAudit = read('/v1/audit/verify', {
       first_bad_seq: z.number().int().nullable(),
       problem: z.string().nullable(),
       anchored_to: z.number().int().nullable(),
+      signed_by: z.string().nullable(),
+      sealed_from: z.number().int().nullable(),
       checkpoints: z.object({ signed: z.number().int(), not_verifiable: z.number().int() }),
     }),
   },

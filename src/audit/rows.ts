@@ -3,20 +3,21 @@ import { isPostgres } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { AuditCheckpoints, AuditEntries } from '../store/tables.ts'
+import type { HeadRow } from './seal.ts'
 
 /** The row stays locked until the commit, so numbers and hashes follow one another. */
-export const lockHead = prepared<{ chain: string }, { seq: number; hash: string }>((db, arg) =>
+export const lockHead = prepared<{ chain: string }, HeadRow>((db, arg) =>
   db
     .selectFrom('audit_heads')
-    .select(['seq', 'hash'])
+    .select(['seq', 'hash', 'seal'])
     .where('chain', '=', arg('chain'))
     .$if(isPostgres(db), (query) => query.forUpdate()),
 )
 
-export const moveHead = prepared<{ chain: string; seq: number; hash: string }>((db, arg) =>
+export const moveHead = prepared<{ chain: string; seq: number; hash: string; seal: string | null }>((db, arg) =>
   db
     .updateTable('audit_heads')
-    .set({ seq: arg('seq'), hash: arg('hash') })
+    .set({ seq: arg('seq'), hash: arg('hash'), seal: arg('seal') })
     .where('chain', '=', arg('chain'))
     .$castTo<never>(),
 )
@@ -24,10 +25,15 @@ export const moveHead = prepared<{ chain: string; seq: number; hash: string }>((
 export const startChain = prepared<{ chain: string; hash: string }>((db, arg) =>
   db
     .insertInto('audit_heads')
-    .values({ chain: arg('chain'), seq: 0, hash: arg('hash') })
+    .values({ chain: arg('chain'), seq: 0, hash: arg('hash'), seal: null })
     .onConflict((conflict) => conflict.doNothing())
     .$castTo<never>(),
 )
+
+/** In one order, so that two who lock them all do not wait for each other. */
+export function allHeads(db: Db): Promise<{ chain: string; seal: string | null }[]> {
+  return db.selectFrom('audit_heads').select(['chain', 'seal']).orderBy('chain').execute()
+}
 
 export const insertEntry = prepared<{
   chain: string
@@ -151,6 +157,7 @@ export const readCheckpoints = prepared<{ chain: string; after: number; upTo: nu
 export interface Ends {
   head_seq: number | null
   head_hash: string | null
+  head_seal: string | null
   first_entry: number | null
   last_entry: number | null
   first_checkpoint: number | null
@@ -165,6 +172,7 @@ const ends = prepared<{ chain: string }, Ends>((db, arg) =>
     return [
       head.select('seq').as('head_seq'),
       head.select('hash').as('head_hash'),
+      head.select('seal').as('head_seal'),
       entries.select((of) => of.fn.min('seq').as('n')).as('first_entry'),
       entries.select((of) => of.fn.max('seq').as('n')).as('last_entry'),
       checkpoints.select((of) => of.fn.min('seq').as('n')).as('first_checkpoint'),
@@ -192,7 +200,8 @@ export function chainsToCheck(db: Db, grownBy: number, before: string): Promise<
           .select((of) => of.fn.max('l.seq').as('n')),
       ),
     )
-    .select(['h.chain', 'h.seq', 'h.hash', 'c.seq as checked_seq', 'c.hash as checked_hash'])
+    .select(['h.chain', 'h.seq', 'h.hash', 'h.seal', 'c.seq as checked_seq', 'c.hash as checked_hash'])
+    .select(['c.at as checked_at', 'c.kid as checked_kid', 'c.signature as checked_signature'])
     .where((eb) =>
       eb.or([
         eb.and([eb('c.seq', 'is', null), eb('h.seq', '>', 0)]),
@@ -203,12 +212,14 @@ export function chainsToCheck(db: Db, grownBy: number, before: string): Promise<
     .execute()
 }
 
-export interface ChainToCheck {
+/** A head, and the newest checkpoint before it. */
+export interface ChainToCheck extends HeadRow {
   chain: string
-  seq: number
-  hash: string
   checked_seq: number | null
   checked_hash: string | null
+  checked_at: string | null
+  checked_kid: string | null
+  checked_signature: string | null
 }
 
 /** False when another replica was faster. */

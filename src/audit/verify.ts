@@ -2,13 +2,31 @@ import { type ChainHead, trustedKeys, type Verdict, verifyChain } from '../base/
 import type { Ctx } from '../ctx/ctx.ts'
 import { sealedPages, type Stretch } from './pages.ts'
 import { type Ends, endsOf } from './rows.ts'
+import { readSeal, type SealState } from './seal.ts'
 import { publicKey } from './signing.ts'
 
-/** Recomputes a project's whole chain as it is stored, and holds it against its head and its checkpoints. */
-export async function verifyStored(ctx: Ctx, chain: string): Promise<Verdict> {
+export interface StoredVerdict extends Verdict {
+  /**
+   * The first entry since which the head was sealed without a break, with the key in use: 1, unless the chain is older
+   * than seals or than the key. Null when the key in use did not seal it.
+   */
+  sealed_from: number | null
+}
+
+/** Recomputes a project's whole chain as it is stored, and holds it against its head, its seal and its checkpoints. */
+export async function verifyStored(ctx: Ctx, chain: string): Promise<StoredVerdict> {
   const ends = await endsOf(ctx.db, chain)
+  const verdict = await walk(ctx, chain, ends)
+  const seal = sealAt(ctx, chain, ends)
+  const sealed_from = seal?.kind === 'fits' ? seal.from : null
+  if (!verdict.ok || seal?.kind !== 'wrong') return { ...verdict, sealed_from }
+  // Which entry it was cannot be told: any that no signature vouches for.
+  return { ...verdict, ok: false, first_bad_seq: (verdict.anchored_to ?? 0) + 1, problem: seal.problem, sealed_from }
+}
+
+function walk(ctx: Ctx, chain: string, ends: Ends): Promise<Verdict> {
   const pages = sealedPages(ctx.db, wholeChain(chain, ends))
-  return verifyChain(pages, { head: headOf(ends), trusted: trustedKeys([publicKey(ctx)]) })
+  return verifyChain(pages, { chain, head: headOf(ends), trusted: trustedKeys([publicKey(ctx)]) })
 }
 
 /** All that was there when the ends were read, also what does not belong: entries before 1 or behind the head. */
@@ -19,6 +37,12 @@ export function wholeChain(chain: string, ends: Ends): Stretch {
     upTo: Math.max(ends.head_seq ?? 0, ends.last_entry ?? 0),
     checkpointsUpTo: ends.last_checkpoint ?? 0,
   }
+}
+
+/** Null for a chain that has no entry yet. */
+export function sealAt(ctx: Ctx, chain: string, ends: Ends): SealState | null {
+  const head = headOf(ends)
+  return head && readSeal(ctx.vault, chain, { ...head, seal: ends.head_seal })
 }
 
 export function headOf({ head_seq: seq, head_hash: hash }: Ends): ChainHead | null {

@@ -56,6 +56,8 @@ export interface Verdict {
   problem: string | null
   /** The newest entry that a checkpoint with a good signature vouches for. */
   anchored_to: number | null
+  /** The id of the key of that signature. */
+  signed_by: string | null
   checkpoints: { signed: number; not_verifiable: number }
 }
 
@@ -101,6 +103,8 @@ export function trustedKeys(keys: readonly Buffer[]): TrustedKeys {
 }
 
 export interface Walk {
+  /** Whose chain it is: what was signed of another says nothing of this one. */
+  chain: string
   /** Where the walk begins: the last entry that is known to be right, or nothing. */
   from?: ChainHead
   /** Where the chain must end; null when the store has lost it. Left out when the end is not known. */
@@ -111,7 +115,8 @@ export interface Walk {
 /** Walks the chain to its end or to the first entry that is wrong. */
 export async function verifyChain(pages: AsyncIterable<ChainPage>, walk: Walk): Promise<Verdict> {
   const at = walk.from ?? { seq: 0, hash: GENESIS }
-  const state: State = { ...at, entries: 0, anchored: null, signed: 0, unverifiable: 0, trusted: walk.trusted }
+  const { chain, trusted } = walk
+  const state: State = { ...at, chain, trusted, entries: 0, anchor: null, signed: 0, unverifiable: 0 }
   for await (const page of pages) {
     const fault = faultIn(state, page)
     if (fault) return verdict(state, fault)
@@ -120,10 +125,11 @@ export async function verifyChain(pages: AsyncIterable<ChainPage>, walk: Walk): 
 }
 
 interface State {
+  chain: string
   seq: number
   hash: string
   entries: number
-  anchored: number | null
+  anchor: Checkpoint | null
   signed: number
   unverifiable: number
   trusted: TrustedKeys
@@ -141,20 +147,34 @@ function faultIn(state: State, page: ChainPage): Fault | null {
 }
 
 function faultOfEntries(state: State, { entries, checkpoints }: ChainPage): Fault | null {
-  let next = 0
+  const waiting = [...checkpoints]
+  // Of a chain that has no entry the beginning is signed.
+  const early = faultOfMarks(state, waiting)
+  if (early) return early
   for (const entry of entries) {
     const fault = faultOf(state, entry)
     if (fault) return fault
     state.seq = entry.seq
     state.hash = entry.hash
-    for (let mark = checkpoints[next]; mark && mark.seq <= entry.seq; mark = checkpoints[++next]) {
-      if (mark.seq !== entry.seq || mark.hash !== entry.hash) {
-        return { seq: mark.seq, problem: `entry ${mark.seq} is not the one that its checkpoint tells of` }
-      }
+    const marked = faultOfMarks(state, waiting)
+    if (marked) return marked
+  }
+  const [beyond] = waiting
+  return beyond ? { seq: state.seq + 1, problem: `the chain was cut: a checkpoint tells of entry ${beyond.seq}` } : null
+}
+
+/** Takes the checkpoints of where the walk is now from those that wait. */
+function faultOfMarks({ chain, seq, hash }: State, waiting: Checkpoint[]): Fault | null {
+  for (let [mark] = waiting; mark && mark.seq <= seq; [mark] = waiting) {
+    waiting.shift()
+    if (mark.chain !== chain) {
+      return { seq: mark.seq, problem: `the checkpoint of entry ${mark.seq} is of another chain, ${mark.chain}` }
+    }
+    if (mark.seq !== seq || mark.hash !== hash) {
+      return { seq: mark.seq, problem: `entry ${mark.seq} is not the one that its checkpoint tells of` }
     }
   }
-  const beyond = checkpoints[next]
-  return beyond ? { seq: state.seq + 1, problem: `the chain was cut: a checkpoint tells of entry ${beyond.seq}` } : null
+  return null
 }
 
 function faultOf(state: State, entry: SealedEntry): Fault | null {
@@ -183,12 +203,17 @@ function faultOfSignatures(state: State, checkpoints: readonly Checkpoint[]): Fa
   const newest = known.at(-1)
   const key = newest && state.trusted.get(newest.kid)
   if (!newest || !key) return null
-  if (!verify(null, checkpointText(newest), key, Buffer.from(newest.signature, 'base64'))) {
-    return { seq: newest.seq, problem: `the checkpoint of entry ${newest.seq} is forged` }
-  }
+  const problem = forgery(newest, key)
+  if (problem) return { seq: newest.seq, problem }
   state.signed += known.length
-  state.anchored = newest.seq
+  state.anchor = newest
   return null
+}
+
+/** Null when the key has signed it. */
+export function forgery(checkpoint: Checkpoint, key: KeyObject): string | null {
+  const good = verify(null, checkpointText(checkpoint), key, Buffer.from(checkpoint.signature, 'base64'))
+  return good ? null : `the checkpoint of entry ${checkpoint.seq} is forged`
 }
 
 function faultAtEnd(state: State, head: ChainHead | null): Fault | null {
@@ -207,7 +232,8 @@ function verdict(state: State, fault: Fault | null): Verdict {
     head: state.seq === 0 ? null : state.hash,
     first_bad_seq: fault?.seq ?? null,
     problem: fault?.problem ?? null,
-    anchored_to: state.anchored,
+    anchored_to: state.anchor?.seq ?? null,
+    signed_by: state.anchor?.kid ?? null,
     checkpoints: { signed: state.signed, not_verifiable: state.unverifiable },
   }
 }

@@ -15,7 +15,7 @@ import { canonical, isJsonObject, type JsonObject } from './json.ts'
 /** What a file says of itself; whether to believe its key is for the reader to say. */
 export interface ExportVerdict extends Verdict {
   chain: string
-  /** The ids of the keys that signed: compare them with those that the service's log names. */
+  /** The ids of the keys that the file names: compare the one that signed with those that the service's log names. */
   kids: string[]
 }
 
@@ -24,8 +24,15 @@ export async function verifyExport(lines: AsyncIterable<string>): Promise<Export
   const rest = numbered(lines)
   const { value: first } = await rest.next()
   const { chain, head, keys } = headerOf(first?.value)
-  const verdict = await verifyChain(pagesOf(rest), { head, trusted: trustedKeys(keys) })
+  const walked = await verifyChain(pagesOf(rest), { chain, head, trusted: trustedKeys(keys) })
+  const verdict = walked.ok && walked.anchored_to !== (head?.seq ?? 0) ? unsigned(walked) : walked
   return { ...verdict, chain, kids: keys.map(keyId) }
+}
+
+/** Hashes alone anybody can compute: what is not signed to its end may have been cut or written anew. */
+function unsigned(walked: Verdict): Verdict {
+  const problem = 'its end is not signed, so entries may have been cut off or written anew'
+  return { ...walked, ok: false, first_bad_seq: (walked.anchored_to ?? 0) + 1, problem }
 }
 
 const PAGE = 1000

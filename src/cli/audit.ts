@@ -10,8 +10,9 @@ export const verifyAudit: Command = {
   name: 'audit verify',
   usage: 'FILE|-',
   summary: 'check an export of the audit chain, without the service',
-  details: `Get an export with \`svc audit export > audit.jsonl\`. Ends with 1 when an entry was changed, removed or added.
-The key that signed is in the file itself: compare its id with that of an export you trust.`,
+  details: `Get an export with \`svc audit export > audit.jsonl\`. Ends with 1 when an entry was changed, removed or added,
+or when the end is not signed. The key that signed is in the file itself: compare its id with that of an export you trust, or
+of the lines 'audit checkpoint' in the log of the service.`,
   words: [1, 1],
   async run(call) {
     const { terminal } = call.shell
@@ -45,15 +46,22 @@ async function verdictOn(file: string): Promise<ExportVerdict> {
 }
 
 function show(terminal: Terminal, verdict: ExportVerdict): void {
-  const { ok, entries, problem, anchored_to, checkpoints, chain, kids } = verdict
+  const { ok, entries, problem, anchored_to, signed_by, checkpoints, chain } = verdict
   if (!ok) {
     terminal.say(terminal.paint('red', `✗ the chain of ${chain} is broken: ${problem}`))
-    terminal.note(`the entries before ${verdict.first_bad_seq} hold`)
+    terminal.note(vouched(verdict))
     return
   }
   terminal.say(terminal.paint('green', `✓ the chain of ${chain} holds: ${entries} entries`))
-  terminal.say(`signed up to entry ${anchored_to ?? 0} by ${count(checkpoints.signed)}, key ${kids.join(', ')}`)
+  terminal.say(`signed up to entry ${anchored_to ?? 0} by ${count(checkpoints.signed)}, key ${signed_by}`)
+  terminal.note('the key is the one in the file: compare its id with that of an export that you trust')
   if (checkpoints.not_verifiable > 0) terminal.note(`signed by other keys: ${count(checkpoints.not_verifiable)}`)
+}
+
+/** What holds by its hashes alone is worth no more than the word of whoever wrote the file. */
+function vouched({ first_bad_seq, anchored_to, signed_by }: ExportVerdict): string {
+  const signed = anchored_to ? `signed up to entry ${anchored_to}, key ${signed_by}` : 'nothing before it is signed'
+  return `the entries before ${first_bad_seq} hold by their hashes; ${signed}`
 }
 
 const count = (checkpoints: number) => `${checkpoints} checkpoint${checkpoints === 1 ? '' : 's'}`

@@ -1,4 +1,5 @@
 import { audit } from '../audit/append.ts'
+import { resealHeads } from '../audit/seal-heads.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
 import { type Envelope, SecretUnavailable, type Vault } from '../ctx/vault.ts'
@@ -19,6 +20,7 @@ export interface Rotation {
 export function rotateVault(ctx: Ctx, oldKey: string): Promise<Rotation> {
   const old = vaultWith(parseKey(oldKey, 'SVC_SECRET_KEY_OLD'))
   return inTx(ctx, async (tx) => {
+    await resealHeads(tx, old)
     const rows = await allSealed(tx.db)
     const outdated = rows.filter((row) => row.envelope.kid !== tx.vault.kid)
     const unreadable: string[] = []

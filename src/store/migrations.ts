@@ -278,4 +278,6 @@ export const MIGRATIONS: Record<string, Migration> = {
   },
 
   '0016_record_columns': { up: fillColumns },
+
+  '0017_sealed_heads': statements('alter table audit_heads add column seal text'),
 }

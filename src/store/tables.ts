@@ -466,6 +466,8 @@ export interface AuditHeads {
   chain: string
   seq: number
   hash: string
+  /** Says that the service itself moved the head there (`audit/seal.ts`). */
+  seal: string | null
 }
 
 export interface AuditCheckpoints {

@@ -212,6 +212,16 @@ eachStore((store) => {
       first_bad_seq: 4,
     })
   })
+
+  test('an export of a project in which nothing has happened yet is verified too', async () => {
+    const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
+    const person = { email: 'owner@example.com', password: 'correct horse battery' }
+    const key = (await app.call('POST', '/v1/auth/signup', person, { key: null })).body.session_token
+    const { id } = (await app.call('POST', '/v1/projects', { name: 'Quiet' }, { key })).body
+    const exported = await app.call('GET', '/v1/audit/export', undefined, { key, headers: { 'x-svc-project': id } })
+    const verdict = await verifyExport(each(String(exported.body).split('\n')))
+    expect(verdict).toMatchObject({ ok: true, chain: id, entries: 0, head: null })
+  })
 })
 
 /** The same service at a later time; its own clock stands still. */

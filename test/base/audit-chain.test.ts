@@ -44,6 +44,7 @@ describe('the audit chain', () => {
       first_bad_seq: null,
       problem: null,
       anchored_to: 5,
+      signed_by: keyId(der),
       checkpoints: { signed: 2, not_verifiable: 0 },
     })
     expect(await verify([])).toMatchObject({ ok: true, entries: 0, head: null })
@@ -146,6 +147,55 @@ describe('an export of the chain', () => {
     expect(await verifyExport(each(lines.slice(0, 900)))).toMatchObject({ ok: false, first_bad_seq: 899 })
   })
 
+  const isMark = (line: string) => line.includes('"kind":"checkpoint"')
+  const withHead = (head: unknown, rest: string[]) => [JSON.stringify({ ...header, head }), ...rest]
+  const entryLine = (entry: ChainEntry) =>
+    JSON.stringify({ kind: 'entry', ...entry, data: JSON.parse(entry.data) as Json })
+  const UNSIGNED = 'its end is not signed, so entries may have been cut off or written anew'
+
+  test('is refused when its end is not signed: cut, written anew or emptied, with a head that fits', async () => {
+    const cut = withHead(headOf(entries.slice(0, 5)), lines.slice(1, 6))
+    expect(await verifyExport(each(cut))).toMatchObject({ ok: false, first_bad_seq: 1, problem: UNSIGNED })
+    const forged = [...entries.slice(0, 2), ...chainOf(4, entries[1], 'forged')]
+    const anew = withHead(headOf(forged), forged.map(entryLine))
+    expect(await verifyExport(each(anew))).toMatchObject({ ok: false, first_bad_seq: 1, problem: UNSIGNED })
+    expect(await verifyExport(each(withHead(null, [])))).toMatchObject({ ok: false, problem: UNSIGNED })
+    expect(await verifyExport(each(withHead({ seq: 0, hash: GENESIS }, [])))).toMatchObject({ ok: false })
+    const all = lines.filter((line) => !isMark(line))
+    expect(await verifyExport(each(all))).toMatchObject({ ok: false, signed_by: null, problem: UNSIGNED })
+  })
+
+  test('is refused when only an earlier entry is signed, or when its end is signed by a key that it does not name', async () => {
+    const early = withHead(headOf(entries.slice(0, 150)), lines.slice(1, 152))
+    expect(await verifyExport(each(early))).toMatchObject({ ok: false, first_bad_seq: 101, anchored_to: 100 })
+    const other = generateKeyPairSync('ed25519')
+    const kid = keyId(other.publicKey.export({ format: 'der', type: 'spki' }))
+    const strange = JSON.stringify({ kind: 'checkpoint', ...checkpoint(entries, 150, other.privateKey, kid) })
+    const verdict = await verifyExport(each([...early, strange]))
+    expect(verdict).toMatchObject({ ok: false, first_bad_seq: 101, checkpoints: { not_verifiable: 1 } })
+  })
+
+  test('does not pass for that of another project', async () => {
+    const renamed = [JSON.stringify({ ...header, chain: 'prj_2' }), ...lines.slice(1)]
+    const problem = 'the checkpoint of entry 100 is of another chain, prj_1'
+    expect(await verifyExport(each(renamed))).toMatchObject({ ok: false, first_bad_seq: 100, problem })
+  })
+
+  test('of a chain without entries holds when just that is signed', async () => {
+    const nothing = { ...checkpoint([], 0), hash: GENESIS }
+    const signature = sign(null, checkpointText(nothing), privateKey).toString('base64')
+    const end = JSON.stringify({ kind: 'checkpoint', ...nothing, signature })
+    expect(await verifyExport(each(withHead(null, [end])))).toMatchObject({ ok: true, entries: 0, anchored_to: 0 })
+    expect(await verifyExport(each([lines[0] ?? '', ...lines.slice(1, 6), end]))).toMatchObject({ ok: false })
+  })
+
+  test('says which of the keys that it names has signed', async () => {
+    const other = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' })
+    const keys = [other, der].map((key) => key.toString('base64'))
+    const verdict = await verifyExport(each([JSON.stringify({ ...header, keys }), ...lines.slice(1)]))
+    expect(verdict).toMatchObject({ ok: true, signed_by: keyId(der), kids: [keyId(other), keyId(der)] })
+  })
+
   test('is refused when it is something else', async () => {
     await expect(verifyExport(each(['{"a":1}']))).rejects.toThrow('line 1 is not a line of an audit export')
     await expect(verifyExport(each([lines[0] ?? '', 'oops']))).rejects.toThrow('line 2')
@@ -199,7 +249,7 @@ interface Around {
 function verify(entries: ChainEntry[], around: Around = {}) {
   const head = around.head === undefined ? headOf(entries) : around.head
   const pages: ChainPage[] = [{ entries: entries.map(sealEntry), checkpoints: around.checkpoints ?? [] }]
-  return verifyChain(each(pages), { head, trusted: trustedKeys([der]) })
+  return verifyChain(each(pages), { chain: 'prj_1', head, trusted: trustedKeys([der]) })
 }
 
 async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {

@@ -36,6 +36,7 @@ export interface Verified {
   head: string | null
   first_bad_seq: number | null
   problem: string | null
+  sealed_from: number | null
   checkpoints: { signed: number; not_verifiable: number }
 }
 

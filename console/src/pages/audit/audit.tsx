@@ -53,14 +53,23 @@ export function Audit() {
   )
 }
 
-function Verdict({ verified: { ok, entries, first_bad_seq, problem, checkpoints } }: { verified: Verified }) {
+function Verdict({ verified }: { verified: Verified }) {
+  const { ok, first_bad_seq, problem } = verified
   return (
     <p role="status" className={`rounded-md px-3 py-2 ${ok ? 'bg-ok-soft text-ok' : 'bg-bad-soft text-bad'}`}>
-      {ok
-        ? `The chain is whole: ${entries.toLocaleString('en')} entries, ${checkpoints.signed} signed ${checkpoints.signed === 1 ? 'checkpoint' : 'checkpoints'}.`
-        : `Entry ${first_bad_seq ?? '?'} is wrong: ${problem}`}
+      {ok ? whole(verified) : `The chain does not hold from entry ${first_bad_seq ?? '?'} on: ${problem}`}
     </p>
   )
+}
+
+function whole({ entries, checkpoints, sealed_from }: Verified): string {
+  const signed = `${checkpoints.signed} signed ${checkpoints.signed === 1 ? 'checkpoint' : 'checkpoints'}`
+  const told = `The chain is whole: ${entries.toLocaleString('en')} entries, ${signed}.`
+  // Sealed from its first entry is how it should be; anything else is for the reader to explain.
+  if (entries === 0 || sealed_from === 1) return told
+  return sealed_from === null
+    ? `${told} Its head bears the seal of another key.`
+    : `${told} It is sealed from entry ${sealed_from.toLocaleString('en')} on.`
 }
 
 function Filter({ filter }: { filter: { action?: string; subject?: string } }) {
