@@ -70,14 +70,18 @@ function placed(columns: Columns, fields: readonly Field[]): { path: string; n: 
 /** Objects that are used as a map, with a key for each thing, shall not take all columns away. */
 function welcome(columns: Columns, paths: readonly string[]): string[] {
   const siblings = new Map<string, number>()
-  const isWelcome = (path: string) => {
-    const parent = path.slice(0, Math.max(0, path.lastIndexOf('.')))
-    const before = siblings.get(parent) ?? 0
-    siblings.set(parent, before + 1)
-    return parent === '' || before < MOST_SIBLINGS
+  const add = (path: string) => siblings.set(parentOf(path), (siblings.get(parentOf(path)) ?? 0) + 1)
+  for (const path of columns.keys()) add(path)
+  const newcomers: string[] = []
+  for (const path of paths) {
+    const crowded = parentOf(path) !== '' && (siblings.get(parentOf(path)) ?? 0) >= MOST_SIBLINGS
+    if (crowded || columns.has(path)) continue
+    newcomers.push(path)
+    add(path)
   }
-  for (const path of columns.keys()) isWelcome(path)
-  return paths.filter((path) => !columns.has(path) && isWelcome(path))
+  return newcomers
 }
+
+const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('.')))
 
 const MOST_SIBLINGS = 16

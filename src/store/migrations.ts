@@ -2,7 +2,6 @@ import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import { ARTIFACTS, cluster, LOGS } from './cluster.ts'
 import { byteOrder } from './dialect.ts'
 import { fillColumns } from './fill-columns.ts'
-import { fillShapes } from './fill-shapes.ts'
 import type { Tables } from './tables.ts'
 
 /** Brings the store to the newest schema. Kysely's own lock lets one replica at a time do it. */
@@ -242,7 +241,8 @@ export const MIGRATIONS: Record<string, Migration> = {
     alter table tasks add column log_pruned_at text;
     create index tasks_unpruned on tasks (finished_at) where finished_at is not null and log_pruned_at is null`),
 
-  '0012_record_shapes': { up: fillShapes },
+  // Rows that 0016 takes away again; a store must still know that it was here.
+  '0012_record_shapes': { up: async () => {} },
 
   '0013_lists': statements(`
     create index tasks_project_wedge on tasks (project_id, wedge, id);

@@ -54,7 +54,7 @@ const tablesOf = (store: StoreKind, db: Db) =>
 /** More fields than there are columns. */
 const WIDE = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`f${n}`, n]))
 
-/** A record and its index as they were before shapes, which came and went. */
+/** A record and its index as they were then, with a row that told its shape. */
 async function insertAsBefore(db: Db, id: string, value: Json): Promise<void> {
   const place = { wedge: 'echo', project_id: 'prj_1', collection: 'things' }
   const rest = { key: id, value: JSON.stringify(value), version: 1, created_at: 'then', updated_at: 'then' }
@@ -63,8 +63,7 @@ async function insertAsBefore(db: Db, id: string, value: Json): Promise<void> {
     .values({ id, ...place, ...rest })
     .execute()
   const shelf = shelfOf('prj_1', 'things')
-  const fields = fieldsOf(value)
-  if (fields.length === 0) return
+  const fields = [...fieldsOf(value), { path: '', sortKey: 'shape' }]
   await db
     .insertInto('record_fields')
     .values(fields.map(({ path, sortKey }) => ({ record_id: id, shelf, wedge: 'echo', path, sort_key: sortKey })))
@@ -135,7 +134,7 @@ eachStore((store) => {
   test('records of an older store are found by every filter after its migration', async () => {
     const place = await newPlace(store)
     const old = place.bare()
-    await bringTo(old, '0011_retention')
+    await bringTo(old, '0015_files_apart')
     const long = 'x'.repeat(80)
     const values: Json[] = [{ a: 1, b: { c: long } }, { a: -2.5, d: null }, 5, { b: { c: `${long}y` }, a: 256 }, WIDE]
     for (const [n, value] of values.entries()) await insertAsBefore(old, `rec_${n}`, value)
