@@ -1,5 +1,5 @@
-/** The texts that are kept at most; queries that are put together for one call shall not fill the server's memory. */
-const MOST_KEPT = 300
+/** How many have a name at most, for the sake of the server's memory, and how many are watched whether they come again. */
+const MOST = 300
 const OFTEN = 3
 
 /**
@@ -7,19 +7,36 @@ const OFTEN = 3
  * connection instead of every time, which takes longer than to run it.
  */
 export class KeptStatements {
-  readonly #known = new Map<string, { name: string; times: number }>()
+  readonly #names = new Map<string, string>()
+  /** How often those without a name have come, the one that came last at the end: queries put together for one call go. */
+  readonly #times = new Map<string, number>()
   #named = 0
 
   /** Undefined: it did not come often enough yet. */
   nameOf(text: string): string | undefined {
-    const known = this.#known.get(text)
-    if (known) return ++known.times > OFTEN ? known.name : undefined
-    if (this.#known.size < MOST_KEPT) this.#known.set(text, { name: `kept_${this.#named++}`, times: 1 })
+    return this.#names.get(text) ?? this.#count(text)
+  }
+
+  #count(text: string): string | undefined {
+    if (this.#names.size >= MOST) return undefined
+    const times = (this.#times.get(text) ?? 0) + 1
+    this.#times.delete(text)
+    if (times > OFTEN) return this.#name(text)
+    this.#times.set(text, times)
+    const [oldest] = this.#times.keys()
+    if (this.#times.size > MOST && oldest !== undefined) this.#times.delete(oldest)
     return undefined
+  }
+
+  #name(text: string): string {
+    const name = `kept_${this.#named++}`
+    this.#names.set(text, name)
+    return name
   }
 
   /** A newer replica has changed the tables: the plans that were made before fit no more, on no connection. */
   forget(): void {
-    this.#known.clear()
+    this.#names.clear()
+    this.#times.clear()
   }
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
+import { KeptStatements } from '../../src/store/kept-statements.ts'
 import { openPostgres, POOL_LIMITS } from '../../src/store/postgres.ts'
 import { prepared } from '../../src/store/prepared.ts'
 import { testApp } from '../app.ts'
@@ -14,6 +15,17 @@ test('a replica goes on when a newer one changes the tables under its kept state
   for (let n = 0; n < 25; n++) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(200)
   const again = await app.createTask()
   expect((await app.events(again.id)).at(-1)?.event).toBe('task.finished')
+})
+
+test('statements that come once do not keep one that comes often from its name, and names are bounded', () => {
+  const kept = new KeptStatements()
+  for (let n = 0; n < 1_000; n++) expect(kept.nameOf(`once ${n}`)).toBeUndefined()
+  const ask = (text: string) => Array.from({ length: 5 }, () => kept.nameOf(text)).at(-1)
+  const name = ask('often')
+  expect(name).toBeDefined()
+  const names = Array.from({ length: 1_000 }, (_, n) => ask(`often ${n}`)).filter((given) => given !== undefined)
+  expect(new Set([name, ...names]).size).toBe(300)
+  expect(kept.nameOf('often')).toBe(name)
 })
 
 const put = prepared<{ id: string }, { id: string }>((db, arg) =>
