@@ -4,7 +4,8 @@ import type { NewEvent } from '../events/types.ts'
 
 /**
  * What an agent says, on its way into the log. The first line waits a little for company, and lines that arrive while a
- * commit is under way join the next: a chatty agent costs few commits, and a short run none but the one that ends it. While the store is away the lines wait, and are written in their order when it is back.
+ * commit is under way join the next: a chatty agent costs few commits, and a short run none but the one that ends it.
+ * While the store is away the lines wait, and are written in their order when it is back.
  */
 export class RunLog {
   #waiting: NewEvent[] = []

@@ -144,20 +144,21 @@ eachStore((kind) => {
   })
 
   test.each<[object]>([[{ a: 1, b: { $ne: 2 } }], [{ a: { $in: [1, 7] }, b: { $ne: 2 } }]])(
-    'for %j the few are looked up by key and id, though the store knows nothing of a table that was just filled',
+    'for %j the few are looked up by key and id, whether or not the store knows something of the table',
     async (filter) => {
       const tests = fieldTests(parseWhere(filter))
       const lead = await leadingTest(store.db, place, tests)
       if (!lead) throw new Error('nothing leads')
-      const plan = await explained(
-        store.db,
-        recordsOfNewest(store.db, place, gatheredIds(store.db, place, lead, tests)),
-      )
-      const reads = plan.filter((step) => /(search|scan|on) records\b/i.test(step))
-      expect(reads).toHaveLength(1)
-      expect(reads[0]).toMatch(/\(id=\?\)|using records_pkey/i)
-      expect(plan.filter((step) => /(cond:.*|using.*)sort_key *=/i.test(step))).toHaveLength(1)
-      expect(plan.filter((step) => /semi join|seq scan/i.test(step))).toEqual([])
+      const statement = recordsOfNewest(store.db, place, gatheredIds(store.db, place, lead, tests))
+      const ofNewTable = await explained(store.db, statement)
+      await sql`analyze`.execute(store.db)
+      for (const plan of [ofNewTable, await explained(store.db, statement)]) {
+        const reads = plan.filter((step) => /(search|scan|on) records\b/i.test(step))
+        expect(reads).toHaveLength(1)
+        expect(reads[0]).toMatch(/\(id=\?\)|using records_pkey/i)
+        expect(plan.filter((step) => /(index cond:.*|using.*)sort_key *=/i.test(step))).toHaveLength(1)
+        expect(plan.filter((step) => /semi join|seq scan/i.test(step))).toEqual([])
+      }
     },
   )
 })
