@@ -10,21 +10,28 @@ import type { Tasks } from '../store/tables.ts'
 import { type Ending, end } from '../tasks/end.ts'
 import { taskRow } from '../tasks/rows.ts'
 import { type HeldTask, holdTask } from '../tasks/state-rows.ts'
-import { isTerminal } from '../tasks/status.ts'
-import { closePending, dueApprovals } from './rows.ts'
+import { before, isTerminal } from '../tasks/status.ts'
+import { closePending, decidedAs, dueApprovals } from './rows.ts'
 
 /**
  * Ends a task and whatever it still asks. False when it was over already. The run itself, if it lives here, hears of it
  * after the commit; on another replica the bell tells.
  */
 export async function endTask(tx: Tx, taskId: string, ending: Ending, epoch?: number): Promise<boolean> {
-  if (!(await end(tx, taskId, ending, epoch))) return false
-  // Only a task that waits can have open questions, and from there nobody comes to the other two ends.
-  if (ending.status !== 'succeeded' && ending.status !== 'cancelled') {
-    await close(tx, taskId, ending.status === 'rejected' ? 'rejected' : 'expired', SYSTEM)
-  }
+  if (!(await end(tx, taskId, await withOpenQuestions(tx, taskId, ending, epoch), epoch))) return false
   tx.afterCommit(() => tx.live.get(taskId)?.end(endReason(ending)))
   return true
+}
+
+/** The ending with the end of what the task still asks. */
+async function withOpenQuestions(tx: Tx, taskId: string, ending: Ending, epoch?: number): Promise<Ending> {
+  // Only a task that waits can have open questions, and from there nobody comes to these two ends.
+  if (ending.status === 'succeeded' || ending.status === 'cancelled') return ending
+  const [task] = await holdTask(tx.db, { id: taskId })
+  if (!task || !before(ending.status).some((status) => status === task.status)) return ending
+  if (epoch !== undefined && epoch !== task.epoch) return ending
+  const closed = await close(tx, taskId, ending.status === 'rejected' ? 'rejected' : 'expired', SYSTEM)
+  return { ...ending, events: [...(ending.events ?? []), ...closed] }
 }
 
 /** The founder's cancel. A task that waits for a person is settled as rejected, as the contract says. */
@@ -54,40 +61,47 @@ async function cancelWaiting(tx: Tx, scope: ProjectScope, task: HeldTask): Promi
   return endTask(tx, task.id, {
     status: 'rejected',
     error: { reason: 'rejected', message: 'the task was cancelled while it waited for an approval' },
-    events: closed.map(
-      ({ id, action }): NewEvent => ({
-        type: 'approval.resolved',
-        data: { approval_id: id, action, decision: 'rejected', decided_by: { ...scope.actor } },
-      }),
-    ),
+    events: closed,
   })
 }
 
 /** Expires what nobody answered in time. Run by every replica; each row is ended once. Answers how many. */
 export async function expireDue(ctx: Ctx): Promise<number> {
   const due = await dueApprovals(ctx.db, { now: isoTime(ctx.world.clock.now()) })
-  for (const { id, task_id, project_id } of due) {
+  for (const { id, task_id } of due) {
     await inTx(ctx, async (tx) => {
+      await holdTask(tx.db, { id: task_id })
+      const [now] = await decidedAs(tx.db, { id })
+      // Decided while we looked.
+      if (now?.status !== 'pending') return
       const ended = await endTask(tx, task_id, {
         status: 'expired',
         error: { reason: 'expired', message: 'nobody decided in time; POST /v1/tasks/:id/retry runs it again' },
       })
       // A task that is over, by whatever race, keeps no open question.
-      if (!ended && (await close(tx, task_id, 'expired', SYSTEM)).length === 0) return
-      await audit(tx, project_id, SYSTEM, 'approval.expired', id, { task_id })
+      if (!ended) await close(tx, task_id, 'expired', SYSTEM)
     })
   }
   return due.length
 }
 
-async function close(tx: Tx, taskId: string, status: 'rejected' | 'expired', { kind, id }: Actor) {
+/** Closes what a task still asks, and answers the events that tell of it: what expires is told by the end alone. */
+async function close(tx: Tx, taskId: string, status: 'rejected' | 'expired', by: Actor): Promise<NewEvent[]> {
   const decided_at = isoTime(tx.world.clock.now())
-  const closed = await closePending(tx.db, { task_id: taskId, status, decided_at, by_kind: kind, by_id: id })
-  for (const row of closed) {
-    tx.ring(`approval:${row.id}`)
-    changed(tx, row.project_id, { kind: 'approval', id: row.id, status })
+  const closed = await closePending(tx.db, { task_id: taskId, status, decided_at, by_kind: by.kind, by_id: by.id })
+  for (const { id, project_id, action } of closed) {
+    tx.ring(`approval:${id}`)
+    changed(tx, project_id, { kind: 'approval', id, status })
+    await audit(tx, project_id, by, `approval.${status}`, id, { action, task_id: taskId })
   }
-  return closed
+  return status === 'expired' ? [] : closed.map((row) => rejection(row, by))
+}
+
+function rejection({ id, action }: { id: string; action: string }, { kind, id: by }: Actor): NewEvent {
+  return {
+    type: 'approval.resolved',
+    data: { approval_id: id, action, decision: 'rejected', decided_by: { kind, id: by } },
+  }
 }
 
 function endReason({ status }: Ending): EndReason {
