@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { canonical } from '../base/json.ts'
 import type { PolicyRule } from '../base/wedge.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -38,11 +37,13 @@ interface Counters {
   day: string
 }
 
-/** A rule is known by its words, so a changed rule starts anew and a moved one goes on. */
-function countersOf(tx: Tx, run: AskingRun, rule: PolicyRule): Counters {
-  const words = canonical(JSON.parse(JSON.stringify(rule)))
+/**
+ * A rule is known by what it matches, so what was used stays used when its limits change, or it is moved. Of two rules
+ * for the same only the first is ever asked.
+ */
+function countersOf(tx: Tx, run: AskingRun, { action }: PolicyRule): Counters {
   return {
-    rule: `${run.wedge.slug}:${createHash('sha256').update(words).digest('hex').slice(0, 16)}`,
+    rule: `${run.wedge.slug}:${createHash('sha256').update(action.toLowerCase()).digest('hex').slice(0, 16)}`,
     task: `task:${run.taskId}`,
     day: `day:${isoTime(tx.world.clock.now()).slice(0, 10)}`,
   }

@@ -24,7 +24,8 @@ export const TaskType = z.object({
   output_schema: schema.optional(),
 })
 
-export const PolicyRule = z.object({
+/** Strict: of a limit that is misspelt nobody would notice that it does not hold. */
+export const PolicyRule = z.strictObject({
   action: z.string().min(1),
   max_amount_usd: z.number().nonnegative().optional(),
   max_per_task: z.number().int().nonnegative().optional(),

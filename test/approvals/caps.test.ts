@@ -5,7 +5,19 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { eachStore, type TestApp, writeFiles } from '../app.ts'
 import { call } from '../http.ts'
 import { dropDatabase } from '../postgres.ts'
-import { approvalOf, CALLER, type Desk, desks, openDesk, replicaOf, stopReplica, wedgeFiles } from './desk.ts'
+import { eventually } from '../runs/agents.ts'
+import {
+  approvalOf,
+  CALLER,
+  type Desk,
+  desks,
+  openDesk,
+  passing,
+  placeWedge,
+  replicaOf,
+  stopReplica,
+  wedgeFiles,
+} from './desk.ts'
 
 const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))
 writeFiles(agentDir, CALLER)
@@ -165,6 +177,30 @@ eachStore((store) => {
       expect(new Set(reasons).size).toBe(5)
       await desk.call('POST', `/v1/tasks/${task.id}/cancel`)
     })
+  })
+
+  test('what was used stays used when the limits of a rule change', async () => {
+    const rule = (max_per_day: number) => ({ auto_approve: [{ action: 'Note', max_per_day }] })
+    const desk = await openDesk(store, wedgeFiles('shop', { policy: rule(3) }))
+    onTestFinished(async () => {
+      await passing(desk, desk.stop())
+      await desk.outside.close()
+    })
+    for (let used = 0; used < 3; used++) {
+      expect(await answerTo(desk, (await start(desk, 'note')).id)).toBe('auto_approved')
+    }
+    for (const [limit, status] of [
+      [2, 'pending'],
+      [4, 'auto_approved'],
+      [4, 'pending'],
+    ] as const) {
+      placeWedge(desk, wedgeFiles('shop', { policy: rule(limit) }))
+      await eventually(async () => {
+        const { manifest } = (await desk.call('GET', '/v1/wedges/shop')).body
+        return manifest.policy.auto_approve[0].max_per_day === limit
+      })
+      expect(await answerTo(desk, (await start(desk, 'note')).id)).toBe(status)
+    }
   })
 
   test('caps hold across a restart', async () => {

@@ -96,6 +96,7 @@ eachStore((store) => {
       { auto_approve: [{ action: '' }] },
       { auto_approve: [{ action: 'x', max_amount_usd: -1 }] },
       { auto_approve: [{ action: 'x', max_per_task: 1.5 }] },
+      { auto_approve: [{ action: 'x', max_amount: 5 }] },
       { auto_approve: [], limit: 0 },
       { auto_approve: [], limit: 1001 },
       { auto_approve: [], limit: '5' },

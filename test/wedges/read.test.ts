@@ -138,6 +138,11 @@ describe('a folder that cannot be used is told by file and fault:', () => {
       /more than 8388608 bytes in all$/,
     ],
     ['an intake id twice', { 'wedge.json': manifest('desk', { intake }) }, /^wedge.json: intake has the id 'a' twice$/],
+    [
+      'a limit of a rule that is misspelt',
+      { 'wedge.json': manifest('desk', { policy: { auto_approve: [{ action: 'send', max_amount: 5 }] } }) },
+      /^wedge.json: policy.auto_approve.0 .*"max_amount"/,
+    ],
     ['a huge file', { 'wedge.json': manifest('desk'), 'knowledge/a.md': 'x'.repeat(1048577) }, /a.md has more than/],
     [
       'an initial stage unknown',
