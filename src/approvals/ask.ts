@@ -54,7 +54,8 @@ async function putQuestion(tx: Tx, run: AskingRun, request: GatedRequest): Promi
     policy_rule: verdict ? JSON.stringify(verdict.rule) : null,
     reason: null,
     note: null,
-    connection_id: request.connectionId,
+    connection_id: request.connection?.id ?? null,
+    connection: request.connection?.name ?? null,
     created_at: isoTime(now),
     expires_at: verdict ? null : isoTime(now + tx.config.approvalTtlS * 1000),
     decided_at: verdict ? isoTime(now) : null,
@@ -79,8 +80,9 @@ async function passByPolicy(tx: Tx, run: AskingRun, row: Approvals, policy_reaso
 async function stopForPerson(tx: Tx, run: AskingRun, row: Approvals, preview: Json): Promise<void> {
   const [head] = await setWaiting(tx.db, { id: run.taskId, epoch: run.epoch })
   if (!head) throw new RunOver()
-  const { id: approval_id, action, risk, expires_at } = row
-  const data = { approval_id, action, risk, preview, expires_at: expires_at ?? '' }
+  const { id: approval_id, action, risk, connection, expires_at } = row
+  const through = connection === null ? {} : { connection }
+  const data = { approval_id, action, risk, ...through, preview, expires_at: expires_at ?? '' }
   await write(tx, run.taskId, head.last_event_id, [{ type: 'approval.requested', data }])
   await notice(tx, row.project_id, 'approval.requested', row.id)
   changed(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })

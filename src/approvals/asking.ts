@@ -1,6 +1,7 @@
 import type { Json } from '../base/json.ts'
 import type { LateAbort } from '../base/late-abort.ts'
 import type { Wedge } from '../base/wedge.ts'
+import type { Connection } from '../connections/rows.ts'
 import type { Constraints } from '../tasks/clamp.ts'
 
 /** The run that asks: what the gate needs to know of it. */
@@ -20,5 +21,6 @@ export interface GatedRequest {
   payload: Json
   path: 'action' | 'tool'
   risk: string
-  connectionId: string | null
+  /** Through which it would go; null on the tool path. */
+  connection: Pick<Connection, 'id' | 'name'> | null
 }

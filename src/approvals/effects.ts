@@ -46,7 +46,8 @@ export async function performAction(
   // What leaves is what was decided, to the byte; anything else is refused.
   if (payloadHash(payload) !== approval.payload_sha256) throw new Refused('does not match its payload')
   await inTxAtLast(ctx, (tx) => claim(tx, run, approval, connection), run.over.signal)
-  const result = await act(ctx, connection, { capability: approval.action, payload, idempotencyKey: approval.id })
+  const ask = { capability: approval.action, payload, idempotencyKey: approval.id, over: run.over.signal }
+  const result = await act(ctx, connection, ask)
   // It has happened: for as long as the process lives, its outcome will be written.
   await inTxAtLast(ctx, (tx) => settle(tx, run, approval, connection, result))
   return result

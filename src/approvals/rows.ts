@@ -25,6 +25,7 @@ export const insertApproval = prepared<Approvals>((db, arg) =>
       reason: null,
       note: null,
       connection_id: arg('connection_id'),
+      connection: arg('connection'),
       created_at: arg('created_at'),
       expires_at: arg('expires_at'),
       decided_at: arg('decided_at'),
@@ -153,10 +154,10 @@ export const closePending = prepared<
     .returning(['id', 'project_id', 'action']),
 )
 
-export const dueApprovals = prepared<{ now: string }, Pick<Approvals, 'id' | 'task_id' | 'project_id'>>((db, arg) =>
+export const dueApprovals = prepared<{ now: string }, Pick<Approvals, 'id' | 'task_id'>>((db, arg) =>
   db
     .selectFrom('approvals')
-    .select(['id', 'task_id', 'project_id'])
+    .select(['id', 'task_id'])
     .where('status', '=', 'pending')
     .where('expires_at', '<=', arg('now'))
     .orderBy('expires_at')

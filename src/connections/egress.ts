@@ -106,7 +106,7 @@ type Timer = (call: () => void) => () => void
 function exchange(url: URL, ask: Outgoing, lookup: LookupFunction, timer: Timer): Promise<Incoming> {
   return new Promise((resolve, reject) => {
     const seen: Seen = { sent: false, status: null }
-    const request = (url.protocol === 'https:' ? https : http).request(url, optionsOf(ask, lookup))
+    const request = open(url, optionsOf(ask, lookup))
     const stop = timer(() => fail(new EgressError('timeout', 'the other side took too long', seen)))
     const fail = (error: Error) => {
       stop()
@@ -130,6 +130,15 @@ function exchange(url: URL, ask: Outgoing, lookup: LookupFunction, timer: Timer)
     })
     request.end(ask.body)
   })
+}
+
+/** What a header cannot carry is refused here, and nothing of it told: it may be a secret. */
+function open(url: URL, options: RequestOptions): http.ClientRequest {
+  try {
+    return (url.protocol === 'https:' ? https : http).request(url, options)
+  } catch {
+    throw new EgressError('blocked', 'the request cannot be sent: a header has characters that it cannot carry')
+  }
 }
 
 function optionsOf(ask: Outgoing, lookup: LookupFunction): RequestOptions {

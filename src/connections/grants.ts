@@ -7,8 +7,9 @@ import { connectedAccount } from './accounts.ts'
 import { type Connection, entitledConnections } from './rows.ts'
 import { withSecret } from './secrets.ts'
 
-/** The connections that one run may use, one for each name. */
+/** The connections that one run may use, one for each name that the wedge declares. */
 export interface Grant {
+  declared: readonly string[]
   connections: Connection[]
 }
 
@@ -25,7 +26,7 @@ export async function grantFor(db: Db, { projectId, clientId, manifest }: GrantA
   for (const connection of entitled) {
     if (connection.owner_kind === 'client' || !byName.has(connection.name)) byName.set(connection.name, connection)
   }
-  return { connections: [...byName.values()] }
+  return { declared: manifest.connections, connections: [...byName.values()] }
 }
 
 /** The granted connection that is meant: by its name, or the only one that can serve the capability. */
@@ -33,12 +34,31 @@ export function pickConnection(grant: Grant, capability: string, name?: string):
   if (name !== undefined) {
     const named = grant.connections.find((connection) => connection.name === name)
     if (!named) throw notFound('connection')
+    refuseMisnomer(grant, named, capability)
     return named
   }
   const [only, ...others] = grant.connections.filter((connection) => canServe(connection, capability))
   if (!only) throw badRequest(`no granted connection serves '${capability}': name one in 'connection'`)
   if (others.length > 0) throw badRequest(`more than one connection serves '${capability}': name one in 'connection'`)
   return only
+}
+
+/**
+ * Rules and people judge an action by its name. So one that names a connection goes through that one alone, and through a
+ * broker's only tools of its toolkit.
+ */
+function refuseMisnomer(grant: Grant, connection: Connection, capability: string): void {
+  const isItsTool = hasTool(connection, capability)
+  if (connection.kind === 'broker' && !isItsTool) {
+    throw badRequest(`'${capability}' is no tool of the toolkit of connection '${connection.name}'`)
+  }
+  const [meant = connection.name] = grant.declared
+    .filter((name) => isNamed(name, capability))
+    .toSorted((a, b) => b.length - a.length)
+  const other = isItsTool ? undefined : grant.connections.find((one) => hasTool(one, capability))
+  if (other || !sameName(meant, connection.name)) {
+    throw badRequest(`'${capability}' names connection '${other?.name ?? meant}', not '${connection.name}'`)
+  }
 }
 
 /** The wedge's connections that are not registered or cannot be used yet, by name. */
@@ -70,11 +90,19 @@ export function briefConnections(grant: Grant): BriefConnection[] {
   }))
 }
 
-function canServe({ kind, name, config }: Connection, capability: string): boolean {
-  if (name === capability || name === capability.split(':')[0]) return true
+const canServe = (connection: Connection, capability: string): boolean =>
+  isNamed(connection.name, capability) || hasTool(connection, capability)
+
+function hasTool({ kind, config }: Connection, capability: string): boolean {
   if (kind !== 'broker' || typeof config.toolkit !== 'string') return false
-  return capability.toLowerCase().startsWith(`${config.toolkit.toLowerCase()}_`)
+  return capability.toLowerCase().startsWith(`${config.toolkit.toLowerCase().replaceAll('-', '_')}_`)
 }
+
+const isNamed = (name: string, capability: string): boolean =>
+  sameName(name, capability) || capability.toLowerCase().startsWith(`${name.toLowerCase()}:`)
+
+/** Case does not matter, as it does not to the rules. */
+const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 const readTools = (tools: unknown): string[] =>
   Array.isArray(tools) ? tools.filter((tool) => typeof tool === 'string') : []

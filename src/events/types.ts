@@ -8,7 +8,15 @@ export interface EventData {
   'tool.result': { call_id: string; tool: string; ok: boolean; output?: Json; error?: Json; truncated?: true }
   progress: { text: string }
   'token.delta': { text: string }
-  'approval.requested': { approval_id: string; action: string; risk: string; preview: Json; expires_at: string }
+  'approval.requested': {
+    approval_id: string
+    action: string
+    risk: string
+    /** Through which it would go; only where one is used. */
+    connection?: string
+    preview: Json
+    expires_at: string
+  }
   'approval.resolved': {
     approval_id: string
     action: string

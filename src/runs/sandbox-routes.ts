@@ -10,6 +10,7 @@ import { caseForAgent, updateCaseByAgent } from '../cases/agent.ts'
 import { CaseChange } from '../cases/move.ts'
 import { keepSentMail } from '../clients/reply.ts'
 import { sentMail } from '../clients/sent-mail.ts'
+import { wholePayload } from '../connections/act.ts'
 import { requireExecutor } from '../connections/executors/table.ts'
 import { pickConnection } from '../connections/grants.ts'
 import { readThrough } from '../connections/read-through.ts'
@@ -38,7 +39,7 @@ export const postGate: SandboxRoute = route('POST', '/v1/internal/gate', {
     const { tool, input: payload = null } = body
     if (!matchesGate(run, tool)) return { decision: 'allowed' }
     await run.flush()
-    const request = { action: tool, payload, path: 'tool', risk: riskOf(run, tool), connectionId: null } as const
+    const request = { action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const
     const approval = await run.time.waiting(() => ask(ctx, run, request))
     return { decision: approval.status }
   },
@@ -54,8 +55,9 @@ export const postAction: SandboxRoute = route('POST', '/v1/internal/actions/:cap
     const connection = pickConnection(run.grant, capability, body.connection)
     requireExecutor(ctx, connection.kind, 'act')
     await run.flush()
-    const request = { action: capability, payload: body.payload ?? {}, path: 'action', risk: 'high' } as const
-    const approval = await run.time.waiting(() => ask(ctx, run, { ...request, connectionId: connection.id }))
+    const payload = await wholePayload(ctx, connection, body.payload ?? {}, run.over.signal)
+    const request = { action: capability, payload, path: 'action', risk: 'high', connection } as const
+    const approval = await run.time.waiting(() => ask(ctx, run, request))
     const { ok, status, result, error } = await performAction(ctx, run, approval, connection)
     if (ok && connection.kind === 'email') await keepMail(ctx, run, approvedPayload(approval))
     return { ok, status, result, approval_id: approval.id, ...(error !== null && { error }) }

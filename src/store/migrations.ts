@@ -280,4 +280,6 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0016_record_columns': { up: fillColumns },
 
   '0017_sealed_heads': statements('alter table audit_heads add column seal text'),
+
+  '0018_approval_connection': statements('alter table approvals add column connection text'),
 }

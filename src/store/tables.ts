@@ -160,6 +160,8 @@ export interface Approvals {
   reason: string | null
   note: string | null
   connection_id: string | null
+  /** Its name when the question was put. */
+  connection: string | null
   created_at: string
   expires_at: string | null
   decided_at: string | null

@@ -4,16 +4,22 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { act } from '../../src/connections/act.ts'
 import { requireExecutor } from '../../src/connections/executors/table.ts'
 import { findConnection } from '../../src/connections/rows.ts'
+import { StoreAway } from '../../src/store/away.ts'
 import { writeSecret } from '../../src/connections/secrets.ts'
 import { vaultWith } from '../../src/connections/vault.ts'
 import { eachStore } from '../stores.ts'
-import { answerJson, givenConnection, place, upstream } from './place.ts'
+import { answerJson, givenConnection, GOING_ON, place, upstream } from './place.ts'
 
 const CANARY = 'canary-5ecret-value'
-const send = { capability: 'send_email', payload: { to: 'a@b.test', body: 'hello' }, idempotencyKey: 'apr_1' }
+const send = {
+  capability: 'send_email',
+  payload: { to: 'a@b.test', body: 'hello' },
+  idempotencyKey: 'apr_1',
+  over: GOING_ON,
+}
 
 eachStore((store) => {
-  test('email posts the payload to api_url with the bearer secret, the sender and the approval id', async () => {
+  test('email posts the payload as it was decided to api_url with the bearer secret and the approval id', async () => {
     const { ctx, scope } = await place({ store })
     const server = await upstream((_, response) => answerJson(response, 202, { id: 'm1' }))
     const config = { api_url: `${server.url}/v3/send?x=1`, from: 'desk@shop.test' }
@@ -33,7 +39,7 @@ eachStore((store) => {
       'idempotency-key': 'apr_1',
       'content-type': 'application/json',
     })
-    expect(JSON.parse(request?.body ?? '')).toEqual({ ...send.payload, from: 'desk@shop.test' })
+    expect(JSON.parse(request?.body ?? '')).toEqual(send.payload)
     expect(await findConnection(ctx.db, mail.id)).toMatchObject({ last_error: null, last_ok_at: expect.any(String) })
   })
 
@@ -119,6 +125,58 @@ describe('named failures, before anything leaves', () => {
   })
 })
 
+describe('a run that is over before anything left', () => {
+  /** What happens while the secret is opened, and how the action ends. */
+  async function whileOpening(happens: (run: { aborted: boolean }) => void) {
+    const { ctx, scope } = await place()
+    const server = await upstream((_, response) => response.end())
+    const crm = await givenConnection(ctx, { config: { api_url: server.url } })
+    await writeSecret(ctx, scope, crm, CANARY)
+    const over = { aborted: false }
+    const open: typeof ctx.vault.open = (envelope, where) => {
+      happens(over)
+      return ctx.vault.open(envelope, where)
+    }
+    const result = await act({ ...ctx, vault: { ...ctx.vault, open } }, crm, { ...send, over })
+    return { result, calls: server.received.length }
+  }
+  const withdrawn = { outcome: 'failed', error: expect.stringMatching(/^withdrawn/) }
+
+  test('sends nothing', async () => {
+    const { result, calls } = await whileOpening((run) => {
+      run.aborted = true
+    })
+    expect(result).toMatchObject(withdrawn)
+    expect(calls).toBe(0)
+  })
+
+  test('waits for the store no longer', async () => {
+    const { result, calls } = await whileOpening((run) => {
+      run.aborted = true
+      throw new StoreAway(new Error('cut'))
+    })
+    expect(result).toMatchObject(withdrawn)
+    expect(calls).toBe(0)
+  })
+
+  test('one that goes on waits for it', async () => {
+    let times = 0
+    const { result, calls } = await whileOpening(() => {
+      if (times++ === 0) throw new StoreAway(new Error('cut'))
+    })
+    expect(result).toMatchObject({ outcome: 'ok' })
+    expect(calls).toBe(1)
+  })
+
+  test('a fault of the service has an outcome too', async () => {
+    const { result, calls } = await whileOpening(() => {
+      throw new Error('broken')
+    })
+    expect(result).toMatchObject({ outcome: 'failed', error: 'internal error' })
+    expect(calls).toBe(0)
+  })
+})
+
 describe('outcomes', () => {
   test.each([
     [200, 'ok'],
@@ -129,8 +187,12 @@ describe('outcomes', () => {
     [429, 'failed'],
     [500, 'failed'],
     [503, 'failed'],
+    [303, 'unknown'],
     [502, 'unknown'],
     [504, 'unknown'],
+    [520, 'unknown'],
+    [524, 'unknown'],
+    [599, 'unknown'],
   ])('upstream status %i is %s', async (status, outcome) => {
     const { ctx } = await place()
     const server = await upstream((_, response) =>

@@ -6,7 +6,7 @@ import { requireBroker } from '../../src/connections/broker-rest.ts'
 import { readThrough } from '../../src/connections/read-through.ts'
 import { findConnection } from '../../src/connections/rows.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
-import { givenConnection, PROJECT, place } from './place.ts'
+import { givenConnection, GOING_ON, place, PROJECT } from './place.ts'
 import { provider } from './provider.ts'
 
 const KEY = 'broker-k3y'
@@ -15,7 +15,7 @@ const gmail = {
   name: 'gmail',
   config: { toolkit: 'gmail', read_tools: ['GMAIL_LIST'], connected_account_id: 'ca_9' },
 }
-const send = { capability: 'GMAIL_SEND_EMAIL', payload: { to: 'a@b.test' }, idempotencyKey: 'apr_1' }
+const send = { capability: 'GMAIL_SEND_EMAIL', payload: { to: 'a@b.test' }, idempotencyKey: 'apr_1', over: GOING_ON }
 
 async function withProvider(store: StoreKind = 'sqlite') {
   const server = await provider()
@@ -55,6 +55,13 @@ eachStore((store) => {
 })
 
 describe('actions', () => {
+  test('a key that no header can carry is a failure like others, and is not told', async () => {
+    const { ctx } = await place({ env: { BROKER_API_KEY: `${KEY}\n` } })
+    const result = await act(ctx, await givenConnection(ctx, gmail), send)
+    expect(result).toMatchObject({ outcome: 'failed', error: expect.stringContaining('a header has characters') })
+    expect(JSON.stringify(result)).not.toContain(KEY)
+  })
+
   test('run the tool by its slug, as the connection, with the approval id', async () => {
     const { ctx, server } = await withProvider()
     const connection = await givenConnection(ctx, { ...gmail, owner_kind: 'client', owner_id: 'cli_7' })

@@ -43,20 +43,29 @@ eachStore((store) => {
   })
 })
 
+/** The shop is not registered. */
+const DECLARED = ['mail', 'work', 'home', 'crm', 'crm:eu', 'shop']
+
 describe('the connection that serves a capability', () => {
   const connection = (name: string, kind = 'custom', config = {}) =>
     ({ id: `conn_${name}`, name, kind, config }) as Connection
   const mail = connection('mail')
   const gmail = connection('work', 'broker', { toolkit: 'gmail', read_tools: ['GMAIL_LIST'] })
-  const grant = { connections: [mail, gmail, connection('crm')] }
+  const home = connection('home', 'broker', { toolkit: 'g-mail' })
+  const grantOf = (...connections: Connection[]) => ({ declared: DECLARED, connections })
+  const grant = grantOf(mail, gmail, home, connection('crm'), connection('crm:eu'))
 
   test.each([
     ['mail', undefined, 'mail'],
     ['mail:send', undefined, 'mail'],
     ['GMAIL_SEND_EMAIL', undefined, 'work'],
     ['gmail_send_email', undefined, 'work'],
+    ['GMAIL_SEND_EMAIL', 'work', 'work'],
+    ['G_MAIL_SEND', 'home', 'home'],
     ['anything', 'crm', 'crm'],
-    ['mail', 'crm', 'crm'],
+    ['any:thing', 'crm', 'crm'],
+    ['Mail:Send', 'mail', 'mail'],
+    ['crm:eu:refund', 'crm:eu', 'crm:eu'],
   ])('%s with connection %s is %s', (capability, name, picked) => {
     expect(pickConnection(grant, capability, name).name).toBe(picked)
   })
@@ -65,17 +74,31 @@ describe('the connection that serves a capability', () => {
     expect(() => pickConnection(grant, capability)).toThrow(expect.objectContaining({ status: 400 }))
   })
 
+  test.each([
+    ['mail', 'crm'],
+    ['mail:send', 'crm'],
+    ['MAIL:send', 'crm'],
+    ['shop:refund', 'crm'],
+    ['crm:eu:refund', 'crm'],
+    ['gmail_send_email', 'crm'],
+    ['GMAIL_SEND_EMAIL', 'home'],
+    ['STRIPE_CREATE_REFUND', 'work'],
+    ['send', 'work'],
+  ])('%s, which a rule would take for another, does not go through %s', (capability, name) => {
+    expect(() => pickConnection(grant, capability, name)).toThrow(expect.objectContaining({ status: 400 }))
+  })
+
   test('a name outside of the grant does not exist', () => {
     expect(() => pickConnection(grant, 'mail', 'stripe')).toThrow(expect.objectContaining({ status: 404 }))
   })
 
   test('two that could serve are 400', () => {
-    const two = { connections: [gmail, connection('home', 'broker', { toolkit: 'gmail' })] }
+    const two = grantOf(gmail, connection('other', 'broker', { toolkit: 'gmail' }))
     expect(() => pickConnection(two, 'GMAIL_SEND_EMAIL')).toThrow(/more than one connection/)
   })
 
   test('the agent is told names and kinds and no addresses', () => {
-    const secretive = { connections: [connection('crm', 'custom', { api_url: 'https://x.test' }), gmail] }
+    const secretive = grantOf(connection('crm', 'custom', { api_url: 'https://x.test' }), gmail)
     expect(briefConnections(secretive)).toEqual([
       { name: 'crm', kind: 'custom' },
       { name: 'work', kind: 'broker', toolkit: 'gmail', read_tools: ['GMAIL_LIST'] },

@@ -34,6 +34,9 @@ export interface Place {
   scope: ProjectScope
 }
 
+/** Of a run that goes on. */
+export const GOING_ON = { aborted: false }
+
 export const PROJECT = 'prj_1'
 
 /** A context over a fresh store with a clock that moves by hand. */

@@ -156,6 +156,7 @@ async function writeRows(app: TestApp, ids: Record<'projects' | 'tasks' | 'artif
       reason: null,
       note: null,
       connection_id: null,
+      connection: null,
       expires_at: new Date(app.clock.now() + 300_000).toISOString(),
       decided_at: null,
       decided_by_kind: null,

@@ -289,6 +289,7 @@ async function addApprovals(app: TestApp, rows: NewApproval[]): Promise<void> {
       reason: null,
       note: null,
       connection_id: null,
+      connection: null,
       created_at,
       expires_at: '2099-01-01T00:00:00.000Z',
       decided_at: waited === null ? null : new Date(Date.parse(created_at) + waited).toISOString(),

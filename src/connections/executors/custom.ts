@@ -4,10 +4,10 @@ import { egress } from '../egress.ts'
 import { CALL_TIMEOUT_MS, MOST_BYTES } from '../limits.ts'
 import { readUrl } from '../read-url.ts'
 import type { Executor, Read, Reply } from './executor.ts'
-import { bearer, configUrl, postPayload, replyOf } from './http.ts'
+import { bearer, configUrl, postPayload, replyOf, withSender } from './http.ts'
 
 /** Acts like email; reads below `config.base_url`, or below `api_url` where no other base is named. */
-export const custom: Executor = { act: postPayload, read: get }
+export const custom: Executor = { act: postPayload, whole: withSender, read: get }
 
 async function get(ctx: Ctx, read: Read): Promise<Reply> {
   if (read.path === null) throw badRequest("field 'path' is required")

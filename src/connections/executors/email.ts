@@ -1,4 +1,4 @@
 import type { Executor } from './executor.ts'
-import { postPayload } from './http.ts'
+import { postPayload, withSender } from './http.ts'
 
-export const email: Executor = { act: postPayload }
+export const email: Executor = { act: postPayload, whole: withSender }

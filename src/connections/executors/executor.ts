@@ -36,6 +36,8 @@ export interface Reply {
  * failed on the way as an `EgressError`.
  */
 export interface Executor {
+  /** The payload with what the connection adds to it. */
+  whole?(connection: Connection, payload: Json): Json
   act?(ctx: Ctx, action: Action): Promise<Reply>
   read?(ctx: Ctx, read: Read): Promise<Reply>
 }

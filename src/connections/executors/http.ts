@@ -10,7 +10,7 @@ import type { Action, Reply, Use } from './executor.ts'
 /** `POST {config.api_url}` with the payload and the bearer secret: how email and custom connections act. */
 export async function postPayload(ctx: Ctx, action: Action): Promise<Reply> {
   const url = configUrl(action.connection, 'api_url')
-  return post(ctx, url, JSON.stringify(withSender(action)), {
+  return post(ctx, url, JSON.stringify(action.payload), {
     ...bearer(action),
     'idempotency-key': action.idempotencyKey,
   })
@@ -56,9 +56,9 @@ export function bearer({ connection, secret }: Use): Record<string, string> {
   return { authorization: `Bearer ${secret}` }
 }
 
-function withSender({ connection, payload }: Action): Json {
-  const { from } = connection.config
-  return typeof from === 'string' && isJsonObject(payload) && !('from' in payload) ? { ...payload, from } : payload
+/** The sender is the founder's to say, whatever the agent writes. */
+export function withSender({ config: { from } }: Connection, payload: Json): Json {
+  return typeof from === 'string' && isJsonObject(payload) ? { ...payload, from } : payload
 }
 
 /** JSON when it says so and can be kept, else the text; nothing at all is null. */
