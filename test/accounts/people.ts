@@ -21,6 +21,16 @@ export async function join(app: TestApp, session: string, role: Role): Promise<{
   return { id: body.member.id, session: answer.body.session_token }
 }
 
+/** Another project of the owner's organisation, with a key of its own. */
+export async function neighbour(app: TestApp, session: string): Promise<{ project: string; key: string }> {
+  const made = await app.call('POST', '/v1/projects', { name: 'Next door' }, { key: session })
+  expect(made.status).toBe(201)
+  const headers = { 'x-svc-project': made.body.id }
+  const { status, body } = await app.call('POST', '/v1/keys', { name: 'server' }, { key: session, headers })
+  expect(status).toBe(201)
+  return { project: made.body.id, key: body.key }
+}
+
 /** The actions of a chain, in order. */
 export async function auditOf(app: TestApp, chain: string): Promise<string[]> {
   const query = app.ctx.db.selectFrom('audit_entries').select('action').where('chain', '=', chain).orderBy('seq')
