@@ -153,10 +153,10 @@ export const closePending = prepared<
     .returning(['id', 'project_id', 'action']),
 )
 
-export const dueApprovals = prepared<{ now: string }, Pick<Approvals, 'id' | 'task_id' | 'project_id'>>((db, arg) =>
+export const dueApprovals = prepared<{ now: string }, Pick<Approvals, 'task_id'>>((db, arg) =>
   db
     .selectFrom('approvals')
-    .select(['id', 'task_id', 'project_id'])
+    .select('task_id')
     .where('status', '=', 'pending')
     .where('expires_at', '<=', arg('now'))
     .orderBy('expires_at')

@@ -21,7 +21,7 @@ export async function endTask(tx: Tx, taskId: string, ending: Ending, epoch?: nu
   if (!(await end(tx, taskId, ending, epoch))) return false
   // Only a task that waits can have open questions, and from there nobody comes to the other two ends.
   if (ending.status !== 'succeeded' && ending.status !== 'cancelled') {
-    await close(tx, taskId, ending.status === 'rejected' ? 'rejected' : 'expired', SYSTEM)
+    await closeAll(tx, taskId, ending.status === 'rejected' ? 'rejected' : 'expired')
   }
   tx.afterCommit(() => tx.live.get(taskId)?.end(endReason(ending)))
   return true
@@ -51,7 +51,7 @@ function cancelRunning(tx: Tx, task: HeldTask): Promise<boolean> {
 
 async function cancelWaiting(tx: Tx, scope: ProjectScope, task: HeldTask): Promise<boolean> {
   const closed = await close(tx, task.id, 'rejected', scope.actor)
-  return endTask(tx, task.id, {
+  const ended = await endTask(tx, task.id, {
     status: 'rejected',
     error: { reason: 'rejected', message: 'the task was cancelled while it waited for an approval' },
     events: closed.map(
@@ -61,23 +61,38 @@ async function cancelWaiting(tx: Tx, scope: ProjectScope, task: HeldTask): Promi
       }),
     ),
   })
+  if (ended) await tellClosed(tx, task.id, closed, 'rejected', scope.actor)
+  return ended
 }
 
 /** Expires what nobody answered in time. Run by every replica; each row is ended once. Answers how many. */
 export async function expireDue(ctx: Ctx): Promise<number> {
   const due = await dueApprovals(ctx.db, { now: isoTime(ctx.world.clock.now()) })
-  for (const { id, task_id, project_id } of due) {
+  for (const { task_id } of due) {
     await inTx(ctx, async (tx) => {
       const ended = await endTask(tx, task_id, {
         status: 'expired',
         error: { reason: 'expired', message: 'nobody decided in time; POST /v1/tasks/:id/retry runs it again' },
       })
       // A task that is over, by whatever race, keeps no open question.
-      if (!ended && (await close(tx, task_id, 'expired', SYSTEM)).length === 0) return
-      await audit(tx, project_id, SYSTEM, 'approval.expired', id, { task_id })
+      if (!ended) await closeAll(tx, task_id, 'expired')
     })
   }
   return due.length
+}
+
+/** Nobody's decision: the questions end with their task. */
+async function closeAll(tx: Tx, taskId: string, status: 'rejected' | 'expired'): Promise<void> {
+  await tellClosed(tx, taskId, await close(tx, taskId, status, SYSTEM), status, SYSTEM)
+}
+
+type Closed = Awaited<ReturnType<typeof close>>
+
+/** In the audit, as every other decision. */
+async function tellClosed(tx: Tx, taskId: string, closed: Closed, status: 'rejected' | 'expired', actor: Actor) {
+  for (const { id, project_id, action } of closed) {
+    await audit(tx, project_id, actor, `approval.${status}`, id, { action, task_id: taskId })
+  }
 }
 
 async function close(tx: Tx, taskId: string, status: 'rejected' | 'expired', { kind, id }: Actor) {
