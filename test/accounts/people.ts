@@ -12,8 +12,12 @@ export async function signUp(app: TestApp, email = 'owner@example.com'): Promise
 }
 
 /** Invites someone and accepts: the new member's id and session. */
-export async function join(app: TestApp, session: string, role: Role): Promise<{ id: string; session: string }> {
-  const email = `${role}-two@example.com`
+export async function join(
+  app: TestApp,
+  session: string,
+  role: Role,
+  email = `${role}-two@example.com`,
+): Promise<{ id: string; session: string }> {
   const { status, body } = await app.call('POST', '/v1/members', { email, role }, { key: session })
   expect(status).toBe(201)
   const answer = await app.call('POST', '/v1/auth/accept', { invite: body.invite, password: PASSWORD }, { key: null })
