@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { neighbour, signUp } from '../accounts/people.ts'
-import { ECHO, eachStore, sharedApp } from '../app.ts'
+import { ECHO, eachStore, sharedApp, testApp } from '../app.ts'
 import type { CallOptions } from '../http.ts'
 import { agentFolder, played } from '../runs/agents.ts'
 
 const cases = { stages: ['new', 'assessing', 'paid'], initial: 'new' }
 const WEDGES = {
   ...ECHO,
-  'claims/wedge.json': { wedge: 'claims', task_types: { assess: {} }, cases },
+  'claims/wedge.json': { wedge: 'claims', task_types: { assess: {}, bundled: {} }, cases },
+  'claims/rehearsals/bundled.json': [
+    { call: { tool: 'case_update', input: { id: '{{input.other}}', case_id: '{{input.other}}', stage: 'paid' } } },
+    { call: { tool: 'case_get', input: { id: '{{input.other}}', case_id: '{{input.other}}' } } },
+    { output: '{{last}}' },
+  ],
   'returns/wedge.json': { wedge: 'returns', task_types: { assess: {} }, cases },
 }
 const agents = agentFolder()
@@ -74,6 +79,16 @@ eachStore((store) => {
       expectOnly(await playedOn(mine.id, reachFor(theirs.id, project)), mine.id)
       expect(await caseOf(theirs.id, { key })).toEqual(theirs)
     })
+  })
+
+  test('the bundled agent, which asks by its pipe, reaches that case too and no other', async () => {
+    const app = await testApp({ store, wedges: WEDGES })
+    const open = async () => (await app.call('POST', '/v1/cases', { wedge: 'claims' })).body
+    const [mine, theirs] = [await open(), await open()]
+    const spawn = { task_type: 'bundled', input: { other: theirs.id } }
+    const { body: task } = await app.call('POST', `/v1/cases/${mine.id}/tasks`, spawn)
+    expect(await app.finished(task.id)).toMatchObject({ status: 'succeeded', output: { id: mine.id, stage: 'paid' } })
+    expect((await app.call('GET', `/v1/cases/${theirs.id}`)).body).toEqual(theirs)
   })
 
   describe('the agent of a task without a case', () => {
