@@ -65,7 +65,8 @@ async function concludeOutput(ctx: Ctx, run: Run, output: Json, { artifacts, unw
     output,
     events: [...unwritten, validated, ...left.map(artifactCreated)],
   }
-  await inTxAtLast(ctx, (tx) => succeed(tx, run, ending, left), undefined, laneOf(run))
+  const ended = await inTxAtLast(ctx, (tx) => succeed(tx, run, ending, left), undefined, laneOf(run))
+  if (!ended) await inTxAtLast(ctx, (tx) => endUnanswered(tx, run))
 }
 
 /** An end holds its own task and what belongs to that; with a reply it holds a thread too, which others wait for. */
@@ -73,20 +74,25 @@ function laneOf({ task, projectId }: Run): string | undefined {
   return task.thread_id ? undefined : `end:${projectId}`
 }
 
-/** A task that waits for a person cannot succeed; without its agent it would wait for nothing. */
+/**
+ * A task that waits for a person cannot succeed; without its agent it would wait for nothing. In no lane: the end of its
+ * questions is in the audit, and who holds the head of a chain must wait for no other task.
+ */
 async function endUnanswered(tx: Tx, { taskId, epoch }: Run): Promise<void> {
   const message = 'the agent gave its output while it waited for an approval'
   await endTask(tx, taskId, { status: 'failed', error: { reason: 'agent_failed', message } }, epoch)
 }
 
-async function succeed(tx: Tx, run: Run, ending: Ending & { output: Json }, left: Left[]): Promise<void> {
-  if (!(await endTask(tx, run.taskId, ending, run.epoch))) return endUnanswered(tx, run)
+/** False when the task is over, or waits for a person. */
+async function succeed(tx: Tx, run: Run, ending: Ending & { output: Json }, left: Left[]): Promise<boolean> {
+  if (!(await endTask(tx, run.taskId, ending, run.epoch))) return false
   for (const { artifact, content } of left) {
     await insertArtifact(tx.db, artifact)
     if (content !== null) await insertFile(tx.db, { artifact_id: artifact.id, content })
   }
   const reply = isJsonObject(ending.output) ? ending.output.reply : undefined
   if (run.task.thread_id && typeof reply === 'string') await appendReply(tx, run.task, reply.replaceAll('\0', ''))
+  return true
 }
 
 /** What a run leaves behind. */

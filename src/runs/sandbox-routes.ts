@@ -196,6 +196,8 @@ export const postGap: SandboxRoute = route('POST', '/v1/internal/knowledge/gap',
       const { projectId, taskId, wedge } = run
       const gap = await reportGap(tx, { projectId, taskId, wedge: wedge.slug, ...body })
       await append(tx, run, [{ type: 'progress', data: { text: `Missing knowledge: ${body.question}` } }])
+      const told = { wedge: wedge.slug, asked: gap.asked }
+      await audit(tx, projectId, place(run).actor, 'intake.asked', gap.question_id, told)
       return { ok: true, question_id: gap.question_id }
     })
   },

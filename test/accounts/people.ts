@@ -12,13 +12,27 @@ export async function signUp(app: TestApp, email = 'owner@example.com'): Promise
 }
 
 /** Invites someone and accepts: the new member's id and session. */
-export async function join(app: TestApp, session: string, role: Role): Promise<{ id: string; session: string }> {
-  const email = `${role}-two@example.com`
+export async function join(
+  app: TestApp,
+  session: string,
+  role: Role,
+  email = `${role}-two@example.com`,
+): Promise<{ id: string; session: string }> {
   const { status, body } = await app.call('POST', '/v1/members', { email, role }, { key: session })
   expect(status).toBe(201)
   const answer = await app.call('POST', '/v1/auth/accept', { invite: body.invite, password: PASSWORD }, { key: null })
   expect(answer.status).toBe(200)
   return { id: body.member.id, session: answer.body.session_token }
+}
+
+/** Another project of the owner's organisation, with a key of its own. */
+export async function neighbour(app: TestApp, session: string): Promise<{ project: string; key: string }> {
+  const made = await app.call('POST', '/v1/projects', { name: 'Next door' }, { key: session })
+  expect(made.status).toBe(201)
+  const headers = { 'x-svc-project': made.body.id }
+  const { status, body } = await app.call('POST', '/v1/keys', { name: 'server' }, { key: session, headers })
+  expect(status).toBe(201)
+  return { project: made.body.id, key: body.key }
 }
 
 /** The actions of a chain, in order. */

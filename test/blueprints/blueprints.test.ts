@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { logBlueprintProblems } from '../../src/blueprints/folder.ts'
 import { eachStore, type TestApp, testApp, writeFiles } from '../app.ts'
+import { follow, openItems } from './follow.ts'
 
 const DESK = {
   blueprint: 'desk',
@@ -17,13 +18,6 @@ const DESK = {
     { name: 'round', task_type: 'say', cadence: { kind: 'daily', hour: 8, minute: 30 }, input: { text: 'hi' } },
   ],
   seed_knowledge: [{ name: 'facts', content: 'All is well.' }],
-}
-
-interface Item {
-  item: string
-  kind: string
-  ok: boolean
-  fix: { method: string; path: string; body: Record<string, unknown> | null } | null
 }
 
 eachStore((store) => {
@@ -127,7 +121,7 @@ eachStore((store) => {
       const app = await appWithDesk()
       const { body: project } = await app.call('GET', '/v1/projects')
       await app.call('PUT', `/v1/projects/${project.data[0].id}`, { wedges: [] })
-      const made = await follow(app)
+      const made = await follow(app, 'desk')
       expect(made.map(({ kind }) => kind)).toEqual(['wedge', 'provision', 'config', 'secret'])
       expect((await app.call('POST', '/v1/blueprints/desk/activate')).body).toEqual({ ok: true, active: true })
     })
@@ -135,7 +129,7 @@ eachStore((store) => {
     test('asks to move a connection of another kind out of the way, and never deletes it', async () => {
       const app = await appWithDesk()
       const other = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'mail' })
-      const made = await follow(app)
+      const made = await follow(app, 'desk')
       expect(made.map(({ kind }) => kind)).toContain('connection')
       expect((await app.call('GET', `/v1/connections/${other.body.id}`)).body.name).toBe('another name')
     })
@@ -144,7 +138,7 @@ eachStore((store) => {
       const app = await appWithDesk()
       const mail = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com' } }
       await app.call('POST', '/v1/connections', { ...mail, secret_ref: 'env:MAIL_TOKEN' })
-      const made = await follow(app)
+      const made = await follow(app, 'desk')
       expect(made.map(({ fix }) => fix?.body)).toEqual([{}, { secret_ref: null }, { value: '<secret>' }])
     })
 
@@ -153,21 +147,21 @@ eachStore((store) => {
       const app = await appWith({ 'desk.json': { ...DESK, requires_connections } })
       await app.call('POST', '/v1/blueprints/desk/provision')
       const [crm] = (await app.call('GET', '/v1/connections')).body.data
-      expect((await openItems(app))[0]?.fix).toEqual({
+      expect((await openItems(app, 'desk'))[0]?.fix).toEqual({
         method: 'POST',
         path: `/v1/connections/${crm.id}/broker/connect`,
         body: {},
       })
       const rows = app.ctx.db.updateTable('connections').where('id', '=', crm.id)
       await rows.set({ pending_account: 'ca_1' }).execute()
-      expect((await openItems(app))[0]?.fix).toMatchObject({ method: 'GET' })
+      expect((await openItems(app, 'desk'))[0]?.fix).toMatchObject({ method: 'GET' })
       await rows.set({ config: JSON.stringify({ ...crm.config, connected_account_id: 'ca_1' }) }).execute()
       expect((await app.call('GET', '/v1/blueprints/desk/readiness')).body.ready).toBe(true)
     })
 
     test('says what no call can fix', async () => {
       const app = await appWith({ 'desk.json': { ...DESK, wedge: 'nowhere', schedules: [] } })
-      const [wedge] = await openItems(app)
+      const [wedge] = await openItems(app, 'desk')
       expect(wedge).toMatchObject({ item: 'nowhere', kind: 'wedge', ok: false, fix: null })
     })
   })
@@ -178,13 +172,13 @@ eachStore((store) => {
       await app.call('POST', '/v1/blueprints/desk/provision')
       const { status, body } = await app.call('POST', '/v1/blueprints/desk/activate')
       expect(status).toBe(409)
-      expect(body).toEqual({ error: 'blueprint is not ready', missing: await openItems(app) })
+      expect(body).toEqual({ error: 'blueprint is not ready', missing: await openItems(app, 'desk') })
       expect((await app.call('GET', '/v1/schedules')).body.data[0].enabled).toBe(false)
     })
 
     test('switches the schedules on, can be asked for again and is audited', async () => {
       const app = await appWithDesk()
-      await follow(app)
+      await follow(app, 'desk')
       for (const _ of [1, 2]) {
         const answer = await app.call('POST', '/v1/blueprints/desk/activate')
         expect(answer).toMatchObject({ status: 200, body: { ok: true, active: true } })
@@ -197,23 +191,3 @@ eachStore((store) => {
     })
   })
 })
-
-async function openItems(app: TestApp): Promise<Item[]> {
-  const { body } = await app.call('GET', '/v1/blueprints/desk/readiness')
-  return body.items.filter(({ ok }: Item) => !ok)
-}
-
-/** Makes the first open call again and again, with a word of its own for what stands in angle brackets. */
-async function follow(app: TestApp): Promise<Item[]> {
-  const made: Item[] = []
-  for (let item = (await openItems(app))[0]; item && made.length < 20; item = (await openItems(app))[0]) {
-    made.push(item)
-    const body = JSON.stringify(item.fix?.body).replaceAll(/"<([a-z _]+)>"/g, '"$1"')
-    const answer = await app.call(item.fix?.method ?? '', item.fix?.path ?? '', undefined, {
-      raw: body,
-      headers: { 'content-type': 'application/json' },
-    })
-    expect(answer.status).toBe(200)
-  }
-  return made
-}

@@ -51,6 +51,23 @@ describe('on sqlite', () => {
     expect(await everyRow(estate())).toEqual(before)
   })
 
+  // But for what the provider says of an authorisation: that is kept, and is in the audit.
+  test('no GET changes anything', async () => {
+    const { near, sessions } = estate()
+    const client = { authorization: bearer(await portalSession(estate(), near)) }
+    const owner = { authorization: bearer(sessions.owner), headers: { 'x-svc-project': near.ids.projects ?? '' } }
+    const before = await everyRow(estate())
+    for (const [routes, sent] of [[[...FOUNDER, ...OPEN], owner] as const, [CLIENT, client] as const]) {
+      const reads = routes.filter(({ method }) => method === 'GET')
+      await together(reads, async ({ path }) => {
+        const { status, text } = await ask(estate(), 'GET', pathWith(path, near.ids), sent)
+        // There is no provider, the connection is none of its own, and one route only says that it is none.
+        expect([200, 400, 405, 502], `${path}: ${text.slice(0, 200)}`).toContain(status)
+      })
+    }
+    expect(await everyRow(estate())).toEqual(before)
+  })
+
   test('no credential opens the sandbox plane over TCP', async () => {
     const { near, sessions } = estate()
     const client = bearer(await portalSession(estate(), near))

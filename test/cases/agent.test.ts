@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { neighbour, signUp } from '../accounts/people.ts'
+import { ECHO, eachStore, sharedApp, testApp } from '../app.ts'
+import type { CallOptions } from '../http.ts'
+import { agentFolder, played } from '../runs/agents.ts'
+
+const cases = { stages: ['new', 'assessing', 'paid'], initial: 'new' }
+const WEDGES = {
+  ...ECHO,
+  'claims/wedge.json': { wedge: 'claims', task_types: { assess: {}, bundled: {} }, cases },
+  'claims/rehearsals/bundled.json': [
+    { call: { tool: 'case_update', input: { id: '{{input.other}}', case_id: '{{input.other}}', stage: 'paid' } } },
+    { call: { tool: 'case_get', input: { id: '{{input.other}}', case_id: '{{input.other}}' } } },
+    { output: '{{last}}' },
+  ],
+  'returns/wedge.json': { wedge: 'returns', task_types: { assess: {} }, cases },
+}
+const agents = agentFolder()
+
+/** Reads its case, tries in every way to read and move the one that is named, and then moves its own. */
+const reachFor = (id: string, project = '') => `
+  const other = ${JSON.stringify({ id, case_id: id, case: id, project_id: project, wedge: 'returns' })}
+  const query = new URLSearchParams(other)
+  const seen = []
+  for (const path of ['case', 'case?' + query]) seen.push(await ask('GET', '/v1/internal/' + path))
+  const moved = await ask('PUT', '/v1/internal/case?' + query, { ...other, title: brief.task.id, stage: 'paid' })
+  const refused = []
+  for (const path of ['internal/case/', 'internal/cases/', 'internal/case/..%2fcases%2f', 'cases/']) {
+    refused.push((await ask('GET', '/v1/' + path + other.id)).status)
+    refused.push((await ask('PUT', '/v1/' + path + other.id, { stage: 'paid' })).status)
+  }
+  say({ output: { told: brief.case?.id ?? null, seen, moved, refused } })`
+
+eachStore((store) => {
+  const app = sharedApp({ store, wedges: WEDGES, env: agents })
+  const open = async (wedge = 'claims', options: CallOptions = {}) =>
+    (await app().call('POST', '/v1/cases', { wedge, data: { of: wedge } }, options)).body
+  const caseOf = async (id: string, options: CallOptions = {}) =>
+    (await app().call('GET', `/v1/cases/${id}`, undefined, options)).body
+
+  /** A task on the case, to its end. */
+  async function playedOn(caseId: string, js: string): Promise<Reached> {
+    const body = { task_type: 'assess', input: { js } }
+    const { status, body: task } = await app().call('POST', `/v1/cases/${caseId}/tasks`, body)
+    expect(status).toBe(201)
+    const { status: ended, output, error } = await app().finished(task.id)
+    expect({ ended, error }).toEqual({ ended: 'succeeded', error: null })
+    return { task: task.id, ...(output as Omit<Reached, 'task'>) }
+  }
+
+  describe('the agent of a task on a case', () => {
+    test('reaches that case, and not the case of another task that runs beside it', async () => {
+      const [mine, theirs] = [await open(), await open()]
+      const pairs = [
+        [mine, theirs],
+        [theirs, mine],
+      ]
+      const both = await Promise.all(pairs.map(([own, other]) => playedOn(own.id, reachFor(other.id))))
+      for (const [own, reached] of [
+        [mine, both[0]],
+        [theirs, both[1]],
+      ]) {
+        expectOnly(reached, own.id)
+        const { title, history } = await caseOf(own.id)
+        expect(title).toBe(reached.task)
+        expect(history.map(({ by }: Moved) => by.id)).toEqual([own.history[0].by.id, reached.task])
+      }
+    })
+
+    test('reaches no case of another wedge', async () => {
+      const [mine, theirs] = [await open(), await open('returns')]
+      expectOnly(await playedOn(mine.id, reachFor(theirs.id)), mine.id)
+      expect(await caseOf(theirs.id)).toEqual(theirs)
+    })
+
+    test('reaches no case of another project', async () => {
+      const { key, project } = await neighbour(app(), await signUp(app()))
+      const [mine, theirs] = [await open(), await open('claims', { key })]
+      expectOnly(await playedOn(mine.id, reachFor(theirs.id, project)), mine.id)
+      expect(await caseOf(theirs.id, { key })).toEqual(theirs)
+    })
+  })
+
+  test('the bundled agent, which asks by its pipe, reaches that case too and no other', async () => {
+    const app = await testApp({ store, wedges: WEDGES })
+    const open = async () => (await app.call('POST', '/v1/cases', { wedge: 'claims' })).body
+    const [mine, theirs] = [await open(), await open()]
+    const spawn = { task_type: 'bundled', input: { other: theirs.id } }
+    const { body: task } = await app.call('POST', `/v1/cases/${mine.id}/tasks`, spawn)
+    expect(await app.finished(task.id)).toMatchObject({ status: 'succeeded', output: { id: mine.id, stage: 'paid' } })
+    expect((await app.call('GET', `/v1/cases/${theirs.id}`)).body).toEqual(theirs)
+  })
+
+  describe('the agent of a task without a case', () => {
+    test('has none, whatever it or its task names', async () => {
+      const { id } = await open()
+      const js = reachFor(id)
+      const { task } = await played(app(), js, { wedge: 'claims', task_type: 'assess', case_id: id })
+      expect(task).toMatchObject({ status: 'succeeded', case_id: null })
+      const { told, seen, moved, refused } = task.output
+      expect(told).toBe(null)
+      for (const answer of [...seen, moved]) expect(answer).toEqual({ status: 404, body: { error: 'no such case' } })
+      expect(new Set(refused)).toEqual(new Set([404]))
+      expect(await caseOf(id)).toMatchObject({ stage: 'new', task_ids: [] })
+    })
+  })
+})
+
+interface Moved {
+  by: { id: string }
+}
+
+interface Reached {
+  task: string
+  told: string | null
+  seen: Seen[]
+  moved: Seen
+  refused: number[]
+}
+
+interface Seen {
+  status: number
+  body: { id: string }
+}
+
+/** All that was said to it and done by it was about this one case. */
+function expectOnly({ told, seen, moved, refused }: Reached, id: string): void {
+  expect(told).toBe(id)
+  for (const answer of [...seen, moved]) expect(answer).toMatchObject({ status: 200, body: { id, wedge: 'claims' } })
+  expect(moved).toMatchObject({ body: { stage: 'paid' } })
+  expect(new Set(refused)).toEqual(new Set([404]))
+}
