@@ -281,5 +281,5 @@ export const MIGRATIONS: Record<string, Migration> = {
 
   '0017_sealed_heads': statements('alter table audit_heads add column seal text'),
 
-  '0018_approval_connection': statements('alter table approvals add column connection text'),
+  '0019_approval_connection': statements('alter table approvals add column connection text'),
 }

@@ -78,15 +78,15 @@ eachStore((store) => {
       db.updateTable('approvals').set({ expires_at: soon }).where('id', '=', first).execute(),
     )
     // The sweep of another replica, whose look comes back before the decision and whose work comes after it.
-    const { transact } = desk.ctx.store
+    const { store: own } = desk.ctx
     let approving: Promise<{ status: number }> | undefined
     const late = {
-      ...desk.ctx.store,
+      ...own,
       transact: (async (work) => {
         approving ??= desk.call('POST', `/v1/approvals/${first}/approve`, {})
         await approving
-        return transact.call(desk.ctx.store, work)
-      }) as typeof transact,
+        return own.transact(work)
+      }) as typeof own.transact,
     }
     const clock = { ...desk.ctx.world.clock, now: () => Date.parse(soon) }
     await expireDue({ ...desk.ctx, store: late, world: { ...desk.ctx.world, clock } })
