@@ -33,6 +33,7 @@ export async function surface(): Promise<Row[]> {
 }
 
 const TASKS = 1_000_000
+const CLIENTS = 10_000
 const ENTRIES = 300_000
 const PROJECT = 'prj_bench'
 const DAY = 24 * 60 * 60_000
@@ -66,7 +67,10 @@ async function seed(ctx: Ctx): Promise<void> {
   })
 }
 
-/** A million finished tasks over a year, folded as the service folds them in passing. */
+/**
+ * A million finished tasks over a year, folded as the service folds them in passing. Every client has some in every
+ * month and no two on a day: so many sums of clients and days there can be at most.
+ */
 async function year(ctx: Ctx): Promise<Row> {
   const insert = manyRows('tasks', [
     'id',
@@ -78,6 +82,7 @@ async function year(ctx: Ctx): Promise<Row> {
     'actor',
     'constraints',
     'tools',
+    'client_id',
     'cost_micros',
     'last_event_id',
     'epoch',
@@ -88,20 +93,22 @@ async function year(ctx: Ctx): Promise<Row> {
   const random = pooledRandom()
   const start = Date.now() - 360 * DAY
   const step = (355 * DAY) / TASKS
+  const clients = range(0, CLIENTS).map(() => makeId('cli', start, random))
   await inPages(ctx, TASKS, 10_000, (from, to) => (db) => {
     const rows = range(from, to).map((n) => {
       const ms = Math.floor(start + n * step)
       const at = new Date(ms).toISOString()
       const status = n % 10 === 0 ? 'failed' : 'succeeded'
       const id = makeId('task', ms, random)
-      return [id, PROJECT, `wedge-${n % 5}`, 'work', status, '{}', 'null', '{}', '[]', n % 997, 5, 1, at, at, at]
+      const work = [id, PROJECT, `wedge-${n % 5}`, 'work', status, '{}', 'null', '{}', '[]']
+      return [...work, clients[n % CLIENTS], n % 997, 5, 1, at, at, at]
     })
     return insert(db, rows)
   })
   await foldReports(ctx)
   const times = await timed(7, () => ask(ctx, getAnalytics, { days: 365 }))
   return goalRow(
-    `analytics of a year, ${TASKS.toLocaleString('en-US')} tasks`,
+    `analytics of a year, ${thousands(TASKS)} tasks of ${thousands(CLIENTS)} clients`,
     'ms',
     { service: times, bare: [] },
     { most: 200 },
@@ -181,3 +188,4 @@ async function inPages(ctx: Ctx, all: number, size: number, page: (from: number,
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
+const thousands = (n: number) => n.toLocaleString('en-US')

@@ -1,4 +1,4 @@
-import { excluded } from '../store/prepared.ts'
+import { manyRows } from '../store/dialect.ts'
 import type { Db } from '../store/store.ts'
 import type { ReportApprovals, ReportClients, ReportRuns, Tasks } from '../store/tables.ts'
 import { idsInOrder } from '../tasks/ids-in-order.ts'
@@ -72,12 +72,13 @@ export function approvalsIn(db: Db, { projectId, after, upTo, limit }: Stretch) 
     .execute()
 }
 
-export async function keepOpen(db: Db, project_id: string, source: Source, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  await db
-    .insertInto('report_open')
-    .values(ids.map((id) => ({ project_id, source, id })))
-    .execute()
+const insertOpen = manyRows('report_open', ['project_id', 'source', 'id'])
+
+export function keepOpen(db: Db, projectId: string, source: Source, ids: readonly string[]): Promise<void> {
+  return insertOpen(
+    db,
+    ids.map((id) => [projectId, source, id]),
+  )
 }
 
 /** Tasks that were left open and are final by now. */
@@ -117,43 +118,32 @@ export async function takeOpen(db: Db, projectId: string, source: Source, ids: s
   return new Set(taken.map(({ id }) => id))
 }
 
-export async function addRuns(db: Db, rows: ReportRuns[]): Promise<void> {
-  if (rows.length === 0) return
-  await db
-    .insertInto('report_runs')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['project_id', 'day', 'wedge', 'status']).doUpdateSet((eb) => ({
-        runs: eb('report_runs.runs', '+', excluded('runs')),
-        cost_micros: eb('report_runs.cost_micros', '+', excluded('cost_micros')),
-      })),
-    )
-    .execute()
+const RUNS = ['project_id', 'day', 'wedge', 'status', 'runs', 'cost_micros'] as const
+const insertRuns = manyRows('report_runs', RUNS, ['runs', 'cost_micros'])
+
+export function addRuns(db: Db, rows: readonly ReportRuns[]): Promise<void> {
+  return insertRuns(
+    db,
+    rows.map((row) => RUNS.map((column) => row[column])),
+  )
 }
 
-export async function addClients(db: Db, rows: ReportClients[]): Promise<void> {
-  if (rows.length === 0) return
-  await db
-    .insertInto('report_clients')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['project_id', 'span', 'client_id']).doUpdateSet((eb) => ({
-        runs: eb('report_clients.runs', '+', excluded('runs')),
-        cost_micros: eb('report_clients.cost_micros', '+', excluded('cost_micros')),
-      })),
-    )
-    .execute()
+const CLIENTS = ['project_id', 'span', 'client_id', 'runs', 'cost_micros'] as const
+const insertClients = manyRows('report_clients', CLIENTS, ['runs', 'cost_micros'])
+
+export function addClients(db: Db, rows: readonly ReportClients[]): Promise<void> {
+  return insertClients(
+    db,
+    rows.map((row) => CLIENTS.map((column) => row[column])),
+  )
 }
 
-export async function addApprovals(db: Db, rows: ReportApprovals[]): Promise<void> {
-  if (rows.length === 0) return
-  await db
-    .insertInto('report_approvals')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['project_id', 'span', 'status', 'wait_ms']).doUpdateSet((eb) => ({
-        n: eb('report_approvals.n', '+', excluded('n')),
-      })),
-    )
-    .execute()
+const APPROVALS = ['project_id', 'span', 'status', 'wait_ms', 'n'] as const
+const insertApprovals = manyRows('report_approvals', APPROVALS, ['n'])
+
+export function addApprovals(db: Db, rows: readonly ReportApprovals[]): Promise<void> {
+  return insertApprovals(
+    db,
+    rows.map((row) => APPROVALS.map((column) => row[column])),
+  )
 }

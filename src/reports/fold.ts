@@ -18,7 +18,7 @@ import {
   takeOpen,
   tasksIn,
 } from './fold-rows.ts'
-import { monthOf } from './spans.ts'
+import { spansAround } from './spans.ts'
 import { waitOf } from './wait.ts'
 
 /**
@@ -120,7 +120,7 @@ async function addTasks(tx: Tx, project_id: string, rows: FoldedTask[]): Promise
     runs.map(({ day, wedge, status, runs, cost_micros }) => ({ project_id, day, wedge, status, runs, cost_micros })),
   )
   const ofClients = counted.flatMap(({ client_id, day, runs, cost_micros }) =>
-    client_id === null ? [] : dayAndMonth(day).map((span) => ({ project_id, span, client_id, runs, cost_micros })),
+    client_id === null ? [] : spansAround(day).map((span) => ({ project_id, span, client_id, runs, cost_micros })),
   )
   await addClients(
     tx.db,
@@ -130,7 +130,7 @@ async function addTasks(tx: Tx, project_id: string, rows: FoldedTask[]): Promise
 
 async function addDecisions(tx: Tx, project_id: string, rows: Approval[]): Promise<void> {
   const waits = rows.flatMap((row) =>
-    dayAndMonth(dayOf(row)).map((span) => ({
+    spansAround(dayOf(row)).map((span) => ({
       span,
       status: row.status,
       wait_ms: waitOf(row),
@@ -146,7 +146,6 @@ async function addDecisions(tx: Tx, project_id: string, rows: Approval[]): Promi
 }
 
 const dayOf = ({ created_at }: { created_at: string }) => created_at.slice(0, 10)
-const dayAndMonth = (day: string) => [day, monthOf(day)]
 
 /** One row a key, in the order of the keys: replicas that add the same ones lock them in the same order. */
 function sums<Row extends { runs: number; cost_micros: number }>(

@@ -2,14 +2,15 @@ import { sql } from 'kysely'
 import type { Db } from '../store/store.ts'
 import { STATUSES } from '../tasks/status.ts'
 import type { Source } from './fold-rows.ts'
+import type { Spans } from './spans.ts'
 
 export interface Range {
   projectId: string
   /** UTC days, both included. */
   from: string
   to: string
-  /** The same days as months and days. */
-  spans: readonly string[]
+  /** The same days as sums to add and sums to take away. */
+  spans: Spans
 }
 
 export interface RunSum {
@@ -56,29 +57,32 @@ export interface ClientSum {
   cost_micros: number
 }
 
-/** The dearest first. */
+/** The dearest first. A client whose runs are all taken away again has none in these days. */
 export function clientsIn(db: Db, range: Range, most: number): Promise<ClientSum[]> {
-  const { projectId, spans } = range
+  const live = liveTasks(db, range)
+    .select((of) => [of.ref('client_id').$notNull().as('client_id'), 'runs', 'cost_micros'])
+    .where('client_id', 'is not', null)
   return db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('report_clients')
-        .select(['client_id', 'runs', 'cost_micros'])
-        .where('project_id', '=', projectId)
-        .where('span', 'in', spans)
-        .unionAll(
-          liveTasks(db, range)
-            .select((of) => [of.ref('client_id').$notNull().as('client_id'), 'runs', 'cost_micros'])
-            .where('client_id', 'is not', null),
-        )
-        .as('all_runs'),
-    )
+    .selectFrom(foldedClients(db, range).unionAll(live).as('all_runs'))
     .select(['client_id', total('runs').as('runs'), total('cost_micros').as('cost_micros')])
     .groupBy('client_id')
+    .having(total('runs'), '>', 0)
     .orderBy('cost_micros', 'desc')
     .orderBy('client_id')
     .limit(most)
     .execute()
+}
+
+function foldedClients(db: Db, { projectId, spans }: Range) {
+  const sums = db.selectFrom('report_clients').where('project_id', '=', projectId)
+  return sums
+    .select(['client_id', 'runs', 'cost_micros'])
+    .where('span', 'in', spans.plus)
+    .unionAll(
+      sums
+        .select(['client_id', minus('runs').as('runs'), minus('cost_micros').as('cost_micros')])
+        .where('span', 'in', someOf(spans.minus)),
+    )
 }
 
 export interface ApprovalSum {
@@ -92,9 +96,8 @@ export interface ApprovalSum {
 }
 
 export function approvalsIn(db: Db, range: Range): Promise<ApprovalSum[]> {
-  const { projectId, spans } = range
   return db
-    .selectFrom('report_approvals')
+    .selectFrom(foldedApprovals(db, range).as('folded'))
     .select([
       'status',
       total('n').as('n'),
@@ -103,11 +106,17 @@ export function approvalsIn(db: Db, range: Range): Promise<ApprovalSum[]> {
       sql<string | null>`null`.as('decided_at'),
       sql<string | null>`null`.as('decided_by_kind'),
     ])
-    .where('project_id', '=', projectId)
-    .where('span', 'in', spans)
     .groupBy(['status', 'wait_ms'])
     .unionAll(liveApprovals(db, range))
     .execute()
+}
+
+function foldedApprovals(db: Db, { projectId, spans }: Range) {
+  const sums = db.selectFrom('report_approvals').where('project_id', '=', projectId)
+  return sums
+    .select(['status', 'wait_ms', 'n'])
+    .where('span', 'in', spans.plus)
+    .unionAll(sums.select(['status', 'wait_ms', minus('n').as('n')]).where('span', 'in', someOf(spans.minus)))
 }
 
 /** Rows that are not in the sums: those beyond the mark, and those before it that were left open. */
@@ -160,3 +169,6 @@ const day = (table: 'tasks') => sql<string>`substr(${sql.ref(`${table}.created_a
 const behind = (to: string) => `${to}U`
 /** PostgreSQL sums whole numbers to decimals, which come as text. */
 const total = (column: string) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`
+const minus = (column: string) => sql<number>`-${sql.ref(column)}`
+/** PostgreSQL knows no empty list; no span has this name. */
+const someOf = (spans: readonly string[]) => (spans.length === 0 ? [''] : spans)

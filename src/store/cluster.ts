@@ -31,3 +31,12 @@ export const ARTIFACTS = {
   artifacts: `id text not null primary key, project_id text not null, task_id text not null, name text not null,
     content_type text not null, size bigint not null, created_at text not null`,
 }
+
+export const REPORTS = {
+  report_runs: `project_id text not null, day text not null, wedge text not null, status text not null,
+    runs bigint not null, cost_micros bigint not null, primary key (project_id, day, wedge, status)`,
+  report_clients: `project_id text not null, span text not null, client_id text not null, runs bigint not null,
+    cost_micros bigint not null, primary key (project_id, span, client_id)`,
+  report_approvals: `project_id text not null, span text not null, status text not null, wait_ms bigint not null,
+    n bigint not null, primary key (project_id, span, status, wait_ms)`,
+}

@@ -70,15 +70,22 @@ export function byteOrder(db: Db): string {
   return isPostgres(db) ? 'collate "C"' : ''
 }
 
-/** Many rows in few statements. The sizes are fixed so that both stores can keep the statements prepared. */
-export function manyRows<T extends keyof Tables>(table: T, columns: readonly (keyof Tables[T] & string)[]) {
+/**
+ * Many rows in few statements. The sizes are fixed so that both stores can keep the statements prepared. `adding` are
+ * the columns that are added to a row that is there: the other columns are its key.
+ */
+export function manyRows<T extends keyof Tables>(
+  table: T,
+  columns: readonly (keyof Tables[T] & string)[],
+  adding: readonly (keyof Tables[T] & string)[] = [],
+) {
   const texts = new Map<string, string>()
   return async (db: Db, rows: readonly (readonly unknown[])[]): Promise<void> => {
     const postgres = isPostgres(db)
     for (let at = 0; at < rows.length; ) {
       const size = SIZES.find((candidate) => candidate <= rows.length - at) ?? 1
       const key = `${postgres} ${size}`
-      const text = texts.get(key) ?? insertText(postgres, table, columns, size)
+      const text = texts.get(key) ?? insertText(postgres, table, columns, size) + addText(table, columns, adding)
       texts.set(key, text)
       const values: unknown[] = []
       for (const row of rows.slice(at, at + size)) values.push(...row)
@@ -94,4 +101,11 @@ function insertText(postgres: boolean, table: string, columns: readonly string[]
   let n = 0
   const row = () => `(${columns.map(() => (postgres ? `$${++n}` : '?')).join(', ')})`
   return `insert into ${table} (${columns.join(', ')}) values ${Array.from({ length: rows }, row).join(', ')}`
+}
+
+function addText(table: string, columns: readonly string[], adding: readonly string[]): string {
+  if (adding.length === 0) return ''
+  const key = columns.filter((column) => !adding.includes(column))
+  const sums = adding.map((column) => `${column} = ${table}.${column} + excluded.${column}`)
+  return ` on conflict (${key.join(', ')}) do update set ${sums.join(', ')}`
 }

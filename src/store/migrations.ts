@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
-import { ARTIFACTS, cluster, LOGS } from './cluster.ts'
+import { ARTIFACTS, cluster, LOGS, REPORTS } from './cluster.ts'
 import { byteOrder } from './dialect.ts'
 import { fillColumns } from './fill-columns.ts'
 import type { Tables } from './tables.ts'
@@ -280,6 +280,20 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0016_record_columns': { up: fillColumns },
 
   '0017_sealed_heads': statements('alter table audit_heads add column seal text'),
+
+  '0018_report_years': {
+    async up(db) {
+      const fill = statements(`
+        insert into report_clients
+          select project_id, substr(span, 1, 4), client_id, sum(runs), sum(cost_micros) from report_clients
+          where length(span) = 7 group by project_id, substr(span, 1, 4), client_id;
+        insert into report_approvals
+          select project_id, substr(span, 1, 4), status, wait_ms, sum(n) from report_approvals
+          where length(span) = 7 group by project_id, substr(span, 1, 4), status, wait_ms`)
+      await fill.up(db)
+      await cluster(db, REPORTS)
+    },
+  },
 
   '0019_approval_connection': statements('alter table approvals add column connection text'),
 }

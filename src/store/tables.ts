@@ -506,7 +506,7 @@ export interface ReportRuns {
 
 export interface ReportClients {
   project_id: string
-  /** A day, and once more its month: a year is then a few months and the days at its ends. */
+  /** A day, and once more its month and its year: long times are then few rows a client. */
   span: string
   client_id: string
   runs: number
@@ -515,7 +515,7 @@ export interface ReportClients {
 
 export interface ReportApprovals {
   project_id: string
-  /** A day, and once more its month. */
+  /** A day, and once more its month and its year. */
   span: string
   status: string
   /** How long a person took, roughly; -1 where nobody decided. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from '../store/store.ts'
 import { STATUSES, type Status } from './status.ts'
 
@@ -28,5 +29,9 @@ export function idsInOrder(
 
 type IdsOfStatus = ReturnType<typeof idsOf>
 
+/**
+ * The status is part of the text: of one that is only known later PostgreSQL expects as many rows as of any other, and
+ * would look for a status that no task has among all of them, in the order of their ids.
+ */
 const idsOf = (db: Db, projectId: string, status: Status) =>
-  db.selectFrom('tasks').select('id').where('status', '=', status).where('project_id', '=', projectId)
+  db.selectFrom('tasks').select('id').where('status', '=', sql.lit<Status>(status)).where('project_id', '=', projectId)

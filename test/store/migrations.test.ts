@@ -11,6 +11,7 @@ import { shelfOf } from '../../src/records/shelf.ts'
 import { matches, parseWhere } from '../../src/records/where.ts'
 import { scannedRecords } from '../../src/records/where-scan.ts'
 import { fieldTests } from '../../src/records/where-sql.ts'
+import { addClients } from '../../src/reports/fold-rows.ts'
 import { MIGRATIONS } from '../../src/store/migrations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
@@ -152,6 +153,59 @@ eachStore((store) => {
       expect(found.map(({ id }) => id)).toEqual(expected)
     }
     expect(await opened.db.selectFrom('record_fields').selectAll().where('path', '=', '').execute()).toEqual([])
+  })
+
+  test('sums of an older store are all there after its migration, and those of its years are right', async () => {
+    const place = await newPlace(store)
+    const old = place.bare()
+    await bringTo(old, '0017_sealed_heads')
+    const days = ['2024-12-31', '2025-01-01', '2025-01-31', '2025-07-04']
+    const around = (day: string) => [day, day.slice(0, 7)]
+    const rows = <Row>(spans: string[], row: (span: string) => Row[]) => [...new Set(spans)].toSorted().flatMap(row)
+    const daysIn = (span: string) => days.filter((day) => day.startsWith(span)).length
+    const client = (project_id: string, client_id: string) => (span: string) => [
+      { project_id, span, client_id, runs: 2 * daysIn(span), cost_micros: 1_000_003 * daysIn(span) },
+    ]
+    const approval = (wait_ms: number) => (span: string) => [
+      { project_id: 'prj_1', span, status: 'approved', wait_ms, n: 3 * daysIn(span) },
+    ]
+    const before = days.flatMap(around)
+    const after = [...before, '2024', '2025']
+    const clientsOf = (spans: string[]) =>
+      [client('prj_1', 'cli_1'), client('prj_1', 'cli_2'), client('prj_2', 'cli_3')].flatMap((of) => rows(spans, of))
+    const approvalsOf = (spans: string[]) => [approval(-1), approval(7_000)].flatMap((of) => rows(spans, of))
+    const runs = days.map((day) => ({
+      project_id: 'prj_1',
+      day,
+      wedge: 'echo',
+      status: 'failed',
+      runs: 1,
+      cost_micros: 9,
+    }))
+    await old.insertInto('report_clients').values(clientsOf(before)).execute()
+    await old.insertInto('report_approvals').values(approvalsOf(before)).execute()
+    await old.insertInto('report_runs').values(runs).execute()
+    await old.destroy()
+    const opened = await place.open()
+    onTestFinished(() => opened.close())
+    const { db } = opened
+    const clients = await db.selectFrom('report_clients').selectAll().orderBy('client_id').orderBy('span').execute()
+    expect(clients).toEqual(clientsOf(after))
+    expect(await db.selectFrom('report_approvals').selectAll().orderBy('wait_ms').orderBy('span').execute()).toEqual(
+      approvalsOf(after),
+    )
+    expect(await db.selectFrom('report_runs').selectAll().orderBy('day').execute()).toEqual(runs)
+    await opened.transact((tx) => addClients(tx, client('prj_1', 'cli_1')('2025')))
+    const grown = clients.find(({ client_id, span }) => client_id === 'cli_1' && span === '2025')
+    expect(
+      await db
+        .selectFrom('report_clients')
+        .select('runs')
+        .where('span', '=', '2025')
+        .where('client_id', '=', 'cli_1')
+        .execute(),
+      'a sum is one row, which grows',
+    ).toEqual([{ runs: 2 * (grown?.runs ?? 0) }])
   })
 
   test('a migration that fails in the middle leaves the store as it was', async () => {

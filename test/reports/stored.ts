@@ -1,0 +1,96 @@
+import { makeId } from '../../src/base/ids.ts'
+import { pooledRandom } from '../../src/ctx/system.ts'
+import type { Approvals, Tasks } from '../../src/store/tables.ts'
+import type { TestApp } from '../app.ts'
+
+const MINUTE = 60_000
+const random = pooledRandom()
+
+/** Tasks as the service leaves them in the store; answers with their rows. */
+export async function addTasks(app: TestApp, rows: readonly Partial<Tasks>[]): Promise<Tasks[]> {
+  const project_id = await projectOf(app)
+  const tasks = rows.map((row): Tasks => {
+    const created_at = row.created_at ?? new Date(app.clock.now() - 30 * MINUTE).toISOString()
+    return {
+      id: idAt('task', created_at),
+      project_id,
+      wedge: 'echo',
+      task_type: 'say',
+      status: 'succeeded',
+      input: 'null',
+      actor: 'null',
+      constraints: '{}',
+      tools: '[]',
+      output_schema: null,
+      output: null,
+      error: null,
+      cost_micros: 0,
+      client_id: null,
+      thread_id: null,
+      channel_id: null,
+      case_id: null,
+      schedule_id: null,
+      retry_of: null,
+      last_event_id: 0,
+      epoch: 0,
+      replica: 'somewhere else',
+      created_at,
+      started_at: null,
+      finished_at: null,
+      log_pruned_at: null,
+      ...row,
+    }
+  })
+  for (let n = 0; n < tasks.length; n += 200) {
+    const some = tasks.slice(n, n + 200)
+    await app.ctx.store.transact(async (db) => void (await db.insertInto('tasks').values(some).execute()))
+  }
+  return tasks
+}
+
+export type NewApproval = Partial<Approvals> & { waited: number | null }
+
+export async function addApprovals(app: TestApp, rows: readonly NewApproval[]): Promise<Approvals[]> {
+  const project_id = await projectOf(app)
+  const approvals = rows.map(({ waited, ...row }): Approvals => {
+    const created_at = row.created_at ?? new Date(app.clock.now() - 30 * MINUTE).toISOString()
+    return {
+      id: idAt('apr', created_at),
+      project_id,
+      task_id: 'task_x',
+      wedge: 'echo',
+      task_type: 'say',
+      action: 'send',
+      risk: 'high',
+      path: 'action',
+      payload: '{}',
+      payload_sha256: '',
+      edited: null,
+      status: 'approved',
+      policy_reason: null,
+      policy_rule: null,
+      reason: null,
+      note: null,
+      connection_id: null,
+      connection: null,
+      created_at,
+      expires_at: '2099-01-01T00:00:00.000Z',
+      decided_at: waited === null ? null : new Date(Date.parse(created_at) + waited).toISOString(),
+      decided_by_kind: 'member',
+      decided_by_id: 'mem_1',
+      ...row,
+    }
+  })
+  for (let n = 0; n < approvals.length; n += 200) {
+    const some = approvals.slice(n, n + 200)
+    await app.ctx.store.transact(async (db) => void (await db.insertInto('approvals').values(some).execute()))
+  }
+  return approvals
+}
+
+async function projectOf(app: TestApp): Promise<string> {
+  return (await app.call('GET', '/v1/projects')).body.data[0].id
+}
+
+/** Ids are made at the time of creation, as the service does. */
+const idAt = (prefix: 'task' | 'apr', created_at: string) => makeId(prefix, Date.parse(created_at), random)
