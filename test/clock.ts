@@ -21,6 +21,11 @@ export class TestClock implements Clock {
     }
   }
 
+  /** Whether something is to come in exactly that while. */
+  awaits(ms: number): boolean {
+    return this.#timers.some(({ at }) => at === this.#now + ms)
+  }
+
   /** Moves on, giving the work that each timer starts a moment to get under way. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms

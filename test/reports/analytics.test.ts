@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { foldReports } from '../../src/reports/fold.ts'
 import { medianOf, waitOf } from '../../src/reports/wait.ts'
-import { eachStore, type TestApp, testApp } from '../app.ts'
-import { addApprovals, addTasks } from './stored.ts'
+import { eachStore, type TestApp } from '../app.ts'
+import { addApprovals, addTasks, reportApp } from './stored.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -10,7 +10,7 @@ const DAY = 24 * 60 * MINUTE
 eachStore((store) => {
   describe('analytics', () => {
     test('of a project without tasks has a row for every day and no numbers', async () => {
-      const app = await testApp({ store })
+      const app = await reportApp(store)
       const { status, body } = await app.call('GET', '/v1/analytics')
       expect(status).toBe(200)
       expect(body).toMatchObject({
@@ -29,14 +29,14 @@ eachStore((store) => {
     })
 
     test.each(['0', '366', '-1', '1.5', 'all', ''])('refuses days=%s', async (days) => {
-      const app = await testApp({ store })
+      const app = await reportApp(store)
       const { status, body } = await app.call('GET', `/v1/analytics?days=${days}`)
       expect(status).toBe(400)
       expect(body.error).toBe("query 'days' must be a whole number from 1 to 365")
     })
 
     test('counts what ran, by the UTC day of its creation, right to the cent', async () => {
-      const app = await testApp({ store })
+      const app = await reportApp(store)
       await addTasks(app, [
         { status: 'succeeded', cost_micros: 100_001, client_id: 'cli_a' },
         { status: 'succeeded', cost_micros: 200_002, wedge: 'other', created_at: '2026-03-01T23:59:59.999Z' },
@@ -73,7 +73,7 @@ eachStore((store) => {
     })
 
     test('tells how long people took to decide, and counts every approval', async () => {
-      const app = await testApp({ store })
+      const app = await reportApp(store)
       await addApprovals(app, [
         { status: 'approved', waited: 10_000 },
         { status: 'approved', waited: 90_000 },
@@ -96,7 +96,7 @@ eachStore((store) => {
     })
 
     test('says the same before, between and after the folds, whatever is still open', async () => {
-      const app = await testApp({ store })
+      const app = await reportApp(store)
       const now = app.clock.now()
       const statuses = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled', 'running', 'queued']
       await addTasks(
@@ -134,7 +134,7 @@ eachStore((store) => {
     })
 
     test('folds nothing that is younger than ten minutes', async () => {
-      const app = await testApp({ store })
+      const app = await reportApp(store)
       await addTasks(app, [{ created_at: new Date(app.clock.now() - 9 * MINUTE).toISOString() }])
       expect(await foldReports(app.ctx)).toBe(0)
       expect((await app.call('GET', '/v1/analytics?days=1')).body.runs).toBe(1)
@@ -143,7 +143,7 @@ eachStore((store) => {
 
   describe('the trace of a task', () => {
     test('is the tree of its run, with the status of the task', async () => {
-      const app = await testApp({ store })
+      const app = await reportApp(store)
       const { id } = await app.createTask({ input: 'hello' })
       await app.finished(id)
       const { status, body } = await app.call('GET', `/v1/tasks/${id}/trace`)
@@ -157,7 +157,7 @@ eachStore((store) => {
     })
 
     test('is folded from a log of any length', async () => {
-      const app = await testApp({ store })
+      const app = await reportApp(store)
       await addTasks(app, [{ id: 'task_long', status: 'running' }])
       const event = (seq: number, type: string, data: object) => ({
         task_id: 'task_long',

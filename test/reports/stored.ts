@@ -1,7 +1,9 @@
 import { makeId } from '../../src/base/ids.ts'
 import { pooledRandom } from '../../src/ctx/system.ts'
 import type { Approvals, Tasks } from '../../src/store/tables.ts'
-import type { TestApp } from '../app.ts'
+import { type TestApp, testApp } from '../app.ts'
+import { eventually } from '../runs/agents.ts'
+import type { StoreKind } from '../stores.ts'
 
 const MINUTE = 60_000
 const random = pooledRandom()
@@ -86,6 +88,15 @@ export async function addApprovals(app: TestApp, rows: readonly NewApproval[]): 
     await app.ctx.store.transact(async (db) => void (await db.insertInto('approvals').values(some).execute()))
   }
   return approvals
+}
+
+const FOLD_MS = 60_000
+
+/** A service that has folded what there was at its start, and folds nothing by itself before time passes. */
+export async function reportApp(store: StoreKind): Promise<TestApp> {
+  const app = await testApp({ store })
+  await eventually(() => app.clock.awaits(FOLD_MS))
+  return app
 }
 
 async function projectOf(app: TestApp): Promise<string> {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { foldReports } from '../../src/reports/fold.ts'
 import type { Approvals, Tasks } from '../../src/store/tables.ts'
-import { eachStore, type TestApp, testApp } from '../app.ts'
+import { eachStore, type TestApp } from '../app.ts'
 import { plainReport } from './plain.ts'
 import { addApprovals, addTasks, type NewApproval } from './stored.ts'
 
@@ -39,7 +39,7 @@ const days = fc.oneof(fc.constantFrom(1, 7, 30, 31, 90, 364, 365), fc.integer({ 
 
 eachStore((store) => {
   test('a report of any days on any day is the plain sum of all its tasks, folded or not', async () => {
-    const app = await testApp({ store })
+    const app = await reportApp(store)
     const known: Known = { tasks: [], approvals: [] }
     let before = Date.parse('2022-12-01')
     for (const [seed, today] of TODAYS.entries()) {
@@ -61,7 +61,7 @@ eachStore((store) => {
   })
 
   test('a client without runs in the days that are asked for is not listed', async () => {
-    const app = await testApp({ store })
+    const app = await reportApp(store)
     app.clock.set(Date.parse('2026-10-30T12:00:00.000Z'))
     const tasks = await addTasks(app, [
       { created_at: '2026-10-01T12:00:00.000Z', client_id: 'cli_before', cost_micros: 5 },
@@ -75,7 +75,7 @@ eachStore((store) => {
   })
 
   test('what a wrong clock dated into the future is counted when its day comes, and not before', async () => {
-    const app = await testApp({ store })
+    const app = await reportApp(store)
     const right = Date.parse('2026-03-30T12:00:00.000Z')
     app.clock.set(right + 20 * DAY)
     const ahead = [1, 3, 15].map((n) => new Date(right + n * DAY).toISOString())
