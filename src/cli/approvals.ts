@@ -25,10 +25,12 @@ export const approvals: Command = {
     const found = await service.list('/v1/approvals', query, limitOf(call))
     if (terminal.json) for (const approval of found) terminal.tell(approval)
     else {
-      const rows = found.map(({ approval_id, status, action, risk, expires_at, preview }) =>
-        [approval_id, status, action, risk, moment(expires_at), preview].map((cell) => short(cell, 60)),
+      const rows = found.map(({ approval_id, status, action, connection, connection_id, risk, expires_at, preview }) =>
+        [approval_id, status, action, connection ?? connection_id ?? '-', risk, moment(expires_at), preview].map(
+          (cell) => short(cell, 60),
+        ),
       )
-      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'RISK', 'EXPIRES (UTC)', 'WOULD SEND']
+      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'THROUGH', 'RISK', 'EXPIRES (UTC)', 'WOULD SEND']
       showTable(terminal, heading, rows, 'no approvals wait')
     }
     return 0

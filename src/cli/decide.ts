@@ -2,7 +2,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { Shell } from './command.ts'
 import { editedFields } from './edit.ts'
 import { Failure, messageOf } from './failure.ts'
-import { printable, short, textOf } from './table.ts'
+import { printable, short, textOf, through } from './table.ts'
 
 /** Asks the person for a decision until there is one, or until the signal says that it is too late. */
 export async function decideHere(shell: Shell, approvalId: string, signal: AbortSignal): Promise<void> {
@@ -28,9 +28,9 @@ export const pathOf = (approvalId: string) => `/v1/approvals/${encodeURIComponen
 
 const CHOICES: Record<string, string> = { approve: '[a]pprove', edit: '[e]dit', reject: '[r]eject' }
 
-function describe({ terminal }: Shell, { action, risk, preview, expires_at }: JsonObject): void {
+function describe({ terminal }: Shell, { action, risk, preview, expires_at, ...rest }: JsonObject): void {
   const until = typeof expires_at === 'string' ? `, until ${expires_at.slice(11, 19)} UTC` : ''
-  terminal.note(terminal.paint('yellow', `${short(action)} (risk ${short(risk)}${until}) would send:`))
+  terminal.note(terminal.paint('yellow', `${short(action)}${through(rest)} (risk ${short(risk)}${until}) would send:`))
   terminal.note(printable(JSON.stringify(preview, null, 2)))
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Rows under a heading, in columns as wide as their widest cell; or nothing but a word that there are none. */
@@ -29,6 +29,12 @@ export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (character) =>
     character === '\n' || character === '\t' ? character : '�',
   )
+}
+
+/** The way of an action, where it has one: the service's word, and not the agent's. */
+export const through = ({ connection, connection_id }: JsonObject): string => {
+  const way = connection ?? connection_id
+  return way ? ` through ${short(way)}` : ''
 }
 
 /** `2026-01-31T09:30:00.000Z` as people read it. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../base/json.ts'
 import type { TaskEvent } from './follow.ts'
-import { printable, short, textOf } from './table.ts'
+import { printable, short, textOf, through } from './table.ts'
 import type { Style, Terminal } from './terminal.ts'
 
 /** Shows a task's log as it grows: one line per event, and the words of the model as they come. */
@@ -44,7 +44,11 @@ function lineOf({ type, data }: TaskEvent): Line | null {
     case 'progress':
       return line('·', of('text'))
     case 'approval.requested':
-      return line('?', `${of('action')} waits for approval ${of('approval_id')} (risk ${of('risk')})`, 'yellow')
+      return line(
+        '?',
+        `${of('action')}${through(data)} waits for approval ${of('approval_id')} (risk ${of('risk')})`,
+        'yellow',
+      )
     case 'approval.resolved':
       return line(
         data.decision === 'rejected' ? '✗' : '✓',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { notFound, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
-import { CLIENT_EVENTS } from '../events/types.ts'
+import { clientText } from '../events/client-view.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
 import { created, type Params, type Route, route } from '../http/route.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
@@ -112,7 +112,7 @@ export const portalRoutes: Route<ClientScope>[] = [
     answers: { 200: 'text/event-stream' },
     find: ownTask,
     handle: async ({ ctx, scope, subject, request, query }) =>
-      untilRevoked(ctx, scope, streamTask(ctx, subject, request, query, CLIENT_EVENTS)),
+      untilRevoked(ctx, scope, streamTask(ctx, subject, request, query, clientText)),
   }),
   route('GET', '/v1/portal/cases', {
     summary: "List the client's cases, newest first",

@@ -12,7 +12,12 @@ export interface Frame {
   seq: number
   type: string
   text: string
+  /** As a client may read it; empty where it may not, absent until one asks. */
+  clientText?: string
 }
+
+/** How one kind of reader is shown a frame. */
+export type View = (frame: Frame) => string
 
 /** What a log holds beyond some number, and whether that is not yet all. */
 export interface Read {

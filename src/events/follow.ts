@@ -1,4 +1,5 @@
 import type { Ctx } from '../ctx/ctx.ts'
+import type { View } from '../ctx/tails.ts'
 import type { Reader } from '../http/sse.ts'
 import { untilBack } from '../store/away.ts'
 import { Follower } from './follower.ts'
@@ -9,8 +10,8 @@ export interface Following {
   taskId: string
   /** The number of the last event that the caller has. */
   after: number
-  /** The event types that a client may see; null: the founder, who sees all. */
-  types: ReadonlySet<string> | null
+  /** How a client is shown each event; null: the founder, who sees all. */
+  view: View | null
   /** The task had ended when the caller came: the stream ends where the log does. */
   ended: boolean
 }
@@ -19,8 +20,8 @@ export interface Following {
  * One loop for replay and live: pages of the log until it is exhausted, then chunks as they are committed, each event
  * exactly once and in order. Ends after `task.finished`, or with an error frame for a reader that fell too far behind.
  */
-export async function follow(ctx: Ctx, { taskId, after, types, ended }: Following, reader: Reader): Promise<void> {
-  const follower = new Follower(reader, after, types)
+export async function follow(ctx: Ctx, { taskId, after, view, ended }: Following, reader: Reader): Promise<void> {
+  const follower = new Follower(reader, after, view)
   const leave = ctx.tails.sit(taskId, follower)
   let finished = ended
   try {

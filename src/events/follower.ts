@@ -1,6 +1,5 @@
-import type { Chunk, Seat } from '../ctx/tails.ts'
+import type { Chunk, Seat, View } from '../ctx/tails.ts'
 import { errorFrame, type Reader } from '../http/sse.ts'
-import { clientText } from './frames.ts'
 
 /** A reader further behind than this is cut off and told to reconnect. */
 const MOST_BEHIND = 5000
@@ -20,12 +19,12 @@ export class Follower implements Seat {
   /** Ends the present wait. */
   #goOn: (() => void) | null = null
   readonly #reader: Reader
-  readonly #types: ReadonlySet<string> | null
+  readonly #view: View | null
 
-  constructor(reader: Reader, after: number, types: ReadonlySet<string> | null) {
+  constructor(reader: Reader, after: number, view: View | null) {
     this.#reader = reader
     this.cursor = after
-    this.#types = types
+    this.#view = view
     reader.onRoom = () => (this.#live ? this.#pass() : this.#goOn?.())
     reader.onGone = () => this.#goOn?.()
   }
@@ -42,7 +41,7 @@ export class Follower implements Seat {
 
   /** Writes a page of the log. */
   show(chunk: Chunk): void {
-    this.#reader.write(bytesFor(chunk, this.#types, 0))
+    this.#reader.write(bytesFor(chunk, this.#view, 0))
     this.cursor = chunk.last
   }
 
@@ -105,7 +104,7 @@ export class Follower implements Seat {
   }
 
   #write(chunk: Chunk): void {
-    const bytes = bytesFor(chunk, this.#types, this.cursor)
+    const bytes = bytesFor(chunk, this.#view, this.cursor)
     this.cursor = chunk.last
     if (chunk.finished) this.#end(bytes)
     else this.#reader.write(bytes)
@@ -118,10 +117,10 @@ export class Follower implements Seat {
   }
 }
 
-function bytesFor(chunk: Chunk, types: ReadonlySet<string> | null, cursor: number): Buffer | string {
-  if (!types && chunk.first > cursor) return chunk.bytes
+function bytesFor(chunk: Chunk, view: View | null, cursor: number): Buffer | string {
+  if (!view && chunk.first > cursor) return chunk.bytes
   return chunk.frames
-    .filter((frame) => frame.seq > cursor && (!types || types.has(frame.type)))
-    .map((frame) => (types ? clientText(frame) : frame.text))
+    .filter((frame) => frame.seq > cursor)
+    .map((frame) => (view ? view(frame) : frame.text))
     .join('')
 }

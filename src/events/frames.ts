@@ -24,17 +24,3 @@ function frameOf({ task_id, seq, type, ts, data }: Events): Frame {
   const event = `{"id":${seq},"task_id":"${task_id}","seq":${seq},"type":"${type}","ts":"${ts}","data":${data}}`
   return { seq, type, text: `id: ${seq}\nevent: ${type}\ndata: ${event}\n\n` }
 }
-
-/**
- * A frame as the founder's client may read it. Why a task failed names connections, ceilings and machines, which are the
- * founder's matter: the client learns how it ended.
- */
-export function clientText({ type, text }: Frame): string {
-  if (type !== 'task.finished') return text
-  const start = text.indexOf(DATA) + DATA.length
-  const event: { data: { error?: unknown } } = JSON.parse(text.slice(start))
-  const { error: _why, ...data } = event.data
-  return `${text.slice(0, start)}${JSON.stringify({ ...event, data })}\n\n`
-}
-
-const DATA = '\ndata: '

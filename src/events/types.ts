@@ -42,15 +42,3 @@ export interface EventData {
 export type EventType = keyof EventData
 
 export type NewEvent = { [Type in EventType]: { type: Type; data: EventData[Type] } }[EventType]
-
-/** What the founder's client may read of a log, on replay and live. Everything else is internal. */
-export const CLIENT_EVENTS: ReadonlySet<string> = new Set<EventType>([
-  'task.created',
-  'step.started',
-  'tool.called',
-  'tool.result',
-  'progress',
-  'output.validated',
-  'artifact.created',
-  'task.finished',
-])

@@ -16,7 +16,8 @@ const LONGEST_CONTENT = 200_000
 
 const progressTool: Tool = {
   name: 'progress',
-  description: 'Tells the people who follow the task what you are doing.',
+  description:
+    'Tells the people who follow the task what you are doing. A customer may be among them: nothing internal.',
   properties: { text: { type: 'string' } },
   required: ['text'],
   async run(run, input) {

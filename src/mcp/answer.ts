@@ -5,7 +5,8 @@ import { type ToolAsk, TOOLS } from './tools.ts'
 
 const INSTRUCTIONS =
   'Runs tasks of work ("wedges") for the founder. Begin with list_wedges, then run_task. What a task does to the ' +
-  'outside may need an approval: show the person its preview and let them decide before you call decide_approval.'
+  'outside may need an approval: show the person its preview and the connection that it goes through, and let them decide before you call ' +
+  'decide_approval.'
 const CAPABILITIES = { tools: {} }
 /** What never changes while the service runs need not be asked again within the hour. */
 const CACHING = { ttlMs: 3_600_000, cacheScope: 'private' }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { badRequest } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import type { View } from '../ctx/tails.ts'
 import { follow } from '../events/follow.ts'
 import type { StreamAnswer } from '../http/route.ts'
 import { sse } from '../http/sse.ts'
@@ -16,11 +17,11 @@ export function streamTask(
   task: TaskHead,
   request: FastifyRequest,
   query: z.infer<typeof StreamQuery>,
-  types: ReadonlySet<string> | null,
+  view: View | null,
 ): StreamAnswer {
   // Nobody has seen an event that is not there yet: such a reader would wait for a number that may never come.
   const after = Math.min(lastEventId(request.headers['last-event-id'] ?? query.lastEventId), task.last_event_id)
-  const following = { taskId: task.id, after, types, ended: isTerminal(task.status) }
+  const following = { taskId: task.id, after, view, ended: isTerminal(task.status) }
   return sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => follow(ctx, following, reader))
 }
 

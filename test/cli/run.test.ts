@@ -12,10 +12,10 @@ describe('svc run', () => {
 
   test('shows the timeline, asks for the approval, and ends with the output of the task', async () => {
     const { code, stdout, stderr } = await run(['act', '--input', input], 'a\n')
-    expect(stderr).toContain('crm:update (risk high')
+    expect(stderr).toContain('crm:update through crm (risk high')
     expect(stderr).toContain('"amount": 80')
     expect(stdout).toMatch(/▶ gate\/act runs in process/)
-    expect(stdout).toMatch(/\? crm:update waits for approval apr_/)
+    expect(stdout).toMatch(/\? crm:update through crm waits for approval apr_/)
     expect(stdout).toMatch(/✓ crm:update approved/)
     expect(stdout).toMatch(/■ succeeded after/)
     expect(stdout).toContain('"status": 200')
@@ -50,6 +50,9 @@ describe('svc run', () => {
     const waiting = async () => (await svc(['approvals', '--json'], { url: desk().url })).lines[0]
     let approval = await waiting()
     while (!approval) approval = await waiting()
+    const listed = (await svc(['approvals'], { url: desk().url })).stdout
+    expect(listed).toMatch(/ACTION +THROUGH +RISK/)
+    expect(listed).toMatch(/ crm:update +crm +high /)
     const decided = await svc(
       ['approvals', 'approve', approval.approval_id, '--edit', '{"amount":7}', '--note', 'fine'],
       {

@@ -1,3 +1,6 @@
+import { inTx } from '../../src/ctx/ctx.ts'
+import { planTask } from '../../src/tasks/create.ts'
+import { insertTask } from '../../src/tasks/rows.ts'
 import { type TestApp, testApp } from '../app.ts'
 import type { StoreKind } from '../stores.ts'
 
@@ -19,9 +22,9 @@ const WEDGES = {
 export type Front = TestApp & { connection: string; channel: string }
 
 /** A service with a channel that hands its mail to a wedge. */
-export async function openFront(store: StoreKind, wedge = 'desk'): Promise<Front> {
-  const env = { SVC_OPEN_SIGNUP: '1', SVC_PUBLIC_URL: 'https://desk.example/' }
-  const app = await testApp({ store, wedges: WEDGES, env })
+export async function openFront(store: StoreKind, wedge = 'desk', env: Record<string, string> = {}): Promise<Front> {
+  const open = { SVC_OPEN_SIGNUP: '1', SVC_PUBLIC_URL: 'https://desk.example/' }
+  const app = await testApp({ store, wedges: WEDGES, env: { ...open, ...env } })
   const connection = await made(app, '/v1/connections', { kind: 'email', name: 'mail' })
   const binding = { connection_id: connection, address: 'help@desk.example', wedge, task_type: 'triage' }
   return { ...app, connection, channel: await made(app, '/v1/channels', binding) }
@@ -40,7 +43,7 @@ export interface Delivered {
   client_id: string
 }
 
-export async function writeIn(front: Front, handle: string, more: object = {}): Promise<Delivered> {
+export async function writeIn(front: Omit<Front, 'connection'>, handle: string, more: object = {}): Promise<Delivered> {
   const answer = await front.call('POST', `/v1/channels/${front.channel}/inbound`, mail(handle, more))
   if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
   return answer.body
@@ -54,14 +57,25 @@ export const mail = (handle: string, more: object = {}) => ({
 })
 
 /** A client that wrote once and has a session in the portal. */
-export async function enterPortal(front: Front, handle: string) {
-  const written = await writeIn(front, handle)
+export async function enterPortal(front: Omit<Front, 'connection'>, handle: string, more: object = {}) {
+  const written = await writeIn(front, handle, more)
   const link = await front.call('POST', `/v1/clients/${written.client_id}/portal-link`)
   const session = await front.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })
   const key: string = session.body.session_token
   const portal = (method: string, path: string, body?: unknown) =>
     front.call(method, `/v1/portal/${path}`, body, { key })
   return { ...written, key, portal }
+}
+
+/** A task that seems to run here: its log is written by the test. */
+export async function runningTask(front: TestApp, clientId: string): Promise<string> {
+  const request = { wedge: 'desk', task_type: 'triage' }
+  const plan = await planTask(front.ctx, { projectId: await projectOf(front) }, request, { client_id: clientId })
+  await inTx(front.ctx, async (tx) => {
+    await insertTask(tx.db, { ...plan, status: 'running' })
+    await tx.db.updateTable('tasks').set({ started_at: plan.created_at }).where('id', '=', plan.id).execute()
+  })
+  return plan.id
 }
 
 /** The owner of another organisation on the same service. The first to sign up takes over the one that came with it. */

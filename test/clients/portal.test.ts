@@ -2,11 +2,10 @@ import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { append } from '../../src/events/append.ts'
 import type { NewEvent } from '../../src/events/types.ts'
-import { planTask } from '../../src/tasks/create.ts'
 import { end } from '../../src/tasks/end.ts'
-import { insertArtifact, insertFile, insertTask } from '../../src/tasks/rows.ts'
+import { insertArtifact, insertFile } from '../../src/tasks/rows.ts'
 import { eachStore } from '../app.ts'
-import { auditOf, enterPortal, type Front, openFront, projectOf } from './front.ts'
+import { auditOf, enterPortal, type Front, openFront, projectOf, runningTask } from './front.ts'
 
 eachStore((store) => {
   test('a client reads its own threads, without what is internal', async () => {
@@ -175,17 +174,6 @@ const EVENTS: NewEvent[] = [
     data: { artifact_id: 'art_1', name: 'a.txt', content_type: 'text/plain', size: 1, url: '/v1/artifacts/art_1' },
   },
 ]
-
-/** A task that seems to run here: its log is written by the test. */
-async function runningTask(front: Front, clientId: string): Promise<string> {
-  const request = { wedge: 'desk', task_type: 'triage' }
-  const plan = await planTask(front.ctx, { projectId: await projectOf(front) }, request, { client_id: clientId })
-  await inTx(front.ctx, async (tx) => {
-    await insertTask(tx.db, { ...plan, status: 'running' })
-    await tx.db.updateTable('tasks').set({ started_at: plan.created_at }).where('id', '=', plan.id).execute()
-  })
-  return plan.id
-}
 
 async function addArtifact(front: Front, taskId: string): Promise<string> {
   const id = front.ctx.world.newId('art')

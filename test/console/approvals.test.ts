@@ -65,6 +65,23 @@ describe('the approval inbox', () => {
     expect(body.data[0]).toMatchObject({ status: 'rejected', reason: 'closed today' })
   })
 
+  test('says through which connection an action goes, wherever a person decides on it', async () => {
+    const task = await run({ wedge: 'letters', task_type: 'pretend', input: { to: 'bob@example.com' } })
+    const approval = await approvalOf(task)
+    const sentence = 'Send (bank) through post to bob@example.com'
+    const page = await console().open(`/approvals?id=${approval}`)
+    await rows(page).getByText(sentence, { exact: true }).waitFor()
+    const card = page.getByRole('article', { name: 'Approval' })
+    await card.getByRole('heading', { name: sentence }).waitFor()
+    await card.getByRole('heading', { name: 'What will be sent through the connection post' }).waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.goto(`${console().url}/tasks/${task}`)
+    await card.getByRole('heading', { name: 'What will be sent through the connection post' }).waitFor()
+    await page.locator('summary').getByText(sentence).waitFor()
+    expect(await barriers(page)).toEqual([])
+    await console().call('POST', `/v1/approvals/${approval}/reject`)
+  })
+
   test('shows in the ledger what left, what was in it and that it arrived', async () => {
     const task = await letter('Good morning')
     const approval = await approvalOf(task)

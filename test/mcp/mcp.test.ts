@@ -134,6 +134,7 @@ eachStore((store) => {
       expect(ran.got).toMatchObject({ status: 'awaiting_approval', finished: false, output: null })
       const [approval] = ran.got.pending_approvals
       expect(approval).toMatchObject({ action: 'send_note', preview: { text: 'hello' }, status: 'pending' })
+      expect(approval).toMatchObject({ connection: 'crm', connection_id: expect.stringMatching(/^conn_/) })
       expect((await client.tool('list_approvals')).got.approvals).toContainEqual(approval)
       const { approval_id } = approval
       const decision = { approval_id, decision: 'approve', edited: { text: 'good day' }, reason: 'kinder' }

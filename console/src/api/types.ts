@@ -77,6 +77,9 @@ export interface Approval {
   allowed_decisions: ('approve' | 'edit' | 'reject')[]
   status: ApprovalStatus
   path: 'action' | 'tool'
+  /** What it goes through: its name and id; null or absent for a call that the agent makes itself. */
+  connection?: string | null
+  connection_id?: string | null
   policy_reason: string | null
   edited: JsonObject | null
   reason: string | null

@@ -51,8 +51,10 @@ async function readEvents(taskId: string, last: number, signal: AbortSignal, onT
 }
 
 function after(work: Work, { type, data }: Told): Work {
-  if (type === 'progress' && typeof data.text === 'string') return { ...work, now: data.text }
-  if (type === 'step.started' || type === 'tool.called') return { ...work, now: 'Working on it' }
+  // What the agent does not know it asks those who run this, and their client is not told what.
+  const asks = typeof data.text === 'string' && data.text.startsWith('Missing knowledge:')
+  if (type === 'progress' && typeof data.text === 'string' && !asks) return { ...work, now: data.text }
+  if (asks || type === 'step.started' || type === 'tool.called') return { ...work, now: 'Working on it' }
   if (type === 'task.finished') {
     return { ...work, ended: true, now: data.status === 'succeeded' ? 'Done' : 'This needs a person; we will get back' }
   }

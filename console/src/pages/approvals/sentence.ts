@@ -19,23 +19,36 @@ const TARGETS = [
   },
 ]
 
-export function briefOf({ action, preview }: Pick<Approval, 'action' | 'preview'>): Brief {
-  const payload = objectOf(preview)
-  return { verb: verbOf(action), amount: amountOf(payload), target: targetOf(payload) }
+type Asked = Pick<Approval, 'action' | 'preview' | 'connection' | 'connection_id'>
+
+export function briefOf(approval: Asked): Brief {
+  const payload = objectOf(approval.preview)
+  return { verb: verbOf(approval.action, connectionOf(approval)), amount: amountOf(payload), target: targetOf(payload) }
 }
 
-export function sentenceOf(approval: Pick<Approval, 'action' | 'preview'>): string {
+export function sentenceOf(approval: Asked): string {
   const { verb, amount, target } = briefOf(approval)
   return [verb, amount && `of ${amount}`, target].filter(Boolean).join(' ')
 }
 
-/** `payments:refund` is a refund through payments, `book_refund` is to book a refund, `GMAIL_SEND_EMAIL` to send. */
-export function verbOf(action: string): string {
+/** By its name; by its id when the connection is gone. */
+export const connectionOf = ({ connection, connection_id }: Pick<Asked, 'connection' | 'connection_id'>) =>
+  connection ?? connection_id ?? null
+
+/**
+ * `payments:refund` is a refund through payments, `book_refund` is to book a refund, `GMAIL_SEND_EMAIL` to send. The agent
+ * chooses the action's name, and what stands before the colon need not be where it goes: the connection is said instead.
+ */
+export function verbOf(action: string, connection: string | null = null): string {
   const [before = '', after] = action.split(':')
-  const words = (after ?? before).toLowerCase().replaceAll(/[_-]+/g, ' ').trim()
-  const said = after ? `${words} through ${before.replaceAll(/[_-]+/g, ' ')}` : words
+  const way = connection ?? (after ? plain(before) : null)
+  const words = plain((after ?? before).toLowerCase())
+  const aside = connection && after && before !== connection ? ` (${plain(before)})` : ''
+  const said = `${words}${aside}${way ? ` through ${way}` : ''}`
   return said.charAt(0).toUpperCase() + said.slice(1)
 }
+
+const plain = (name: string) => name.replaceAll(/[_-]+/g, ' ').trim()
 
 function amountOf(payload: JsonObject): string | null {
   const key = AMOUNTS.find((name) => Object.hasOwn(payload, name))

@@ -58,7 +58,7 @@ export function UnknownOutcomes({ effects }: { effects: Effect[] }) {
       <div>
         {unknown.map(({ approval_id, action, connection, created_at }) => (
           <p key={approval_id} className="font-medium">
-            {verbOf(action)} left at {clockTime(created_at)}, and {connection} never answered.
+            {verbOf(action, connection)} left at {clockTime(created_at)}, and {connection} never answered.
           </p>
         ))}
         <p>It may have happened. Look there before you run this again: the service does not repeat it by itself.</p>
@@ -75,7 +75,7 @@ function EffectRow({ effect }: { effect: Effect }) {
     <li>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5 -outline-offset-2 hover:bg-hover">
-          <span className="font-medium">{verbOf(action)}</span>
+          <span className="font-medium">{verbOf(action, connection)}</span>
           <Tag tone={tone ?? 'off'}>{word}</Tag>
           {error && <span className="min-w-0 text-xs break-words text-bad">{error}</span>}
           <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">

@@ -98,7 +98,8 @@ function Tool({ item }: { item: Extract<Item, { kind: 'tool' }> }) {
 
 function Approval({ item }: { item: Extract<Item, { kind: 'approval' }> }) {
   const { asked, answer, answeredAt } = item
-  const approval = { action: said(asked['action']), preview: asked['preview'] ?? null }
+  const connection = asked['connection'] ? said(asked['connection']) : null
+  const approval = { action: said(asked['action']), preview: asked['preview'] ?? null, connection }
   const waited = answeredAt && answeredAt !== item.ts ? Date.parse(answeredAt) - Date.parse(item.ts) : null
   const decision = said(answer?.['decision'])
   return (

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
+import type { Terminal } from '../../src/cli/terminal.ts'
+import { timeline } from '../../src/cli/timeline.ts'
+
+/** What the timeline says of one event. */
+function said(type: string, data: JsonObject): string {
+  const lines: string[] = []
+  const terminal: Terminal = {
+    json: false,
+    person: false,
+    say: (line) => void lines.push(line),
+    write: () => {},
+    tell: () => {},
+    note: () => {},
+    paint: (_style, text) => text,
+    ask: () => Promise.resolve(null),
+    close: () => {},
+  }
+  timeline(terminal)({ id: 1, type, ts: '2026-03-02T09:00:00.000Z', data, source: {} })
+  return lines.join('\n')
+}
+
+const asked = { approval_id: 'apr_1', action: 'payments:refund', risk: 'high', preview: {} }
+
+test('a question in the timeline says through which connection the action goes', () => {
+  expect(said('approval.requested', { ...asked, connection: 'post' })).toBe(
+    '09:00:00 ? payments:refund through post waits for approval apr_1 (risk high)',
+  )
+})
+
+test('a question of an older log, or about a tool, has no connection to tell of', () => {
+  expect(said('approval.requested', asked)).toBe('09:00:00 ? payments:refund waits for approval apr_1 (risk high)')
+})
