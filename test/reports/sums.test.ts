@@ -4,7 +4,7 @@ import { foldReports } from '../../src/reports/fold.ts'
 import type { Approvals, Tasks } from '../../src/store/tables.ts'
 import { eachStore, type TestApp } from '../app.ts'
 import { plainReport } from './plain.ts'
-import { addApprovals, addTasks, type NewApproval } from './stored.ts'
+import { addApprovals, addTasks, type NewApproval, reportApp } from './stored.ts'
 
 const DAY = 86_400_000
 
