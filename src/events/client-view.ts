@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { Frame } from '../ctx/tails.ts'
 import type { EventType } from './types.ts'
 
@@ -12,8 +12,8 @@ const CLIENT_VIEW: Partial<Record<EventType, Shown>> = {
   // Where and by which model it runs, and what the founder calls this kind of work, is the founder's matter.
   'task.created': ({ status }) => ({ status }),
   'step.started': ({ step, label }) => ({ step, label }),
-  // What goes into a tool and comes out of it is the founder's systems and other people's data.
-  'tool.called': ({ call_id, tool }) => ({ call_id, tool }),
+  // What goes into a tool and comes out of it is the founder's systems and other people's data. Of an action the name is told.
+  'tool.called': ({ call_id, tool, input }) => ({ call_id, tool, input: tool === 'act' ? nameOf(input) : undefined }),
   'tool.result': ({ call_id, tool, ok }) => ({ call_id, tool, ok }),
   progress: ({ text }) => ({ text: withoutQuestion(text) }),
   // The errors say why the task fails, as that of `task.finished` does.
@@ -47,6 +47,9 @@ function viewed({ type, text }: Frame): string {
   const event: { data: JsonObject } = JSON.parse(text.slice(start))
   return `${text.slice(0, start)}${JSON.stringify({ ...event, data: view(event.data) })}\n\n`
 }
+
+const nameOf = (input: Json | undefined): Json | undefined =>
+  isJsonObject(input) && typeof input.capability === 'string' ? { capability: input.capability } : undefined
 
 const DATA = '\ndata: '
 

@@ -44,6 +44,7 @@ eachStore((store) => {
       expect(dataOf(events, 'tool.called').map(({ tool }) => tool)).toEqual(
         expect.arrayContaining(['read', 'records_list', 'act']),
       )
+      expect(dataOf(events, 'tool.called').flatMap(({ input }) => input ?? [])).toEqual([{ capability: 'note' }])
       expect(dataOf(events, 'progress')).toEqual([{ text: 'Missing knowledge:' }, { text: 'nearly there' }])
       expect(events.at(-1)?.data.data).toEqual({ status: 'succeeded', duration_ms: expect.any(Number) })
     }
