@@ -1,10 +1,10 @@
 import { audit } from '../audit/append.ts'
-import { conflict } from '../base/problem.ts'
+import { conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { isoTime } from '../ctx/world.ts'
-import { type Connection, findSealed, saveSealed, sealedKids } from './rows.ts'
+import { type Connection, findConnection, findSealed, lockConnections, saveSealed, sealedKids } from './rows.ts'
 import { mayReadEnv, refOf } from './secret-ref.ts'
 
 /** Seals the value under the connection's vault key. Nothing reads it back but the call that needs it. */
@@ -16,6 +16,12 @@ export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Con
   const place = { projectId: connection.project_id, key: ref.key, connectionId: connection.id, kind: connection.kind }
   const envelope = ctx.vault.seal(value, place)
   await inTx(ctx, async (tx) => {
+    await lockConnections(tx.db, connection.project_id)
+    const now = await findConnection(tx.db, connection.id)
+    if (!now) throw notFound('connection')
+    // Nothing would refer to the secret, and nothing would ever drop it.
+    if (now.secret_ref !== connection.secret_ref)
+      throw conflict('connection was changed at the same time: read it again')
     await saveSealed(tx.db, {
       project_id: connection.project_id,
       key: ref.key,

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { removeConnection, updateConnection } from '../../src/connections/connections.ts'
 import { rotateVault } from '../../src/connections/rotate.ts'
 import { openSecret, withSecret, writeSecret } from '../../src/connections/secrets.ts'
 import { openVault, vaultWith } from '../../src/connections/vault.ts'
@@ -97,6 +98,17 @@ eachStore((store) => {
     expect(await openSecret(ctx, crm)).toBeNull()
     expect(await withSecret(ctx, [mail, crm])).toEqual(new Set([mail.id]))
     expect(JSON.stringify(await ctx.db.selectFrom('vault').selectAll().execute())).not.toContain(CANARY)
+  })
+
+  test('a secret that comes while its connection goes or looks elsewhere is not kept', async () => {
+    const { ctx, scope } = await place({ store })
+    const mail = await givenConnection(ctx, { name: 'mail' })
+    const crm = await givenConnection(ctx, { name: 'crm' })
+    await updateConnection(ctx, scope, mail, { secret_ref: 'vault:other' })
+    await removeConnection(ctx, scope, crm)
+    await expect(writeSecret(ctx, scope, mail, CANARY)).rejects.toEqual(expect.objectContaining({ status: 409 }))
+    await expect(writeSecret(ctx, scope, crm, CANARY)).rejects.toEqual(expect.objectContaining({ status: 404 }))
+    expect(await ctx.db.selectFrom('vault').selectAll().execute()).toEqual([])
   })
 
   test('secret.written is audited with the connection and the kind, never the value', async () => {
