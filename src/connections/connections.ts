@@ -36,7 +36,7 @@ export async function createConnection(ctx: Ctx, scope: ProjectScope, input: New
 
 /** Registers a connection in the caller's transaction; null when its owner has one of that name. */
 export async function addConnection(tx: Tx, scope: ProjectScope, input: NewConnection): Promise<Connection | null> {
-  if (input.secret_ref) requireRef(input.secret_ref, tx.config.envSecrets)
+  if (input.secret_ref) requireRef(input.secret_ref, tx.config.envSecrets, null)
   const owner = await ownerOf(tx, scope.projectId, input)
   const connection = { ...fresh(tx, input), project_id: scope.projectId, ...owner }
   await lockConnections(tx.db, scope.projectId)
@@ -59,7 +59,7 @@ export async function updateConnection(
   connection: Connection,
   { name = connection.name, config, secret_ref = connection.secret_ref }: ConnectionChanges,
 ): Promise<Connection> {
-  if (secret_ref !== null) requireRef(secret_ref, ctx.config.envSecrets)
+  if (secret_ref !== null) requireRef(secret_ref, ctx.config.envSecrets, connection.id)
   const changes = {
     name,
     secret_ref,

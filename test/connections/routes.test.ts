@@ -137,6 +137,19 @@ eachStore((store) => {
     expect(await sealed()).toEqual([])
   })
 
+  test("no connection names another's own place in the vault", async () => {
+    const app = await start(store)
+    const one = await make(app, { kind: 'custom', name: 'one' })
+    const two = await make(app, { kind: 'custom', name: 'two' })
+    await app.call('POST', `/v1/connections/${one.id}/secret`, { value: CANARY })
+    const error = "field 'secret_ref' must not name another connection's secret"
+    const body = { kind: 'email', name: 'three', secret_ref: `vault:${one.id}` }
+    expect(await app.call('POST', '/v1/connections', body)).toMatchObject({ status: 400, body: { error } })
+    const put = (id: string) => app.call('PUT', `/v1/connections/${id}`, { secret_ref: `vault:${one.id}` })
+    expect(await put(two.id)).toMatchObject({ status: 400, body: { error } })
+    expect(await put(one.id)).toMatchObject({ status: 200, body: { has_secret: true } })
+  })
+
   test('a test says what is wrong by one harmless call and keeps it on the record', async () => {
     const app = await start(store)
     let status = 401

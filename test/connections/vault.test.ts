@@ -179,4 +179,15 @@ eachStore((store) => {
     await expect(openSecret(ctx, mail)).rejects.toThrow(SecretUnavailable)
     expect(await withSecret(ctx, [mail])).toEqual(new Set())
   })
+
+  test("a row that names another connection's own place in the vault opens and overwrites nothing", async () => {
+    const { ctx, scope } = await place({ store })
+    const mail = await givenConnection(ctx, { name: 'mail' })
+    await writeSecret(ctx, scope, mail, CANARY)
+    const other = await givenConnection(ctx, { name: 'other', secret_ref: `vault:${mail.id}` })
+    await expect(openSecret(ctx, other)).rejects.toThrow(SecretUnavailable)
+    expect(await withSecret(ctx, [mail, other])).toEqual(new Set([mail.id]))
+    await expect(writeSecret(ctx, scope, other, 'x')).rejects.toEqual(expect.objectContaining({ status: 409 }))
+    expect(await openSecret(ctx, mail)).toBe(CANARY)
+  })
 })
