@@ -71,6 +71,7 @@ async function keepMail(ctx: Ctx, run: Run, payload: Json): Promise<void> {
 const ReadAsked = z.object({
   connection: z.string().optional(),
   path: z.string().optional(),
+  method: z.string().regex(/^GET$/i, 'must be GET: reads are GET only').optional(),
   arguments: json.optional(),
 })
 
@@ -108,6 +109,17 @@ export const postRead: SandboxRoute = route('POST', '/v1/internal/reads/:capabil
   answers: JSON_ANSWER,
   handle: ({ ctx, scope: run, params, body }) => readOnce(ctx, run, params.capability ?? '', body),
 })
+
+/** A change that was meant as a read is told so: as a route that is not there it would look like a mistake of ours. */
+export const otherReads: SandboxRoute[] = (['PUT', 'PATCH', 'DELETE'] as const).map((method) =>
+  route(method, '/v1/internal/reads/:capability', {
+    summary: 'Refused: reads are GET only',
+    answers: {},
+    async handle() {
+      throw badRequest('reads are GET only: use an action to change something')
+    },
+  }),
+)
 
 export const postModelCall: SandboxRoute = route('POST', '/v1/internal/llm/:wire/*', {
   summary: 'Call the model, in the words of its provider',
