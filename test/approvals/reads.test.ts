@@ -88,6 +88,35 @@ eachStore((store) => {
     expect(same?.status).toBe(200)
   })
 
+  test('a name that a person could not read as it is becomes no question, no read and no action', async () => {
+    const desk = shared()
+    const names = [
+      'a\nb',
+      'a\tb',
+      'a\u00a0b',
+      'a\u2028b',
+      'a\u202eb',
+      'a\u2066b',
+      'a\u200bb',
+      'a\u007fb',
+      'a'.repeat(201),
+    ]
+    const bad = names.flatMap((name) => [
+      { path: `actions/${encodeURIComponent(name)}`, body: { connection: 'crm', payload: {} } },
+      { path: `reads/${encodeURIComponent(name)}`, body: { connection: 'crm', path: 'x' } },
+      { path: 'gate', gate: true, body: { tool: `send${name}` } },
+    ])
+    const { answers, taskId } = await said(desk, bad)
+    expect(answers.map(({ status }) => status)).toEqual(bad.map(() => 400))
+    expect((await desk.call('GET', `/v1/approvals?task_id=${taskId}`)).body.data).toEqual([])
+    expect(desk.outside.received).toEqual([])
+    const good = await said(desk, [
+      { path: `reads/${encodeURIComponent('Über uns: 1')}`, body: { connection: 'crm', path: 'x' } },
+      { path: 'gate', gate: true, body: { tool: 'look it up' } },
+    ])
+    expect(good.answers.map(({ status }) => status)).toEqual([200, 200])
+  })
+
   test('too large, redirected, unreachable and silent are told apart', async () => {
     const desk = shared()
     desk.outside.answer = ({ url }, response) => {
