@@ -3,7 +3,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Account, Broker } from './broker.ts'
-import { type Connection, changeConnection } from './rows.ts'
+import { type Connection, changeConnection, findConnection } from './rows.ts'
 
 /** Who the provider takes the caller for. It follows from the connection alone: nothing an agent says can change it. */
 export function brokerUser(connection: Connection): string {
@@ -23,18 +23,31 @@ export interface AccountStatus {
   connection: Connection
 }
 
-/** Asks the provider, and takes over the account that was begun once it is ACTIVE. */
-export async function accountStatus(ctx: Ctx, broker: Broker, connection: Connection): Promise<AccountStatus> {
+/**
+ * Asks the provider, and takes over the account that was begun once it is ACTIVE. When somebody else changed the
+ * connection meanwhile, such as by taking the account over first, it looks again at what the connection is now.
+ */
+export async function accountStatus(
+  ctx: Ctx,
+  broker: Broker,
+  connection: Connection,
+  tries = MOST_TRIES,
+): Promise<AccountStatus> {
   const pending = connection.pending_account
   const begun = pending ? await ownAccount(broker, connection, pending) : null
-  if (pending && begun?.status === 'ACTIVE') {
-    return { status: 'ACTIVE', active: true, connection: await takeOver(ctx, connection, pending) }
+  if (pending && begun?.status === 'ACTIVE' && tries > 0) {
+    const taken = await takeOver(ctx, connection, pending)
+    if (taken) return { status: 'ACTIVE', active: true, connection: taken }
+    const now = await findConnection(ctx.db, connection.id)
+    return now ? accountStatus(ctx, broker, now, tries - 1) : { status: 'INACTIVE', active: false, connection }
   }
   const connected = connectedAccount(connection)
   const account = connected ? await ownAccount(broker, connection, connected) : begun
   const status = account?.status ?? 'INACTIVE'
   return { status, active: connected !== null && status === 'ACTIVE', connection }
 }
+
+const MOST_TRIES = 5
 
 /** An account of another user is no account: somebody named an id that is not theirs. */
 async function ownAccount(broker: Broker, connection: Connection, accountId: string): Promise<Account> {
@@ -43,15 +56,15 @@ async function ownAccount(broker: Broker, connection: Connection, accountId: str
   return foreign ? { ...account, status: 'INACTIVE' } : account
 }
 
-/** When another request was faster, its row is as good as ours. */
-function takeOver(ctx: Ctx, connection: Connection, accountId: string): Promise<Connection> {
+/** Null when the connection is no longer as it was read. */
+function takeOver(ctx: Ctx, connection: Connection, accountId: string): Promise<Connection | null> {
   const changes = {
     config: { ...connection.config, connected_account_id: accountId },
     pending_account: null,
     updated_at: isoTime(ctx.world.clock.now()),
   }
   return inTx(ctx, async (tx) => {
-    if (!(await changeConnection(tx.db, connection, changes))) return connection
+    if (!(await changeConnection(tx.db, connection, changes))) return null
     const told = { name: connection.name, toolkit: connection.config.toolkit ?? null }
     await audit(tx, connection.project_id, SYSTEM, 'connection.connected', connection.id, told)
     return { ...connection, ...changes }

@@ -1,8 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * Addresses that are not the open internet: this machine, private networks, link-local with the clouds' metadata,
- * carrier networks, documentation, multicast, and the IPv6 forms that carry an IPv4 address inside.
+ * Addresses that are not the open internet: this machine, private networks, link-local with the clouds' metadata, the
+ * public address behind which a cloud keeps its own (168.63.129.16), carrier networks, documentation, multicast, and
+ * the IPv6 forms that carry an IPv4 address inside.
  *
  * Two lists on purpose: one list answers an IPv4 question by IPv6 rules too (as ::ffff:a.b.c.d), so a rule that covers
  * ::ffff:0:0/96 would close the whole internet.
@@ -12,6 +13,7 @@ const PRIVATE_V4 = subnets('ipv4', [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',

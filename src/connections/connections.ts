@@ -11,8 +11,9 @@ import {
   deleteConnection,
   dropUnusedSecret,
   findByName,
+  findConnection,
   insertConnection,
-  lockNames,
+  lockConnections,
 } from './rows.ts'
 import { refOf, requireRef } from './secret-ref.ts'
 
@@ -35,10 +36,10 @@ export async function createConnection(ctx: Ctx, scope: ProjectScope, input: New
 
 /** Registers a connection in the caller's transaction; null when its owner has one of that name. */
 export async function addConnection(tx: Tx, scope: ProjectScope, input: NewConnection): Promise<Connection | null> {
-  if (input.secret_ref) requireRef(input.secret_ref, tx.config.envSecrets)
+  if (input.secret_ref) requireRef(input.secret_ref, tx.config.envSecrets, null)
   const owner = await ownerOf(tx, scope.projectId, input)
   const connection = { ...fresh(tx, input), project_id: scope.projectId, ...owner }
-  await lockNames(tx.db, scope.projectId)
+  await lockConnections(tx.db, scope.projectId)
   if (await findByName(tx.db, connection)) return null
   await insertConnection(tx.db, connection)
   const told = { name: input.name, kind: input.kind, owner: owner.owner_kind, owner_id: owner.owner_id }
@@ -58,7 +59,7 @@ export async function updateConnection(
   connection: Connection,
   { name = connection.name, config, secret_ref = connection.secret_ref }: ConnectionChanges,
 ): Promise<Connection> {
-  if (secret_ref !== null) requireRef(secret_ref, ctx.config.envSecrets)
+  if (secret_ref !== null) requireRef(secret_ref, ctx.config.envSecrets, connection.id)
   const changes = {
     name,
     secret_ref,
@@ -66,12 +67,13 @@ export async function updateConnection(
     updated_at: isoTime(ctx.world.clock.now()),
   }
   return inTx(ctx, async (tx) => {
-    await lockNames(tx.db, connection.project_id)
+    await lockConnections(tx.db, connection.project_id)
     const named = await findByName(tx.db, { ...connection, name })
     if (named && named.id !== connection.id) throw nameTaken(name)
     if (!(await changeConnection(tx.db, connection, changes))) {
       throw conflict('connection was changed at the same time: read it again')
     }
+    if (secret_ref !== connection.secret_ref) await dropSecrets(tx, connection)
     const changed = [
       config && 'config',
       name !== connection.name && 'name',
@@ -84,13 +86,21 @@ export async function updateConnection(
 }
 
 export async function removeConnection(ctx: Ctx, scope: ProjectScope, connection: Connection): Promise<void> {
-  const ref = refOf(connection)
   await inTx(ctx, async (tx) => {
-    if (!(await deleteConnection(tx.db, connection.id))) throw notFound('connection')
-    if (ref.in === 'vault') await dropUnusedSecret(tx.db, connection.project_id, ref.key)
-    const told = { name: connection.name, kind: connection.kind }
-    await audit(tx, connection.project_id, scope.actor, 'connection.deleted', connection.id, told)
+    await lockConnections(tx.db, connection.project_id)
+    const now = await findConnection(tx.db, connection.id)
+    if (!now || !(await deleteConnection(tx.db, now.id))) throw notFound('connection')
+    await dropSecrets(tx, now)
+    const told = { name: now.name, kind: now.kind }
+    await audit(tx, now.project_id, scope.actor, 'connection.deleted', now.id, told)
   })
+}
+
+/** What the connection referred to, and what lies under its own id, unless a connection still refers to it. */
+async function dropSecrets(tx: Tx, was: Connection): Promise<void> {
+  const ref = refOf(was)
+  const keys = ref.in === 'vault' ? [was.id, ref.key] : [was.id]
+  for (const key of new Set(keys)) await dropUnusedSecret(tx.db, was.project_id, key)
 }
 
 /** An account is taken over from the provider and never from a caller, who could name somebody else's. */

@@ -9,10 +9,12 @@ export interface Mask {
 }
 
 export function maskOf(secrets: readonly (string | null | undefined)[]): Mask {
-  const forms = [...new Set(secrets.flatMap((secret) => (secret ? spellings(secret) : [])))]
+  // The other side hears a header without the blanks around it.
+  const heard = secrets.map((secret) => secret?.trim() ?? '')
+  const forms = new Set(heard.flatMap(spellings).filter((form) => form !== ''))
   // The longest first, so that no part of a secret remains beside the mask of a shorter spelling.
-  forms.sort((a, b) => b.length - a.length)
-  const text = (value: string) => forms.reduce((masked, form) => masked.replaceAll(form, MASK), value)
+  const masks = [...forms].toSorted((a, b) => b.length - a.length).map(maskForm)
+  const text = (value: string) => masks.reduce((masked, mask) => mask(masked), value)
   return { text, json: (value) => maskJson(value, text) }
 }
 
@@ -26,14 +28,88 @@ function spellings(secret: string): string[] {
   return [
     secret,
     ...(secret.startsWith('whsec_') ? [secret.slice('whsec_'.length)] : []),
-    encodeURIComponent(secret),
-    new URLSearchParams([['', secret]]).toString().slice(1),
-    JSON.stringify(secret).slice(1, -1),
     hex,
     hex.toUpperCase(),
     ...base64Cores(bytes),
   ]
 }
+
+/** Nothing escapes these characters, so a form of them alone is only ever written as it is. */
+const NEVER_ESCAPED = /^[A-Za-z0-9_.-]*$/
+
+/** Masks one form, also where a text escapes it: formats differ in which characters they escape, and how. */
+function maskForm(form: string): (text: string) => string {
+  const asItIs = (text: string) => (text.length < form.length ? text : text.replaceAll(form, MASK))
+  if (form.length < SHORT || NEVER_ESCAPED.test(form)) return asItIs
+  const ways: Ways = new Map([...new Set(form)].map((character) => [character, waysToWrite(character)]))
+  const begins = beginsOf(form, ways)
+  return (text) => {
+    // No way to write a character is shorter than the character, and every other one has one of these.
+    const mayEscape = text.length > form.length && /[\\%&+]/.test(text)
+    return mayEscape ? maskEscaped(asItIs(text), form, ways, begins) : asItIs(text)
+  }
+}
+
+type Ways = Map<string, string[]>
+
+/** Where the form may begin. A pattern of the whole could not be: a secret may have 64 K characters. */
+function beginsOf(form: string, ways: Ways): RegExp {
+  const some = Array.from(form.slice(0, SHORT), (character) => (ways.get(character) ?? [character]).map(literal))
+  return new RegExp(`(?=${some.map((spelled) => `(?:${spelled.join('|')})`).join('')})`, 'g')
+}
+
+function maskEscaped(text: string, form: string, ways: Ways, begins: RegExp): string {
+  let masked = ''
+  let from = 0
+  for (const { index } of text.matchAll(begins)) {
+    const end = index < from ? null : endOf(text, index, form, ways)
+    if (end === null) continue
+    masked += text.slice(from, index) + MASK
+    from = end
+  }
+  return masked + text.slice(from)
+}
+
+function endOf(text: string, start: number, form: string, ways: Ways): number | null {
+  let end = start
+  for (const character of form) {
+    const way = ways.get(character)?.find((spelling) => text.startsWith(spelling, end))
+    if (way === undefined) return null
+    end += way.length
+  }
+  return end
+}
+
+/** A character as it is, in URLs and forms, in JSON and scripts, and in HTML; the longest way first. */
+function waysToWrite(character: string): string[] {
+  if (NEVER_ESCAPED.test(character)) return [character]
+  const code = character.codePointAt(0) ?? 0
+  const bytes = Buffer.from(character).toString('hex').replaceAll(/../g, '%$&')
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+  const hex = [bytes, units.map((unit) => `\\u${unit}`).join(''), `&#x${code.toString(16)};`]
+  const ways = [
+    ...hex,
+    ...hex.map((way) => way.replaceAll(/[a-f]/g, (digit) => digit.toUpperCase())),
+    JSON.stringify(character).slice(1, -1),
+    `\\${character}`,
+    `&#${code};`,
+    `&#0${code};`,
+    NAMED[character] ?? character,
+    character === ' ' ? '+' : character,
+    character,
+  ]
+  return [...new Set(ways)].toSorted((a, b) => b.length - a.length)
+}
+
+const NAMED: Record<string, string | undefined> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
 /**
  * Base64 spells three bytes at a time, so a secret inside a longer text has three spellings. Of each, the characters

@@ -26,12 +26,16 @@ function refuseForeign(path: string): void {
   }
 }
 
-/** The other side may decode what we see as one name, so `..` counts in every encoding that unfolds to it. */
+/**
+ * The other side may decode what we see as one name, so `..` counts in every encoding that unfolds to it; and it may
+ * cut parameters off before it walks, so `..;x` is `..` too.
+ */
 function climbsOut(path: string): boolean {
   let text = path.split('?')[0] ?? ''
   for (let round = 0; round < 4; round++) {
     let depth = 0
-    for (const part of text.split(/[/\\]/)) {
+    for (const segment of text.split(/[/\\]/)) {
+      const [part] = segment.split(';')
       if (part === '..') depth--
       else if (part !== '' && part !== '.') depth++
       if (depth < 0) return true

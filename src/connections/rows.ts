@@ -61,8 +61,8 @@ export async function entitledConnections(
   return rows.map(parsed)
 }
 
-/** Held until the commit: names are checked and taken by one transaction at a time. */
-export async function lockNames(db: Db, projectId: string): Promise<void> {
+/** Held until the commit: names are taken, and secrets kept and dropped, by one transaction at a time. */
+export async function lockConnections(db: Db, projectId: string): Promise<void> {
   await db
     .updateTable('projects')
     .set((row) => ({ slug: row.ref('slug') }))

@@ -8,14 +8,20 @@ export function refOf(connection: { id: string; secret_ref: string | null }): Se
   return connection.secret_ref === null ? { in: 'vault', key: connection.id } : parseRef(connection.secret_ref)
 }
 
-/** The reference if it may be used at all, else a 400 that says why not. */
-export function requireRef(text: string, envSecrets: readonly string[] | null): SecretRef {
+/** The reference if the connection may use it, else a 400 that says why not. A connection to come has no id yet. */
+export function requireRef(text: string, envSecrets: readonly string[] | null, id: string | null): SecretRef {
   const ref = parseRef(text)
+  if (ref.in === 'vault' && isForeign(ref.key, id)) {
+    throw badRequest("field 'secret_ref' must not name another connection's secret")
+  }
   if (ref.in === 'env' && !mayReadEnv(ref.name, envSecrets)) {
     throw badRequest(`field 'secret_ref' must not name the environment variable '${ref.name}'`)
   }
   return ref
 }
+
+/** Keys like ids are each for one connection alone; others may share theirs under a name that they agree on. */
+export const isForeign = (key: string, id: string | null): boolean => key.startsWith('conn_') && key !== id
 
 /**
  * The service's own settings and the system's are nobody's connection secret: through a connection they could be sent

@@ -1,11 +1,11 @@
 import { audit } from '../audit/append.ts'
-import { conflict } from '../base/problem.ts'
+import { conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { isoTime } from '../ctx/world.ts'
-import { type Connection, findSealed, saveSealed, sealedKids } from './rows.ts'
-import { mayReadEnv, refOf } from './secret-ref.ts'
+import { type Connection, findConnection, findSealed, lockConnections, saveSealed, sealedKids } from './rows.ts'
+import { isForeign, mayReadEnv, refOf } from './secret-ref.ts'
 
 /** Seals the value under the connection's vault key. Nothing reads it back but the call that needs it. */
 export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Connection, value: string): Promise<void> {
@@ -13,9 +13,18 @@ export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Con
   if (ref.in === 'env') {
     throw conflict(`the connection reads its secret from env:${ref.name}: point its secret_ref to the vault first`)
   }
+  if (isForeign(ref.key, connection.id)) {
+    throw conflict("the connection names another connection's secret: change its secret_ref first")
+  }
   const place = { projectId: connection.project_id, key: ref.key, connectionId: connection.id, kind: connection.kind }
   const envelope = ctx.vault.seal(value, place)
   await inTx(ctx, async (tx) => {
+    await lockConnections(tx.db, connection.project_id)
+    const now = await findConnection(tx.db, connection.id)
+    if (!now) throw notFound('connection')
+    // Nothing would refer to the secret, and nothing would ever drop it.
+    if (now.secret_ref !== connection.secret_ref)
+      throw conflict('connection was changed at the same time: read it again')
     await saveSealed(tx.db, {
       project_id: connection.project_id,
       key: ref.key,
@@ -37,6 +46,7 @@ export async function openSecret(ctx: Ctx, connection: Connection): Promise<stri
     if (!value) throw new SecretUnavailable(`the environment variable '${ref.name}' is not set or not allowed`)
     return value
   }
+  if (isForeign(ref.key, connection.id)) throw new SecretUnavailable("secret_ref names another connection's secret")
   const row = await findSealed(ctx.db, connection.project_id, ref.key)
   if (row) {
     const place = { projectId: row.project_id, key: row.key, connectionId: row.connection_id, kind: row.kind }
@@ -56,7 +66,7 @@ export async function withSecret(ctx: Ctx, connections: readonly Connection[]): 
   const usable = refs.filter(({ connection, ref }) =>
     ref.in === 'env'
       ? mayReadEnv(ref.name, ctx.config.envSecrets) && Boolean(ctx.world.env(ref.name))
-      : kids.get(`${connection.project_id} ${ref.key}`) === ctx.vault.kid,
+      : kids.get(`${connection.project_id} ${ref.key}`) === ctx.vault.kid && !isForeign(ref.key, connection.id),
   )
   return new Set(usable.map(({ connection }) => connection.id))
 }

@@ -36,7 +36,8 @@ const read: Tool = {
   properties: { connection, capability, path: { type: 'string' }, arguments: { type: 'object' } },
   required: ['capability'],
   async run(run, input) {
-    const body = pick(input, 'connection', 'path', 'arguments')
+    // Nobody offers a method; one that is named all the same goes on, so that the service refuses what is no GET.
+    const body = pick(input, 'connection', 'path', 'arguments', 'method')
     return outcomeOf(await post(run, `reads/${segment(input, 'capability')}`, body))
   },
 }

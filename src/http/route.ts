@@ -13,7 +13,7 @@ import type { ProjectScope, Role, Scope } from '../ctx/scope.ts'
  * are query and body judged (400), so nobody learns by a 400 that something exists.
  */
 export interface Route<ScopeT, Request = FastifyRequest> {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   summary: string
   /** The least role on the founder plane. */

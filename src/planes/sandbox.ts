@@ -15,6 +15,7 @@ export const sandboxPlane = (workflows: WorkflowCells): sandbox.SandboxRoute[] =
   sandbox.postAction,
   sandbox.getRead,
   sandbox.postRead,
+  ...sandbox.otherReads,
   sandbox.postModelCall,
   sandbox.listAgentRecords,
   sandbox.getAgentRecord,

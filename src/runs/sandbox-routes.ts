@@ -16,9 +16,9 @@ import { pickConnection } from '../connections/grants.ts'
 import { readThrough } from '../connections/read-through.ts'
 import { type Ctx, inTx, inTxAtLast } from '../ctx/ctx.ts'
 import { append } from '../events/append.ts'
-import { json, jsonObject } from '../http/judge.ts'
+import { json, jsonObject, judgeFields } from '../http/judge.ts'
 import { pageQuery } from '../http/page.ts'
-import { Answer, type Heading, noContent, type Route, route } from '../http/route.ts'
+import { Answer, type Heading, noContent, type Params, type Route, route } from '../http/route.ts'
 import { reportGap } from '../knowledge/intake.ts'
 import { forwardModelCall } from '../models/forward.ts'
 import { agentRecords } from '../records/agent.ts'
@@ -30,10 +30,21 @@ export type SandboxRoute = Route<Run, Heading>
 
 const JSON_ANSWER = { 200: jsonObject }
 
+/** Persons decide by these names: nothing in one may hide, break its line or turn its direction. */
+const plainName = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^(?:[^\p{C}\s]| )*$/u, 'must not contain control characters, line breaks or invisible marks')
+
+const Named = z.object({ capability: plainName })
+
+const capabilityOf = (params: Params): string => judgeFields(Named, params, 'parameter').capability
+
 /** The tool gate: may this tool be called? Waits for a person unless a rule answers; 403 ends the run. */
 export const postGate: SandboxRoute = route('POST', '/v1/internal/gate', {
   summary: 'Ask before a tool call',
-  body: z.object({ tool: z.string().min(1).max(200), input: json.optional() }),
+  body: z.object({ tool: plainName, input: json.optional() }),
   answers: { 200: z.object({ decision: z.enum(['allowed', 'approved', 'auto_approved']) }) },
   async handle({ ctx, scope: run, body }) {
     const { tool, input: payload = null } = body
@@ -51,7 +62,7 @@ export const postAction: SandboxRoute = route('POST', '/v1/internal/actions/:cap
   body: z.object({ connection: z.string().optional(), payload: json.optional() }),
   answers: JSON_ANSWER,
   async handle({ ctx, scope: run, params, body }) {
-    const capability = params.capability ?? ''
+    const capability = capabilityOf(params)
     const connection = pickConnection(run.grant, capability, body.connection)
     requireExecutor(ctx, connection.kind, 'act')
     await run.flush()
@@ -73,10 +84,12 @@ async function keepMail(ctx: Ctx, run: Run, payload: Json): Promise<void> {
 const ReadAsked = z.object({
   connection: z.string().optional(),
   path: z.string().optional(),
+  method: z.string().regex(/^GET$/i, 'must be GET: reads are GET only').optional(),
   arguments: json.optional(),
 })
 
-async function readOnce(ctx: Ctx, run: Run, capability: string, asked: z.infer<typeof ReadAsked>) {
+async function readOnce(ctx: Ctx, run: Run, params: Params, asked: z.infer<typeof ReadAsked>) {
+  const capability = capabilityOf(params)
   const connection = pickConnection(run.grant, capability, asked.connection)
   if (run.reads >= ctx.config.readMaxPerTask)
     throw tooMany(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
@@ -101,15 +114,26 @@ export const getRead: SandboxRoute = route('GET', '/v1/internal/reads/:capabilit
   summary: 'Look through a connection',
   query: ReadAsked.omit({ arguments: true }),
   answers: JSON_ANSWER,
-  handle: ({ ctx, scope: run, params, query }) => readOnce(ctx, run, params.capability ?? '', query),
+  handle: ({ ctx, scope: run, params, query }) => readOnce(ctx, run, params, query),
 })
 
 export const postRead: SandboxRoute = route('POST', '/v1/internal/reads/:capability', {
   summary: 'Look through a connection',
   body: ReadAsked,
   answers: JSON_ANSWER,
-  handle: ({ ctx, scope: run, params, body }) => readOnce(ctx, run, params.capability ?? '', body),
+  handle: ({ ctx, scope: run, params, body }) => readOnce(ctx, run, params, body),
 })
+
+/** A change that was meant as a read is told so: as a route that is not there it would look like a mistake of ours. */
+export const otherReads: SandboxRoute[] = (['PUT', 'PATCH', 'DELETE'] as const).map((method) =>
+  route(method, '/v1/internal/reads/:capability', {
+    summary: 'Refused: reads are GET only',
+    answers: {},
+    async handle() {
+      throw badRequest('reads are GET only: use an action to change something')
+    },
+  }),
+)
 
 export const postModelCall: SandboxRoute = route('POST', '/v1/internal/llm/:wire/*', {
   summary: 'Call the model, in the words of its provider',

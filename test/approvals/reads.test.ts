@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest'
 import { eachStore, writeFiles } from '../app.ts'
-import { answerJson, CALLER, type Desk, desks, passing } from './desk.ts'
+import { answerJson, CALLER, type Desk, desks, openDesk, passing, wedgeFiles } from './desk.ts'
 
 const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))
 writeFiles(agentDir, CALLER)
@@ -66,12 +66,55 @@ eachStore((store) => {
       { path: 'reads/crm', body: {} },
       { path: 'reads/hook', body: { path: 'x' } },
       { path: 'reads/none', body: { path: 'x' } },
-      { method: 'PUT', path: 'reads/crm', body: { path: 'x' } },
-      { method: 'DELETE', path: 'reads/crm' },
     ])
-    expect(other.answers.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404])
+    expect(other.answers.map(({ status }) => status)).toEqual([400, 400, 400])
     expect(other.answers[1]?.body).toEqual({ error: "no executor for kind 'webhook'" })
     expect(desk.outside.received).toEqual([])
+  })
+
+  test('a read by any method but GET is refused and never asked for', async () => {
+    const desk = shared()
+    const { answers } = await said(desk, [
+      { method: 'PUT', path: 'reads/crm', body: { path: 'x' } },
+      { method: 'PATCH', path: 'reads/crm', body: { path: 'x' } },
+      { method: 'DELETE', path: 'reads/crm?path=x' },
+      read('x', { method: 'DELETE' }),
+      { method: 'GET', path: 'reads/crm?path=x&method=DELETE' },
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400])
+    for (const { body } of answers) expect(body.error).toMatch(/reads are GET only/)
+    expect(desk.outside.received).toEqual([])
+    const [same] = (await said(desk, [read('x', { method: 'GET' })])).answers
+    expect(same?.status).toBe(200)
+  })
+
+  test('a name that a person could not read as it is becomes no question, no read and no action', async () => {
+    const desk = shared()
+    const names = [
+      'a\nb',
+      'a\tb',
+      'a\u00a0b',
+      'a\u2028b',
+      'a\u202eb',
+      'a\u2066b',
+      'a\u200bb',
+      'a\u007fb',
+      'a'.repeat(201),
+    ]
+    const bad = names.flatMap((name) => [
+      { path: `actions/${encodeURIComponent(name)}`, body: { connection: 'crm', payload: {} } },
+      { path: `reads/${encodeURIComponent(name)}`, body: { connection: 'crm', path: 'x' } },
+      { path: 'gate', gate: true, body: { tool: `send${name}` } },
+    ])
+    const { answers, taskId } = await said(desk, bad)
+    expect(answers.map(({ status }) => status)).toEqual(bad.map(() => 400))
+    expect((await desk.call('GET', `/v1/approvals?task_id=${taskId}`)).body.data).toEqual([])
+    expect(desk.outside.received).toEqual([])
+    const good = await said(desk, [
+      { path: `reads/${encodeURIComponent('Über uns: 1')}`, body: { connection: 'crm', path: 'x' } },
+      { path: 'gate', gate: true, body: { tool: 'look it up' } },
+    ])
+    expect(good.answers.map(({ status }) => status)).toEqual([200, 200])
   })
 
   test('too large, redirected, unreachable and silent are told apart', async () => {
@@ -148,4 +191,23 @@ eachStore((store) => {
     expect(answers[2]?.body).toEqual({ decision: 'allowed' })
     expect(desk.outside.received).toEqual([])
   })
+})
+
+/** The bundled agent asks the same plane by lines. */
+test('the bundled agent is refused a read by another method too', async () => {
+  const look = { connection: 'crm', capability: 'crm', path: 'x', method: 'DELETE' }
+  const files = wedgeFiles('gate')
+  const desk = await openDesk('sqlite', {
+    ...files,
+    'gate/rehearsals/act.json': [{ call: { tool: 'read', input: look } }, { output: '{{last}}' }],
+  })
+  onTestFinished(async () => {
+    await desk.stop()
+    await desk.outside.close()
+  })
+  const { id } = await desk.createTask({ wedge: 'gate', task_type: 'act', input: {} })
+  const events = await desk.events(id)
+  const [result] = events.filter(({ event }) => event === 'tool.result')
+  expect(JSON.stringify(result?.data)).toMatch(/reads are GET only/)
+  expect(desk.outside.received).toEqual([])
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { accountStatus, brokerUser } from '../../src/connections/accounts.ts'
 import { act } from '../../src/connections/act.ts'
 import { requireBroker } from '../../src/connections/broker-rest.ts'
+import { removeConnection, updateConnection } from '../../src/connections/connections.ts'
 import { readThrough } from '../../src/connections/read-through.ts'
 import { findConnection } from '../../src/connections/rows.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
@@ -39,6 +40,41 @@ eachStore((store) => {
       pending_account: null,
       config: { toolkit: 'gmail', connected_account_id: 'ca_1' },
     })
+  })
+
+  test('the first actions after an authorisation all go, however many come at once', async () => {
+    const { ctx, server } = await withProvider(store)
+    server.accounts.set('ca_1', { status: 'ACTIVE', user_id: PROJECT })
+    const connection = await givenConnection(ctx, { ...gmail, config: { toolkit: 'gmail' }, pending_account: 'ca_1' })
+    const keys = ['apr_1', 'apr_2', 'apr_3', 'apr_4']
+    const done = await Promise.all(keys.map((idempotencyKey) => act(ctx, connection, { ...send, idempotencyKey })))
+    expect(done.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok'])
+    const told = await ctx.db
+      .selectFrom('audit_entries')
+      .where('action', '=', 'connection.connected')
+      .selectAll()
+      .execute()
+    expect(told).toHaveLength(1)
+  })
+
+  test('an account is taken over into the connection as it is now, not as it was read', async () => {
+    const { ctx, scope, server } = await withProvider(store)
+    const broker = requireBroker(ctx)
+    server.accounts.set('ca_1', { status: 'ACTIVE', user_id: PROJECT })
+    const read = await givenConnection(ctx, { ...gmail, config: { toolkit: 'gmail' }, pending_account: 'ca_1' })
+    const config = { toolkit: 'gmail', read_tools: ['GMAIL_LIST'] }
+    await updateConnection(ctx, scope, read, { config })
+    const { active, connection } = await accountStatus(ctx, broker, read)
+    expect({ active, config: connection.config }).toEqual({
+      active: true,
+      config: { ...config, connected_account_id: 'ca_1' },
+    })
+    const other = await givenConnection(ctx, { ...gmail, name: 'x', config: { toolkit: 'x' }, pending_account: 'ca_1' })
+    await updateConnection(ctx, scope, other, { config: { toolkit: 'y' } })
+    expect(await accountStatus(ctx, broker, other)).toMatchObject({ status: 'INACTIVE', active: false })
+    const gone = await givenConnection(ctx, { ...gmail, name: 'z', config: { toolkit: 'z' }, pending_account: 'ca_1' })
+    await removeConnection(ctx, scope, gone)
+    expect(await accountStatus(ctx, broker, gone)).toMatchObject({ status: 'INACTIVE', active: false })
   })
 
   test("somebody else's ACTIVE account is never taken over", async () => {

@@ -31,6 +31,10 @@ const PRIVATE = [
   'http://0xa9fea9fe/',
   'http://2852039166/',
   'http://0251.0376.0251.0376/',
+  'http://168.63.129.16/',
+  'http://[::ffff:168.63.129.16]/',
+  'http://[::ffff:a83f:8110]/',
+  'http://[64:ff9b::a83f:8110]/',
   'http://100.64.0.1/',
   'http://100.100.100.200/',
   'http://192.0.0.192/',
@@ -103,12 +107,18 @@ describe('addresses', () => {
     expect(error).toMatchObject({ kind: 'blocked', sent: false })
   })
 
-  test.each(['1.1.1.1', '8.8.8.8', '172.15.0.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])(
-    '%s is the open internet',
-    (address) => {
-      expect(isPrivateAddress(address)).toBe(false)
-    },
-  )
+  test.each([
+    '1.1.1.1',
+    '8.8.8.8',
+    '168.63.129.15',
+    '172.15.0.1',
+    '172.32.0.1',
+    '100.128.0.1',
+    '2606:4700::1111',
+    '::ffff:8.8.8.8',
+  ])('%s is the open internet', (address) => {
+    expect(isPrivateAddress(address)).toBe(false)
+  })
 
   test('what is not an address is not the open internet', () => {
     expect(isPrivateAddress('example.com')).toBe(true)

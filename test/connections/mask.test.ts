@@ -13,10 +13,62 @@ const spellings: Record<string, string> = {
   'in HEX': Buffer.from(SECRET).toString('hex').toUpperCase(),
 }
 
+const escaped = (text: string, characters: RegExp) =>
+  text.replaceAll(characters, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)
+
+const html = (text: string, more: Record<string, string>) => {
+  const ways: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', ...more }
+  return text.replaceAll(/[&<>"'/]/g, (one) => ways[one] ?? one)
+}
+
 test.each(Object.entries(spellings))('a secret %s is masked', (_, text) => {
   const masked = maskOf([SECRET]).text(`before ${text} after`)
   expect(masked).toContain(MASK)
   expect(masked).not.toContain(text)
+})
+
+test.each([
+  [
+    'in a url with small hex digits',
+    (text: string) => encodeURIComponent(text).replaceAll(/%../g, (hex) => hex.toLowerCase()),
+  ],
+  ['in json with escaped slashes', (text: string) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/')],
+  ['in json that is safe in a page', (text: string) => escaped(JSON.stringify(text).slice(1, -1), /[&<>'+=]/g)],
+  [
+    'in json that is safe in a page, with large hex digits',
+    (text: string) =>
+      escaped(text, /[&<>'"+=/]/g)
+        .toUpperCase()
+        .replaceAll('\\U', '\\u'),
+  ],
+  ['in html', (text: string) => html(text, { "'": '&#39;' })],
+  ['in html by code', (text: string) => html(text, { "'": '&#x27;', '"': '&#34;', '/': '&#x2F;' })],
+  ['in html with three digits', (text: string) => html(text, { "'": '&#039;' })],
+])('a secret %s leaves nothing but its mask', (_, spell) => {
+  // Capitals, so that a spelling may change all of it to capitals.
+  const secret = 'CANARY/5ECRET&<VALUE>\'X"+Y\\Z=='
+  expect(maskOf([secret]).text(`before ${spell(secret)} after`)).toBe(`before ${MASK} after`)
+})
+
+test.each(['canary-5ecret ', ' canary-5ecret', '\tcanary-5ecret  '])(
+  '%j is masked as it is heard, without its blanks',
+  (secret) => {
+    const mask = maskOf([secret])
+    expect(mask.text('Bearer canary-5ecret')).toBe(`Bearer ${MASK}`)
+    expect(mask.text(Buffer.from('Bearer canary-5ecret').toString('base64'))).toContain(MASK)
+  },
+)
+
+test('a short secret is masked as it is, and blanks are no secret', () => {
+  expect(maskOf(['a/b ']).text('a/b a%2Fb a\\/b')).toBe(`${MASK} a%2Fb a\\/b`)
+  expect(maskOf([' a/b']).text('is a/b')).toBe(`is ${MASK}`)
+  expect(maskOf(['whsec_', '   ']).text('as it was')).toBe('as it was')
+})
+
+test('the longest secret and the longest body are masked in one go', () => {
+  const secret = '&\\%'.repeat(20_000)
+  const body = `${'&amp;\\\\%25'.repeat(20_000)} and ${'\\&%'.repeat(20_000)}`
+  expect(maskOf([secret]).text(body)).toBe(`${MASK} and ${'\\&%'.repeat(20_000)}`)
 })
 
 test('a secret inside base64 is masked wherever it stands', () => {

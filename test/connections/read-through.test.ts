@@ -41,6 +41,14 @@ test('an echo of the secret is masked', async () => {
   expect((await readThrough(ctx, crm, ask)).body).toBe('you sent Bearer [secret]')
 })
 
+test('an echo of a secret that was stored with a blank at its end is masked as it was heard', async () => {
+  const { ctx, scope } = await place()
+  const server = await upstream(({ headers }, response) => answerJson(response, 200, { you: headers.authorization }))
+  const crm = await givenConnection(ctx, { config: { base_url: server.url } })
+  await writeSecret(ctx, scope, crm, `${CANARY} `)
+  expect((await readThrough(ctx, crm, ask)).body).toEqual({ you: 'Bearer [secret]' })
+})
+
 test.each(['https://evil.test/', '//evil.test', '/\\evil.test', '../x', '%2e%2e/x', 'a\r\nb'])(
   'path %j is 400 and nothing is called',
   async (path) => {

@@ -11,6 +11,7 @@ describe('a read stays below the base of its connection', () => {
     ['a/../b', 'https://api.test/v1/b'],
     ['users/@me', 'https://api.test/v1/users/@me'],
     ['a%20b', 'https://api.test/v1/a%20b'],
+    ['orders;v=1/7;open', 'https://api.test/v1/orders;v=1/7;open'],
   ])('%j is %s', (path, url) => {
     expect(readUrl('https://api.test/v1', path).href).toBe(url)
     expect(readUrl('https://api.test/v1/', path).href).toBe(url)
@@ -47,6 +48,13 @@ describe('a read stays below the base of its connection', () => {
     'a/..%5c..%5cx',
     '../v1evil',
     '%zz',
+    '..;/x',
+    '..;a=b/x',
+    'a/..;/..;/x',
+    '%2e%2e;/x',
+    '.%2e%3b/x',
+    '..%253b/x',
+    ';a/../x',
   ])('%j is refused with 400', (path) => {
     expect(() => readUrl('https://api.test/v1', path)).toThrow(expect.objectContaining({ status: 400 }))
   })

@@ -113,6 +113,43 @@ eachStore((store) => {
     expect((await app.call('GET', `/v1/connections/${two.id}`)).body.has_secret).toBe(true)
   })
 
+  test('a secret that nothing refers to any more is gone, after a change as after a deletion', async () => {
+    const app = await start(store, { MAIL_KEY: 'x' })
+    const sealed = async () => (await app.ctx.db.selectFrom('vault').select('key').execute()).map(({ key }) => key)
+    const one = await make(app, { kind: 'custom', name: 'one' })
+    const two = await make(app, { kind: 'custom', name: 'two', secret_ref: 'vault:shared' })
+    const [first, second] = [`/v1/connections/${one.id}`, `/v1/connections/${two.id}`]
+    await app.call('POST', `${first}/secret`, { value: CANARY })
+    await app.call('PUT', first, { name: 'uno', secret_ref: `vault:${one.id}` })
+    expect(await sealed()).toEqual([one.id])
+    await app.call('PUT', first, { secret_ref: 'vault:shared' })
+    expect(await sealed()).toEqual([])
+    await app.call('POST', `${first}/secret`, { value: CANARY })
+    await app.call('PUT', first, { secret_ref: 'env:MAIL_KEY' })
+    expect(await sealed()).toEqual(['shared'])
+    await app.call('PUT', second, { secret_ref: null })
+    expect(await sealed()).toEqual([])
+    await app.call('POST', `${second}/secret`, { value: CANARY })
+    // As it lies where an earlier change left it.
+    const left = { secret_ref: 'env:MAIL_KEY' }
+    await app.ctx.store.transact((db) => db.updateTable('connections').set(left).where('id', '=', two.id).execute())
+    await app.call('DELETE', second)
+    expect(await sealed()).toEqual([])
+  })
+
+  test("no connection names another's own place in the vault", async () => {
+    const app = await start(store)
+    const one = await make(app, { kind: 'custom', name: 'one' })
+    const two = await make(app, { kind: 'custom', name: 'two' })
+    await app.call('POST', `/v1/connections/${one.id}/secret`, { value: CANARY })
+    const error = "field 'secret_ref' must not name another connection's secret"
+    const body = { kind: 'email', name: 'three', secret_ref: `vault:${one.id}` }
+    expect(await app.call('POST', '/v1/connections', body)).toMatchObject({ status: 400, body: { error } })
+    const put = (id: string) => app.call('PUT', `/v1/connections/${id}`, { secret_ref: `vault:${one.id}` })
+    expect(await put(two.id)).toMatchObject({ status: 400, body: { error } })
+    expect(await put(one.id)).toMatchObject({ status: 200, body: { has_secret: true } })
+  })
+
   test('a test says what is wrong by one harmless call and keeps it on the record', async () => {
     const app = await start(store)
     let status = 401

@@ -3,7 +3,7 @@ import { refOf, requireRef } from '../../src/connections/secret-ref.ts'
 
 describe('secret_ref', () => {
   test.each(['env:MAIL_KEY', 'env:_x', 'vault:mail', 'vault:client/7.key:a'])('%s is a reference', (ref) => {
-    expect(() => requireRef(ref, null)).not.toThrow()
+    expect(() => requireRef(ref, null, null)).not.toThrow()
   })
 
   test.each([
@@ -19,7 +19,7 @@ describe('secret_ref', () => {
     'env:A\n',
     'vault:a\nb',
   ])('%j is 400', (ref) => {
-    expect(() => requireRef(ref, null)).toThrow("field 'secret_ref' must be env:NAME or vault:KEY")
+    expect(() => requireRef(ref, null, null)).toThrow("field 'secret_ref' must be env:NAME or vault:KEY")
   })
 
   test.each([
@@ -37,14 +37,21 @@ describe('secret_ref', () => {
     'HTTPS_PROXY',
     'no_proxy',
   ])('env:%s belongs to the service or the system and is 400', (name) => {
-    expect(() => requireRef(`env:${name}`, null)).toThrow(expect.objectContaining({ status: 400 }))
-    expect(() => requireRef(`env:${name}`, [name])).toThrow(expect.objectContaining({ status: 400 }))
+    expect(() => requireRef(`env:${name}`, null, null)).toThrow(expect.objectContaining({ status: 400 }))
+    expect(() => requireRef(`env:${name}`, [name], null)).toThrow(expect.objectContaining({ status: 400 }))
+  })
+
+  test("vault:conn_… is the connection's own, and nobody else's", () => {
+    expect(() => requireRef('vault:conn_1', null, 'conn_1')).not.toThrow()
+    for (const id of ['conn_2', null]) {
+      expect(() => requireRef('vault:conn_1', null, id)).toThrow(expect.objectContaining({ status: 400 }))
+    }
   })
 
   test('SVC_ENV_SECRETS lists the only names that are allowed', () => {
-    expect(() => requireRef('env:MAIL_KEY', ['MAIL_KEY'])).not.toThrow()
-    expect(() => requireRef('env:OTHER', ['MAIL_KEY'])).toThrow(expect.objectContaining({ status: 400 }))
-    expect(() => requireRef('env:OTHER', [])).toThrow(expect.objectContaining({ status: 400 }))
+    expect(() => requireRef('env:MAIL_KEY', ['MAIL_KEY'], null)).not.toThrow()
+    expect(() => requireRef('env:OTHER', ['MAIL_KEY'], null)).toThrow(expect.objectContaining({ status: 400 }))
+    expect(() => requireRef('env:OTHER', [], null)).toThrow(expect.objectContaining({ status: 400 }))
   })
 
   test('without a reference the vault key is the id of the connection', () => {

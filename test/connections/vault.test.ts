@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { removeConnection, updateConnection } from '../../src/connections/connections.ts'
 import { rotateVault } from '../../src/connections/rotate.ts'
 import { openSecret, withSecret, writeSecret } from '../../src/connections/secrets.ts'
 import { openVault, vaultWith } from '../../src/connections/vault.ts'
@@ -99,6 +100,17 @@ eachStore((store) => {
     expect(JSON.stringify(await ctx.db.selectFrom('vault').selectAll().execute())).not.toContain(CANARY)
   })
 
+  test('a secret that comes while its connection goes or looks elsewhere is not kept', async () => {
+    const { ctx, scope } = await place({ store })
+    const mail = await givenConnection(ctx, { name: 'mail' })
+    const crm = await givenConnection(ctx, { name: 'crm' })
+    await updateConnection(ctx, scope, mail, { secret_ref: 'vault:other' })
+    await removeConnection(ctx, scope, crm)
+    await expect(writeSecret(ctx, scope, mail, CANARY)).rejects.toEqual(expect.objectContaining({ status: 409 }))
+    await expect(writeSecret(ctx, scope, crm, CANARY)).rejects.toEqual(expect.objectContaining({ status: 404 }))
+    expect(await ctx.db.selectFrom('vault').selectAll().execute()).toEqual([])
+  })
+
   test('secret.written is audited with the connection and the kind, never the value', async () => {
     const { ctx, scope, logged } = await place({ store })
     const mail = await givenConnection(ctx, { name: 'mail', kind: 'email' })
@@ -166,5 +178,16 @@ eachStore((store) => {
     const mail = await givenConnection(ctx, { name: 'mail', secret_ref: 'env:SVC_SECRET_KEY' })
     await expect(openSecret(ctx, mail)).rejects.toThrow(SecretUnavailable)
     expect(await withSecret(ctx, [mail])).toEqual(new Set())
+  })
+
+  test("a row that names another connection's own place in the vault opens and overwrites nothing", async () => {
+    const { ctx, scope } = await place({ store })
+    const mail = await givenConnection(ctx, { name: 'mail' })
+    await writeSecret(ctx, scope, mail, CANARY)
+    const other = await givenConnection(ctx, { name: 'other', secret_ref: `vault:${mail.id}` })
+    await expect(openSecret(ctx, other)).rejects.toThrow(SecretUnavailable)
+    expect(await withSecret(ctx, [mail, other])).toEqual(new Set([mail.id]))
+    await expect(writeSecret(ctx, scope, other, 'x')).rejects.toEqual(expect.objectContaining({ status: 409 }))
+    expect(await openSecret(ctx, mail)).toBe(CANARY)
   })
 })

@@ -37,6 +37,8 @@ test.each<[string, Json, string, string, Json]>([
     { connection: 'mail', payload: { to: 'x' } },
   ],
   ['read', { capability: 'crm', path: 'orders/7' }, 'POST', 'reads/crm', { path: 'orders/7' }],
+  // The service refuses it: what was meant as a change must not come back as a read that went well.
+  ['read', { capability: 'crm', path: 'x', method: 'PUT' }, 'POST', 'reads/crm', { path: 'x', method: 'PUT' }],
   [
     'read',
     { capability: 'LIST', arguments: { n: 1 }, connection: 'c' },
