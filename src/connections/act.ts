@@ -44,7 +44,8 @@ export async function wholePayload(ctx: Ctx, granted: Granted, payload: Json, ov
 export async function act(ctx: Ctx, granted: Granted, ask: ActionAsk): Promise<ActionResult> {
   const way: Way = { connection: null, left: false }
   const result = await attempt(ctx, granted, ask, way).catch((error: unknown) => failed(ctx, error, way, ask.over))
-  if (way.connection) await noteHealth(ctx, way.connection, healthError(result.status, result.error))
+  const isWithdrawn = !way.left && ask.over.aborted
+  if (way.connection && !isWithdrawn) await noteHealth(ctx, way.connection, healthError(result.status, result.error))
   return result
 }
 

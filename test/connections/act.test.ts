@@ -138,16 +138,17 @@ describe('a run that is over before anything left', () => {
       return ctx.vault.open(envelope, where)
     }
     const result = await act({ ...ctx, vault: { ...ctx.vault, open } }, crm, { ...send, over })
-    return { result, calls: server.received.length }
+    return { result, calls: server.received.length, connection: await findConnection(ctx.db, crm.id) }
   }
   const withdrawn = { outcome: 'failed', error: expect.stringMatching(/^withdrawn/) }
 
-  test('sends nothing', async () => {
-    const { result, calls } = await whileOpening((run) => {
+  test('sends nothing, and says nothing about the connection', async () => {
+    const { result, calls, connection } = await whileOpening((run) => {
       run.aborted = true
     })
     expect(result).toMatchObject(withdrawn)
     expect(calls).toBe(0)
+    expect(connection).toMatchObject({ last_error: null, last_ok_at: null })
   })
 
   test('waits for the store no longer', async () => {
