@@ -45,7 +45,7 @@ function maskForm(form: string): (text: string) => string {
   const begins = beginsOf(form, ways)
   return (text) => {
     // No way to write a character is shorter than the character, and every other one has one of these.
-    const mayEscape = text.length > form.length && /[\\%&+]/.test(text)
+    const mayEscape = text.length >= form.length && /[\\%&+]/.test(text)
     return mayEscape ? maskEscaped(asItIs(text), form, ways, begins) : asItIs(text)
   }
 }
@@ -54,7 +54,8 @@ type Ways = Map<string, string[]>
 
 /** Where the form may begin. A pattern of the whole could not be: a secret may have 64 K characters. */
 function beginsOf(form: string, ways: Ways): RegExp {
-  const some = Array.from(form.slice(0, SHORT), (character) => (ways.get(character) ?? [character]).map(literal))
+  const first = Array.from(form).slice(0, SHORT)
+  const some = first.map((character) => (ways.get(character) ?? [character]).map(literal))
   return new RegExp(`(?=${some.map((spelled) => `(?:${spelled.join('|')})`).join('')})`, 'g')
 }
 

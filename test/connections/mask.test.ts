@@ -59,6 +59,14 @@ test.each(['canary-5ecret ', ' canary-5ecret', '\tcanary-5ecret  '])(
   },
 )
 
+test.each([
+  ['blanks as a form writes them', 'my c4n4ry', 'my+c4n4ry'],
+  ['a character of two units across the beginning', 'c4n4r😀/x', 'c4n4r%F0%9F%98%80%2Fx'],
+  ['such a character in json', 'c4n4r😀/x', 'c4n4r\\ud83d\\ude00\\/x'],
+])('a text that is nothing but the secret, with %s, is masked', (_, secret, text) => {
+  expect(maskOf([secret]).text(text)).toBe(MASK)
+})
+
 test('a short secret is masked as it is, and blanks are no secret', () => {
   expect(maskOf(['a/b ']).text('a/b a%2Fb a\\/b')).toBe(`${MASK} a%2Fb a\\/b`)
   expect(maskOf([' a/b']).text('is a/b')).toBe(`is ${MASK}`)
