@@ -26,6 +26,10 @@ const CALLS: Record<string, { leaves: string[]; path: string; body?: object }> =
 }
 
 const CHANGES_NOTHING = [
+  // Refused.
+  'PUT /v1/internal/reads/:capability',
+  'PATCH /v1/internal/reads/:capability',
+  'DELETE /v1/internal/reads/:capability',
   // What it costs is in the log of the task.
   'POST /v1/internal/llm/:wire/*',
   // Runs code that reaches nothing.
