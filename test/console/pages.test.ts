@@ -69,6 +69,7 @@ describe('the pages of the console', () => {
     await learned.click()
     await page.getByRole('button', { name: 'Versions' }).click()
     const difference = page.getByRole('region', { name: 'Difference' })
+    await difference.getByRole('deletion').waitFor()
     expect(await difference.getByRole('deletion').allTextContents()).toEqual(['We are **closed** in August.'])
     expect(await difference.getByRole('insertion').allTextContents()).toEqual(['We are open in August.'])
     expect(await barriers(page)).toEqual([])
