@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import pino from 'pino'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type App, startApp } from '../src/app.ts'
-import { makeId } from '../src/base/ids.ts'
+import { idMaker } from '../src/base/ids.ts'
 import { settingOf } from '../src/base/settings.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { pooledRandom } from '../src/ctx/system.ts'
@@ -150,7 +150,7 @@ function testWorld(clock: TestClock, env: Record<string, string | undefined>, lo
   return {
     clock,
     random,
-    newId: (prefix: Parameters<typeof makeId>[0]) => makeId(prefix, clock.now(), random),
+    newId: idMaker(() => clock.now(), random),
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
     env: (name: string) => settingOf(env, name),
   }

@@ -27,6 +27,19 @@ export function makeId(prefix: IdPrefix, now: number, random: (bytes: number) =>
   return `${prefix}_${timeText(now)}${randomText(random(10))}`
 }
 
+/**
+ * Makes ids one after another. When the clock is set back they go on from where they were, a millisecond each: what came
+ * later stays later in lists, and does not fall behind what was read up to some id.
+ */
+export function idMaker(now: () => number, random: (bytes: number) => Uint8Array): (prefix: IdPrefix) => string {
+  let latest = 0
+  return (prefix) => {
+    const time = now()
+    latest = time < latest ? latest + 1 : time
+    return makeId(prefix, latest, random)
+  }
+}
+
 /** Crockford's base32: no i, l, o, u; its characters sort like their values. Taken by pairs, which is twice as fast. */
 const ALPHABET = Array.from('0123456789abcdefghjkmnpqrstvwxyz')
 const PAIRS = ALPHABET.flatMap((first) => ALPHABET.map((second) => first + second))

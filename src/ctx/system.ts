@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import pino from 'pino'
-import { makeId } from '../base/ids.ts'
+import { idMaker } from '../base/ids.ts'
 import { settingOf } from '../base/settings.ts'
 import type { Clock, World } from './world.ts'
 
@@ -11,7 +11,7 @@ export function systemWorld(logLevel: string): World {
   return {
     clock,
     random,
-    newId: (prefix) => makeId(prefix, clock.now(), random),
+    newId: idMaker(() => clock.now(), random),
     log: pino(
       { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
       pino.destination({ fd: 2, sync: false }),

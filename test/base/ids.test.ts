@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { makeId } from '../../src/base/ids.ts'
+import { idMaker, makeId } from '../../src/base/ids.ts'
 
 const zeros = (bytes: number) => new Uint8Array(bytes)
 const ones = (bytes: number) => new Uint8Array(bytes).fill(255)
@@ -33,6 +33,18 @@ describe('ids', () => {
         expect(makeId('task', a, () => left) < makeId('task', b, () => right)).toBe(true)
       }),
     )
+  })
+
+  test('ids of a clock that is set back go on from where they were, in their order', () => {
+    let now = 5_000
+    const newId = idMaker(() => now, zeros)
+    const before = newId('task')
+    now = 1_000
+    const after = [newId('task'), newId('apr'), newId('task')]
+    expect([before, after[0], after[2]].toSorted()).toEqual([before, after[0], after[2]])
+    expect(after[2]).toBe(makeId('task', 5_003, zeros))
+    now = 9_000
+    expect(newId('task')).toBe(makeId('task', 9_000, zeros))
   })
 
   test('all eighty random bits count, and in order', () => {

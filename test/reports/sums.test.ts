@@ -74,6 +74,20 @@ eachStore((store) => {
     expect(body).toEqual(plainReport(app.clock.now(), 28, tasks, []))
   })
 
+  test('tasks that come after the clock was set back are counted', async () => {
+    const app = await reportApp(store)
+    const right = app.clock.now()
+    app.clock.set(right + DAY)
+    await app.finished((await app.createTask()).id)
+    app.clock.set(right + DAY + 15 * 60_000)
+    expect(await foldReports(app.ctx)).toBe(1)
+    app.clock.set(right)
+    for (let n = 0; n < 2; n++) await app.finished((await app.createTask()).id)
+    expect((await app.call('GET', '/v1/analytics?days=2')).body.runs).toBe(2)
+    app.clock.set(right + DAY)
+    expect((await app.call('GET', '/v1/analytics?days=2')).body.runs).toBe(3)
+  })
+
   test('what a wrong clock dated into the future is counted when its day comes, and not before', async () => {
     const app = await reportApp(store)
     const right = Date.parse('2026-03-30T12:00:00.000Z')
