@@ -30,3 +30,16 @@ test('no other setting is read from a file, and no connection may name one of th
   expect(settingOf({ SSL_CERT_FILE: fileWith('pem') }, 'SSL_CERT')).toBeUndefined()
   expect([...SECRET_SETTINGS].filter((name) => mayReadEnv(name, null))).toEqual([])
 })
+
+test.each(['desk.example', 'desk.example:8787', 'ftp://desk.example', 'https://'])(
+  'a public url that no browser could open stops the start: %s',
+  (url) => {
+    expect(() => loadConfig({ SVC_PUBLIC_URL: url })).toThrow('SVC_PUBLIC_URL must be an http or https url')
+  },
+)
+
+test('a public url is taken as it is, and may be left out', () => {
+  for (const url of ['https://desk.example', 'http://127.0.0.1:8787/', 'https://example.com/desk/'])
+    expect(loadConfig({ SVC_PUBLIC_URL: url }).publicUrl).toBe(url)
+  expect(loadConfig({ SVC_PUBLIC_URL: '' }).publicUrl).toBeNull()
+})
