@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { eachStore, testApp } from '../app.ts'
+import { brake } from '../faults/brake.ts'
 import { auditOf, join, PASSWORD, signUp, tally } from './people.ts'
 
 const DAY = 24 * 60 * 60_000
@@ -135,4 +136,44 @@ eachStore((store) => {
     const absent = await app.call('DELETE', `/v1/members/${id}`, undefined, { key })
     expect(absent).toMatchObject({ status: 404, body: { error: 'no such member' } })
   })
+
+  test('an invite that an account with a password still has opens nothing', async () => {
+    const app = await testApp({ store })
+    const key = await signUp(app)
+    const { body } = await app.call('POST', '/v1/members', { email: 'bob@example.com', role: 'owner' }, { key })
+    const { id } = await join(app, key, 'viewer')
+    await inTx(app.ctx, async (tx) => {
+      const invited = await tx.db
+        .selectFrom('members')
+        .selectAll()
+        .where('id', '=', body.member.id)
+        .executeTakeFirstOrThrow()
+      const { invite_hash, invite_expires_at } = invited
+      await tx.db.deleteFrom('members').where('id', '=', invited.id).execute()
+      await tx.db.updateTable('members').set({ invite_hash, invite_expires_at }).where('id', '=', id).execute()
+    })
+    const accept = { invite: body.invite, password: 'the password of another' }
+    expect((await app.call('POST', '/v1/auth/accept', accept, { key: null })).status).toBe(401)
+  })
+})
+
+test('who is invited again while accepting has an account that no invite opens', async () => {
+  const app = await testApp({ store: 'postgres' })
+  const key = await signUp(app)
+  const invite = () => app.call('POST', '/v1/members', { email: 'bob@example.com', role: 'operator' }, { key })
+  const accept = (token: string) =>
+    app.call('POST', '/v1/auth/accept', { invite: token, password: PASSWORD }, { key: null })
+  const first = await invite()
+  const { holdRow, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+  await holdRow('members', first.body.member.id)
+  const accepting = accept(first.body.invite)
+  await halted(1)
+  // Finds somebody who has no password yet, and comes second to change the row.
+  const again = invite()
+  await halted(2)
+  await release()
+  expect((await accepting).status).toBe(200)
+  expect(await again).toMatchObject({ status: 409, body: { error: 'email is already in use' } })
+  const left = await app.ctx.db.selectFrom('members').select('id').where('invite_hash', 'is not', null).execute()
+  expect(left).toEqual([])
 })
