@@ -155,6 +155,28 @@ eachStore((store) => {
     const accept = { invite: body.invite, password: 'the password of another' }
     expect((await app.call('POST', '/v1/auth/accept', accept, { key: null })).status).toBe(401)
   })
+
+  test('the role of an open invite is not raised: whoever made it may hold it', async () => {
+    const app = await testApp({ store })
+    const owner = await signUp(app)
+    const admin = await join(app, owner, 'admin')
+    const invite = (role: string, key: string) =>
+      app.call('POST', '/v1/members', { email: 'bob@example.com', role }, { key })
+    const { member, invite: held } = (await invite('operator', admin.session)).body
+    const change = (body: object) => app.call('PUT', `/v1/members/${member.id}`, body, { key: owner })
+    for (const role of ['owner', 'admin']) {
+      const error = 'the role of an open invite cannot be raised: invite them anew'
+      expect(await change({ role })).toMatchObject({ status: 409, body: { error } })
+    }
+    expect(await change({ name: 'Bob', role: 'operator' })).toMatchObject({ status: 200, body: { name: 'Bob' } })
+    expect(await change({ role: 'viewer' })).toMatchObject({ status: 200, body: { role: 'viewer', status: 'invited' } })
+    const accept = (token: string) =>
+      app.call('POST', '/v1/auth/accept', { invite: token, password: PASSWORD }, { key: null })
+    const anew = await invite('owner', owner)
+    expect(anew).toMatchObject({ status: 201, body: { member: { id: member.id, role: 'owner' } } })
+    expect((await accept(held)).status).toBe(401)
+    expect(await accept(anew.body.invite)).toMatchObject({ status: 200, body: { member: { role: 'owner' } } })
+  })
 })
 
 test('who is invited again while accepting has an account that no invite opens', async () => {
