@@ -142,6 +142,12 @@ export async function findMemberByEmail(db: Db, email: string): Promise<Member |
   return memberOf(await db.selectFrom('members').selectAll().where('email', '=', email).executeTakeFirst())
 }
 
+/** Held until the commit, so that nobody removes the member meanwhile; undefined when it is gone or its password another. */
+export async function holdMember(db: Db, { id, password }: Member): Promise<Member | undefined> {
+  const query = db.updateTable('members').set({ password }).where('id', '=', id).where('password', '=', password)
+  return memberOf(await query.returningAll().executeTakeFirst())
+}
+
 export async function findInvited(db: Db, inviteHash: string, now: string): Promise<Member | undefined> {
   const query = db.selectFrom('members').selectAll().where('invite_hash', '=', inviteHash)
   return memberOf(await query.where('password', 'is', null).where('invite_expires_at', '>', now).executeTakeFirst())
