@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
@@ -32,7 +34,7 @@ export const authRoutes: Route<null>[] = [
     summary: 'Sign in',
     body: z.object({ email: z.string().toLowerCase().max(254), password: z.string().max(1024) }),
     answers: { 200: SignedInRecord },
-    handle: ({ ctx, body, request }) => login(ctx, { ...body, address: request.ip }),
+    handle: ({ ctx, body, request }) => login(ctx, { ...body, address: addressOf(request) }),
   }),
   route('POST', '/v1/auth/logout', {
     summary: 'End the session that the bearer is',
@@ -62,6 +64,11 @@ export const authRoutes: Route<null>[] = [
     handle: ({ ctx, body }) => acceptInvite(ctx, body),
   }),
 ]
+
+/** Where the request comes from. What a proxy passes on may be anything; then the proxy's own address counts. */
+function addressOf({ ip, socket }: FastifyRequest): string {
+  return isIP(ip) ? ip : (socket.remoteAddress ?? '')
+}
 
 async function whoIs(ctx: Ctx, scope: Scope) {
   const { actor, role, orgId, projectIds } = scope

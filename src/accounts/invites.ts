@@ -6,7 +6,15 @@ import type { Role, Scope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { refuseOwnersToOthers } from './members.ts'
 import { hashPassword, SALT_LENGTH } from './passwords.ts'
-import { findInvited, findMemberByEmail, insertMember, type Member, updateMember, useInvite } from './rows.ts'
+import {
+  findInvited,
+  findMemberByEmail,
+  insertMember,
+  lockOrganisation,
+  type Member,
+  replaceInvite,
+  useInvite,
+} from './rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
 const INVITE_MS = 7 * 24 * 60 * 60_000
@@ -67,10 +75,14 @@ async function newInvited(tx: Tx, scope: Scope, open: OpenInvite): Promise<Membe
   return (await insertMember(tx.db, member)) ? member : null
 }
 
-async function invitedAgain(tx: Tx, scope: Scope, open: OpenInvite): Promise<Member> {
-  const member = await findMemberByEmail(tx.db, open.email)
-  if (!member || member.org_id !== scope.orgId || member.password !== null) throw conflict('email is already in use')
+async function invitedAgain(tx: Tx, scope: Scope, { email, ...open }: OpenInvite): Promise<Member> {
+  await lockOrganisation(tx.db, scope.orgId)
+  const member = await findMemberByEmail(tx.db, email)
+  if (!member || member.org_id !== scope.orgId || member.password !== null) throw inUse()
   refuseOwnersToOthers(scope, member.role)
-  await updateMember(tx.db, member.id, open)
-  return { ...member, ...open }
+  const invited = await replaceInvite(tx.db, member.id, open)
+  if (!invited) throw inUse()
+  return invited
 }
+
+const inUse = () => conflict('email is already in use')

@@ -2,7 +2,7 @@ import { Problem } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { forgiveAccount, noteFailure, refuseTooManyFailures } from './login-limit.ts'
 import { passwordMatches } from './passwords.ts'
-import { findMemberByEmail } from './rows.ts'
+import { findMemberByEmail, holdMember } from './rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
 export interface Login {
@@ -18,8 +18,8 @@ export async function login(ctx: Ctx, input: Login): Promise<SignedIn> {
   const known = await findMemberByEmail(ctx.db, input.email)
   const matches = await passwordMatches(input.password, known?.password ?? null)
   const signedIn = await inTx(ctx, async (tx) => {
-    const member = await findMemberByEmail(tx.db, input.email)
-    if (!matches || !member || member.password !== known?.password) return noteFailure(tx, input)
+    const member = known && matches ? await holdMember(tx.db, known) : undefined
+    if (!member) return noteFailure(tx, input)
     // Asked again after the hash: among guesses sent all at once the right one must not slip through.
     await refuseTooManyFailures(tx, input)
     await forgiveAccount(tx, input)

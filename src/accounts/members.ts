@@ -1,7 +1,7 @@
 import { audit } from '../audit/append.ts'
 import { conflict, forbidden, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import type { Role, Scope } from '../ctx/scope.ts'
+import { type Role, roleAtLeast, type Scope } from '../ctx/scope.ts'
 import { roleCannot } from './authenticate.ts'
 import { deleteMember, findMember, hasOtherOwner, lockOrganisation, type Member, updateMember } from './rows.ts'
 
@@ -15,6 +15,7 @@ export async function changeMember(ctx: Ctx, scope: Scope, id: string, { name, r
     const member = await lockMember(tx, scope, id)
     const changed = { ...member, name: name === undefined ? member.name : name, role: role ?? member.role }
     refuseOwnersToOthers(scope, changed.role)
+    refuseRaisedInvite(member, changed.role)
     if (changed.role !== 'owner') await keepAnOwner(tx, member)
     await updateMember(tx.db, id, { name: changed.name, role: changed.role })
     await audit(tx, scope.orgId, scope.actor, 'member.updated', id, { role: changed.role })
@@ -40,6 +41,12 @@ export function refuseKeys(scope: Scope): void {
 /** Only owners make, change and remove owners. */
 export function refuseOwnersToOthers(scope: Scope, role: Role): void {
   if (role === 'owner' && scope.role !== 'owner') throw roleCannot(scope)
+}
+
+/** Whoever made the invite may still hold it, and would get more by it than they could give. */
+function refuseRaisedInvite({ password, role }: Member, to: Role): void {
+  if (password !== null || roleAtLeast(role, to)) return
+  throw conflict('the role of an open invite cannot be raised: invite them anew')
 }
 
 /** The member as it is now, while no other change of the organisation's members is under way. */

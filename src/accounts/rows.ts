@@ -142,9 +142,15 @@ export async function findMemberByEmail(db: Db, email: string): Promise<Member |
   return memberOf(await db.selectFrom('members').selectAll().where('email', '=', email).executeTakeFirst())
 }
 
+/** Held until the commit, so that nobody removes the member meanwhile; undefined when it is gone or its password another. */
+export async function holdMember(db: Db, { id, password }: Member): Promise<Member | undefined> {
+  const query = db.updateTable('members').set({ password }).where('id', '=', id).where('password', '=', password)
+  return memberOf(await query.returningAll().executeTakeFirst())
+}
+
 export async function findInvited(db: Db, inviteHash: string, now: string): Promise<Member | undefined> {
   const query = db.selectFrom('members').selectAll().where('invite_hash', '=', inviteHash)
-  return memberOf(await query.where('invite_expires_at', '>', now).executeTakeFirst())
+  return memberOf(await query.where('password', 'is', null).where('invite_expires_at', '>', now).executeTakeFirst())
 }
 
 export async function listMembers(db: Db, orgId: string, { limit, cursor }: PageQuery): Promise<Member[]> {
@@ -157,12 +163,18 @@ export async function listMembers(db: Db, orgId: string, { limit, cursor }: Page
   return rows.map((row) => ({ ...row, role: roleOf(row.role) }))
 }
 
-export async function updateMember(
+export async function updateMember(db: Db, id: string, change: Pick<Member, 'name' | 'role'>): Promise<void> {
+  await db.updateTable('members').set(change).where('id', '=', id).execute()
+}
+
+/** Undefined when the earlier invite was accepted meanwhile: no invite may open an account that has a password. */
+export async function replaceInvite(
   db: Db,
   id: string,
-  change: Partial<Pick<Member, 'name' | 'role' | 'invite_hash' | 'invite_expires_at'>>,
-): Promise<void> {
-  await db.updateTable('members').set(change).where('id', '=', id).execute()
+  invite: Pick<Member, 'role' | 'invite_hash' | 'invite_expires_at'>,
+): Promise<Member | undefined> {
+  const query = db.updateTable('members').set(invite).where('id', '=', id).where('password', 'is', null)
+  return memberOf(await query.returningAll().executeTakeFirst())
 }
 
 /** Uses the invite up and sets the password; undefined when it was used or ran out meanwhile. */
@@ -176,6 +188,7 @@ export async function useInvite(
     .updateTable('members')
     .set({ password, invite_hash: null, invite_expires_at: null, ...(name !== undefined && { name }) })
     .where('invite_hash', '=', inviteHash)
+    .where('password', 'is', null)
     .where('invite_expires_at', '>', now)
   return memberOf(await query.returningAll().executeTakeFirst())
 }

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { SECRET_SETTINGS, settingOf } from '../base/settings.ts'
+import { httpUrl } from './http-url.ts'
 import { type Otlp, otlpSettings } from './otlp.ts'
+import { trustedProxies } from './trusted-proxies.ts'
 
 /** The deployment's settings, read once at start. Secrets are not among them: `world.env` opens those where they are used. */
 export interface Config {
@@ -8,6 +10,8 @@ export interface Config {
   port: number
   /** Where people reach the service, for links that leave it. */
   publicUrl: string | null
+  /** Whose word is taken for where a request comes from: addresses and networks. */
+  trustedProxies: string[]
   dataDir: string
   databaseUrl: string | null
   sqliteSync: 'full' | 'normal'
@@ -54,7 +58,8 @@ export function loadConfig(env: Env, cwd = process.cwd()): Config {
   return {
     host: env.SVC_HOST ?? '127.0.0.1',
     port: whole(env, 'SVC_PORT', 8787, 0),
-    publicUrl: env.SVC_PUBLIC_URL || null,
+    publicUrl: publicUrl(env),
+    trustedProxies: trustedProxies(list(env.SVC_TRUSTED_PROXIES)),
     dataDir: resolve(cwd, env.SVC_DATA_DIR ?? '.svc'),
     databaseUrl: settingOf(env, 'DATABASE_URL') || null,
     sqliteSync: oneOf(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
@@ -107,6 +112,12 @@ function oneOf<const T extends string>(env: Env, name: string, choices: readonly
   const found = choices.find((choice) => choice === value)
   if (!found) throw new Error(`${name} must be one of ${choices.join(', ')}`)
   return found
+}
+
+function publicUrl({ SVC_PUBLIC_URL: url }: Env): string | null {
+  if (!url) return null
+  httpUrl('SVC_PUBLIC_URL', url)
+  return url
 }
 
 function founderKey(env: Env): string | null {

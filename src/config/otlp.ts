@@ -1,3 +1,5 @@
+import { httpUrl } from './http-url.ts'
+
 /** Where traces of finished tasks go, by the names that OpenTelemetry gave its settings. */
 export interface Otlp {
   url: string
@@ -36,8 +38,7 @@ export function pairs(text: string | undefined): Record<string, string> {
 const tracesBelow = (base: string) => `${address('OTEL_EXPORTER_OTLP_ENDPOINT', base).replace(/\/+$/, '')}/v1/traces`
 
 function address(name: string, text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new Error(`${name} must be an http or https url`)
+  const url = httpUrl(name, text)
   if (url.username || url.password) {
     throw new Error(`${name} must not carry a user or password: use OTEL_EXPORTER_OTLP_HEADERS`)
   }

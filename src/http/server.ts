@@ -28,6 +28,8 @@ export const BODY_LIMIT = 1024 * 1024
 export function httpServer(ctx: Ctx): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
+    // Anybody can send X-Forwarded-For; only a proxy of the operator's is believed.
+    trustProxy: ctx.config.trustedProxies.length > 0 && ctx.config.trustedProxies,
     requestTimeout: 0,
     // Pooled clients keep connections for long; closing them first gives resets.
     keepAliveTimeout: 75_000,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { eachStore, testApp } from '../app.ts'
+import { brake } from '../faults/brake.ts'
 import { auditOf, join, PASSWORD, signUp, tally } from './people.ts'
 
 const DAY = 24 * 60 * 60_000
@@ -135,4 +136,97 @@ eachStore((store) => {
     const absent = await app.call('DELETE', `/v1/members/${id}`, undefined, { key })
     expect(absent).toMatchObject({ status: 404, body: { error: 'no such member' } })
   })
+
+  test('an invite that an account with a password still has opens nothing', async () => {
+    const app = await testApp({ store })
+    const key = await signUp(app)
+    const { body } = await app.call('POST', '/v1/members', { email: 'bob@example.com', role: 'owner' }, { key })
+    const { id } = await join(app, key, 'viewer')
+    await inTx(app.ctx, async (tx) => {
+      const invited = await tx.db
+        .selectFrom('members')
+        .selectAll()
+        .where('id', '=', body.member.id)
+        .executeTakeFirstOrThrow()
+      const { invite_hash, invite_expires_at } = invited
+      await tx.db.deleteFrom('members').where('id', '=', invited.id).execute()
+      await tx.db.updateTable('members').set({ invite_hash, invite_expires_at }).where('id', '=', id).execute()
+    })
+    const accept = { invite: body.invite, password: 'the password of another' }
+    expect((await app.call('POST', '/v1/auth/accept', accept, { key: null })).status).toBe(401)
+  })
+
+  test('the role of an open invite is not raised: whoever made it may hold it', async () => {
+    const app = await testApp({ store })
+    const owner = await signUp(app)
+    const admin = await join(app, owner, 'admin')
+    const invite = (role: string, key: string) =>
+      app.call('POST', '/v1/members', { email: 'bob@example.com', role }, { key })
+    const { member, invite: held } = (await invite('operator', admin.session)).body
+    const change = (body: object) => app.call('PUT', `/v1/members/${member.id}`, body, { key: owner })
+    for (const role of ['owner', 'admin']) {
+      const error = 'the role of an open invite cannot be raised: invite them anew'
+      expect(await change({ role })).toMatchObject({ status: 409, body: { error } })
+    }
+    expect(await change({ name: 'Bob', role: 'operator' })).toMatchObject({ status: 200, body: { name: 'Bob' } })
+    expect(await change({ role: 'viewer' })).toMatchObject({ status: 200, body: { role: 'viewer', status: 'invited' } })
+    const accept = (token: string) =>
+      app.call('POST', '/v1/auth/accept', { invite: token, password: PASSWORD }, { key: null })
+    const anew = await invite('owner', owner)
+    expect(anew).toMatchObject({ status: 201, body: { member: { id: member.id, role: 'owner' } } })
+    expect((await accept(held)).status).toBe(401)
+    expect(await accept(anew.body.invite)).toMatchObject({ status: 200, body: { member: { role: 'owner' } } })
+  })
+})
+
+test('who is invited again while accepting has an account that no invite opens', async () => {
+  const app = await testApp({ store: 'postgres' })
+  const key = await signUp(app)
+  const invite = () => app.call('POST', '/v1/members', { email: 'bob@example.com', role: 'operator' }, { key })
+  const accept = (token: string) =>
+    app.call('POST', '/v1/auth/accept', { invite: token, password: PASSWORD }, { key: null })
+  const first = await invite()
+  const { holdRow, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+  await holdRow('members', first.body.member.id)
+  const accepting = accept(first.body.invite)
+  await halted(1)
+  // Finds somebody who has no password yet, and comes second to change the row.
+  const again = invite()
+  await halted(2)
+  await release()
+  expect((await accepting).status).toBe(200)
+  expect(await again).toMatchObject({ status: 409, body: { error: 'email is already in use' } })
+  const left = await app.ctx.db.selectFrom('members').select('id').where('invite_hash', 'is not', null).execute()
+  expect(left).toEqual([])
+})
+
+test('who is removed while signing in is refused', async () => {
+  const app = await testApp({ store: 'postgres' })
+  const key = await signUp(app)
+  const { id } = await join(app, key, 'viewer', 'bob@example.com')
+  const { hold, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+  await hold('sessions')
+  const removing = app.call('DELETE', `/v1/members/${id}`, undefined, { key })
+  await halted(1)
+  const signingIn = app.call('POST', '/v1/auth/login', { email: 'bob@example.com', password: PASSWORD }, { key: null })
+  await halted(2)
+  await release()
+  expect((await removing).status).toBe(204)
+  expect(await signingIn).toMatchObject({ status: 401, body: { error: 'email or password is wrong' } })
+})
+
+test('who signs in just before being removed has a session that is over', async () => {
+  const app = await testApp({ store: 'postgres' })
+  const key = await signUp(app)
+  const { id } = await join(app, key, 'viewer', 'bob@example.com')
+  const { hold, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+  await hold('sessions')
+  const signingIn = app.call('POST', '/v1/auth/login', { email: 'bob@example.com', password: PASSWORD }, { key: null })
+  await halted(1)
+  const removing = app.call('DELETE', `/v1/members/${id}`, undefined, { key })
+  await halted(2)
+  await release()
+  const { status, body } = await signingIn
+  expect([status, (await removing).status]).toEqual([200, 204])
+  expect((await app.call('GET', '/v1/auth/session', undefined, { key: body.session_token })).status).toBe(401)
 })

@@ -7,6 +7,8 @@ import { auditOf, PASSWORD, signUp, tally } from './people.ts'
 
 const DAY = 24 * 60 * 60_000
 const OWNER = { email: 'owner@example.com', password: PASSWORD }
+const BEHIND_PROXY = { SVC_TRUSTED_PROXIES: '127.0.0.0/8, ::1' }
+const ELSEWHERE = '203.0.113.9'
 
 eachStore((store) => {
   test('the first sign-up becomes the owner of the organisation that the first start made', async () => {
@@ -148,6 +150,30 @@ eachStore((store) => {
     expect((await login(PASSWORD)).status).toBe(200)
   })
 
+  test('fifty failures behind a trusted proxy close the address that it names, and no other', async () => {
+    const app = await testApp({ store, env: BEHIND_PROXY })
+    await signUp(app)
+    await failures(app, 49, (n) => `stranger${n}@example.com`, ELSEWHERE)
+    const wrong = { ...OWNER, email: 'stranger@example.com' }
+    expect(await loginFrom(app, `192.0.2.1, ${ELSEWHERE}`, wrong)).toBe(401)
+    expect(await loginFrom(app, ELSEWHERE)).toBe(429)
+    expect(await loginFrom(app, '198.51.100.7')).toBe(200)
+  })
+
+  test('where a proxy names no address its own is counted', async () => {
+    const app = await testApp({ store, env: BEHIND_PROXY })
+    await signUp(app)
+    await failures(app, 50, (n) => `stranger${n}@example.com`)
+    expect(await loginFrom(app, 'unknown')).toBe(429)
+  })
+
+  test('whom nobody trusts cannot name another address than their own', async () => {
+    const app = await testApp({ store, env: { SVC_TRUSTED_PROXIES: '192.0.2.1' } })
+    await signUp(app)
+    await failures(app, 50, (n) => `stranger${n}@example.com`)
+    expect(await loginFrom(app, '198.51.100.7')).toBe(429)
+  })
+
   test('guesses sent all at once get no further than guesses one by one', async () => {
     const app = await testApp({ store })
     await signUp(app)
@@ -181,9 +207,15 @@ eachStore((store) => {
   })
 })
 
-/** Failed sign-ins from this machine, without the cost of their hashes. */
-function failures(app: TestApp, count: number, email: (n: number) => string): Promise<void> {
+/** Failed sign-ins, from this machine unless told otherwise, without the cost of their hashes. */
+function failures(app: TestApp, count: number, email: (n: number) => string, address = '127.0.0.1'): Promise<void> {
   return inTx(app.ctx, async (tx) => {
-    for (let n = 0; n < count; n++) await noteFailure(tx, { email: email(n), address: '127.0.0.1' })
+    for (let n = 0; n < count; n++) await noteFailure(tx, { email: email(n), address })
   })
+}
+
+/** As a proxy on this machine passes it on. */
+async function loginFrom(app: TestApp, forwarded: string, body = OWNER): Promise<number> {
+  const headers = { 'x-forwarded-for': forwarded }
+  return (await app.call('POST', '/v1/auth/login', body, { key: null, headers })).status
 }

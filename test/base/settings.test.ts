@@ -30,3 +30,36 @@ test('no other setting is read from a file, and no connection may name one of th
   expect(settingOf({ SSL_CERT_FILE: fileWith('pem') }, 'SSL_CERT')).toBeUndefined()
   expect([...SECRET_SETTINGS].filter((name) => mayReadEnv(name, null))).toEqual([])
 })
+
+test.each(['desk.example', 'desk.example:8787', 'ftp://desk.example', 'https://'])(
+  'a public url that no browser could open stops the start: %s',
+  (url) => {
+    expect(() => loadConfig({ SVC_PUBLIC_URL: url })).toThrow('SVC_PUBLIC_URL must be an http or https url')
+  },
+)
+
+test('a public url is taken as it is, and may be left out', () => {
+  for (const url of ['https://desk.example', 'http://127.0.0.1:8787/', 'https://example.com/desk/'])
+    expect(loadConfig({ SVC_PUBLIC_URL: url }).publicUrl).toBe(url)
+  expect(loadConfig({ SVC_PUBLIC_URL: '' }).publicUrl).toBeNull()
+})
+
+test.each([
+  'proxy.example',
+  '10.0.0.0/33',
+  '10.0.0.0/0',
+  '10.0.0.0/',
+  '10.0.0.1/8/8',
+  '::1/129',
+  'loopback',
+  'fe80::1%lo',
+])('a trusted proxy that is neither an address nor a network stops the start: %s', (proxy) => {
+  const env = { SVC_TRUSTED_PROXIES: `127.0.0.1, ${proxy}` }
+  expect(() => loadConfig(env)).toThrow(`SVC_TRUSTED_PROXIES must be addresses or networks, unlike '${proxy}'`)
+})
+
+test('trusted proxies are addresses and networks, and none unless they are named', () => {
+  const named = { SVC_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,fd00::/8' }
+  expect(loadConfig(named).trustedProxies).toEqual(['127.0.0.1', '10.0.0.0/8', 'fd00::/8'])
+  expect(loadConfig({}).trustedProxies).toEqual([])
+})

@@ -9,13 +9,15 @@ export async function brake(database: string) {
   onTestFinished(() => client.end())
   const halted = async (count: number) => {
     const { rows } = await client.query(
-      'select count(*)::int as n from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
+      "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     )
     return rows[0].n >= count
   }
   await client.query('begin')
   return {
     hold: (table: string, mode = 'share') => client.query(`lock table ${table} in ${mode} mode`),
+    /** Halts only whoever comes to change this row. */
+    holdRow: (table: string, id: string) => client.query(`select from ${table} where id = $1 for update`, [id]),
     halted: (count: number) => eventually(() => halted(count)),
     release: () => client.query('rollback'),
   }

@@ -1,0 +1,15 @@
+import { isIP } from 'node:net'
+
+/** Refuses at the start what would trust nobody, or, as a network of no bits, everybody. */
+export function trustedProxies(names: string[]): string[] {
+  const bad = names.find((name) => !isNetwork(name))
+  if (bad === undefined) return names
+  throw new Error(`SVC_TRUSTED_PROXIES must be addresses or networks, unlike '${bad}'`)
+}
+
+function isNetwork(name: string): boolean {
+  const [address = '', bits, ...more] = name.split('/')
+  const family = address.includes('%') ? 0 : isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
