@@ -4,7 +4,7 @@ import { TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { type ProjectScope, roleAtLeast, type Scope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import type { Route } from '../http/route.ts'
+import type { Heading, Route } from '../http/route.ts'
 import { keyByHash, memberBySession, setKeyUsed } from './credential-rows.ts'
 import { projectsOfOrganisation, roleOf } from './rows.ts'
 import { slideSession } from './sessions.ts'
@@ -29,7 +29,7 @@ export async function authenticate(ctx: Ctx, request: FastifyRequest): Promise<S
   throw unauthorized()
 }
 
-export function bearerOf(request: FastifyRequest): string {
+export function bearerOf(request: Heading): string {
   return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
 }
 

@@ -88,8 +88,10 @@ export async function deleteSession(db: Db, hash: string): Promise<boolean> {
   return (await db.deleteFrom('sessions').where('hash', '=', hash).returning('hash').execute()).length > 0
 }
 
-export async function deleteSessionsBefore(db: Db, now: string): Promise<void> {
-  await db.deleteFrom('sessions').where('expires_at', '<=', now).execute()
+/** The hashes of those that were still there. */
+export async function deleteSessionsBefore(db: Db, now: string): Promise<string[]> {
+  const gone = await db.deleteFrom('sessions').where('expires_at', '<=', now).returning('hash').execute()
+  return gone.map(({ hash }) => hash)
 }
 
 // Failed sign-ins

@@ -5,6 +5,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope, Role } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { deleteKey, insertKey, type Key } from './credential-rows.ts'
+import { keyBell } from './revoked-bells.ts'
 
 /** The roles that a key can have. Who makes keys is an admin at least, so no key is above its maker. */
 export const KEY_ROLES = ['viewer', 'operator', 'admin'] as const satisfies Role[]
@@ -43,9 +44,11 @@ export async function addKey(
   return key
 }
 
+/** Ends the streams that it opened as well. */
 export async function revokeKey(ctx: Ctx, scope: ProjectScope, key: Key): Promise<void> {
   await inTx(ctx, async (tx) => {
     if (!(await deleteKey(tx.db, key.id))) throw notFound('key')
+    tx.ring(keyBell(key.id))
     await audit(tx, scope.projectId, scope.actor, 'key.deleted', key.id, { name: key.name })
   })
 }

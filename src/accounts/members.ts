@@ -3,6 +3,7 @@ import { conflict, forbidden, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { type Role, roleAtLeast, type Scope } from '../ctx/scope.ts'
 import { roleCannot } from './authenticate.ts'
+import { memberBell } from './revoked-bells.ts'
 import { deleteMember, findMember, hasOtherOwner, lockOrganisation, type Member, updateMember } from './rows.ts'
 
 export interface MemberChange {
@@ -23,12 +24,13 @@ export async function changeMember(ctx: Ctx, scope: Scope, id: string, { name, r
   })
 }
 
-/** Ends the sessions and the open invite as well. */
+/** Ends the sessions, their streams and the open invite as well. */
 export async function removeMember(ctx: Ctx, scope: Scope, id: string): Promise<void> {
   await inTx(ctx, async (tx) => {
     const member = await lockMember(tx, scope, id)
     await keepAnOwner(tx, member)
     await deleteMember(tx.db, id)
+    tx.ring(memberBell(id))
     await audit(tx, scope.orgId, scope.actor, 'member.deleted', id, { role: member.role })
   })
 }

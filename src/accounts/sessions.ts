@@ -5,6 +5,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { deleteSession, extendSession, insertSession, memberBySession } from './credential-rows.ts'
 import { showMember, showOrganisation, showProject } from './records.ts'
+import { sessionBell } from './revoked-bells.ts'
 import { allProjects, findOrganisation, type Member } from './rows.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -38,6 +39,7 @@ export async function signOut(ctx: Ctx, token: string): Promise<void> {
   await inTx(ctx, async (tx) => {
     const [member] = await memberBySession(tx.db, { hash, now: isoTime(tx.world.clock.now()) })
     if (!member || !(await deleteSession(tx.db, hash))) throw unauthorized()
+    tx.ring(sessionBell(hash))
     await audit(tx, member.org_id, { kind: 'member', id: member.id }, 'member.signed_out', member.id)
   })
 }

@@ -5,7 +5,7 @@ import { decideHere } from './decide.ts'
 import { EXIT, exitOf, Failure, messageOf } from './failure.ts'
 import { follow } from './follow.ts'
 import { givenJson } from './given-json.ts'
-import { textOf } from './table.ts'
+import { printableJson, textOf } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { timeline } from './timeline.ts'
 
@@ -96,6 +96,6 @@ function excuse({ terminal }: Shell, error: unknown): void {
 export async function conclude({ terminal, service }: Shell, taskId: string): Promise<number> {
   const task = await service.call('GET', `/v1/tasks/${encodeURIComponent(taskId)}`)
   if (terminal.json) terminal.tell({ type: 'task', data: task })
-  else if (task.status === 'succeeded') terminal.say(JSON.stringify(task.output, null, 2))
+  else if (task.status === 'succeeded') terminal.say(printableJson(task.output))
   return exitOf(textOf(task.status))
 }

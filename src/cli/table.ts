@@ -31,6 +31,14 @@ export function printable(text: string): string {
   )
 }
 
+/** The same for a value that stays JSON, of which JSON itself escapes only some: the rest is escaped as JSON would. */
+export function printableJson(value: Json | undefined): string {
+  return JSON.stringify(value ?? null, null, 2).replaceAll(/[\x7f-\x9f\p{Cf}]/gu, (character) =>
+    // Without the flag `u` a dot is half of a character that JSON writes as two numbers.
+    character.replaceAll(/./g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  )
+}
+
 /** The way of an action, where it has one: the service's word, and not the agent's. */
 export const through = ({ connection, connection_id }: JsonObject): string => {
   const way = connection ?? connection_id

@@ -90,6 +90,6 @@ function finished(status: Json | undefined, error: Json | undefined, ms: Json | 
 function faults(errors: Json | undefined): string {
   return (Array.isArray(errors) ? errors : [])
     .filter(isJsonObject)
-    .map(({ path, message }) => `${textOf(path)} ${textOf(message)}`)
+    .map(({ path, message }) => `${short(path)} ${short(message, 500)}`)
     .join('; ')
 }

@@ -112,7 +112,7 @@ export const portalRoutes: Route<ClientScope>[] = [
     answers: { 200: 'text/event-stream' },
     find: ownTask,
     handle: async ({ ctx, scope, subject, request, query }) =>
-      untilRevoked(ctx, scope, streamTask(ctx, subject, request, query, clientText)),
+      untilRevoked(ctx, scope, request, streamTask(ctx, subject, request, query, clientText)),
   }),
   route('GET', '/v1/portal/cases', {
     summary: "List the client's cases, newest first",

@@ -1,18 +1,26 @@
+import { bearerOf } from '../accounts/authenticate.ts'
+import { tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
-import { StreamAnswer } from '../http/route.ts'
+import { isoTime } from '../ctx/world.ts'
+import type { Heading, StreamAnswer } from '../http/route.ts'
+import { untilRung } from '../http/until.ts'
+import { clientSession } from './portal-rows.ts'
 
 /** Rung when a client's access is revoked. */
 export const revokedBell = (clientId: string): string => `portal:${clientId}`
 
 /** A stream that ends with the session that opened it: after a revocation the client hears nothing more. */
-export function untilRevoked(ctx: Ctx, { clientId }: ClientScope, answer: StreamAnswer): StreamAnswer {
-  return new StreamAnswer(answer.headers, async (out) => {
-    const stopListening = ctx.bells.on(revokedBell(clientId), () => out.end())
-    try {
-      await answer.write(out)
-    } finally {
-      stopListening()
-    }
-  })
+export function untilRevoked(
+  ctx: Ctx,
+  { clientId }: ClientScope,
+  request: Heading,
+  answer: StreamAnswer,
+): StreamAnswer {
+  const hash = tokenHash(bearerOf(request))
+  return untilRung(ctx, [revokedBell(clientId)], () => isSession(ctx, hash), answer)
+}
+
+async function isSession({ db, world }: Ctx, hash: string): Promise<boolean> {
+  return (await clientSession(db, { hash, now: isoTime(world.clock.now()) })).length > 0
 }

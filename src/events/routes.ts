@@ -1,3 +1,4 @@
+import { untilRevoked } from '../accounts/until-revoked.ts'
 import { read } from '../http/route.ts'
 import { sse } from '../http/sse.ts'
 import { followProjects } from './changes.ts'
@@ -5,6 +6,9 @@ import { followProjects } from './changes.ts'
 export const getStream = read('/v1/stream', {
   summary: 'What changes in your projects, live: tasks, approvals, cases',
   answers: { 200: 'text/event-stream' },
-  handle: async ({ ctx, scope }) =>
-    sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => followProjects(ctx, scope.projectIds, reader)),
+  async handle({ ctx, scope, request }) {
+    const { projectIds } = scope
+    const changes = sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => followProjects(ctx, projectIds, reader))
+    return untilRevoked(ctx, scope, request, changes)
+  },
 })

@@ -1,5 +1,11 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { expect, test, vi } from 'vitest'
+import { untilRevoked } from '../../src/accounts/until-revoked.ts'
+import { StreamAnswer } from '../../src/http/route.ts'
 import { eachStore, testApp } from '../app.ts'
+import { openStream, urlOf } from '../events/streams.ts'
+import { cancel, runningTask, SCRIPTED } from '../tasks/scripted.ts'
 import { auditOf } from './people.ts'
 
 eachStore((store) => {
@@ -20,6 +26,36 @@ eachStore((store) => {
     const gone = await app.call('DELETE', `/v1/keys/${made.body.id}`)
     expect(gone).toMatchObject({ status: 404, body: { error: 'no such key' } })
     expect(await auditOf(app, record.project_id)).toEqual(['key.created', 'key.created', 'key.deleted'])
+  })
+
+  test('the streams that a key opened end when it is deleted, and those of other keys go on', async () => {
+    const app = await testApp({ store, env: SCRIPTED })
+    const task = await runningTask(app)
+    const { id, key } = (await app.call('POST', '/v1/keys', { name: 'leaked', role: 'viewer' })).body
+    const leaked = { authorization: `Bearer ${key}` }
+    const own = await openStream(`${app.url}/v1/stream`)
+    const changes = await openStream(`${app.url}/v1/stream`, leaked)
+    const log = await openStream(urlOf(app, task), leaked)
+    await Promise.all([own, changes].map((reader) => reader.until(({ tail }) => tail.includes('ready'))))
+    await log.until(({ tail }) => tail.includes('task.created'))
+    expect((await app.call('DELETE', `/v1/keys/${id}`)).status).toBe(204)
+    await Promise.all([changes.ended, log.ended])
+    await cancel(app, task)
+    expect(await own.until(({ tail }) => tail.includes('cancelled'))).toContain(task)
+    own.leave()
+  })
+
+  test('a stream whose key was deleted between its request and its beginning says nothing', async () => {
+    const app = await testApp({ store })
+    const { id, key, project_id } = (await app.call('POST', '/v1/keys', { name: 'leaked' })).body
+    const scope = { actor: { kind: 'key', id }, role: 'admin', orgId: '', projectIds: [project_id] } as const
+    let begun = false
+    const log = new StreamAnswer({}, async () => void (begun = true))
+    const answer = untilRevoked(app.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
+    expect((await app.call('DELETE', `/v1/keys/${id}`)).status).toBe(204)
+    const out = new ServerResponse(new IncomingMessage(new Socket()))
+    await answer.write(out)
+    expect([begun, out.writableEnded]).toEqual([false, true])
   })
 
   test.each(['operator', 'viewer'] as const)('a key of role %s reads keys and makes none', async (role) => {

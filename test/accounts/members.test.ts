@@ -3,6 +3,7 @@ import { inTx } from '../../src/ctx/ctx.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { eachStore, testApp } from '../app.ts'
 import { brake } from '../faults/brake.ts'
+import { openStream } from '../events/streams.ts'
 import { auditOf, join, PASSWORD, signUp, tally } from './people.ts'
 
 const DAY = 24 * 60 * 60_000
@@ -135,6 +136,23 @@ eachStore((store) => {
     expect((await invite('b@example.com')).status).toBe(401)
     const absent = await app.call('DELETE', `/v1/members/${id}`, undefined, { key })
     expect(absent).toMatchObject({ status: 404, body: { error: 'no such member' } })
+  })
+
+  test('the streams of a member end when the member is removed, and stay open at a new role', async () => {
+    const app = await testApp({ store })
+    const key = await signUp(app)
+    const { id, session } = await join(app, key, 'admin')
+    const login = { email: 'admin-two@example.com', password: PASSWORD }
+    const second = (await app.call('POST', '/v1/auth/login', login, { key: null })).body.session_token
+    const streams = await Promise.all(
+      [session, second].map((token) => openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${token}` })),
+    )
+    await Promise.all(streams.map((reader) => reader.until(({ tail }) => tail.includes('ready'))))
+    expect((await app.call('PUT', `/v1/members/${id}`, { role: 'viewer' }, { key })).status).toBe(200)
+    const task = await app.createTask()
+    await Promise.all(streams.map((reader) => reader.until(({ tail }) => tail.includes(task.id))))
+    expect((await app.call('DELETE', `/v1/members/${id}`, undefined, { key })).status).toBe(204)
+    await Promise.all(streams.map(({ ended }) => ended))
   })
 
   test('an invite that an account with a password still has opens nothing', async () => {

@@ -3,6 +3,7 @@ import { noteFailure } from '../../src/accounts/login-limit.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
+import { openStream } from '../events/streams.ts'
 import { auditOf, PASSWORD, signUp, tally } from './people.ts'
 
 const DAY = 24 * 60 * 60_000
@@ -92,6 +93,20 @@ eachStore((store) => {
     expect((await app.call('POST', '/v1/auth/logout', undefined, { key })).status).toBe(401)
     expect((await app.call('GET', '/v1/auth/session', undefined, { key: first })).status).toBe(200)
     expect(await auditOf(app, organisation.id)).toContain('member.signed_out')
+  })
+
+  test('the streams of a session end when its member signs out, and those of their other sessions go on', async () => {
+    const app = await testApp({ store })
+    const key = await signUp(app)
+    const another = (await app.call('POST', '/v1/auth/login', OWNER, { key: null })).body.session_token
+    const left = await openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${key}` })
+    const kept = await openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${another}` })
+    await Promise.all([left, kept].map((reader) => reader.until(({ tail }) => tail.includes('ready'))))
+    expect((await app.call('POST', '/v1/auth/logout', undefined, { key })).status).toBe(204)
+    await left.ended
+    const task = await app.createTask()
+    expect(await kept.until(({ tail }) => tail.includes(task.id))).toContain(task.id)
+    kept.leave()
   })
 
   test('a key is known too, and cannot sign out', async () => {

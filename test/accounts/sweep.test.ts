@@ -3,6 +3,7 @@ import { noteFailure } from '../../src/accounts/login-limit.ts'
 import { sweepAccounts } from '../../src/accounts/sweep.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { eachStore, testApp } from '../app.ts'
+import { openStream } from '../events/streams.ts'
 import { signUp } from './people.ts'
 
 eachStore((store) => {
@@ -27,5 +28,16 @@ eachStore((store) => {
     expect(left.map(({ subject }) => subject)).toEqual(['account:late@example.com', 'address:192.0.2.1'])
     expect(await db.selectFrom('sessions').select('hash').where('hash', '=', 'x').execute()).toEqual([])
     expect((await app.call('GET', '/v1/auth/session', undefined, { key })).status).toBe(200)
+  })
+
+  test('the streams of a session that ran out end when it is swept', async () => {
+    const app = await testApp({ store })
+    const key = await signUp(app)
+    const stream = await openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${key}` })
+    await stream.until(({ tail }) => tail.includes('ready'))
+    const expires_at = new Date(app.clock.now()).toISOString()
+    await inTx(app.ctx, (tx) => tx.db.updateTable('sessions').set({ expires_at }).execute())
+    await sweepAccounts(app.ctx)
+    await stream.ended
   })
 })

@@ -5,8 +5,12 @@ import { svc, temporaryFolder } from './svc.ts'
 const input = JSON.stringify({ connection: 'crm', action: 'crm:update', payload: { name: 'Kim', amount: 80 } })
 
 describe('svc run', () => {
-  const types = { act: {}, thrice: {}, tool: {}, strict: { output_schema: { type: 'string' } } }
-  const wedges = { ...wedgeFiles('gate', { task_types: types }), 'gate/rehearsals/strict.json': [{ output: 1 }] }
+  const types = { act: {}, thrice: {}, tool: {}, say: {}, strict: { output_schema: { type: 'string' } } }
+  const wedges = {
+    ...wedgeFiles('gate', { task_types: types }),
+    'gate/rehearsals/strict.json': [{ output: 1 }],
+    'gate/rehearsals/say.json': [{ output: '{{input}}' }],
+  }
   const desk = desks('sqlite', { wedges })
   const run = (words: string[], stdin: string | null = '') => svc(['run', 'gate', ...words], { url: desk().url, stdin })
 
@@ -93,6 +97,17 @@ describe('svc run', () => {
     expect(tail.code).toBe(0)
     expect(tail.lines[0].id).toBe(2)
     expect(tail.lines.at(-1).data.output).toEqual({ look_up: { b: 2 } })
+  })
+
+  test('the output reaches the terminal as JSON and without control characters, also by tail', async () => {
+    const said = '\u009b2J\u007f\u202egnp.exe\u{e0041} ä 🙂'
+    const { stdout, stderr } = await run(['say', '--input', JSON.stringify(said)])
+    const tailed = await svc(['tail', /task_\w+/.exec(stderr)?.[0] ?? ''], { url: desk().url })
+    for (const shown of [stdout, tailed.stdout]) {
+      expect(shown).not.toMatch(/[\x7f-\x9f\p{Cf}]/u)
+      expect(shown).toContain(' ä 🙂"')
+      expect(JSON.parse(shown.trim().split('\n').at(-1) ?? '')).toBe(said)
+    }
   })
 
   test('ends with 1 when the task fails', async () => {

@@ -32,3 +32,10 @@ test('a question in the timeline says through which connection the action goes',
 test('a question of an older log, or about a tool, has no connection to tell of', () => {
   expect(said('approval.requested', asked)).toBe('09:00:00 ? payments:refund waits for approval apr_1 (risk high)')
 })
+
+test('what is wrong with an output is told without control characters', () => {
+  const errors = [{ path: '/a\u202eb', message: 'must be\u009b2J a string' }]
+  expect(said('output.validated', { ok: false, errors })).toBe(
+    '09:00:00 ✗ the output is wrong: /a�b must be�2J a string',
+  )
+})

@@ -1,7 +1,11 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { untilRevoked } from '../../src/clients/portal-stream.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { append } from '../../src/events/append.ts'
 import type { NewEvent } from '../../src/events/types.ts'
+import { StreamAnswer } from '../../src/http/route.ts'
 import { end } from '../../src/tasks/end.ts'
 import { insertArtifact, insertFile } from '../../src/tasks/rows.ts'
 import { eachStore } from '../app.ts'
@@ -110,6 +114,23 @@ eachStore((store) => {
     await expect.poll(() => front.ctx.tails.followed(task)).toBe(true)
     await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)
     expect(await live).toEqual([])
+  })
+
+  test('a stream whose access was revoked between its request and its beginning says nothing', async () => {
+    const front = await openFront(store)
+    const { client_id, key } = await enterPortal(front, 'ada@example.com')
+    const scope = {
+      actor: { kind: 'client', id: client_id },
+      projectId: await projectOf(front),
+      clientId: client_id,
+    } as const
+    let begun = false
+    const log = new StreamAnswer({}, async () => void (begun = true))
+    const answer = untilRevoked(front.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
+    await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)
+    const out = new ServerResponse(new IncomingMessage(new Socket()))
+    await answer.write(out)
+    expect([begun, out.writableEnded]).toEqual([false, true])
   })
 
   test('a client fetches the artifacts of its own tasks', async () => {

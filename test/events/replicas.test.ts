@@ -51,6 +51,16 @@ test('what a lost bell did not tell is found by looking at the logs that are fol
   await reader.ended
 })
 
+test('a key that is deleted at one replica has its streams ended at another', async () => {
+  const app = await testApp({ store: 'postgres' })
+  const other = await servingReplica(app)
+  const { id, key } = (await app.call('POST', '/v1/keys', { name: 'leaked', role: 'viewer' })).body
+  const reader = await openStream(`${other.url}/v1/stream`, { authorization: `Bearer ${key}` })
+  await reader.until(({ tail }) => tail.includes('ready'))
+  expect((await app.call('DELETE', `/v1/keys/${id}`)).status).toBe(204)
+  await reader.ended
+})
+
 test('the log is read once for all who follow it, however often somebody says that it grew', async () => {
   const app = await testApp({ store: 'sqlite', env: SCRIPTED })
   const id = await runningTask(app)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, sharedApp } from '../app.ts'
-import { signUp } from '../accounts/people.ts'
+import { signUp, tally } from '../accounts/people.ts'
 
 const URL = 'https://hooks.example.com/in?token=t0ken'
 const hook = { url: URL, events: ['task.finished', 'approval.requested'] }
@@ -83,6 +83,12 @@ eachStore((store) => {
     ])('%j is refused: %s', async (body, error) => {
       const refused = await app().call('POST', '/v1/webhooks', body)
       expect(refused).toMatchObject({ status: 400, body: { error: expect.stringMatching(error) } })
+    })
+
+    test('of thirty that are made at once twenty are', async () => {
+      const answers = await Promise.all(Array.from({ length: 30 }, () => app().call('POST', '/v1/webhooks', hook)))
+      expect(tally(answers)).toEqual({ 201: 20, 409: 10 })
+      for (const { status, body } of answers) if (status === 201) await app().call('DELETE', `/v1/webhooks/${body.id}`)
     })
 
     test('a project has at most twenty', async () => {
