@@ -1,6 +1,5 @@
 import { audit } from '../audit/append.ts'
 import { Problem } from '../base/problem.ts'
-import { caseRow } from '../cases/rows.ts'
 import { requireOpen } from '../cases/spawn.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
@@ -9,6 +8,7 @@ import { notice } from '../events/notices.ts'
 import type { QueuedTask, Schedules, Tasks } from '../store/tables.ts'
 import { planTask, queueTask } from '../tasks/create.ts'
 import { nextRun } from './cadence.ts'
+import { caseOf } from './case.ts'
 import { cadenceOf, inputOf } from './record.ts'
 import { dropSlotsBefore, dueSchedules, keepSlot, noteFailed, noteFired, takeSlot } from './rows.ts'
 
@@ -79,14 +79,14 @@ async function fail(tx: Tx, schedule: Schedules, { message }: Problem): Promise<
   return false
 }
 
-/** The task of a schedule; on a case, it is for the case's client unless the schedule names one. */
+/** The task of a schedule; on a case, it is for the case's client. */
 async function planFor(ctx: Ctx, schedule: Schedules): Promise<QueuedTask> {
-  const found = schedule.case_id === null ? undefined : await caseRow(ctx.db, schedule.case_id)
+  const found = await caseOf(ctx.db, schedule)
   const request = { wedge: schedule.wedge, task_type: schedule.task_type, input: inputOf(schedule) }
   return planTask(ctx, { projectId: schedule.project_id }, request, {
     schedule_id: schedule.id,
     case_id: schedule.case_id,
-    client_id: schedule.client_id ?? found?.client_id ?? null,
+    client_id: found ? found.client_id : schedule.client_id,
   })
 }
 

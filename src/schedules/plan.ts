@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { audit } from '../audit/append.ts'
-import { badRequest, notFound } from '../base/problem.ts'
+import { notFound } from '../base/problem.ts'
 import { checkClient } from '../cases/open.ts'
-import { findCase } from '../cases/rows.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -11,6 +10,7 @@ import type { Schedules } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { Cadence, nextRun } from './cadence.ts'
+import { caseOf } from './case.ts'
 import { cadenceOf } from './record.ts'
 import { insertSchedule, lockSchedule, setSchedule } from './rows.ts'
 
@@ -110,10 +110,7 @@ async function checkPlan(ctx: Ctx, row: Schedules): Promise<void> {
   const wedge = await requireWedge(ctx, { projectId: row.project_id }, row.wedge)
   requireTaskType(wedge, row.task_type)
   if (row.client_id !== null) await checkClient(ctx, row.project_id, row.client_id)
-  if (row.case_id === null) return
-  const found = await findCase(ctx.db, [row.project_id], row.case_id)
-  if (!found) throw badRequest(`unknown case '${row.case_id.slice(0, 100)}'`)
-  if (found.wedge !== row.wedge) throw badRequest(`case is of wedge '${found.wedge}'`)
+  await caseOf(ctx.db, row)
 }
 
 /** The next due time after a moment; none while the schedule is off. */

@@ -93,6 +93,51 @@ eachStore((store) => {
     })
   })
 
+  describe('a schedule on a case', () => {
+    const assess = { wedge: 'claims', task_type: 'assess' }
+    const client = async () => (await call('POST', '/v1/clients', {})).body.id
+    const caseOf = async (client_id: string | null) =>
+      (await call('POST', '/v1/cases', { wedge: 'claims', client_id })).body.id
+    const refused = { status: 400, body: { error: 'case is not of the client of the schedule' } }
+
+    test('runs for the client of the case, whether it names that client or none', async () => {
+      const client_id = await client()
+      const case_id = await caseOf(client_id)
+      for (const named of [client_id, null]) {
+        const { id } = await create({ ...assess, case_id, client_id: named })
+        expect((await call('POST', `/v1/schedules/${id}/run`)).body).toMatchObject({ case_id, client_id })
+      }
+    })
+
+    test('is never for a client that the case is not of', async () => {
+      const [client_id, case_id] = [await client(), await caseOf(await client())]
+      const both = { ...morning, ...assess, client_id, case_id }
+      expect(await call('POST', '/v1/schedules', both)).toMatchObject(refused)
+      expect(await call('POST', '/v1/schedules', { ...both, case_id: await caseOf(null) })).toMatchObject(refused)
+      const { id } = await create({ ...assess, client_id })
+      expect(await call('PUT', `/v1/schedules/${id}`, { case_id })).toMatchObject(refused)
+      const other = await create({ ...assess, case_id })
+      expect(await call('PUT', `/v1/schedules/${other.id}`, { client_id })).toMatchObject(refused)
+    })
+
+    test('makes no task when it is stored with the client or the wedge of another', async () => {
+      const [client_id, case_id] = [await client(), await caseOf(await client())]
+      const cadence = { kind: 'every', seconds: 60 }
+      for (const [fields, error] of [
+        [{ client_id }, refused.body.error],
+        [{ wedge: 'echo', task_type: 'say' }, "case is of wedge 'claims'"],
+      ] as const) {
+        const { id } = await create({ ...assess, cadence, case_id })
+        await shared().ctx.db.updateTable('schedules').set(fields).where('id', '=', id).execute()
+        expect(await call('POST', `/v1/schedules/${id}/run`)).toMatchObject({ status: 400, body: { error } })
+        await fireLater(MINUTE)
+        expect(await read(id)).toMatchObject({ last_error: error, last_task_id: null })
+        expect(await tasksOf(id)).toEqual([])
+        await call('DELETE', `/v1/schedules/${id}`)
+      }
+    })
+  })
+
   describe('a due time', () => {
     test('makes one task, however many look at the same time', async () => {
       const { id, next_run_at } = await create({ input: { n: 1 } })
