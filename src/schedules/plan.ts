@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { audit } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
 import { checkClient } from '../cases/open.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { json } from '../http/judge.ts'
 import type { Schedules } from '../store/tables.ts'
-import { requireWedge } from '../wedges/enabled.ts'
+import { requireWedgeOnShelf } from '../wedges/enabled.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { Cadence, nextRun } from './cadence.ts'
 import { caseOf } from './case.ts'
@@ -32,8 +32,9 @@ export type ScheduleChange = z.infer<typeof ScheduleChange>
 
 export async function createSchedule(ctx: Ctx, scope: ProjectScope, input: ScheduleInput): Promise<Schedules> {
   const row = planSchedule(ctx, scope.projectId, input)
-  await checkPlan(ctx, row)
+  await lookFor(ctx, row.wedge)
   await inTx(ctx, async (tx) => {
+    await judge(tx, row)
     await insertSchedule(tx.db, row)
     const { name, wedge, task_type } = row
     await audit(tx, row.project_id, scope.actor, 'schedule.created', row.id, { name, wedge, task_type })
@@ -79,11 +80,12 @@ export async function changeSchedule(
   found: Schedules,
   change: ScheduleChange,
 ): Promise<Schedules> {
-  await checkPlan(ctx, changed(ctx, found, change))
+  await lookFor(ctx, change.wedge ?? found.wedge)
   return inTx(ctx, async (tx) => {
     const before = await lockSchedule(tx.db, found.id)
     if (!before) throw notFound('schedule')
     const row = changed(tx, before, change)
+    await judge(tx, row)
     await setSchedule(tx.db, row)
     const fields = Object.keys(change)
     await audit(tx, row.project_id, scope.actor, 'schedule.updated', row.id, { fields, enabled: row.enabled === 1 })
@@ -105,12 +107,20 @@ function changed(ctx: Ctx, before: Schedules, change: ScheduleChange): Schedules
   return { ...row, next_run_at: sameTimes ? before.next_run_at : nextRunAt(row, now) }
 }
 
-/** 400 for what is not known, 403 for a wedge that is not enabled; the same again is looked at when it fires. */
-async function checkPlan(ctx: Ctx, row: Schedules): Promise<void> {
-  const wedge = await requireWedge(ctx, { projectId: row.project_id }, row.wedge)
+/** A wedge that was just placed comes onto the shelf. A transaction must not wait for the folder, so this comes before it. */
+async function lookFor(ctx: Ctx, wedge: string): Promise<void> {
+  await ctx.wedges.find(wedge)
+}
+
+/**
+ * 400 for what is not known, 403 for a wedge that is not enabled; the same again is looked at when it fires. Only under
+ * the lock: of two changes that fit one by one, the second may not fit the first.
+ */
+async function judge(tx: Tx, row: Schedules): Promise<void> {
+  const wedge = await requireWedgeOnShelf(tx, { projectId: row.project_id }, row.wedge)
   requireTaskType(wedge, row.task_type)
-  if (row.client_id !== null) await checkClient(ctx, row.project_id, row.client_id)
-  await caseOf(ctx.db, row)
+  if (row.client_id !== null) await checkClient(tx, row.project_id, row.client_id)
+  await caseOf(tx.db, row)
 }
 
 /** The next due time after a moment; none while the schedule is off. */

@@ -120,6 +120,16 @@ eachStore((store) => {
       expect(await call('PUT', `/v1/schedules/${other.id}`, { client_id })).toMatchObject(refused)
     })
 
+    test('is never of another wedge, although two changes come at once', async () => {
+      const case_id = await caseOf(null)
+      for (let n = 0; n < 5; n++) {
+        const path = `/v1/schedules/${(await create(assess)).id}`
+        const changes = [{ case_id }, { wedge: 'echo', task_type: 'say' }]
+        const answers = await Promise.all(changes.map((change) => call('PUT', path, change)))
+        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400])
+      }
+    })
+
     test('makes no task when it is stored with the client or the wedge of another', async () => {
       const [client_id, case_id] = [await client(), await caseOf(await client())]
       const cadence = { kind: 'every', seconds: 60 }
