@@ -34,7 +34,7 @@ export async function createSchedule(ctx: Ctx, scope: ProjectScope, input: Sched
   const row = planSchedule(ctx, scope.projectId, input)
   await lookFor(ctx, row.wedge)
   await inTx(ctx, async (tx) => {
-    await judge(tx, row)
+    await judge(tx, row, null)
     await insertSchedule(tx.db, row)
     const { name, wedge, task_type } = row
     await audit(tx, row.project_id, scope.actor, 'schedule.created', row.id, { name, wedge, task_type })
@@ -85,7 +85,7 @@ export async function changeSchedule(
     const before = await lockSchedule(tx.db, found.id)
     if (!before) throw notFound('schedule')
     const row = changed(tx, before, change)
-    await judge(tx, row)
+    await judge(tx, row, before)
     await setSchedule(tx.db, row)
     const fields = Object.keys(change)
     await audit(tx, row.project_id, scope.actor, 'schedule.updated', row.id, { fields, enabled: row.enabled === 1 })
@@ -114,13 +114,23 @@ async function lookFor(ctx: Ctx, wedge: string): Promise<void> {
 
 /**
  * 400 for what is not known, 403 for a wedge that is not enabled; the same again is looked at when it fires. Only under
- * the lock: of two changes that fit one by one, the second may not fit the first.
+ * the lock: of two changes that fit one by one, the second may not fit the first. What stays is not judged unless the
+ * schedule is switched on: what has become wrong since must not keep it from being switched off.
  */
-async function judge(tx: Tx, row: Schedules): Promise<void> {
-  const wedge = await requireWedgeOnShelf(tx, { projectId: row.project_id }, row.wedge)
-  requireTaskType(wedge, row.task_type)
-  if (row.client_id !== null) await checkClient(tx, row.project_id, row.client_id)
-  await caseOf(tx.db, row)
+async function judge(tx: Tx, row: Schedules, before: Schedules | null): Promise<void> {
+  const since = before && row.enabled <= before.enabled ? before : null
+  if (differs(row, since, ['wedge', 'task_type'])) {
+    const wedge = await requireWedgeOnShelf(tx, { projectId: row.project_id }, row.wedge)
+    requireTaskType(wedge, row.task_type)
+  }
+  if (row.client_id !== null && differs(row, since, ['client_id'])) {
+    await checkClient(tx, row.project_id, row.client_id)
+  }
+  if (differs(row, since, ['wedge', 'client_id', 'case_id'])) await caseOf(tx.db, row)
+}
+
+function differs(row: Schedules, since: Schedules | null, fields: (keyof Schedules)[]): boolean {
+  return since === null || fields.some((field) => row[field] !== since[field])
 }
 
 /** The next due time after a moment; none while the schedule is off. */

@@ -46,6 +46,26 @@ eachStore((store) => {
       await call('DELETE', `/v1/schedules/${id}`)
     })
 
+    test('of a wedge that is not enabled, or gone, is changed and switched off, but not on again', async () => {
+      const { body: projects } = await call('GET', '/v1/projects')
+      const path = `/v1/projects/${projects.data[0].id}`
+      const { id } = await create()
+      const gone = await create()
+      await shared().ctx.db.updateTable('schedules').set({ wedge: 'gone' }).where('id', '=', gone.id).execute()
+      await call('PUT', path, { wedges: [] })
+      for (const schedule of [id, gone.id]) {
+        const same = { wedge: (await read(schedule)).wedge, task_type: 'say' }
+        const off = await call('PUT', `/v1/schedules/${schedule}`, { ...same, name: 'Evening', enabled: false })
+        expect(off).toMatchObject({ status: 200, body: { name: 'Evening', enabled: false, next_run_at: null } })
+      }
+      const disabled = { status: 403, body: { error: "wedge 'echo' is not enabled for this project" } }
+      expect(await call('PUT', `/v1/schedules/${id}`, { enabled: true })).toMatchObject(disabled)
+      const unknown = { status: 400, body: { error: "unknown wedge 'gone'" } }
+      expect(await call('PUT', `/v1/schedules/${gone.id}`, { enabled: true })).toMatchObject(unknown)
+      expect(await call('PUT', `/v1/schedules/${id}`, { task_type: 'checked' })).toMatchObject(disabled)
+      await call('PUT', path, { wedges: null })
+    })
+
     test('keeps what an update leaves out, and counts a new cadence from now', async () => {
       const before = await create({ input: 'x' })
       await shared().clock.advance(MINUTE)
