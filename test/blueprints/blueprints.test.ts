@@ -114,6 +114,16 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
       expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
     })
+
+    test('makes what two blueprints of a wedge name alike once, also when both are asked for at the same time', async () => {
+      const app = await appWith({ 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
+      const answers = await Promise.all(['a', 'b'].map((slug) => app.call('POST', `/v1/blueprints/${slug}/provision`)))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
+      const made = answers.map(({ body }) => Object.values(body.created).flat().length)
+      expect(made.toSorted((a, b) => a - b)).toEqual([0, 4])
+      expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
+      expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
+    })
   })
 
   describe('readiness', () => {
