@@ -10,6 +10,7 @@ import { planTask, queueTask } from '../tasks/create.ts'
 import { nextRun } from './cadence.ts'
 import { caseOf } from './case.ts'
 import { cadenceOf, inputOf } from './record.ts'
+import { doneUntil, recallDueTimes } from './recall.ts'
 import { dropSlotsBefore, dueSchedules, keepSlot, noteFailed, noteFired, takeSlot } from './rows.ts'
 
 const MOST_AT_ONCE = 100
@@ -20,6 +21,7 @@ const DAY = 24 * 60 * 60 * 1000
  * nobody looked fires once: the next due time is the first in the future.
  */
 export async function fireDueSchedules(ctx: Ctx): Promise<number> {
+  await recallDueTimes(ctx)
   const due = await dueSchedules(ctx.db, { now: isoTime(ctx.world.clock.now()), most: MOST_AT_ONCE })
   let fired = 0
   for (const schedule of due) {
@@ -51,9 +53,10 @@ async function fireSlot(ctx: Ctx, schedule: Schedules): Promise<boolean> {
   const plan = await planFor(ctx, schedule).catch(problemOnly)
   return inTx(ctx, async (tx) => {
     const now = tx.world.clock.now()
-    const next = isoTime(nextRun(cadenceOf(schedule), now, Date.parse(schedule.anchor_at)))
+    const done = doneUntil(schedule, slot, now)
+    const next = isoTime(nextRun(cadenceOf(schedule), done ?? now, Date.parse(schedule.anchor_at)))
     const [taken] = await takeSlot(tx.db, { id: schedule.id, slot, next })
-    if (!taken) return false
+    if (!taken || done !== null) return false
     const task = plan instanceof Problem ? plan : await openFor(tx, plan)
     const taskId = task instanceof Problem ? null : task.id
     const [kept] = await keepSlot(tx.db, { schedule_id: schedule.id, slot, task_id: taskId })

@@ -10,6 +10,7 @@ const WEDGES = {
 }
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 const morning = { name: 'Morning', wedge: 'echo', task_type: 'say', cadence: { kind: 'daily', hour: 8, minute: 30 } }
 
 eachStore((store) => {
@@ -204,6 +205,41 @@ eachStore((store) => {
       expect(await read(id)).toMatchObject({ last_error: null, last_task_id: task?.id })
       expect((await call('GET', `/v1/cases/${kase.id}`)).body.task_ids).toEqual([task?.id])
       await call('DELETE', `/v1/schedules/${id}`)
+    })
+
+    test('comes although the clock was ahead, once the clock is right again', async () => {
+      const { id, next_run_at } = await create()
+      const made = await create({ enabled: false })
+      await fireLater(30 * DAY)
+      const { db } = shared().ctx
+      // Switched on while the clock was ahead.
+      const switched = { enabled: 1, next_run_at: later(31 * DAY), updated_at: later(30 * DAY) } as const
+      await db.updateTable('schedules').set(switched).where('id', '=', made.id).execute()
+      await fireLater(0)
+      expect(await read(id)).toMatchObject({ next_run_at })
+      expect(await read(made.id)).toMatchObject({ next_run_at })
+      // Tomorrow's came already, while the clock was ahead.
+      for (let day = 1; day <= 10; day++) await fireLater(day * DAY)
+      expect(await tasksOf(id)).toHaveLength(10)
+      expect(await tasksOf(made.id)).toHaveLength(10)
+      for (const one of [id, made.id]) await call('DELETE', `/v1/schedules/${one}`)
+    })
+
+    test('that is over does not come again when the clock goes back for long and is set right', async () => {
+      const { id, next_run_at } = await create()
+      const fresh = await create({ cadence: { kind: 'monthly', day: 28, hour: 8, minute: 30 } })
+      await fireLater(DAY)
+      const atRest = await read(id)
+      for (const days of [-400, -20]) {
+        await fireLater(days * DAY)
+        expect((await read(id)).next_run_at < next_run_at).toBe(true)
+        await fireLater(DAY + MINUTE)
+        expect(await read(id)).toEqual(atRest)
+        expect(await read(fresh.id)).toEqual(fresh)
+      }
+      await fireLater(2 * DAY)
+      expect(await tasksOf(id)).toHaveLength(2)
+      for (const one of [id, fresh.id]) await call('DELETE', `/v1/schedules/${one}`)
     })
 
     test('of a wedge that is not enabled any more says so', async () => {
