@@ -154,7 +154,7 @@ eachStore((store) => {
 
     test('asks for the authorisation of a broker connection, then for its outcome', async () => {
       const requires_connections = [{ name: 'crm', kind: 'broker', config: { toolkit: 'hubspot' } }]
-      const app = await appWith({ 'desk.json': { ...DESK, requires_connections } })
+      const app = await appWith({ 'desk.json': { ...DESK, requires_connections } }, { BROKER_API_KEY: 'broker-k3y' })
       await app.call('POST', '/v1/blueprints/desk/provision')
       const [crm] = (await app.call('GET', '/v1/connections')).body.data
       expect((await openItems(app, 'desk'))[0]?.fix).toEqual({
@@ -173,6 +173,14 @@ eachStore((store) => {
       const app = await appWith({ 'desk.json': { ...DESK, wedge: 'nowhere', schedules: [] } })
       const [wedge] = await openItems(app, 'desk')
       expect(wedge).toMatchObject({ item: 'nowhere', kind: 'wedge', ok: false, fix: null })
+      const requires_connections = [{ name: 'crm', kind: 'broker', config: { toolkit: 'hubspot' } }]
+      const keyless = await appWith({ 'desk.json': { ...DESK, requires_connections } })
+      await keyless.call('POST', '/v1/blueprints/desk/provision')
+      const detail = "connection 'crm' cannot be authorised: set BROKER_API_KEY"
+      const authorisation = { item: 'crm', kind: 'authorisation', ok: false, detail, fix: null }
+      expect(await openItems(keyless, 'desk')).toEqual([authorisation])
+      await keyless.ctx.db.updateTable('connections').set({ pending_account: 'ca_1' }).execute()
+      expect(await openItems(keyless, 'desk')).toEqual([authorisation])
     })
   })
 
