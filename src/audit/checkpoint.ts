@@ -14,9 +14,10 @@ const AT_LEAST_EVERY_MS = 5 * 60_000
  * checkpoint is also a log line: kept elsewhere, it tells of a cut that took the rows of the checkpoints too.
  */
 export async function checkpointDue(ctx: Ctx): Promise<number> {
-  const before = isoTime(ctx.world.clock.now() - AT_LEAST_EVERY_MS)
+  const now = ctx.world.clock.now()
+  const due = await chainsToCheck(ctx.db, GROWN_BY, isoTime(now - AT_LEAST_EVERY_MS), isoTime(now))
   let signed = 0
-  for (const due of await chainsToCheck(ctx.db, GROWN_BY, before)) if (await checkpoint(ctx, due)) signed++
+  for (const chain of due) if (await checkpoint(ctx, chain)) signed++
   return signed
 }
 

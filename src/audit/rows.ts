@@ -188,8 +188,11 @@ export async function endsOf(db: Db, chain: string): Promise<Ends> {
   return row
 }
 
-/** Chains that grew by so many entries since their last checkpoint, or at all since that time. */
-export function chainsToCheck(db: Db, grownBy: number, before: string): Promise<ChainToCheck[]> {
+/**
+ * Chains that grew by so many entries since their last checkpoint, or at all since that time; also at all when a clock
+ * that was ahead signed it, since that time would be long in coming.
+ */
+export function chainsToCheck(db: Db, grownBy: number, before: string, now: string): Promise<ChainToCheck[]> {
   return db
     .selectFrom('audit_heads as h')
     .leftJoin('audit_checkpoints as c', (join) =>
@@ -206,7 +209,7 @@ export function chainsToCheck(db: Db, grownBy: number, before: string): Promise<
       eb.or([
         eb.and([eb('c.seq', 'is', null), eb('h.seq', '>', 0)]),
         eb('h.seq', '>=', eb(eb.ref('c.seq'), '+', grownBy)),
-        eb.and([eb('h.seq', '>', eb.ref('c.seq')), eb('c.at', '<=', before)]),
+        eb.and([eb('h.seq', '>', eb.ref('c.seq')), eb.or([eb('c.at', '<=', before), eb('c.at', '>', now)])]),
       ]),
     )
     .execute()

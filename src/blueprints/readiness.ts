@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
 import { connectedAccount } from '../connections/accounts.ts'
+import { brokerOf } from '../connections/broker-rest.ts'
 import { type Connection, entitledConnections } from '../connections/rows.ts'
 import { withSecret } from '../connections/secrets.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -18,14 +19,17 @@ export const ReadinessItem = z.object({
   fix: z
     .object({ method: z.enum(['GET', 'POST', 'PUT']), path: z.string(), body: jsonObject.nullable() })
     .nullable()
-    .meta({ description: 'the call that closes the item; what only you know stands in <angle brackets>' }),
+    .meta({
+      description:
+        'the call that closes the item, null where no call can; what only you know stands in <angle brackets>',
+    }),
 })
 export const Readiness = z.object({ ready: z.boolean(), items: z.array(ReadinessItem) })
 export type Readiness = z.infer<typeof Readiness>
 type Item = z.infer<typeof ReadinessItem>
 type Fix = NonNullable<Item['fix']>
 
-/** What is there and what is not, each open item with the call that closes it: made one after another, all is ready. */
+/** What is there and what is not, each open item with the call that closes it, if one can: made one after another, all is ready. */
 export async function readinessOf(ctx: Ctx, projectId: string, blueprint: Blueprint): Promise<Readiness> {
   const items = [
     await wedgeItem(ctx, projectId, blueprint),
@@ -75,7 +79,7 @@ async function connectionItems(ctx: Ctx, projectId: string, blueprint: Blueprint
     }
     if (connection.kind !== kind) return wrongKind(connection, kind)
     const exists = done('connection', name, `connection '${name}' is registered`)
-    return [exists, ...configItems(connection), ...credentialItems(connection, secrets.has(connection.id))]
+    return [exists, ...configItems(connection), ...credentialItems(ctx, connection, secrets.has(connection.id))]
   })
 }
 
@@ -104,9 +108,9 @@ function configItems(connection: Connection): Item[] {
 }
 
 /** A webhook works unsigned, so it needs no secret unless it names one. */
-function credentialItems(connection: Connection, hasSecret: boolean): Item[] {
+function credentialItems(ctx: Ctx, connection: Connection, hasSecret: boolean): Item[] {
   const { name, kind, secret_ref } = connection
-  if (kind === 'broker') return [authorisationItem(connection)]
+  if (kind === 'broker') return [authorisationItem(connection, brokerOf(ctx) !== null)]
   if (hasSecret) return [done('secret', name, `connection '${name}' has its secret`)]
   if (kind === 'webhook' && secret_ref === null) return []
   if (secret_ref?.startsWith('env:')) {
@@ -116,9 +120,13 @@ function credentialItems(connection: Connection, hasSecret: boolean): Item[] {
   return [open('secret', name, `connection '${name}' has no secret`, call(connection, 'secret', { value: '<secret>' }))]
 }
 
-function authorisationItem(connection: Connection): Item {
+function authorisationItem(connection: Connection, hasBroker: boolean): Item {
   const { id, name } = connection
   if (connectedAccount(connection)) return done('authorisation', name, `connection '${name}' is authorised`)
+  // No call can set the environment, and those of the broker are 501 without it.
+  if (!hasBroker) {
+    return open('authorisation', name, `connection '${name}' cannot be authorised: set BROKER_API_KEY`, null)
+  }
   if (!connection.pending_account) {
     const detail = `connection '${name}' is not authorised: the call answers with the page to open`
     return open('authorisation', name, detail, call(connection, 'broker/connect', {}))

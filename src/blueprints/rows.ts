@@ -14,16 +14,12 @@ export function findInstall(db: Db, projectId: string, blueprint: string): Promi
     .executeTakeFirst()
 }
 
-/** Held until the commit, also when it was there: of two that provision together, the second finds what the first made. */
-export async function takeInstall(db: Db, install: BlueprintInstalls): Promise<void> {
+/** One that was there stays as it is. */
+export async function addInstall(db: Db, install: BlueprintInstalls): Promise<void> {
   await db
     .insertInto('blueprint_installs')
     .values(install)
-    .onConflict((conflict) =>
-      conflict
-        .columns(['project_id', 'blueprint'])
-        .doUpdateSet((eb) => ({ active: eb.ref('blueprint_installs.active') })),
-    )
+    .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 

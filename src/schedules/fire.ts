@@ -1,6 +1,5 @@
 import { audit } from '../audit/append.ts'
 import { Problem } from '../base/problem.ts'
-import { caseRow } from '../cases/rows.ts'
 import { requireOpen } from '../cases/spawn.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
@@ -9,7 +8,9 @@ import { notice } from '../events/notices.ts'
 import type { QueuedTask, Schedules, Tasks } from '../store/tables.ts'
 import { planTask, queueTask } from '../tasks/create.ts'
 import { nextRun } from './cadence.ts'
+import { caseOf } from './case.ts'
 import { cadenceOf, inputOf } from './record.ts'
+import { doneUntil, recallDueTimes } from './recall.ts'
 import { dropSlotsBefore, dueSchedules, keepSlot, noteFailed, noteFired, takeSlot } from './rows.ts'
 
 const MOST_AT_ONCE = 100
@@ -20,6 +21,7 @@ const DAY = 24 * 60 * 60 * 1000
  * nobody looked fires once: the next due time is the first in the future.
  */
 export async function fireDueSchedules(ctx: Ctx): Promise<number> {
+  await recallDueTimes(ctx)
   const due = await dueSchedules(ctx.db, { now: isoTime(ctx.world.clock.now()), most: MOST_AT_ONCE })
   let fired = 0
   for (const schedule of due) {
@@ -51,9 +53,10 @@ async function fireSlot(ctx: Ctx, schedule: Schedules): Promise<boolean> {
   const plan = await planFor(ctx, schedule).catch(problemOnly)
   return inTx(ctx, async (tx) => {
     const now = tx.world.clock.now()
-    const next = isoTime(nextRun(cadenceOf(schedule), now, Date.parse(schedule.anchor_at)))
+    const done = doneUntil(schedule, slot, now)
+    const next = isoTime(nextRun(cadenceOf(schedule), done ?? now, Date.parse(schedule.anchor_at)))
     const [taken] = await takeSlot(tx.db, { id: schedule.id, slot, next })
-    if (!taken) return false
+    if (!taken || done !== null) return false
     const task = plan instanceof Problem ? plan : await openFor(tx, plan)
     const taskId = task instanceof Problem ? null : task.id
     const [kept] = await keepSlot(tx.db, { schedule_id: schedule.id, slot, task_id: taskId })
@@ -79,14 +82,14 @@ async function fail(tx: Tx, schedule: Schedules, { message }: Problem): Promise<
   return false
 }
 
-/** The task of a schedule; on a case, it is for the case's client unless the schedule names one. */
+/** The task of a schedule; on a case, it is for the case's client. */
 async function planFor(ctx: Ctx, schedule: Schedules): Promise<QueuedTask> {
-  const found = schedule.case_id === null ? undefined : await caseRow(ctx.db, schedule.case_id)
+  const found = await caseOf(ctx.db, schedule)
   const request = { wedge: schedule.wedge, task_type: schedule.task_type, input: inputOf(schedule) }
   return planTask(ctx, { projectId: schedule.project_id }, request, {
     schedule_id: schedule.id,
     case_id: schedule.case_id,
-    client_id: schedule.client_id ?? found?.client_id ?? null,
+    client_id: found ? found.client_id : schedule.client_id,
   })
 }
 

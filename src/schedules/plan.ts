@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { audit } from '../audit/append.ts'
-import { badRequest, notFound } from '../base/problem.ts'
+import { notFound } from '../base/problem.ts'
 import { checkClient } from '../cases/open.ts'
-import { findCase } from '../cases/rows.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { json } from '../http/judge.ts'
 import type { Schedules } from '../store/tables.ts'
-import { requireWedge } from '../wedges/enabled.ts'
+import { requireWedgeOnShelf } from '../wedges/enabled.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { Cadence, nextRun } from './cadence.ts'
+import { caseOf } from './case.ts'
 import { cadenceOf } from './record.ts'
 import { insertSchedule, lockSchedule, setSchedule } from './rows.ts'
 
@@ -32,8 +32,9 @@ export type ScheduleChange = z.infer<typeof ScheduleChange>
 
 export async function createSchedule(ctx: Ctx, scope: ProjectScope, input: ScheduleInput): Promise<Schedules> {
   const row = planSchedule(ctx, scope.projectId, input)
-  await checkPlan(ctx, row)
+  await lookFor(ctx, row.wedge)
   await inTx(ctx, async (tx) => {
+    await judge(tx, row, null)
     await insertSchedule(tx.db, row)
     const { name, wedge, task_type } = row
     await audit(tx, row.project_id, scope.actor, 'schedule.created', row.id, { name, wedge, task_type })
@@ -79,11 +80,12 @@ export async function changeSchedule(
   found: Schedules,
   change: ScheduleChange,
 ): Promise<Schedules> {
-  await checkPlan(ctx, changed(ctx, found, change))
+  await lookFor(ctx, change.wedge ?? found.wedge)
   return inTx(ctx, async (tx) => {
     const before = await lockSchedule(tx.db, found.id)
     if (!before) throw notFound('schedule')
     const row = changed(tx, before, change)
+    await judge(tx, row, before)
     await setSchedule(tx.db, row)
     const fields = Object.keys(change)
     await audit(tx, row.project_id, scope.actor, 'schedule.updated', row.id, { fields, enabled: row.enabled === 1 })
@@ -105,15 +107,30 @@ function changed(ctx: Ctx, before: Schedules, change: ScheduleChange): Schedules
   return { ...row, next_run_at: sameTimes ? before.next_run_at : nextRunAt(row, now) }
 }
 
-/** 400 for what is not known, 403 for a wedge that is not enabled; the same again is looked at when it fires. */
-async function checkPlan(ctx: Ctx, row: Schedules): Promise<void> {
-  const wedge = await requireWedge(ctx, { projectId: row.project_id }, row.wedge)
-  requireTaskType(wedge, row.task_type)
-  if (row.client_id !== null) await checkClient(ctx, row.project_id, row.client_id)
-  if (row.case_id === null) return
-  const found = await findCase(ctx.db, [row.project_id], row.case_id)
-  if (!found) throw badRequest(`unknown case '${row.case_id.slice(0, 100)}'`)
-  if (found.wedge !== row.wedge) throw badRequest(`case is of wedge '${found.wedge}'`)
+/** A wedge that was just placed comes onto the shelf. A transaction must not wait for the folder, so this comes before it. */
+async function lookFor(ctx: Ctx, wedge: string): Promise<void> {
+  await ctx.wedges.find(wedge)
+}
+
+/**
+ * 400 for what is not known, 403 for a wedge that is not enabled; the same again is looked at when it fires. Only under
+ * the lock: of two changes that fit one by one, the second may not fit the first. What stays is not judged unless the
+ * schedule is switched on: what has become wrong since must not keep it from being switched off.
+ */
+async function judge(tx: Tx, row: Schedules, before: Schedules | null): Promise<void> {
+  const since = before && row.enabled <= before.enabled ? before : null
+  if (differs(row, since, ['wedge', 'task_type'])) {
+    const wedge = await requireWedgeOnShelf(tx, { projectId: row.project_id }, row.wedge)
+    requireTaskType(wedge, row.task_type)
+  }
+  if (row.client_id !== null && differs(row, since, ['client_id'])) {
+    await checkClient(tx, row.project_id, row.client_id)
+  }
+  if (differs(row, since, ['wedge', 'client_id', 'case_id'])) await caseOf(tx.db, row)
+}
+
+function differs(row: Schedules, since: Schedules | null, fields: (keyof Schedules)[]): boolean {
+  return since === null || fields.some((field) => row[field] !== since[field])
 }
 
 /** The next due time after a moment; none while the schedule is off. */

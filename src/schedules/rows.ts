@@ -64,7 +64,16 @@ export const dueSchedules = prepared<{ now: string; most: number }, Schedules>((
     .limit(arg('most')),
 )
 
-/** Takes a due time away from all others who see it: of many that try, one moves `next_run_at` on. */
+/** Those that were changed or fired at a time that is yet to come. */
+export const schedulesAhead = prepared<{ later: string }, Schedules>((db, arg) =>
+  db
+    .selectFrom('schedules')
+    .selectAll()
+    .where('enabled', '=', 1)
+    .where((eb) => eb.or([eb('last_run_at', '>', arg('later')), eb('updated_at', '>', arg('later'))])),
+)
+
+/** Takes a due time away from all others who see it: of many that try, one moves `next_run_at`. */
 export const takeSlot = prepared<{ id: string; slot: string; next: string }, { id: string }>((db, arg) =>
   db
     .updateTable('schedules')

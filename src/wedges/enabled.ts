@@ -1,6 +1,6 @@
 import { badRequest, forbidden, notFound } from '../base/problem.ts'
 import type { Wedge } from '../base/wedge.ts'
-import type { Ctx } from '../ctx/ctx.ts'
+import type { Ctx, Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { allowanceOf, slugs } from './rows.ts'
 
@@ -11,12 +11,22 @@ export async function requireWedge(ctx: Ctx, scope: Writer, slug: string): Promi
   return (await wedgeAndTier(ctx, scope, slug)).wedge
 }
 
-/** The same, with the tier of models that the project may use. */
+/** The same inside a transaction, which must not wait for the folder: the wedge as it was read last. */
+export async function requireWedgeOnShelf(tx: Tx, scope: Writer, slug: string): Promise<Wedge> {
+  const wedge = tx.wedges.get(slug)
+  if (!wedge) throw unknownWedge(slug)
+  await requireEnabled(tx, scope, slug)
+  return wedge
+}
+
+/** The wedge, with the tier of models that the project may use. */
 export async function wedgeAndTier(ctx: Ctx, scope: Writer, slug: string): Promise<{ wedge: Wedge; tier: string }> {
   const wedge = await ctx.wedges.find(slug)
-  if (!wedge) throw badRequest(`unknown wedge '${slug.slice(0, 100)}'`)
+  if (!wedge) throw unknownWedge(slug)
   return { wedge, tier: await requireEnabled(ctx, scope, slug) }
 }
+
+const unknownWedge = (slug: string) => badRequest(`unknown wedge '${slug.slice(0, 100)}'`)
 
 /** The wedge that a path names. */
 export async function wedgeAt(ctx: Ctx, slug: string): Promise<Wedge> {

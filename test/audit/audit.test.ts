@@ -183,6 +183,18 @@ eachStore((store) => {
       expect(app.logged.some((line) => line.includes('"audit checkpoint"'))).toBe(true)
     })
 
+    test('are signed as ever once a clock that was ahead is right again', async () => {
+      const app = await appWithEntries()
+      expect(await checkpointDue(later(app, 24 * 60))).toBeGreaterThan(0)
+      await note(app, 1)
+      expect(await checkpointDue(app.ctx)).toBe(1)
+      await note(app, 1)
+      expect(await checkpointDue(later(app, 4))).toBe(0)
+      expect(await checkpointDue(later(app, 5))).toBe(1)
+      const { body } = await app.call('GET', '/v1/audit/verify')
+      expect(body).toMatchObject({ ok: true, anchored_to: body.entries })
+    })
+
     test('are not signed over a chain that does not hold', async () => {
       const app = await appWithEntries()
       await app.ctx.db.updateTable('audit_entries').set({ subject: 'x' }).where('seq', '=', 9).execute()

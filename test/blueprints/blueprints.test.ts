@@ -114,6 +114,16 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
       expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
     })
+
+    test('makes what two blueprints of a wedge name alike once, also when both are asked for at the same time', async () => {
+      const app = await appWith({ 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
+      const answers = await Promise.all(['a', 'b'].map((slug) => app.call('POST', `/v1/blueprints/${slug}/provision`)))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
+      const made = answers.map(({ body }) => Object.values(body.created).flat().length)
+      expect(made.toSorted((a, b) => a - b)).toEqual([0, 4])
+      expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
+      expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
+    })
   })
 
   describe('readiness', () => {
@@ -144,7 +154,7 @@ eachStore((store) => {
 
     test('asks for the authorisation of a broker connection, then for its outcome', async () => {
       const requires_connections = [{ name: 'crm', kind: 'broker', config: { toolkit: 'hubspot' } }]
-      const app = await appWith({ 'desk.json': { ...DESK, requires_connections } })
+      const app = await appWith({ 'desk.json': { ...DESK, requires_connections } }, { BROKER_API_KEY: 'broker-k3y' })
       await app.call('POST', '/v1/blueprints/desk/provision')
       const [crm] = (await app.call('GET', '/v1/connections')).body.data
       expect((await openItems(app, 'desk'))[0]?.fix).toEqual({
@@ -163,6 +173,14 @@ eachStore((store) => {
       const app = await appWith({ 'desk.json': { ...DESK, wedge: 'nowhere', schedules: [] } })
       const [wedge] = await openItems(app, 'desk')
       expect(wedge).toMatchObject({ item: 'nowhere', kind: 'wedge', ok: false, fix: null })
+      const requires_connections = [{ name: 'crm', kind: 'broker', config: { toolkit: 'hubspot' } }]
+      const keyless = await appWith({ 'desk.json': { ...DESK, requires_connections } })
+      await keyless.call('POST', '/v1/blueprints/desk/provision')
+      const detail = "connection 'crm' cannot be authorised: set BROKER_API_KEY"
+      const authorisation = { item: 'crm', kind: 'authorisation', ok: false, detail, fix: null }
+      expect(await openItems(keyless, 'desk')).toEqual([authorisation])
+      await keyless.ctx.db.updateTable('connections').set({ pending_account: 'ca_1' }).execute()
+      expect(await openItems(keyless, 'desk')).toEqual([authorisation])
     })
   })
 

@@ -13,10 +13,10 @@ export function createSchedule(state: State, { everyS, enabled }: { everyS: numb
   ]
 }
 
-/** Switched on again, it does not make up for the pause. */
+/** Switched on again, it does not make up for the pause. Only that asks for the wedge. */
 export function switchSchedule(state: State, found: ScheduleState, { enabled }: { enabled: boolean }): Step {
   if (found.gone) return [state, { status: 404 }]
-  if (!state.enabled) return [state, { status: 403 }]
+  if (enabled && !found.enabled && !state.enabled) return [state, { status: 403 }]
   const next = enabled === found.enabled ? found.next : nextOf({ ...found, enabled }, state.now)
   return [withSchedule(state, found, { enabled, next }), { status: 200 }]
 }

@@ -10,6 +10,7 @@ const WEDGES = {
 }
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 const morning = { name: 'Morning', wedge: 'echo', task_type: 'say', cadence: { kind: 'daily', hour: 8, minute: 30 } }
 
 eachStore((store) => {
@@ -44,6 +45,26 @@ eachStore((store) => {
       await fireLater(58_000)
       expect(await tasksOf(id)).toEqual([])
       await call('DELETE', `/v1/schedules/${id}`)
+    })
+
+    test('of a wedge that is not enabled, or gone, is changed and switched off, but not on again', async () => {
+      const { body: projects } = await call('GET', '/v1/projects')
+      const path = `/v1/projects/${projects.data[0].id}`
+      const { id } = await create()
+      const gone = await create()
+      await shared().ctx.db.updateTable('schedules').set({ wedge: 'gone' }).where('id', '=', gone.id).execute()
+      await call('PUT', path, { wedges: [] })
+      for (const schedule of [id, gone.id]) {
+        const same = { wedge: (await read(schedule)).wedge, task_type: 'say' }
+        const off = await call('PUT', `/v1/schedules/${schedule}`, { ...same, name: 'Evening', enabled: false })
+        expect(off).toMatchObject({ status: 200, body: { name: 'Evening', enabled: false, next_run_at: null } })
+      }
+      const disabled = { status: 403, body: { error: "wedge 'echo' is not enabled for this project" } }
+      expect(await call('PUT', `/v1/schedules/${id}`, { enabled: true })).toMatchObject(disabled)
+      const unknown = { status: 400, body: { error: "unknown wedge 'gone'" } }
+      expect(await call('PUT', `/v1/schedules/${gone.id}`, { enabled: true })).toMatchObject(unknown)
+      expect(await call('PUT', `/v1/schedules/${id}`, { task_type: 'checked' })).toMatchObject(disabled)
+      await call('PUT', path, { wedges: null })
     })
 
     test('keeps what an update leaves out, and counts a new cadence from now', async () => {
@@ -93,6 +114,61 @@ eachStore((store) => {
     })
   })
 
+  describe('a schedule on a case', () => {
+    const assess = { wedge: 'claims', task_type: 'assess' }
+    const client = async () => (await call('POST', '/v1/clients', {})).body.id
+    const caseOf = async (client_id: string | null) =>
+      (await call('POST', '/v1/cases', { wedge: 'claims', client_id })).body.id
+    const refused = { status: 400, body: { error: 'case is not of the client of the schedule' } }
+
+    test('runs for the client of the case, whether it names that client or none', async () => {
+      const client_id = await client()
+      const case_id = await caseOf(client_id)
+      for (const named of [client_id, null]) {
+        const { id } = await create({ ...assess, case_id, client_id: named })
+        expect((await call('POST', `/v1/schedules/${id}/run`)).body).toMatchObject({ case_id, client_id })
+      }
+    })
+
+    test('is never for a client that the case is not of', async () => {
+      const [client_id, case_id] = [await client(), await caseOf(await client())]
+      const both = { ...morning, ...assess, client_id, case_id }
+      expect(await call('POST', '/v1/schedules', both)).toMatchObject(refused)
+      expect(await call('POST', '/v1/schedules', { ...both, case_id: await caseOf(null) })).toMatchObject(refused)
+      const { id } = await create({ ...assess, client_id })
+      expect(await call('PUT', `/v1/schedules/${id}`, { case_id })).toMatchObject(refused)
+      const other = await create({ ...assess, case_id })
+      expect(await call('PUT', `/v1/schedules/${other.id}`, { client_id })).toMatchObject(refused)
+    })
+
+    test('is never of another wedge, although two changes come at once', async () => {
+      const case_id = await caseOf(null)
+      for (let n = 0; n < 5; n++) {
+        const path = `/v1/schedules/${(await create(assess)).id}`
+        const changes = [{ case_id }, { wedge: 'echo', task_type: 'say' }]
+        const answers = await Promise.all(changes.map((change) => call('PUT', path, change)))
+        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400])
+      }
+    })
+
+    test('makes no task when it is stored with the client or the wedge of another', async () => {
+      const [client_id, case_id] = [await client(), await caseOf(await client())]
+      const cadence = { kind: 'every', seconds: 60 }
+      for (const [fields, error] of [
+        [{ client_id }, refused.body.error],
+        [{ wedge: 'echo', task_type: 'say' }, "case is of wedge 'claims'"],
+      ] as const) {
+        const { id } = await create({ ...assess, cadence, case_id })
+        await shared().ctx.db.updateTable('schedules').set(fields).where('id', '=', id).execute()
+        expect(await call('POST', `/v1/schedules/${id}/run`)).toMatchObject({ status: 400, body: { error } })
+        await fireLater(MINUTE)
+        expect(await read(id)).toMatchObject({ last_error: error, last_task_id: null })
+        expect(await tasksOf(id)).toEqual([])
+        await call('DELETE', `/v1/schedules/${id}`)
+      }
+    })
+  })
+
   describe('a due time', () => {
     test('makes one task, however many look at the same time', async () => {
       const { id, next_run_at } = await create({ input: { n: 1 } })
@@ -129,6 +205,41 @@ eachStore((store) => {
       expect(await read(id)).toMatchObject({ last_error: null, last_task_id: task?.id })
       expect((await call('GET', `/v1/cases/${kase.id}`)).body.task_ids).toEqual([task?.id])
       await call('DELETE', `/v1/schedules/${id}`)
+    })
+
+    test('comes although the clock was ahead, once the clock is right again', async () => {
+      const { id, next_run_at } = await create()
+      const made = await create({ enabled: false })
+      await fireLater(30 * DAY)
+      const { db } = shared().ctx
+      // Switched on while the clock was ahead.
+      const switched = { enabled: 1, next_run_at: later(31 * DAY), updated_at: later(30 * DAY) } as const
+      await db.updateTable('schedules').set(switched).where('id', '=', made.id).execute()
+      await fireLater(0)
+      expect(await read(id)).toMatchObject({ next_run_at })
+      expect(await read(made.id)).toMatchObject({ next_run_at })
+      // Tomorrow's came already, while the clock was ahead.
+      for (let day = 1; day <= 10; day++) await fireLater(day * DAY)
+      expect(await tasksOf(id)).toHaveLength(10)
+      expect(await tasksOf(made.id)).toHaveLength(10)
+      for (const one of [id, made.id]) await call('DELETE', `/v1/schedules/${one}`)
+    })
+
+    test('that is over does not come again when the clock goes back for long and is set right', async () => {
+      const { id, next_run_at } = await create()
+      const fresh = await create({ cadence: { kind: 'monthly', day: 28, hour: 8, minute: 30 } })
+      await fireLater(DAY)
+      const atRest = await read(id)
+      for (const days of [-400, -20]) {
+        await fireLater(days * DAY)
+        expect((await read(id)).next_run_at < next_run_at).toBe(true)
+        await fireLater(DAY + MINUTE)
+        expect(await read(id)).toEqual(atRest)
+        expect(await read(fresh.id)).toEqual(fresh)
+      }
+      await fireLater(2 * DAY)
+      expect(await tasksOf(id)).toHaveLength(2)
+      for (const one of [id, fresh.id]) await call('DELETE', `/v1/schedules/${one}`)
     })
 
     test('of a wedge that is not enabled any more says so', async () => {
