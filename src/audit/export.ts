@@ -7,7 +7,7 @@ import { goneSignal, StreamAnswer } from '../http/route.ts'
 import { entryPages } from './pages.ts'
 import { endsOf } from './rows.ts'
 import { publicKey, signEnd } from './signing.ts'
-import { headOf, sealAt, wholeChain } from './verify.ts'
+import { headOf, sealAt, strayIn, wholeChain } from './verify.ts'
 
 /**
  * The chain as JSON lines, each with its `kind`: first `chain` with the head and the public key, then `entry` lines in
@@ -40,7 +40,7 @@ async function* exportedLines(ctx: Ctx, chain: string): AsyncGenerator<string> {
     yield interleaved(entries, checkpoints)
   }
   // Then the file has no signed end, by which its reader knows.
-  if (sealAt(ctx, chain, ends)?.kind === 'wrong') return
+  if (sealAt(ctx, chain, ends)?.kind === 'wrong' || strayIn(ends)) return
   // Also that there is no entry is signed: else an export from which all was taken would look like this one.
   yield line({ kind: 'end', ...signEnd(ctx, chain, head ?? { seq: 0, hash: GENESIS }, exported_at) })
 }
