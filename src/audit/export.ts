@@ -6,13 +6,13 @@ import { isoTime } from '../ctx/world.ts'
 import { goneSignal, StreamAnswer } from '../http/route.ts'
 import { entryPages } from './pages.ts'
 import { endsOf } from './rows.ts'
-import { publicKey, signHead } from './signing.ts'
-import { headOf, sealAt, wholeChain } from './verify.ts'
+import { publicKey, signEnd } from './signing.ts'
+import { headOf, sealAt, strayIn, wholeChain } from './verify.ts'
 
 /**
  * The chain as JSON lines, each with its `kind`: first `chain` with the head and the public key, then `entry` lines in
- * their order with a `checkpoint` after the entry it tells of, and last a checkpoint of the head, signed now unless
- * somebody changed the head. So the file alone shows whether it is whole.
+ * their order with a `checkpoint` after the entry it tells of, and last `end` with the head, signed now unless somebody
+ * changed the head. So the file alone shows whether it is whole: cut behind a checkpoint, it has no end.
  */
 export function exportChain(ctx: Ctx, chain: string): StreamAnswer {
   const headers = {
@@ -34,14 +34,15 @@ async function* exportedLines(ctx: Ctx, chain: string): AsyncGenerator<string> {
   const ends = await endsOf(ctx.db, chain)
   const head = headOf(ends)
   const keys = [publicKey(ctx).toString('base64')]
-  yield line({ kind: 'chain', chain, head, exported_at: isoTime(ctx.world.clock.now()), keys })
+  const exported_at = isoTime(ctx.world.clock.now())
+  yield line({ kind: 'chain', chain, head, exported_at, keys })
   for await (const { entries, checkpoints } of entryPages(ctx.db, wholeChain(chain, ends))) {
     yield interleaved(entries, checkpoints)
   }
   // Then the file has no signed end, by which its reader knows.
-  if (sealAt(ctx, chain, ends)?.kind === 'wrong') return
+  if (sealAt(ctx, chain, ends)?.kind === 'wrong' || strayIn(ends)) return
   // Also that there is no entry is signed: else an export from which all was taken would look like this one.
-  yield line({ kind: 'checkpoint', ...signHead(ctx, chain, head ?? { seq: 0, hash: GENESIS }) })
+  yield line({ kind: 'end', ...signEnd(ctx, chain, head ?? { seq: 0, hash: GENESIS }, exported_at) })
 }
 
 function interleaved(entries: readonly ChainEntry[], checkpoints: readonly Checkpoint[]): string {
@@ -55,12 +56,15 @@ function interleaved(entries: readonly ChainEntry[], checkpoints: readonly Check
   return text
 }
 
-/** `data` is JSON text already and goes out byte for byte, also when somebody has made it something else. */
+/** `data` is JSON text already and goes out as it is, also when somebody has made it something else. */
 function entryLine({ data, ...entry }: ChainEntry): string {
-  return `${JSON.stringify({ kind: 'entry', ...entry }).slice(0, -1)},"data":${data}}\n`
+  return asLine(`${JSON.stringify({ kind: 'entry', ...entry }).slice(0, -1)},"data":${data}}`)
 }
 
-const line = (value: object) => `${JSON.stringify(value)}\n`
+const line = (value: object) => asLine(JSON.stringify(value))
+
+/** JSON lets these two stand in a string, and many readers of lines take them for the end of one. */
+const asLine = (json: string) => `${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`
 
 async function drained(out: ServerResponse, gone: AbortSignal): Promise<void> {
   await once(out, 'drain', { signal: gone }).catch(() => {})

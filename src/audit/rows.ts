@@ -107,7 +107,7 @@ export const readEntries = prepared<
 export const FIELD = '\x1f'
 
 export interface JoinedEntries {
-  /** The number of rows, so that a field that holds the separator cannot pass for two. */
+  /** The number of rows that are of their kind, so that a field that holds the separator cannot pass for two. */
   n: number
   /** What stands between quotes in `text`, all of it together: escapes are not made, so it must not need any. */
   quoted: string | null
@@ -132,7 +132,7 @@ export const readSealed = prepared<{ chain: string; after: number; to: number },
         .as('e'),
     )
     .select((eb) => [
-      eb.fn.countAll<number>().as('n'),
+      (isPostgres(db) ? eb.fn.countAll<number>() : ALL_OF_THEIR_KIND).as('n'),
       sql<string | null>`string_agg(concat(action, actor_id, actor_kind, subject, ts), '')`.as('quoted'),
       sql<string | null>`string_agg(concat(prev_hash, ${SEPARATOR}, hash, ${SEPARATOR},
         '{"action":"', action, '","actor":{"id":"', actor_id, '","kind":"', actor_kind, '"},"data":', data,
@@ -143,6 +143,11 @@ export const readSealed = prepared<{ chain: string; after: number; to: number },
 )
 
 const SEPARATOR = sql.lit(FIELD)
+
+/** SQLite also keeps bytes in a column of texts, and joins them as if they were one. */
+const ALL_OF_THEIR_KIND = sql<number>`count(*) filter (where typeof(seq) = 'integer' and typeof(ts) = 'text'
+  and typeof(actor_kind) = 'text' and typeof(actor_id) = 'text' and typeof(action) = 'text' and typeof(subject) = 'text'
+  and typeof(data) = 'text' and typeof(prev_hash) = 'text' and typeof(hash) = 'text')`
 
 export const readCheckpoints = prepared<{ chain: string; after: number; upTo: number }, AuditCheckpoints>((db, arg) =>
   db
@@ -158,28 +163,34 @@ export interface Ends {
   head_seq: number | null
   head_hash: string | null
   head_seal: string | null
-  first_entry: number | null
   last_entry: number | null
-  first_checkpoint: number | null
   last_checkpoint: number | null
+  /** The number of a row that no chain has. Text: a JavaScript number would pass for another. */
+  stray_entry: string | null
+  stray_checkpoint: string | null
 }
 
-const ends = prepared<{ chain: string }, Ends>((db, arg) =>
-  db.selectNoFrom((eb) => {
-    const head = eb.selectFrom('audit_heads').where('chain', '=', arg('chain'))
-    const entries = eb.selectFrom('audit_entries').where('chain', '=', arg('chain'))
-    const checkpoints = eb.selectFrom('audit_checkpoints').where('chain', '=', arg('chain'))
-    return [
-      head.select('seq').as('head_seq'),
-      head.select('hash').as('head_hash'),
-      head.select('seal').as('head_seal'),
-      entries.select((of) => of.fn.min('seq').as('n')).as('first_entry'),
-      entries.select((of) => of.fn.max('seq').as('n')).as('last_entry'),
-      checkpoints.select((of) => of.fn.min('seq').as('n')).as('first_checkpoint'),
-      checkpoints.select((of) => of.fn.max('seq').as('n')).as('last_checkpoint'),
-    ]
-  }),
-)
+const LAST_NUMBER = Number.MAX_SAFE_INTEGER
+
+const ends = prepared<{ chain: string }, Ends>((db, arg) => {
+  const of = (what: string, table: string, which: string) =>
+    sql`(select ${sql.raw(what)} from ${sql.table(table)} where chain = ${arg('chain')} and ${sql.raw(which)})`
+  const head = (column: string) => of(column, 'audit_heads', `seq between 0 and ${LAST_NUMBER}`)
+  const last = (table: string) => of('max(seq)', table, `seq between 1 and ${LAST_NUMBER}`)
+  // Two looks at the index; with `or` it would be a walk through the chain.
+  const stray = (table: string) =>
+    sql`coalesce(${of('cast(min(seq) as text)', table, 'seq < 1')},
+      ${of('cast(max(seq) as text)', table, `seq > ${LAST_NUMBER}`)})`
+  return db.selectNoFrom([
+    head('seq').$castTo<number | null>().as('head_seq'),
+    head('hash').$castTo<string | null>().as('head_hash'),
+    head('seal').$castTo<string | null>().as('head_seal'),
+    last('audit_entries').$castTo<number | null>().as('last_entry'),
+    last('audit_checkpoints').$castTo<number | null>().as('last_checkpoint'),
+    stray('audit_entries').$castTo<string | null>().as('stray_entry'),
+    stray('audit_checkpoints').$castTo<string | null>().as('stray_checkpoint'),
+  ])
+})
 
 /** Where everything of a chain begins and ends, seen in one moment: what is appended later is beyond it. */
 export async function endsOf(db: Db, chain: string): Promise<Ends> {
@@ -193,26 +204,31 @@ export async function endsOf(db: Db, chain: string): Promise<Ends> {
  * that was ahead signed it, since that time would be long in coming.
  */
 export function chainsToCheck(db: Db, grownBy: number, before: string, now: string): Promise<ChainToCheck[]> {
-  return db
-    .selectFrom('audit_heads as h')
-    .leftJoin('audit_checkpoints as c', (join) =>
-      join.onRef('c.chain', '=', 'h.chain').on('c.seq', '=', (eb) =>
-        eb
-          .selectFrom('audit_checkpoints as l')
-          .whereRef('l.chain', '=', 'h.chain')
-          .select((of) => of.fn.max('l.seq').as('n')),
-      ),
-    )
-    .select(['h.chain', 'h.seq', 'h.hash', 'h.seal', 'c.seq as checked_seq', 'c.hash as checked_hash'])
-    .select(['c.at as checked_at', 'c.kid as checked_kid', 'c.signature as checked_signature'])
-    .where((eb) =>
-      eb.or([
-        eb.and([eb('c.seq', 'is', null), eb('h.seq', '>', 0)]),
-        eb('h.seq', '>=', eb(eb.ref('c.seq'), '+', grownBy)),
-        eb.and([eb('h.seq', '>', eb.ref('c.seq')), eb.or([eb('c.at', '<=', before), eb('c.at', '>', now)])]),
-      ]),
-    )
-    .execute()
+  return (
+    db
+      .selectFrom('audit_heads as h')
+      .leftJoin('audit_checkpoints as c', (join) =>
+        join.onRef('c.chain', '=', 'h.chain').on('c.seq', '=', (eb) =>
+          eb
+            .selectFrom('audit_checkpoints as l')
+            .whereRef('l.chain', '=', 'h.chain')
+            .where('l.seq', '<=', LAST_NUMBER)
+            .select((of) => of.fn.max('l.seq').as('n')),
+        ),
+      )
+      .select(['h.chain', 'h.seq', 'h.hash', 'h.seal', 'c.seq as checked_seq', 'c.hash as checked_hash'])
+      .select(['c.at as checked_at', 'c.kid as checked_kid', 'c.signature as checked_signature'])
+      // One number that cannot be read would keep all chains from being signed.
+      .where('h.seq', '<=', LAST_NUMBER)
+      .where((eb) =>
+        eb.or([
+          eb.and([eb('c.seq', 'is', null), eb('h.seq', '>', 0)]),
+          eb('h.seq', '>=', eb(eb.ref('c.seq'), '+', grownBy)),
+          eb.and([eb('h.seq', '>', eb.ref('c.seq')), eb.or([eb('c.at', '<=', before), eb('c.at', '>', now)])]),
+        ]),
+      )
+      .execute()
+  )
 }
 
 /** A head, and the newest checkpoint before it. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
-import { type Checkpoint, type ChainHead, checkpointText, keyId } from '../base/audit-chain.ts'
+import { type Checkpoint, type ChainHead, checkpointText, endText, keyId } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 
@@ -7,11 +7,19 @@ import { isoTime } from '../ctx/world.ts'
  * Signs what a chain's head is now, with an Ed25519 key derived from the service's secret key. A key that was made up
  * at start dies with the process, and with it the proof: what it signed is then not verifiable any more.
  */
-export function signHead(ctx: Ctx, chain: string, { seq, hash }: ChainHead): Checkpoint {
-  const said = { chain, seq, hash, at: isoTime(ctx.world.clock.now()) }
-  const signature = sign(null, checkpointText(said), signingKey(ctx)).toString('base64')
+export const signHead = (ctx: Ctx, chain: string, head: ChainHead): Checkpoint =>
+  signed(ctx, { chain, ...head, at: isoTime(ctx.world.clock.now()) }, checkpointText)
+
+/** Signs that an export made at that time ends with this head. */
+export const signEnd = (ctx: Ctx, chain: string, head: ChainHead, at: string): Checkpoint =>
+  signed(ctx, { chain, ...head, at }, endText)
+
+function signed(ctx: Ctx, said: Said, textOf: (said: Said) => Buffer): Checkpoint {
+  const signature = sign(null, textOf(said), signingKey(ctx)).toString('base64')
   return { ...said, kid: keyId(publicKey(ctx)), signature }
 }
+
+type Said = Omit<Checkpoint, 'kid' | 'signature'>
 
 /** DER (SPKI): what an auditor needs to check the signatures without the secret key. */
 export function publicKey(ctx: Ctx): Buffer {

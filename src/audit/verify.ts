@@ -19,6 +19,10 @@ export async function verifyStored(ctx: Ctx, chain: string): Promise<StoredVerdi
   const verdict = await walk(ctx, chain, ends)
   const seal = sealAt(ctx, chain, ends)
   const sealed_from = seal?.kind === 'fits' ? seal.from : null
+  const stray = strayIn(ends)
+  if (verdict.ok && stray) {
+    return { ...verdict, ok: false, first_bad_seq: verdict.entries + 1, problem: stray, sealed_from }
+  }
   if (!verdict.ok || seal?.kind !== 'wrong') return { ...verdict, sealed_from }
   // Which entry it was cannot be told: any that no signature vouches for.
   return { ...verdict, ok: false, first_bad_seq: (verdict.anchored_to ?? 0) + 1, problem: seal.problem, sealed_from }
@@ -29,11 +33,17 @@ function walk(ctx: Ctx, chain: string, ends: Ends): Promise<Verdict> {
   return verifyChain(pages, { chain, head: headOf(ends), trusted: trustedKeys([publicKey(ctx)]) })
 }
 
-/** All that was there when the ends were read, also what does not belong: entries before 1 or behind the head. */
+/** What somebody put beside the chain under a number that no walk comes to. */
+export function strayIn({ stray_entry, stray_checkpoint }: Ends): string | null {
+  if (stray_entry !== null) return `entry ${stray_entry} stands outside the chain`
+  return stray_checkpoint === null ? null : `a checkpoint tells of entry ${stray_checkpoint}, outside the chain`
+}
+
+/** All that was there when the ends were read, also what does not belong: entries behind the head. */
 export function wholeChain(chain: string, ends: Ends): Stretch {
   return {
     chain,
-    after: Math.min(1, ends.first_entry ?? 1, ends.first_checkpoint ?? 1) - 1,
+    after: 0,
     upTo: Math.max(ends.head_seq ?? 0, ends.last_entry ?? 0),
     checkpointsUpTo: ends.last_checkpoint ?? 0,
   }

@@ -89,6 +89,11 @@ export function checkpointText({ chain, seq, hash, at }: Omit<Checkpoint, 'kid' 
   return Buffer.from(`svc audit checkpoint\n${chain}\n${seq}\n${hash}\n${at}\n`)
 }
 
+/** What the signature under an export covers: worded otherwise, so that no checkpoint passes for the end of a file. */
+export function endText({ chain, seq, hash, at }: Omit<Checkpoint, 'kid' | 'signature'>): Buffer {
+  return Buffer.from(`svc audit end of export\n${chain}\n${seq}\n${hash}\n${at}\n`)
+}
+
 /** The public keys that are trusted, by their ids. */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>
 

@@ -1,11 +1,15 @@
+import { verify } from 'node:crypto'
 import {
   type ChainEntry,
   type ChainHead,
   type ChainPage,
   type Checkpoint,
+  endText,
+  GENESIS,
   keyId,
   type SealedEntry,
   sealEntry,
+  type TrustedKeys,
   trustedKeys,
   type Verdict,
   verifyChain,
@@ -17,6 +21,8 @@ export interface ExportVerdict extends Verdict {
   chain: string
   /** The ids of the keys that the file names: compare the one that signed with those that the service's log names. */
   kids: string[]
+  /** When the file was written, as its end says; null when it has no end to believe. */
+  exported_at: string | null
 }
 
 /** Checks an export of the audit chain by itself, line by line, without the service. */
@@ -24,13 +30,30 @@ export async function verifyExport(lines: AsyncIterable<string>): Promise<Export
   const rest = numbered(lines)
   const { value: first } = await rest.next()
   const { chain, head, keys } = headerOf(first?.value)
-  const walked = await verifyChain(pagesOf(rest), { chain, head, trusted: trustedKeys(keys) })
-  const verdict = walked.ok && walked.anchored_to !== (head?.seq ?? 0) ? unsigned(walked) : walked
-  return { ...verdict, chain, kids: keys.map(keyId) }
+  const trusted = trustedKeys(keys)
+  const last: Last = { end: null }
+  const walked = await verifyChain(pagesOf(rest, last), { chain, head, trusted })
+  const end = walked.ok ? signedEnd(last.end, chain, head, trusted) : null
+  const verdict = walked.ok ? ended(walked, end) : walked
+  return { ...verdict, chain, kids: keys.map(keyId), exported_at: end?.at ?? null }
+}
+
+/** What the last line says, known when all lines were read. */
+interface Last {
+  end: Checkpoint | null
+}
+
+/** Null unless a key that the file names has signed that this chain ended here when the file was written. */
+function signedEnd(end: Checkpoint | null, chain: string, head: ChainHead | null, trusted: TrustedKeys) {
+  const key = end && trusted.get(end.kid)
+  const { seq, hash } = head ?? { seq: 0, hash: GENESIS }
+  if (!end || !key || end.chain !== chain || end.seq !== seq || end.hash !== hash) return null
+  return verify(null, endText(end), key, Buffer.from(end.signature, 'base64')) ? end : null
 }
 
 /** Hashes alone anybody can compute: what is not signed to its end may have been cut or written anew. */
-function unsigned(walked: Verdict): Verdict {
+function ended(walked: Verdict, end: Checkpoint | null): Verdict {
+  if (end) return { ...walked, anchored_to: end.seq, signed_by: end.kid }
   const problem = 'its end is not signed, so entries may have been cut off or written anew'
   return { ...walked, ok: false, first_bad_seq: (walked.anchored_to ?? 0) + 1, problem }
 }
@@ -38,10 +61,15 @@ function unsigned(walked: Verdict): Verdict {
 const PAGE = 1000
 
 /** A page ends before an entry, so a checkpoint is always in the page of the entry that it follows. */
-async function* pagesOf(lines: AsyncIterable<Line>): AsyncGenerator<ChainPage> {
+async function* pagesOf(lines: AsyncIterable<Line>, last: Last): AsyncGenerator<ChainPage> {
   let entries: SealedEntry[] = []
   let checkpoints: Checkpoint[] = []
   for await (const { n, value } of lines) {
+    if (last.end) throw new Error(`line ${n} stands behind the end of the export`)
+    if (value.kind === 'end') {
+      last.end = checkpointOf(value)
+      continue
+    }
     if (value.kind === 'checkpoint') {
       checkpoints.push(checkpointOf(value))
       continue

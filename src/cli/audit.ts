@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { type ExportVerdict, verifyExport } from '../base/audit-export.ts'
 import { type Command, word } from './command.ts'
 import { EXIT, failed, messageOf, misused } from './failure.ts'
@@ -11,7 +10,7 @@ export const verifyAudit: Command = {
   usage: 'FILE|-',
   summary: 'check an export of the audit chain, without the service',
   details: `Get an export with \`svc audit export > audit.jsonl\`. Ends with 1 when an entry was changed, removed or added,
-or when the end is not signed. The key that signed is in the file itself: compare its id with that of an export you trust, or
+or when the last line is not the signed end of the export. The key that signed is in the file itself: compare its id with that of an export you trust, or
 of the lines 'audit checkpoint' in the log of the service.`,
   words: [1, 1],
   async run(call) {
@@ -39,21 +38,32 @@ async function verdictOn(file: string): Promise<ExportVerdict> {
   if (file !== '-') await access(file).catch(() => Promise.reject(misused(`cannot read the file '${file}'`)))
   const input = file === '-' ? process.stdin : createReadStream(file)
   try {
-    return await verifyExport(createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+    return await verifyExport(linesOf(input.setEncoding('utf8')))
   } catch (error) {
     throw failed(`${file}: ${messageOf(error)}`, 'get an export with `svc audit export > audit.jsonl`')
   }
 }
 
+/** Not as readline does: in newer Node it also ends a line at U+2028 and U+2029, which may stand in a JSON string. */
+async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const piece of pieces) {
+    const lines = (rest + piece).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  yield rest
+}
+
 function show(terminal: Terminal, verdict: ExportVerdict): void {
-  const { ok, entries, problem, anchored_to, signed_by, checkpoints, chain } = verdict
+  const { ok, entries, problem, signed_by, checkpoints, chain, exported_at } = verdict
   if (!ok) {
     terminal.say(terminal.paint('red', `✗ the chain of ${chain} is broken: ${problem}`))
     terminal.note(vouched(verdict))
     return
   }
   terminal.say(terminal.paint('green', `✓ the chain of ${chain} holds: ${entries} entries`))
-  terminal.say(`signed up to entry ${anchored_to ?? 0} by ${count(checkpoints.signed)}, key ${signed_by}`)
+  terminal.say(`signed to its end at ${exported_at}, with ${count(checkpoints.signed)} before, key ${signed_by}`)
   terminal.note('the key is the one in the file: compare its id with that of an export that you trust')
   if (checkpoints.not_verifiable > 0) terminal.note(`signed by other keys: ${count(checkpoints.not_verifiable)}`)
 }

@@ -29,13 +29,16 @@ export const holdKey = prepared<
     .returning('task_id'),
 )
 
-export const findKey = prepared<{ project_id: string; key: string }, { body_hash: string; task_id: string }>(
-  (db, arg) =>
-    db
-      .selectFrom('idempotency_keys')
-      .select(['body_hash', 'task_id'])
-      .where('project_id', '=', arg('project_id'))
-      .where('key', '=', arg('key')),
+export const findKey = prepared<
+  { project_id: string; key: string; since: string },
+  { body_hash: string; task_id: string }
+>((db, arg) =>
+  db
+    .selectFrom('idempotency_keys')
+    .select(['body_hash', 'task_id'])
+    .where('project_id', '=', arg('project_id'))
+    .where('key', '=', arg('key'))
+    .where('created_at', '>=', arg('since')),
 )
 
 /** Behind the last slot of every ring stands how many turns were taken: beside the newest, in the same page. */

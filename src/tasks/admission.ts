@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict, tooMany } from '../base/problem.ts'
-import type { Tx } from '../ctx/ctx.ts'
+import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { Common } from '../store/shared.ts'
 import { dropOldKey, findKey, heldTurns, holdKey, setTurns, slotOf, startRing, takeSlot } from './admission-rows.ts'
@@ -40,7 +40,8 @@ export async function bindKey(
   taskId: string,
 ): Promise<string> {
   const now = tx.world.clock.now()
-  await dropOldKey(tx.db, { project_id: projectId, key, before: isoTime(now - DAY) })
+  const since = isoTime(now - DAY)
+  await dropOldKey(tx.db, { project_id: projectId, key, before: since })
   const [held] = await holdKey(tx.db, {
     project_id: projectId,
     key,
@@ -49,10 +50,20 @@ export async function bindKey(
     created_at: isoTime(now),
   })
   if (held) return taskId
-  const [known] = await findKey(tx.db, { project_id: projectId, key })
-  if (known?.body_hash !== bodyHash) throw conflict('idempotency key was used with another body')
+  const [known] = await findKey(tx.db, { project_id: projectId, key, since })
+  if (known?.body_hash !== bodyHash) throw usedOtherwise()
   return known.task_id
 }
+
+/** The task that the key is bound to; null when it is not. */
+export async function taskBoundTo(ctx: Ctx, projectId: string, { key, bodyHash }: IdempotencyKey) {
+  const since = isoTime(ctx.world.clock.now() - DAY)
+  const [known] = await findKey(ctx.db, { project_id: projectId, key, since })
+  if (known && known.body_hash !== bodyHash) throw usedOtherwise()
+  return known?.task_id ?? null
+}
+
+const usedOtherwise = () => conflict('idempotency key was used with another body')
 
 /**
  * Admits a creation if the one `limit` before it is a minute old: a sliding window that is exact over all replicas,

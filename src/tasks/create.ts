@@ -10,7 +10,7 @@ import { json, jsonObject } from '../http/judge.ts'
 import type { QueuedTask, Tasks } from '../store/tables.ts'
 import { wedgeAndTier } from '../wedges/enabled.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
-import { bindKey, type IdempotencyKey, takeRateTurn } from './admission.ts'
+import { bindKey, type IdempotencyKey, takeRateTurn, taskBoundTo } from './admission.ts'
 import { clamp } from './clamp.ts'
 import { insertTask, taskRow } from './rows.ts'
 import { checkToolNames } from './tools.ts'
@@ -58,7 +58,8 @@ export async function createTask(
   request: TaskRequest,
   key: IdempotencyKey | null,
 ): Promise<{ task: Tasks; replayed: boolean }> {
-  const plan = await planTask(ctx, scope, request)
+  const plan = await planTask(ctx, scope, request).catch((refusal) => earlierOr(refusal, ctx, scope, key))
+  if ('replayed' in plan) return plan
   const create = async (tx: Tx) => {
     const bound = key ? await bindKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await existing(tx, bound), replayed: true }
@@ -69,6 +70,16 @@ export async function createTask(
   // All of a project's creations wait for its ring and then its chain, so they may as well wait together. Not those with
   // a key, which another replica may hold while it waits for the ring.
   return inTx(ctx, create, key ? undefined : `create:${scope.projectId}`)
+}
+
+/**
+ * A creation that is repeated gets its answer even if the wedge was disabled or has gone since. Asked only once the wedge
+ * is refused, so that other creations do not pay for it.
+ */
+async function earlierOr(refusal: unknown, ctx: Ctx, { projectId }: ProjectScope, key: IdempotencyKey | null) {
+  const bound = key && (await taskBoundTo(ctx, projectId, key))
+  if (!bound) throw refusal
+  return { task: await existing(ctx, bound), replayed: true }
 }
 
 /** Checks a request and clamps it. Writes nothing: 400 for what is not known, 403 for a wedge that is not enabled. */
@@ -126,8 +137,8 @@ export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise
   await audit(tx, plan.project_id, actor, 'task.created', plan.id, { wedge: plan.wedge, task_type: plan.task_type })
 }
 
-async function existing(tx: Tx, id: string): Promise<Tasks> {
-  const task = await taskRow(tx.db, id)
+async function existing({ db }: Pick<Ctx, 'db'>, id: string): Promise<Tasks> {
+  const task = await taskRow(db, id)
   if (!task) throw new Error(`idempotency key names no task: ${id}`)
   return task
 }

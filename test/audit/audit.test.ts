@@ -218,11 +218,33 @@ eachStore((store) => {
     expect(lines.filter(isEntry)).toHaveLength(entries)
     expect(lines.filter((line) => line.includes('"kind":"checkpoint"')).length).toBeGreaterThanOrEqual(2)
     expect(await verifyExport(each(lines))).toMatchObject({ ok: true, entries, anchored_to: entries })
+    const end = lines.findLastIndex((line) => line.includes('"kind":"checkpoint"'))
+    const { seq, hash } = JSON.parse(lines[end] ?? '')
+    const header = JSON.stringify({ ...JSON.parse(lines[0] ?? ''), head: { seq, hash } })
+    expect(await verifyExport(each([header, ...lines.slice(1, end + 1)]))).toMatchObject({
+      ok: false,
+      problem: 'its end is not signed, so entries may have been cut off or written anew',
+    })
     const fourth = lines.filter(isEntry)[3]
     expect(await verifyExport(each(lines.filter((line) => line !== fourth)))).toMatchObject({
       ok: false,
       first_bad_seq: 4,
     })
+  })
+
+  test('an export has one line for each entry, whatever is taken for the end of a line', async () => {
+    const app = await appWithEntries()
+    const { id: chain } = (await app.call('GET', '/v1/projects')).body.data[0]
+    const odd = 'a\u2028b\u2029c'
+    await inTx(app.ctx, (tx) => audit(tx, chain, SYSTEM, 'thing.noted', odd, { odd }))
+    const { body } = await app.call('GET', '/v1/audit/export')
+    expect(String(body)).not.toMatch(/[\u2028\u2029]/)
+    const lines = String(body).split('\n')
+    expect(JSON.parse(lines.find((line) => line.includes('a\\u2028b')) ?? '')).toMatchObject({
+      subject: odd,
+      data: { odd },
+    })
+    expect(await verifyExport(each(lines))).toMatchObject({ ok: true })
   })
 
   test('an export of a project in which nothing has happened yet is verified too', async () => {

@@ -121,12 +121,14 @@ describe('an export of the chain', () => {
   const entries = chainOf(2500)
   const header = { kind: 'chain', chain: 'prj_1', head: headOf(entries), keys: [der.toString('base64')] }
   const marks = [checkpoint(entries, 100), checkpoint(entries, 1000), checkpoint(entries, 2500)]
+  const endLine = (of: Checkpoint) => JSON.stringify({ kind: 'end', ...of })
   const lines = [
     JSON.stringify(header),
     ...entries.flatMap((entry) => [
       JSON.stringify({ kind: 'entry', ...entry, data: JSON.parse(entry.data) as Json }),
       ...marks.filter(({ seq }) => seq === entry.seq).map((mark) => JSON.stringify({ kind: 'checkpoint', ...mark })),
     ]),
+    endLine(endOf(entries)),
     '',
   ]
 
@@ -137,6 +139,7 @@ describe('an export of the chain', () => {
       anchored_to: 2500,
       chain: 'prj_1',
       kids: [keyId(der)],
+      exported_at: '2026-01-01T00:00:00.000Z',
     })
   })
 
@@ -148,6 +151,7 @@ describe('an export of the chain', () => {
   })
 
   const isMark = (line: string) => line.includes('"kind":"checkpoint"')
+  const isEnd = (line: string) => line.includes('"kind":"end"')
   const withHead = (head: unknown, rest: string[]) => [JSON.stringify({ ...header, head }), ...rest]
   const entryLine = (entry: ChainEntry) =>
     JSON.stringify({ kind: 'entry', ...entry, data: JSON.parse(entry.data) as Json })
@@ -161,8 +165,22 @@ describe('an export of the chain', () => {
     expect(await verifyExport(each(anew))).toMatchObject({ ok: false, first_bad_seq: 1, problem: UNSIGNED })
     expect(await verifyExport(each(withHead(null, [])))).toMatchObject({ ok: false, problem: UNSIGNED })
     expect(await verifyExport(each(withHead({ seq: 0, hash: GENESIS }, [])))).toMatchObject({ ok: false })
-    const all = lines.filter((line) => !isMark(line))
+    const all = lines.filter((line) => !isMark(line) && !isEnd(line))
     expect(await verifyExport(each(all))).toMatchObject({ ok: false, signed_by: null, problem: UNSIGNED })
+    const unended = lines.filter((line) => !isEnd(line))
+    expect(await verifyExport(each(unended))).toMatchObject({ ok: false, anchored_to: 2500, problem: UNSIGNED })
+  })
+
+  test('is refused when it was cut behind a checkpoint, with a head that fits and whatever end can be had', async () => {
+    const cut = withHead(headOf(entries.slice(0, 100)), lines.slice(1, 102))
+    const refused = { ok: false, first_bad_seq: 101, anchored_to: 100, problem: UNSIGNED, exported_at: null }
+    expect(await verifyExport(each(cut))).toMatchObject(refused)
+    const [mark, end] = [checkpoint(entries, 100), endOf(entries)]
+    for (const last of [mark, end, { ...end, ...headOf(entries.slice(0, 100)) }])
+      expect(await verifyExport(each([...cut, endLine(last)]))).toMatchObject(refused)
+    const later = lines.with(lines.length - 2, endLine({ ...end, at: '2027-01-01T00:00:00.000Z' }))
+    expect(await verifyExport(each(later))).toMatchObject({ ok: false, problem: UNSIGNED })
+    await expect(verifyExport(each([...lines, lines[1] ?? '']))).rejects.toThrow('stands behind the end of the export')
   })
 
   test('is refused when only an earlier entry is signed, or when its end is signed by a key that it does not name', async () => {
@@ -171,7 +189,8 @@ describe('an export of the chain', () => {
     const other = generateKeyPairSync('ed25519')
     const kid = keyId(other.publicKey.export({ format: 'der', type: 'spki' }))
     const strange = JSON.stringify({ kind: 'checkpoint', ...checkpoint(entries, 150, other.privateKey, kid) })
-    const verdict = await verifyExport(each([...early, strange]))
+    const end = endLine(endOf(entries.slice(0, 150), other.privateKey, kid))
+    const verdict = await verifyExport(each([...early, strange, end]))
     expect(verdict).toMatchObject({ ok: false, first_bad_seq: 101, checkpoints: { not_verifiable: 1 } })
   })
 
@@ -182,9 +201,7 @@ describe('an export of the chain', () => {
   })
 
   test('of a chain without entries holds when just that is signed', async () => {
-    const nothing = { ...checkpoint([], 0), hash: GENESIS }
-    const signature = sign(null, checkpointText(nothing), privateKey).toString('base64')
-    const end = JSON.stringify({ kind: 'checkpoint', ...nothing, signature })
+    const end = endLine(endOf([]))
     expect(await verifyExport(each(withHead(null, [end])))).toMatchObject({ ok: true, entries: 0, anchored_to: 0 })
     expect(await verifyExport(each([lines[0] ?? '', ...lines.slice(1, 6), end]))).toMatchObject({ ok: false })
   })
@@ -234,6 +251,13 @@ function withChange(entry: ChainEntry, field: string, place: number, by: number)
 function checkpoint(entries: ChainEntry[], seq: number, key: KeyObject = privateKey, kid = keyId(der)): Checkpoint {
   const said = { chain: 'prj_1', seq, hash: entries[seq - 1]?.hash ?? '', at: '2026-01-01T00:00:00.000Z' }
   return { ...said, kid, signature: sign(null, checkpointText(said), key).toString('base64') }
+}
+
+function endOf(entries: ChainEntry[], key: KeyObject = privateKey, kid = keyId(der)): Checkpoint {
+  const head = headOf(entries) ?? { seq: 0, hash: GENESIS }
+  const said = { chain: 'prj_1', ...head, at: '2026-01-01T00:00:00.000Z' }
+  const text = `svc audit end of export\nprj_1\n${said.seq}\n${said.hash}\n${said.at}\n`
+  return { ...said, kid, signature: sign(null, Buffer.from(text), key).toString('base64') }
 }
 
 function headOf(entries: readonly ChainEntry[]) {

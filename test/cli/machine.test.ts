@@ -26,11 +26,21 @@ describe('svc audit', () => {
     const bad = await svc(['audit', 'verify', file, '--json'])
     expect(bad).toMatchObject({ code: 1, lines: [{ ok: false, first_bad_seq: seq }] })
     expect((await svc(['audit', 'verify', file])).stdout).toContain(`entry ${seq} is not what its hash says`)
-    writeFileSync(file, lines.filter((line) => !line.includes('"kind":"checkpoint"')).join('\n'))
+    writeFileSync(file, lines.filter((line) => !line.includes('"kind":"end"')).join('\n'))
     const unsigned = await svc(['audit', 'verify', file])
     expect(unsigned).toMatchObject({ code: 1, stdout: expect.stringContaining('its end is not signed') })
     writeFileSync(file, 'no chain\n')
     expect(await svc(['audit', 'verify', file])).toMatchObject({ code: 1, stderr: expect.stringContaining('line 1 ') })
+  })
+
+  test('ends the lines of an export where they end, not at other separators in their texts', async () => {
+    const { status } = await app().call('POST', '/v1/keys', { name: 'a\u2028b\u2029c' })
+    expect(status).toBe(201)
+    const { stdout } = await svc(['audit', 'export'], { url: app().url })
+    const raw = stdout.replaceAll('\\u2028', '\u2028').replaceAll('\\u2029', '\u2029')
+    expect(raw).toContain('a\u2028b\u2029c')
+    for (const stdin of [stdout, raw, raw.replaceAll('\n', '\r\n')])
+      expect(await svc(['audit', 'verify', '-'], { stdin })).toMatchObject({ code: 0 })
   })
 
   test('backup copies the store while the service runs', async () => {

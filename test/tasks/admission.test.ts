@@ -1,4 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { isoTime } from '../../src/ctx/world.ts'
 import { eachStore, sharedApp, startTestApp, type TestApp, testApp } from '../app.ts'
 import type { Answered } from '../http.ts'
@@ -54,6 +56,30 @@ eachStore((store) => {
     expectRefusal(await create(app, { ...IDLE, input: 2 }, 'key 1~'), 409, /idempotency key/)
     expect((await create(app, IDLE, 'key 2')).body.id).not.toBe(task.id)
     expect((await create(app)).body.id).not.toBe(task.id)
+  })
+
+  test('a replay is answered also when its wedge was disabled or has gone since, and nothing else is', async () => {
+    const app = await testApp({ store, wedges: WEDGES, env: UNLIMITED })
+    const project = (await app.call('GET', '/v1/projects')).body.data[0].id
+    const { body: task } = await create(app, IDLE, 'kept')
+    await app.finished(task.id)
+    const stillAnswers = async (refusal: number) => {
+      const again = await create(app, IDLE, 'kept')
+      expect(again).toMatchObject({ status: 201, body: { id: task.id } })
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+      expectRefusal(await create(app, { ...IDLE, input: 2 }, 'kept'), 409, /idempotency key/)
+      expectRefusal(await create(app, IDLE, 'another'), refusal)
+      expectRefusal(await create(app), refusal)
+    }
+    await app.call('PUT', `/v1/projects/${project}`, { wedges: [] })
+    await stillAnswers(403)
+    await app.call('PUT', `/v1/projects/${project}`, { wedges: null })
+    rmSync(join(app.dir, 'wedges', IDLE.wedge), { recursive: true })
+    await vi.waitUntil(() => app.ctx.wedges.get(IDLE.wedge) === undefined, { timeout: 10_000 })
+    await stillAnswers(400)
+    const old = isoTime(app.clock.now() - DAY - 1)
+    await app.ctx.db.updateTable('idempotency_keys').set({ created_at: old }).execute()
+    expectRefusal(await create(app, IDLE, 'kept'), 400)
   })
 
   test('a key is kept for 24 hours and is new after that', async () => {
