@@ -3,7 +3,10 @@ import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { countFailure, failuresOf, forgetFailures } from './credential-rows.ts'
 
-const MOST_PER_ACCOUNT = 10
+/** Of one address at one account: a stranger elsewhere must not be able to keep a member out. */
+const MOST_PER_PAIR = 10
+/** Of all addresses together, against guesses that are spread over many. */
+const MOST_PER_ACCOUNT = 100
 const MOST_PER_ADDRESS = 50
 const WINDOW_MS = 15 * 60_000
 
@@ -15,22 +18,23 @@ interface Attempt {
 /** Counted in the store: a restart or another replica gives no new guesses. */
 export async function refuseTooManyFailures(ctx: Ctx, attempt: Attempt): Promise<void> {
   const start = isoTime(windowStart(ctx))
-  const byAccount = await failuresOf(ctx.db, accountOf(attempt), start)
-  const byAddress = await failuresOf(ctx.db, addressOf(attempt), start)
-  if (byAccount >= MOST_PER_ACCOUNT || byAddress >= MOST_PER_ADDRESS) throw tooManyFailures(ctx)
+  for (const { subject, most } of countersOf(attempt))
+    if ((await failuresOf(ctx.db, subject, start)) >= most) throw tooManyFailures(ctx)
 }
 
 /** Counting locks the counters until the commit, so of guesses sent all at once no more than the limit are answered. */
 export async function noteFailure(tx: Tx, attempt: Attempt): Promise<void> {
   const start = isoTime(windowStart(tx))
-  const byAccount = await countFailure(tx.db, accountOf(attempt), start)
-  const byAddress = await countFailure(tx.db, addressOf(attempt), start)
-  if (byAccount > MOST_PER_ACCOUNT || byAddress > MOST_PER_ADDRESS) throw tooManyFailures(tx)
+  for (const { subject, most } of countersOf(attempt))
+    if ((await countFailure(tx.db, subject, start)) > most) throw tooManyFailures(tx)
 }
 
-/** The address is not forgiven: who knows one password could otherwise go on guessing at others. */
-export async function forgiveAccount(tx: Tx, attempt: Attempt): Promise<void> {
-  await forgetFailures(tx.db, accountOf(attempt))
+/**
+ * Only this address at this account. Who knows one password could otherwise go on guessing at others, and who guesses
+ * from elsewhere would begin anew whenever the member signs in.
+ */
+export async function forgive(tx: Tx, attempt: Attempt): Promise<void> {
+  await forgetFailures(tx.db, pairOf(attempt))
 }
 
 export function windowStart({ world }: Pick<Ctx, 'world'>): number {
@@ -43,5 +47,14 @@ function tooManyFailures(ctx: Pick<Ctx, 'world'>) {
   return tooMany('too many failed sign-ins: try again later', left / 1000)
 }
 
-const accountOf = ({ email }: Attempt) => `account:${email}`
-const addressOf = ({ address }: Attempt) => `address:${address}`
+/** Always in this order, so that no two sign-ins wait for each other's counters. */
+function countersOf(attempt: Attempt): { subject: string; most: number }[] {
+  return [
+    { subject: pairOf(attempt), most: MOST_PER_PAIR },
+    { subject: `account:${attempt.email}`, most: MOST_PER_ACCOUNT },
+    { subject: `address:${attempt.address}`, most: MOST_PER_ADDRESS },
+  ]
+}
+
+/** An address has no blanks, so no two pairs are written alike. */
+const pairOf = ({ email, address }: Attempt) => `pair:${address} ${email}`

@@ -1,6 +1,6 @@
 import { Problem } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
-import { forgiveAccount, noteFailure, refuseTooManyFailures } from './login-limit.ts'
+import { forgive, noteFailure, refuseTooManyFailures } from './login-limit.ts'
 import { passwordMatches } from './passwords.ts'
 import { findMemberByEmail, holdMember } from './rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
@@ -22,7 +22,7 @@ export async function login(ctx: Ctx, input: Login): Promise<SignedIn> {
     if (!member) return noteFailure(tx, input)
     // Asked again after the hash: among guesses sent all at once the right one must not slip through.
     await refuseTooManyFailures(tx, input)
-    await forgiveAccount(tx, input)
+    await forgive(tx, input)
     return signIn(tx, member)
   })
   if (!signedIn) throw wrongPassword()

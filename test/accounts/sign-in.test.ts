@@ -152,7 +152,7 @@ eachStore((store) => {
     expect(await seen()).toBe(401)
   })
 
-  test('after ten wrong passwords the account is closed for a while, for the right one too', async () => {
+  test('after ten wrong passwords from one address the account is closed to it for a while, for the right one too', async () => {
     const app = await testApp({ store })
     await signUp(app)
     const login = (password: string) => app.call('POST', '/v1/auth/login', { ...OWNER, password }, { key: null })
@@ -163,6 +163,25 @@ eachStore((store) => {
     expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0)
     await app.clock.advance(Number(right.headers.get('retry-after')) * 1000)
     expect((await login(PASSWORD)).status).toBe(200)
+  })
+
+  test('ten wrong passwords from one address do not keep the member out who signs in from another', async () => {
+    const app = await testApp({ store, env: BEHIND_PROXY })
+    await signUp(app)
+    await failures(app, 10, () => OWNER.email, ELSEWHERE)
+    expect(await loginFrom(app, ELSEWHERE)).toBe(429)
+    expect(await loginFrom(app, '198.51.100.7')).toBe(200)
+    // What was right elsewhere gives no new guesses here.
+    expect(await loginFrom(app, ELSEWHERE)).toBe(429)
+  })
+
+  test('a hundred wrong passwords from many addresses close the account to all of them', async () => {
+    const app = await testApp({ store, env: BEHIND_PROXY })
+    await signUp(app)
+    for (let n = 0; n < 11; n++) await failures(app, 9, () => OWNER.email, `203.0.113.${n}`)
+    expect(await loginFrom(app, '198.51.100.7')).toBe(200)
+    await failures(app, 1, () => OWNER.email, '203.0.113.99')
+    expect(await loginFrom(app, '198.51.100.7')).toBe(429)
   })
 
   test('fifty failures behind a trusted proxy close the address that it names, and no other', async () => {
@@ -199,7 +218,7 @@ eachStore((store) => {
     expect((await login(PASSWORD)).status).toBe(429)
   })
 
-  test('a sign-in that succeeds clears the failures of its account', async () => {
+  test('a sign-in that succeeds clears the failures of its account from its address', async () => {
     const app = await testApp({ store })
     await signUp(app)
     const login = () => app.call('POST', '/v1/auth/login', OWNER, { key: null }).then(({ status }) => status)

@@ -25,7 +25,11 @@ eachStore((store) => {
     })
     await sweepAccounts(app.ctx)
     const left = await db.selectFrom('login_failures').select('subject').orderBy('subject').execute()
-    expect(left.map(({ subject }) => subject)).toEqual(['account:late@example.com', 'address:192.0.2.1'])
+    expect(left.map(({ subject }) => subject)).toEqual([
+      'account:late@example.com',
+      'address:192.0.2.1',
+      'pair:192.0.2.1 late@example.com',
+    ])
     expect(await db.selectFrom('sessions').select('hash').where('hash', '=', 'x').execute()).toEqual([])
     expect((await app.call('GET', '/v1/auth/session', undefined, { key })).status).toBe(200)
   })
