@@ -3,7 +3,7 @@ import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageOf, pageQuery } from '../http/page.ts'
 import { type Params, read, write } from '../http/route.ts'
 import type { Db } from '../store/store.ts'
 import { TaskRecord } from '../tasks/record.ts'
@@ -32,8 +32,8 @@ export const getApprovals = read('/v1/approvals', {
   summary: 'List approvals, newest first',
   query: z.object({
     status: z.enum(APPROVAL_STATUSES).optional(),
-    task_id: z.string().optional(),
-    wedge: z.string().optional(),
+    task_id: filter,
+    wedge: filter,
     ...pageQuery,
   }),
   answers: { 200: pageOf(ApprovalRecord) },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { badRequest, forbidden } from '../base/problem.ts'
 import { roleAtLeast, type Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageOf, pageQuery } from '../http/page.ts'
 import { read } from '../http/route.ts'
 import type { AuditEntries } from '../store/tables.ts'
 import { exportChain } from './export.ts'
@@ -31,8 +31,8 @@ export const getAudit = read('/v1/audit', {
     ...pageQuery,
     cursor: seq.optional(),
     chain,
-    action: z.string().optional(),
-    subject: z.string().optional(),
+    action: filter,
+    subject: filter,
     from_seq: seq.optional(),
     to_seq: seq.optional(),
   }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { pageOf, pageQuery } from '../http/page.ts'
+import { filter, pageOf, pageQuery } from '../http/page.ts'
 import { created, type Params, read, write } from '../http/route.ts'
 import type { Cases } from '../store/tables.ts'
 import { showTask, TaskRecord } from '../tasks/record.ts'
@@ -24,10 +24,10 @@ async function caseInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; par
 export const getCases = read('/v1/cases', {
   summary: 'List cases, newest first',
   query: z.object({
-    wedge: z.string().optional(),
+    wedge: filter,
     status: z.enum(CASE_STATUSES).optional(),
-    stage: z.string().optional(),
-    client_id: z.string().optional(),
+    stage: filter,
+    client_id: filter,
     ...pageQuery,
   }),
   answers: { 200: pageOf(CaseRecord) },

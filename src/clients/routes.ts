@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageOf, pageQuery } from '../http/page.ts'
 import { Answer, created, noContent, type Params, read, write } from '../http/route.ts'
 import { findChannel, listChannels } from './channel-rows.ts'
 import { ChannelInput, createChannel, removeChannel } from './channels.ts'
@@ -56,7 +56,7 @@ export const postChannel = write('POST', '/v1/channels', {
   answers: { 201: ChannelRecord },
   async handle({ ctx, scope, body }) {
     const channel = await createChannel(ctx, scope, body)
-    return created(`/v1/channels/${channel.id}`, showChannel(channel))
+    return new Answer(201, showChannel(channel))
   },
 })
 
@@ -97,7 +97,7 @@ async function clientIn(ctx: Ctx, projectIds: readonly string[], params: Params)
 
 export const getClients = read('/v1/clients', {
   summary: 'List clients, newest first',
-  query: z.object({ handle: z.string().transform(comparable).optional(), ...pageQuery }),
+  query: z.object({ handle: filter.transform((handle) => handle && comparable(handle)), ...pageQuery }),
   answers: { 200: pageOf(ClientRecord) },
   async handle({ ctx, scope, query }) {
     return page(await listClients(ctx.db, scope.projectIds, query), query.limit, idOf, showClient)
@@ -151,8 +151,8 @@ export const postPortalRevoke = write('POST', '/v1/clients/:id/portal-revoke', {
 export const getThreads = read('/v1/threads', {
   summary: 'List threads, newest first',
   query: z.object({
-    client_id: z.string().optional(),
-    channel_id: z.string().optional(),
+    client_id: filter,
+    channel_id: filter,
     status: z.enum(THREAD_STATUSES).optional(),
     ...pageQuery,
   }),

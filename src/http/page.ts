@@ -13,6 +13,9 @@ export const pageQuery = {
     .optional(),
 }
 
+/** What a list is narrowed by. Not empty: a value that got lost on the way to us must not answer with everything. */
+export const filter = z.string().min(1, 'must not be empty').optional()
+
 export interface PageQuery {
   limit: number
   cursor?: string | undefined

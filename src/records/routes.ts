@@ -3,7 +3,7 @@ import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { json } from '../http/judge.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageOf, pageQuery } from '../http/page.ts'
 import { created, noContent, type Params, read, write } from '../http/route.ts'
 import type { Records } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled.ts'
@@ -20,10 +20,10 @@ async function recordInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; p
 export const getRecords = read('/v1/records', {
   summary: 'List records, newest first, by wedge, collection, key and fields of their values',
   query: z.object({
-    wedge: z.string().optional(),
+    wedge: filter,
     collection: CollectionName.optional(),
     key: KeyName.optional(),
-    where: z.string().optional().meta({ description: 'such as {"status":"open","total.usd":{"$gte":5}}' }),
+    where: filter.meta({ description: 'such as {"status":"open","total.usd":{"$gte":5}}' }),
     ...pageQuery,
   }),
   answers: { 200: pageOf(RecordRecord) },

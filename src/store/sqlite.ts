@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { untilBack } from './away.ts'
 import { CommitLane } from './commit-lane.ts'
@@ -14,6 +14,7 @@ import type { Db, Store } from './store.ts'
 export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'svc.db')
+  keepPrivate(path)
   const writer = openHandle(path, sync)
   const writing = kyselyOver(writer, null)
   await migrateAtOnce(writer, writing)
@@ -37,6 +38,19 @@ export async function openSqlite(dataDir: string, sync: 'full' | 'normal'): Prom
   }
 }
 
+/**
+ * The folder may have been there before, open to others. SQLite makes the files beside the store like the store itself;
+ * those of an earlier start are as they were then. Who may not change them is not their owner, and answers for them.
+ */
+function keepPrivate(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600))
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      if (existsSync(file)) chmodSync(file, 0o600)
+    } catch {}
+  }
+}
+
 /** All of it or nothing: a start that is killed in the middle leaves the store as it was. */
 async function migrateAtOnce(writer: Handle, db: Db): Promise<void> {
   writer.exec('begin immediate')
@@ -56,7 +70,9 @@ async function migrateAtOnce(writer: Handle, db: Db): Promise<void> {
 export function holdFolder(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const { DatabaseSync } = loadSqlite()
-  const lock = new DatabaseSync(join(dataDir, 'svc.lock'))
+  const path = join(dataDir, 'svc.lock')
+  keepPrivate(path)
+  const lock = new DatabaseSync(path)
   try {
     lock.exec(`pragma busy_timeout = ${HOLD_PATIENCE_MS}; begin exclusive`)
   } catch (error) {

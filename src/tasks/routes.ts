@@ -3,7 +3,7 @@ import { untilRevoked } from '../accounts/until-revoked.ts'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageOf, pageQuery } from '../http/page.ts'
 import { Answer, created, type Params, read, write } from '../http/route.ts'
 import type { Tasks } from '../store/tables.ts'
 import { idempotencyKey } from './admission.ts'
@@ -42,9 +42,9 @@ export const getTasks = read('/v1/tasks', {
   summary: 'List tasks, newest first',
   query: z.object({
     status: z.enum(STATUSES).optional(),
-    wedge: z.string().optional(),
-    client_id: z.string().optional(),
-    case_id: z.string().optional(),
+    wedge: filter,
+    client_id: filter,
+    case_id: filter,
     ...pageQuery,
   }),
   answers: { 200: pageOf(TaskRecord) },

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -41,6 +41,20 @@ describe('svc audit', () => {
     expect(raw).toContain('a\u2028b\u2029c')
     for (const stdin of [stdout, raw, raw.replaceAll('\n', '\r\n')])
       expect(await svc(['audit', 'verify', '-'], { stdin })).toMatchObject({ code: 0 })
+  })
+
+  test('backup and the store itself are for nobody else to read, also in a folder that was there before', async () => {
+    const data = temporaryFolder()
+    chmodSync(data, 0o755)
+    writeFileSync(join(data, 'svc.db'), '', { mode: 0o644 })
+    const again = await testApp({ store: 'sqlite', env: { SVC_DATA_DIR: data } })
+    await again.createTask()
+    expect((await svc(['backup', join(data, 'copy.db')], { env: { SVC_DATA_DIR: data } })).code).toBe(0)
+    const modes = readdirSync(data, { withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? [[entry.name, statSync(join(data, entry.name)).mode & 0o777]] : [],
+    )
+    const files = ['copy.db', 'svc.db', 'svc.db-shm', 'svc.db-wal']
+    expect(Object.fromEntries(modes)).toMatchObject(Object.fromEntries(files.map((name) => [name, 0o600])))
   })
 
   test('backup copies the store while the service runs', async () => {

@@ -20,6 +20,9 @@ const bound: Bound[] = [
 ]
 const inDocument = ({ method, path }: Bound) => [path.replace(/:(\w+)/g, '{$1}'), method.toLowerCase()] as const
 
+/** Without those that a key is refused before its question is read. */
+const LISTS = /^\/v1\/(?!portal|broker|members)[^{]*$/
+
 describe('the reference', () => {
   const shared = sharedApp({ store: 'sqlite' })
   const document = async () => (await shared().call('GET', '/openapi.json', undefined, { key: null })).body
@@ -66,6 +69,16 @@ describe('the reference', () => {
     expect(paths['/v1/tasks'].post.security).toEqual([{ founder: [] }])
     expect(paths['/v1/portal/me'].get.security).toEqual([{ client: [] }])
     expect(paths['/health'].get.security).toBeUndefined()
+  })
+
+  test('an empty value of any filter of a list is 400, and not everything', async () => {
+    const { paths } = await document()
+    const filters = Object.entries<{ get?: { parameters?: { name: string }[] } }>(paths).flatMap(([path, { get }]) =>
+      LISTS.test(path) ? (get?.parameters ?? []).map(({ name }) => `${path}?${name}=`) : [],
+    )
+    expect(filters).toContain('/v1/tasks?client_id=')
+    for (const filter of filters.filter((one) => !one.endsWith('?cursor=')))
+      expect((await shared().call('GET', filter)).status, filter).toBe(400)
   })
 
   test('describes the body that the service judges by', async () => {
