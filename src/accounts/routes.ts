@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
-import { Answer, created, noContent, type Route, read, route, write } from '../http/route.ts'
+import { created, noContent, type Route, read, route, write } from '../http/route.ts'
 import { findKey, listKeys as keysOf } from './credential-rows.ts'
 import { email, shortText, slug } from './fields.ts'
 import { inviteMember as invite } from './invites.ts'
@@ -90,7 +90,7 @@ export const createKey = write('POST', '/v1/keys', {
   answers: { 201: KeyRecord.extend({ key: z.string() }) },
   async handle({ ctx, scope, body }) {
     const { key, token } = await makeKey(ctx, scope, body)
-    return new Answer(201, { ...showKey(key), key: token })
+    return created(`/v1/keys/${key.id}`, { ...showKey(key), key: token })
   },
 })
 
@@ -131,7 +131,7 @@ export const inviteMember: Route<Scope> = route('POST', '/v1/members', {
   find: async ({ scope }) => refuseKeys(scope),
   async handle({ ctx, scope, body }) {
     const invited = await invite(ctx, scope, body)
-    return new Answer(201, { ...invited, member: showMember(invited.member) })
+    return created(`/v1/members/${invited.member.id}`, { ...invited, member: showMember(invited.member) })
   },
 })
 

@@ -56,7 +56,7 @@ export const postChannel = write('POST', '/v1/channels', {
   answers: { 201: ChannelRecord },
   async handle({ ctx, scope, body }) {
     const channel = await createChannel(ctx, scope, body)
-    return new Answer(201, showChannel(channel))
+    return created(`/v1/channels/${channel.id}`, showChannel(channel))
   },
 })
 

@@ -121,7 +121,6 @@ export class Answer {
   }
 }
 
-/** Only where the location can be read: a GET must answer there. */
 export const created = (location: string, body: unknown, headers: Record<string, string> = {}) =>
   new Answer(201, body, Object.assign({ location }, headers))
 export const noContent = () => new Answer(204, null)
