@@ -11,6 +11,9 @@ writeFiles(agentDir, CALLER)
 afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
 const CALLER_ENV = { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir }
 
+/** How long a run trusts the bell. */
+const POLL_MS = 700
+
 eachStore((store) => {
   describe('one approval', () => {
     const shared = desks(store)
@@ -53,6 +56,8 @@ eachStore((store) => {
       const desk = shared()
       const task = await start(desk)
       const id = await approvalOf(desk, task.id)
+      // The run has looked, found nothing and waits: on PostgreSQL that takes it a moment.
+      if (store === 'postgres') await expect.poll(() => desk.clock.awaits(POLL_MS)).toBe(true)
       // As by another replica whose bell was lost.
       await desk.ctx.store.transact((db) =>
         db.updateTable('approvals').set({ status: 'approved' }).where('id', '=', id).execute(),
