@@ -8,6 +8,8 @@ export async function brake(database: string) {
   await client.connect()
   onTestFinished(() => client.end())
   const halted = async (count: number) => {
+    // Inside a transaction PostgreSQL would show for ever what it showed first.
+    await client.query('select pg_stat_clear_snapshot()')
     const { rows } = await client.query(
       "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     )

@@ -7,11 +7,11 @@ const DAY_MS = 24 * 60 * 60_000
 type Origin = Partial<Pick<TaskState, 'retryOf' | 'onCase' | 'bySchedule'>>
 
 export function create(state: State, { kind, key }: { kind: Kind; key: string | null }): Step {
-  if (!state.enabled) return [state, { status: 403 }]
   const known = key === null ? undefined : state.keys[key]
   if (known && state.now - known.at < DAY_MS) {
     return known.kind === kind ? [state, { status: 201, shows: known.task }] : [state, { status: 409 }]
   }
+  if (!state.enabled) return [state, { status: 403 }]
   const name = nextName(state)
   const keys = key === null ? state.keys : { ...state.keys, [key]: { kind, task: name, at: state.now } }
   return [begun({ ...state, keys }, name, kind), { status: 201, shows: name }]
