@@ -144,10 +144,9 @@ export const readSealed = prepared<{ chain: string; after: number; to: number },
 
 const SEPARATOR = sql.lit(FIELD)
 
-/** SQLite also keeps bytes in a column of texts, and joins them as if they were one. */
-const ALL_OF_THEIR_KIND = sql<number>`count(*) filter (where typeof(seq) = 'integer' and typeof(ts) = 'text'
-  and typeof(actor_kind) = 'text' and typeof(actor_id) = 'text' and typeof(action) = 'text' and typeof(subject) = 'text'
-  and typeof(data) = 'text' and typeof(prev_hash) = 'text' and typeof(hash) = 'text')`
+/** SQLite also keeps bytes in a column of texts, and joins them as if they were one. They sort behind all texts. */
+const ALL_OF_THEIR_KIND = sql<number>`count(*) filter (where typeof(seq) = 'integer'
+  and max(ts, actor_kind, actor_id, action, subject, data, prev_hash, hash) < x'')`
 
 export const readCheckpoints = prepared<{ chain: string; after: number; upTo: number }, AuditCheckpoints>((db, arg) =>
   db
