@@ -28,6 +28,7 @@ import { Watch } from './runs/watch.ts'
 import type { Driver } from './sandbox/driver.ts'
 import { pickDriver } from './sandbox/pick.ts'
 import { fireDueSchedules } from './schedules/fire.ts'
+import { recallDueTimes } from './schedules/recall.ts'
 import { StoreAway } from './store/away.ts'
 import { openStore } from './store/open.ts'
 import { dropKeysBefore } from './tasks/admission-rows.ts'
@@ -156,6 +157,7 @@ async function clearLeftOvers(ctx: Ctx): Promise<void> {
 const SWEEP_MS = 1_000
 const FOLLOW_MS = 400
 const FOLD_MS = 60_000
+const RECALL_MS = 30_000
 const TIDY_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -174,6 +176,7 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('lost runs', BEAT_MS, () => endLostRuns(ctx, watch)),
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
     sweep('schedules', SWEEP_MS, () => fireDueSchedules(ctx)),
+    sweep('due times', RECALL_MS, () => recallDueTimes(ctx)),
     sweep('checkpoints', SWEEP_MS, () => checkpointDue(ctx)),
     sweep('reports', FOLD_MS, () => foldReports(ctx)),
     deliveries(ctx),

@@ -29,6 +29,18 @@ export function lockFounding(db: Db): Promise<Organisation> {
     .executeTakeFirstOrThrow()
 }
 
+/**
+ * Held until the commit: what must be looked at before it is added, such as a name that is taken or a number that is
+ * reached, is added to a project by one transaction at a time.
+ */
+export async function lockProject(db: Db, projectId: string): Promise<void> {
+  await db
+    .updateTable('projects')
+    .set((eb) => ({ slug: eb.ref('slug') }))
+    .where('id', '=', projectId)
+    .execute()
+}
+
 /** Members of one organisation change one after the other, so it never loses its last owner. */
 export async function lockOrganisation(db: Db, orgId: string): Promise<void> {
   await db

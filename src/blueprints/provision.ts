@@ -1,6 +1,6 @@
+import { lockProject } from '../accounts/rows.ts'
 import { audit } from '../audit/append.ts'
 import { addConnection } from '../connections/connections.ts'
-import { lockConnections } from '../connections/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -9,7 +9,7 @@ import { findItemNamed } from '../knowledge/rows.ts'
 import { planSchedule } from '../schedules/plan.ts'
 import { insertSchedule } from '../schedules/rows.ts'
 import type { Blueprint } from './blueprint.ts'
-import { schedulesNamed, addInstall } from './rows.ts'
+import { addInstall, schedulesNamed } from './rows.ts'
 
 /** Names, by what they name. */
 export interface Parts {
@@ -30,7 +30,7 @@ export function provision(
   return inTx(ctx, async (tx) => {
     const { projectId } = scope
     // Before anything is looked for: of two blueprints that name something alike, the second finds what the first made.
-    await lockConnections(tx.db, projectId)
+    await lockProject(tx.db, projectId)
     const now = isoTime(tx.world.clock.now())
     await addInstall(tx.db, {
       project_id: projectId,

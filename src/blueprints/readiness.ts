@@ -29,7 +29,10 @@ export type Readiness = z.infer<typeof Readiness>
 type Item = z.infer<typeof ReadinessItem>
 type Fix = NonNullable<Item['fix']>
 
-/** What is there and what is not, each open item with the call that closes it, if one can: made one after another, all is ready. */
+/**
+ * What is there and what is not, each open item with the call that closes it, if one can: made one after another, all is
+ * ready.
+ */
 export async function readinessOf(ctx: Ctx, projectId: string, blueprint: Blueprint): Promise<Readiness> {
   const items = [
     await wedgeItem(ctx, projectId, blueprint),

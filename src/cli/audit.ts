@@ -10,8 +10,8 @@ export const verifyAudit: Command = {
   usage: 'FILE|-',
   summary: 'check an export of the audit chain, without the service',
   details: `Get an export with \`svc audit export > audit.jsonl\`. Ends with 1 when an entry was changed, removed or added,
-or when the last line is not the signed end of the export. The key that signed is in the file itself: compare its id with that of an export you trust, or
-of the lines 'audit checkpoint' in the log of the service.`,
+or when the last line is not the signed end of the export. The key that signed is in the file itself: compare its id with
+that of an export you trust, or of the lines 'audit checkpoint' in the log of the service.`,
   words: [1, 1],
   async run(call) {
     const { terminal } = call.shell

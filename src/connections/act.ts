@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts'
-import { conflict, notFound, Problem } from '../base/problem.ts'
+import { notFound, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { untilBack } from '../store/away.ts'
@@ -43,9 +43,12 @@ export async function wholePayload(ctx: Ctx, granted: Granted, payload: Json, ov
 /** Does the action with the connection as it is now. Never throws, however it goes: somebody has to write down how. */
 export async function act(ctx: Ctx, granted: Granted, ask: ActionAsk): Promise<ActionResult> {
   const way: Way = { connection: null, left: false }
-  const result = await attempt(ctx, granted, ask, way).catch((error: unknown) => failed(ctx, error, way, ask.over))
-  const isWithdrawn = !way.left && ask.over.aborted
-  if (way.connection && !isWithdrawn) await noteHealth(ctx, way.connection, healthError(result.status, result.error))
+  const result = await attempt(ctx, granted, ask, way).catch((error: unknown) =>
+    !way.left && ask.over.aborted ? WITHDRAWN : failed(ctx, error, way),
+  )
+  if (way.connection && result !== WITHDRAWN) {
+    await noteHealth(ctx, way.connection, healthError(result.status, result.error))
+  }
   return result
 }
 
@@ -64,14 +67,20 @@ async function attempt(ctx: Ctx, granted: Granted, { over, ...ask }: ActionAsk, 
   const send = requireExecutor(ctx, connection.kind, 'act')
   const secret = await untilBack(() => openSecret(ctx, connection), over)
   // Whoever cancelled meanwhile may have started it again.
-  if (over.aborted) throw conflict(WITHDRAWN)
+  if (over.aborted) return WITHDRAWN
   way.left = true
   const reply = await send(ctx, { connection, secret, ...ask })
   const mask = maskOf([secret])
   return judged({ ...reply, body: mask.json(reply.body), error: reply.error && mask.text(reply.error) })
 }
 
-const WITHDRAWN = 'withdrawn: the run was over before anything left'
+const NOTHING = { ok: false, status: null, result: null }
+
+const WITHDRAWN: ActionResult = {
+  ...NOTHING,
+  outcome: 'failed',
+  error: 'withdrawn: the run was over before anything left',
+}
 
 /** Nothing has left yet, and it is decided that it shall: a store that is away is waited for, as long as the run lives. */
 async function connectionNow(ctx: Ctx, granted: Granted, over: Over): Promise<Connection> {
@@ -94,15 +103,13 @@ function judged(reply: Reply): ActionResult {
 const UNKNOWN = new Set([303, 502, 504, 520, 521, 522, 523, 524, 598, 599])
 const refusedOrUnknown = (status: number) => (UNKNOWN.has(status) ? 'unknown' : 'failed')
 
-function failed(ctx: Ctx, error: unknown, { left }: Way, over: Over): ActionResult {
-  const nothing = { ok: false, status: null, result: null }
+function failed(ctx: Ctx, error: unknown, { left }: Way): ActionResult {
   if (error instanceof EgressError) return failedOnTheWay(error)
   if (error instanceof Problem || error instanceof SecretUnavailable) {
-    return { ...nothing, outcome: 'failed', error: error.message }
+    return { ...NOTHING, outcome: 'failed', error: error.message }
   }
-  if (!left && over.aborted) return { ...nothing, outcome: 'failed', error: WITHDRAWN }
   ctx.world.log.error({ err: error }, 'an action failed by a fault of the service')
-  return { ...nothing, outcome: left ? 'unknown' : 'failed', error: 'internal error' }
+  return { ...NOTHING, outcome: left ? 'unknown' : 'failed', error: 'internal error' }
 }
 
 function failedOnTheWay({ kind, sent, status, message }: EgressError): ActionResult {

@@ -1,3 +1,4 @@
+import { lockProject } from '../accounts/rows.ts'
 import { audit } from '../audit/append.ts'
 import type { JsonObject } from '../base/json.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
@@ -13,7 +14,6 @@ import {
   findByName,
   findConnection,
   insertConnection,
-  lockConnections,
 } from './rows.ts'
 import { refOf, requireRef } from './secret-ref.ts'
 
@@ -39,7 +39,7 @@ export async function addConnection(tx: Tx, scope: ProjectScope, input: NewConne
   if (input.secret_ref) requireRef(input.secret_ref, tx.config.envSecrets, null)
   const owner = await ownerOf(tx, scope.projectId, input)
   const connection = { ...fresh(tx, input), project_id: scope.projectId, ...owner }
-  await lockConnections(tx.db, scope.projectId)
+  await lockProject(tx.db, scope.projectId)
   if (await findByName(tx.db, connection)) return null
   await insertConnection(tx.db, connection)
   const told = { name: input.name, kind: input.kind, owner: owner.owner_kind, owner_id: owner.owner_id }
@@ -67,7 +67,7 @@ export async function updateConnection(
     updated_at: isoTime(ctx.world.clock.now()),
   }
   return inTx(ctx, async (tx) => {
-    await lockConnections(tx.db, connection.project_id)
+    await lockProject(tx.db, connection.project_id)
     const named = await findByName(tx.db, { ...connection, name })
     if (named && named.id !== connection.id) throw nameTaken(name)
     if (!(await changeConnection(tx.db, connection, changes))) {
@@ -87,7 +87,7 @@ export async function updateConnection(
 
 export async function removeConnection(ctx: Ctx, scope: ProjectScope, connection: Connection): Promise<void> {
   await inTx(ctx, async (tx) => {
-    await lockConnections(tx.db, connection.project_id)
+    await lockProject(tx.db, connection.project_id)
     const now = await findConnection(tx.db, connection.id)
     if (!now || !(await deleteConnection(tx.db, now.id))) throw notFound('connection')
     await dropSecrets(tx, now)

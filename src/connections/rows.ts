@@ -61,15 +61,6 @@ export async function entitledConnections(
   return rows.map(parsed)
 }
 
-/** Held until the commit: names are taken, and secrets kept and dropped, by one transaction at a time. */
-export async function lockConnections(db: Db, projectId: string): Promise<void> {
-  await db
-    .updateTable('projects')
-    .set((row) => ({ slug: row.ref('slug') }))
-    .where('id', '=', projectId)
-    .execute()
-}
-
 export async function findByName(
   db: Db,
   owner: Pick<Connections, 'project_id' | 'owner_kind' | 'owner_id' | 'name'>,

@@ -1,10 +1,11 @@
+import { lockProject } from '../accounts/rows.ts'
 import { audit } from '../audit/append.ts'
 import { conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { isoTime } from '../ctx/world.ts'
-import { type Connection, findConnection, findSealed, lockConnections, saveSealed, sealedKids } from './rows.ts'
+import { type Connection, findConnection, findSealed, saveSealed, sealedKids } from './rows.ts'
 import { isForeign, mayReadEnv, refOf } from './secret-ref.ts'
 
 /** Seals the value under the connection's vault key. Nothing reads it back but the call that needs it. */
@@ -19,7 +20,7 @@ export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Con
   const place = { projectId: connection.project_id, key: ref.key, connectionId: connection.id, kind: connection.kind }
   const envelope = ctx.vault.seal(value, place)
   await inTx(ctx, async (tx) => {
-    await lockConnections(tx.db, connection.project_id)
+    await lockProject(tx.db, connection.project_id)
     const now = await findConnection(tx.db, connection.id)
     if (!now) throw notFound('connection')
     // Nothing would refer to the secret, and nothing would ever drop it.

@@ -1,6 +1,6 @@
 import { manyRows } from '../store/dialect.ts'
 import type { Db } from '../store/store.ts'
-import type { ReportApprovals, ReportClients, ReportRuns, Tasks } from '../store/tables.ts'
+import type { Tables, Tasks } from '../store/tables.ts'
 import { idsInOrder } from '../tasks/ids-in-order.ts'
 
 export type Source = 'tasks' | 'approvals'
@@ -118,32 +118,23 @@ export async function takeOpen(db: Db, projectId: string, source: Source, ids: s
   return new Set(taken.map(({ id }) => id))
 }
 
-const RUNS = ['project_id', 'day', 'wedge', 'status', 'runs', 'cost_micros'] as const
-const insertRuns = manyRows('report_runs', RUNS, ['runs', 'cost_micros'])
+export const addRuns = adding('report_runs', ['project_id', 'day', 'wedge', 'status'], ['runs', 'cost_micros'])
 
-export function addRuns(db: Db, rows: readonly ReportRuns[]): Promise<void> {
-  return insertRuns(
-    db,
-    rows.map((row) => RUNS.map((column) => row[column])),
-  )
-}
+export const addClients = adding('report_clients', ['project_id', 'span', 'client_id'], ['runs', 'cost_micros'])
 
-const CLIENTS = ['project_id', 'span', 'client_id', 'runs', 'cost_micros'] as const
-const insertClients = manyRows('report_clients', CLIENTS, ['runs', 'cost_micros'])
+export const addApprovals = adding('report_approvals', ['project_id', 'span', 'status', 'wait_ms'], ['n'])
 
-export function addClients(db: Db, rows: readonly ReportClients[]): Promise<void> {
-  return insertClients(
-    db,
-    rows.map((row) => CLIENTS.map((column) => row[column])),
-  )
-}
-
-const APPROVALS = ['project_id', 'span', 'status', 'wait_ms', 'n'] as const
-const insertApprovals = manyRows('report_approvals', APPROVALS, ['n'])
-
-export function addApprovals(db: Db, rows: readonly ReportApprovals[]): Promise<void> {
-  return insertApprovals(
-    db,
-    rows.map((row) => APPROVALS.map((column) => row[column])),
-  )
+/** Adds rows to the sums that are there, or begins them. */
+function adding<T extends 'report_runs' | 'report_clients' | 'report_approvals'>(
+  table: T,
+  key: readonly (keyof Tables[T] & string)[],
+  sums: readonly (keyof Tables[T] & string)[],
+) {
+  const columns = [...key, ...sums]
+  const insert = manyRows(table, columns, sums)
+  return (db: Db, rows: readonly Tables[T][]): Promise<void> =>
+    insert(
+      db,
+      rows.map((row) => columns.map((column) => row[column])),
+    )
 }

@@ -10,7 +10,7 @@ import { planTask, queueTask } from '../tasks/create.ts'
 import { nextRun } from './cadence.ts'
 import { caseOf } from './case.ts'
 import { cadenceOf, inputOf } from './record.ts'
-import { doneUntil, recallDueTimes } from './recall.ts'
+import { doneUntil } from './recall.ts'
 import { dropSlotsBefore, dueSchedules, keepSlot, noteFailed, noteFired, takeSlot } from './rows.ts'
 
 const MOST_AT_ONCE = 100
@@ -21,7 +21,6 @@ const DAY = 24 * 60 * 60 * 1000
  * nobody looked fires once: the next due time is the first in the future.
  */
 export async function fireDueSchedules(ctx: Ctx): Promise<number> {
-  await recallDueTimes(ctx)
   const due = await dueSchedules(ctx.db, { now: isoTime(ctx.world.clock.now()), most: MOST_AT_ONCE })
   let fired = 0
   for (const schedule of due) {

@@ -7,15 +7,6 @@ export async function insertWebhook(db: Db, row: Webhooks): Promise<void> {
   await db.insertInto('webhooks').values(row).execute()
 }
 
-/** Held until the commit: webhooks of a project are made one after the other, so they can be counted. */
-export async function lockWebhooks(db: Db, projectId: string): Promise<void> {
-  await db
-    .updateTable('projects')
-    .set((row) => ({ slug: row.ref('slug') }))
-    .where('id', '=', projectId)
-    .execute()
-}
-
 export async function countWebhooks(db: Db, projectId: string): Promise<number> {
   const { n } = await db
     .selectFrom('webhooks')

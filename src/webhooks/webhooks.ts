@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lockProject } from '../accounts/rows.ts'
 import { audit } from '../audit/append.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { reachOf } from '../connections/addresses.ts'
@@ -10,7 +11,7 @@ import { NOTICES } from '../events/notices.ts'
 import type { WebhookDeliveries, Webhooks } from '../store/tables.ts'
 import { failPending, queueAgain } from './delivery-rows.ts'
 import { eventsOf } from './record.ts'
-import { countWebhooks, dropWebhook, insertWebhook, lockWebhook, lockWebhooks, setWebhook } from './rows.ts'
+import { countWebhooks, dropWebhook, insertWebhook, lockWebhook, setWebhook } from './rows.ts'
 import { dropSecrets, keepAsPrevious, newSecret } from './secrets.ts'
 
 export const WebhookInput = z.object({
@@ -44,7 +45,7 @@ export async function createWebhook(ctx: Ctx, scope: ProjectScope, input: Webhoo
     updated_at: now,
   }
   return inTx(ctx, async (tx) => {
-    await lockWebhooks(tx.db, scope.projectId)
+    await lockProject(tx.db, scope.projectId)
     if ((await countWebhooks(tx.db, scope.projectId)) >= MOST) throw conflict(`a project has at most ${MOST} webhooks`)
     await insertWebhook(tx.db, webhook)
     const secret = await newSecret(tx, webhook)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Ctx } from '../../src/ctx/ctx.ts'
 import { fireDueSchedules } from '../../src/schedules/fire.ts'
+import { recallDueTimes } from '../../src/schedules/recall.ts'
 import { ECHO, eachStore, sharedApp, type TestApp } from '../app.ts'
 
 const WEDGES = {
@@ -21,7 +22,11 @@ eachStore((store) => {
   const tasksOf = (id: string) =>
     shared().ctx.db.selectFrom('tasks').selectAll().where('schedule_id', '=', id).orderBy('id').execute()
   /** The service's own look at its schedules, so much later; its clock stands still. */
-  const fireLater = (ms: number) => fireDueSchedules(ahead(shared().ctx, ms))
+  const fireLater = async (ms: number) => {
+    const ctx = ahead(shared().ctx, ms)
+    await recallDueTimes(ctx)
+    return fireDueSchedules(ctx)
+  }
   const later = (ms: number) => new Date(shared().clock.now() + ms).toISOString()
 
   describe('a schedule', () => {
