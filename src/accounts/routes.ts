@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
-import { created, noContent, type Route, read, route, write } from '../http/route.ts'
+import { created, noContent, type Params, type Route, read, route, write } from '../http/route.ts'
 import { findKey, listKeys as keysOf } from './credential-rows.ts'
 import { email, shortText, slug } from './fields.ts'
 import { inviteMember as invite } from './invites.ts'
@@ -94,20 +95,29 @@ export const createKey = write('POST', '/v1/keys', {
   },
 })
 
+export const getKey = read('/v1/keys/:id', {
+  summary: 'Read a key; the token itself is never shown again',
+  answers: { 200: KeyRecord },
+  find: ({ ctx, scope, params }) => keyIn(ctx, scope.projectIds, params),
+  handle: async ({ subject }) => showKey(subject),
+})
+
 export const deleteKey = write('DELETE', '/v1/keys/:id', {
   summary: 'Revoke a key at once',
   role: 'admin',
   answers: { 204: z.null() },
-  async find({ ctx, scope, params }) {
-    const key = await findKey(ctx.db, [scope.projectId], params.id ?? '')
-    if (!key) throw notFound('key')
-    return key
-  },
+  find: ({ ctx, scope, params }) => keyIn(ctx, [scope.projectId], params),
   async handle({ ctx, scope, subject }) {
     await revokeKey(ctx, scope, subject)
     return noContent()
   },
 })
+
+async function keyIn(ctx: Ctx, projectIds: readonly string[], { id = '' }: Params) {
+  const key = await findKey(ctx.db, projectIds, id)
+  if (!key) throw notFound('key')
+  return key
+}
 
 // Members
 
@@ -133,6 +143,13 @@ export const inviteMember: Route<Scope> = route('POST', '/v1/members', {
     const invited = await invite(ctx, scope, body)
     return created(`/v1/members/${invited.member.id}`, { ...invited, member: showMember(invited.member) })
   },
+})
+
+export const getMember = read('/v1/members/:id', {
+  summary: 'Read a member or an open invitation',
+  answers: { 200: MemberRecord },
+  find: memberInScope,
+  handle: async ({ subject }) => showMember(subject),
 })
 
 export const updateMember: Route<Scope> = route('PUT', '/v1/members/:id', {

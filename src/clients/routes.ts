@@ -34,11 +34,13 @@ const idOf = (row: { id: string }) => row.id
 
 // Channels
 
-async function channelInProject({ ctx, scope, params }: Sought<ProjectScope>) {
-  const channel = await findChannel(ctx.db, [scope.projectId], params.id ?? '')
+async function channelIn({ ctx, params }: Sought<unknown>, projectIds: readonly string[]) {
+  const channel = await findChannel(ctx.db, projectIds, params.id ?? '')
   if (!channel) throw notFound('channel')
   return channel
 }
+
+const channelInProject = (sought: Sought<ProjectScope>) => channelIn(sought, [sought.scope.projectId])
 
 export const getChannels = read('/v1/channels', {
   summary: 'List channels, newest first',
@@ -58,6 +60,13 @@ export const postChannel = write('POST', '/v1/channels', {
     const channel = await createChannel(ctx, scope, body)
     return created(`/v1/channels/${channel.id}`, showChannel(channel))
   },
+})
+
+export const getChannel = read('/v1/channels/:id', {
+  summary: 'Read a channel',
+  answers: { 200: ChannelRecord },
+  find: (sought) => channelIn(sought, sought.scope.projectIds),
+  handle: async ({ subject }) => showChannel(subject),
 })
 
 export const deleteChannel = write('DELETE', '/v1/channels/:id', {

@@ -49,7 +49,7 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     connections.postTest,
   ],
   Broker: [broker.getToolkits, broker.postToolkitConnect, broker.postBrokerConnect, broker.getBrokerStatus],
-  Channels: [clients.postChannel, clients.getChannels, clients.deleteChannel, clients.postInbound],
+  Channels: [clients.postChannel, clients.getChannels, clients.getChannel, clients.deleteChannel, clients.postInbound],
   Clients: [
     clients.postClient,
     clients.getClients,
@@ -90,8 +90,8 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     webhooks.postRedeliver,
   ],
   Projects: [accounts.listProjects, accounts.createProject, accounts.getProject, accounts.updateProject],
-  Keys: [accounts.listKeys, accounts.createKey, accounts.deleteKey],
-  Members: [accounts.listMembers, accounts.inviteMember, accounts.updateMember, accounts.deleteMember],
+  Keys: [accounts.listKeys, accounts.createKey, accounts.getKey, accounts.deleteKey],
+  Members: [accounts.listMembers, accounts.inviteMember, accounts.getMember, accounts.updateMember, accounts.deleteMember],
   Blueprints: [
     blueprints.getBlueprints,
     blueprints.provisionBlueprint,

@@ -16,6 +16,18 @@ test('each route that can change something is tried here', () => {
   expect(tried.toSorted()).toEqual(routes.toSorted())
 })
 
+test('every location of what was created can be read', async () => {
+  const office = await openOffice('sqlite')
+  for (const [name, { call }] of Object.entries(CALLS).filter(([name]) => /^(POST|PUT) /.test(name))) {
+    const made = await call(office)
+    const { headers, body } = await send(office, name, made)
+    const location = headers.get('location')
+    if (location === null) continue
+    const key = made.key === null ? body.session_token : (made.key ?? KEY)
+    expect((await office.call('GET', location, undefined, { key })).status, `${name}: ${location}`).toBe(200)
+  }
+})
+
 eachStore((store) => {
   test('every call that changes something leaves an entry in the audit', async () => {
     const office = await openOffice(store)
