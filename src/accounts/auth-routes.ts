@@ -10,6 +10,7 @@ import { email, newPassword, shortText } from './fields.ts'
 import { acceptInvite } from './invites.ts'
 import { login } from './login.ts'
 import { KeyRecord, MemberRecord, OrganisationRecord, ProjectRecord, showKey, showMember } from './records.ts'
+import { changePassword } from './own-password.ts'
 import { findMember } from './rows.ts'
 import { signOut, treeOf } from './sessions.ts'
 import { signup } from './signup.ts'
@@ -62,6 +63,16 @@ export const authRoutes: Route<null>[] = [
     body: z.object({ invite: z.string().max(200), password: newPassword, name: shortText.optional() }),
     answers: { 200: SignedInRecord },
     handle: ({ ctx, body }) => acceptInvite(ctx, body),
+  }),
+  route('POST', '/v1/auth/password', {
+    summary: 'Choose another password; all other sessions of the member end',
+    body: z.object({ password: z.string().max(1024), new_password: newPassword }),
+    answers: { 204: z.null() },
+    handle: async ({ ctx, body, request }) => {
+      const scope = await authenticate(ctx, request)
+      await changePassword(ctx, scope, { ...body, session: bearerOf(request), address: addressOf(request) })
+      return noContent()
+    },
   }),
 ]
 

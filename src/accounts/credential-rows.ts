@@ -88,6 +88,12 @@ export async function deleteSession(db: Db, hash: string): Promise<boolean> {
   return (await db.deleteFrom('sessions').where('hash', '=', hash).returning('hash').execute()).length > 0
 }
 
+/** All but one of a member; answers their hashes. */
+export async function deleteOtherSessions(db: Db, memberId: string, kept: string): Promise<string[]> {
+  const query = db.deleteFrom('sessions').where('member_id', '=', memberId).where('hash', '!=', kept)
+  return (await query.returning('hash').execute()).map(({ hash }) => hash)
+}
+
 /** The hashes of those that were still there. */
 export async function deleteSessionsBefore(db: Db, now: string): Promise<string[]> {
   const gone = await db.deleteFrom('sessions').where('expires_at', '<=', now).returning('hash').execute()

@@ -1,7 +1,10 @@
+import { audit } from '../audit/append.ts'
 import { tooMany } from '../base/problem.ts'
-import type { Ctx, Tx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { SYSTEM } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { countFailure, failuresOf, forgetFailures } from './credential-rows.ts'
+import type { Member } from './rows.ts'
 
 /** Of one address at one account: a stranger elsewhere must not be able to keep a member out. */
 const MOST_PER_PAIR = 10
@@ -27,6 +30,16 @@ export async function noteFailure(tx: Tx, attempt: Attempt): Promise<void> {
   const start = isoTime(windowStart(tx))
   for (const { subject, most } of countersOf(attempt))
     if ((await countFailure(tx.db, subject, start)) > most) throw tooManyFailures(tx)
+}
+
+/**
+ * In the audit of whose account it was. Beside the request: with an account that nobody has there is nothing to write,
+ * and the time that it takes must not tell which they are.
+ */
+export function tellFailure(ctx: Ctx, { id, org_id }: Pick<Member, 'id' | 'org_id'>, address: string): void {
+  inTx(ctx, (tx) => audit(tx, org_id, SYSTEM, 'member.sign_in_failed', id, { address })).catch((error) =>
+    ctx.world.log.warn({ err: error, member: id }, 'a failed sign-in is not in the audit'),
+  )
 }
 
 /**

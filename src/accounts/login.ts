@@ -1,6 +1,6 @@
 import { Problem } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
-import { forgive, noteFailure, refuseTooManyFailures } from './login-limit.ts'
+import { forgive, noteFailure, refuseTooManyFailures, tellFailure } from './login-limit.ts'
 import { passwordMatches } from './passwords.ts'
 import { findMemberByEmail, holdMember } from './rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
@@ -25,8 +25,9 @@ export async function login(ctx: Ctx, input: Login): Promise<SignedIn> {
     await forgive(tx, input)
     return signIn(tx, member)
   })
-  if (!signedIn) throw wrongPassword()
-  return signedIn
+  if (signedIn) return signedIn
+  if (known) tellFailure(ctx, known, input.address)
+  throw wrongPassword()
 }
 
 const wrongPassword = () =>

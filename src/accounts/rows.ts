@@ -155,8 +155,17 @@ export async function findMemberByEmail(db: Db, email: string): Promise<Member |
 }
 
 /** Held until the commit, so that nobody removes the member meanwhile; undefined when it is gone or its password another. */
-export async function holdMember(db: Db, { id, password }: Member): Promise<Member | undefined> {
-  const query = db.updateTable('members').set({ password }).where('id', '=', id).where('password', '=', password)
+export function holdMember(db: Db, member: Member): Promise<Member | undefined> {
+  return replacePassword(db, member, member.password)
+}
+
+/** Undefined when the member is gone or its password another. */
+export async function replacePassword(
+  db: Db,
+  { id, password }: Member,
+  to: string | null,
+): Promise<Member | undefined> {
+  const query = db.updateTable('members').set({ password: to }).where('id', '=', id).where('password', '=', password)
   return memberOf(await query.returningAll().executeTakeFirst())
 }
 

@@ -91,7 +91,13 @@ export const founderPlane: Record<string, FounderRoute[]> = {
   ],
   Projects: [accounts.listProjects, accounts.createProject, accounts.getProject, accounts.updateProject],
   Keys: [accounts.listKeys, accounts.createKey, accounts.getKey, accounts.deleteKey],
-  Members: [accounts.listMembers, accounts.inviteMember, accounts.getMember, accounts.updateMember, accounts.deleteMember],
+  Members: [
+    accounts.listMembers,
+    accounts.inviteMember,
+    accounts.getMember,
+    accounts.updateMember,
+    accounts.deleteMember,
+  ],
   Blueprints: [
     blueprints.getBlueprints,
     blueprints.provisionBlueprint,

@@ -38,6 +38,7 @@ eachStore((store) => {
     expect(login.status).toBe(200)
     expect((await auditOf(app, login.body.organisation.id)).slice(3)).toEqual([
       'member.invited',
+      'member.sign_in_failed',
       'member.accepted',
       'member.signed_in',
       'member.signed_in',

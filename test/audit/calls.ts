@@ -236,6 +236,10 @@ const PEOPLE: Record<string, Audited> = {
     const { id, session } = await office.member()
     return { key: session, about: id }
   }),
+  'POST /v1/auth/password': organisation('member.password_changed', async (office) => {
+    const { id, session } = await office.member()
+    return { body: { password: PASSWORD, new_password: `${PASSWORD}!` }, key: session, about: id }
+  }),
   'POST /v1/auth/accept': organisation('member.accepted', async (office) => {
     const invited = { email: `${office.fresh()}@example.com`, role: 'viewer' }
     const { invite } = await office.make('/v1/members', invited, { key: office.owner })

@@ -130,7 +130,7 @@ describe('the pages of the console', () => {
     expect(await barriers(page)).toEqual([])
   })
 
-  test('makes a key that is shown once, and invites a member', async () => {
+  test('makes a key that is shown once, invites a member, and lets one change their password', async () => {
     const page = await console().open('/settings')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('nightly')
@@ -158,6 +158,12 @@ describe('the pages of the console', () => {
     await other.getByRole('button', { name: 'I have it' }).click()
     await other.getByRole('cell', { name: 'bob@example.com', exact: true }).waitFor()
     expect(await barriers(other)).toEqual([])
+    await other.getByRole('button', { name: 'Your password' }).click()
+    await other.getByLabel('Password', { exact: true }).fill('correct horse battery')
+    await other.getByLabel('New password').fill('another horse, another battery')
+    expect(await barriers(other)).toEqual([])
+    await other.getByRole('button', { name: 'Change it' }).click()
+    await other.getByText('Your password is changed').waitFor()
   })
 
   test('sets a blueprint up by the buttons of its checklist', async () => {

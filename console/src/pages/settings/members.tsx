@@ -9,6 +9,7 @@ import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Once } from '../../ui/once.tsx'
 import { Section, Table } from '../../ui/table.tsx'
+import { OwnPassword } from './own-password.tsx'
 
 const ROLES = ['owner', 'admin', 'operator', 'viewer']
 
@@ -23,13 +24,19 @@ function People() {
   const query = useQuery(membersQuery)
   const [inviting, setInviting] = useState(false)
   const [invite, setInvite] = useState<string | null>(null)
+  const [changing, setChanging] = useState(false)
   return (
     <Section
       title="Members of the organisation"
       actions={
-        <Button small look="primary" onClick={() => setInviting(true)}>
-          Invite
-        </Button>
+        <>
+          <Button small onClick={() => setChanging(true)}>
+            Your password
+          </Button>
+          <Button small look="primary" onClick={() => setInviting(true)}>
+            Invite
+          </Button>
+        </>
       }
     >
       <Loaded query={query}>
@@ -41,6 +48,7 @@ function People() {
           </Table>
         )}
       </Loaded>
+      {changing && <OwnPassword onClose={() => setChanging(false)} />}
       {inviting && <InviteForm onMade={setInvite} onClose={() => setInviting(false)} />}
       {invite && (
         <Once
@@ -71,7 +79,7 @@ function MemberRow({ member: { id, email, name, status, role } }: { member: Memb
           disabled={change.isPending}
           onChange={(event) => change.mutate(event.target.value)}
         >
-          {ROLES.map((one) => (
+          {(status === 'invited' ? ROLES.slice(ROLES.indexOf(role)) : ROLES).map((one) => (
             <option key={one}>{one}</option>
           ))}
         </select>

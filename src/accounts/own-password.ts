@@ -1,0 +1,45 @@
+import { audit } from '../audit/append.ts'
+import { conflict, forbidden, unauthorized } from '../base/problem.ts'
+import { tokenHash } from '../base/tokens.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import type { Scope } from '../ctx/scope.ts'
+import { deleteOtherSessions } from './credential-rows.ts'
+import { forgive, noteFailure, refuseTooManyFailures, tellFailure } from './login-limit.ts'
+import { refuseKeys } from './members.ts'
+import { hashPassword, passwordMatches, SALT_LENGTH } from './passwords.ts'
+import { sessionBell } from './revoked-bells.ts'
+import { findMember, replacePassword } from './rows.ts'
+
+export interface PasswordChange {
+  password: string
+  new_password: string
+  /** The session that asks, and where from. */
+  session: string
+  address: string
+}
+
+/**
+ * Whoever only holds the session cannot. All other sessions of the member end: who changes a password may fear that
+ * somebody else knows it.
+ */
+export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChange): Promise<void> {
+  refuseKeys(scope)
+  const member = await findMember(ctx.db, scope.orgId, scope.actor.id)
+  if (!member) throw unauthorized()
+  const attempt = { email: member.email, address: input.address }
+  await refuseTooManyFailures(ctx, attempt)
+  const matches = await passwordMatches(input.password, member.password)
+  const password = await hashPassword(input.new_password, ctx.world.random(SALT_LENGTH))
+  await inTx(ctx, async (tx) => {
+    if (!matches) return noteFailure(tx, attempt)
+    // Asked again after the hash, as at the sign-in.
+    await refuseTooManyFailures(tx, attempt)
+    await forgive(tx, attempt)
+    if (!(await replacePassword(tx.db, member, password))) throw conflict('the password was changed meanwhile')
+    for (const hash of await deleteOtherSessions(tx.db, member.id, tokenHash(input.session))) tx.ring(sessionBell(hash))
+    await audit(tx, scope.orgId, scope.actor, 'member.password_changed', member.id)
+  })
+  if (matches) return
+  tellFailure(ctx, member, input.address)
+  throw forbidden('password is wrong')
+}
