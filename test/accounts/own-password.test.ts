@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { eachStore, type TestApp, testApp } from '../app.ts'
 import { openStream } from '../events/streams.ts'
-import { auditOf, join, PASSWORD, signUp } from './people.ts'
+import { auditOf, join, PASSWORD, signUp, tally } from './people.ts'
 
 const NEW = 'another horse, another battery'
 const EMAIL = 'owner@example.com'
@@ -59,7 +59,7 @@ eachStore((store) => {
     const answers = await Promise.all(
       [NEW, `${NEW}!`].map((new_password) => change(app, session, { password: PASSWORD, new_password })),
     )
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 409])
+    expect(tally(answers)).toEqual({ 204: 1, 409: 1 })
   })
 
   test('a failed sign-in is in the audit of whose account it was, with the address it came from', async () => {

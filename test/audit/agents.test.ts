@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sandboxPlane } from '../../src/planes/sandbox.ts'
-import { type Desk, desks, wedgeFiles } from '../approvals/desk.ts'
+import { type Desk, desks, passing, wedgeFiles } from '../approvals/desk.ts'
 import { eachStore } from '../app.ts'
 import { nameOf } from '../planes/table.ts'
 import { agentFolder, playing } from '../runs/agents.ts'
@@ -97,7 +97,7 @@ eachStore((store) => {
       const task = await asking(ASK_TWICE)
       const both = await approvalsOf(desk(), task, 2)
       await desk().clock.advance(301_000)
-      expect(await desk().finished(task)).toMatchObject({ status: 'expired' })
+      expect(await passing(desk(), desk().finished(task))).toMatchObject({ status: 'expired' })
       for (const approval of both) expect(await decisions(desk(), approval)).toEqual(['system expired'])
     })
 
