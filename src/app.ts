@@ -17,6 +17,7 @@ import { every, type Loop } from './ctx/loop.ts'
 import { newMemory } from './ctx/memory.ts'
 import { isoTime, type World } from './ctx/world.ts'
 import { catchUp, catchUpAll } from './events/follow.ts'
+import { LOOK_AGAIN } from './http/until.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox.ts'
 import { servePublicPlanes } from './planes/public.ts'
 import { VERSION } from './planes/version.ts'
@@ -158,6 +159,7 @@ const SWEEP_MS = 1_000
 const FOLLOW_MS = 400
 const FOLD_MS = 60_000
 const RECALL_MS = 30_000
+const LOOK_AGAIN_MS = 30_000
 const TIDY_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -178,6 +180,7 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('schedules', SWEEP_MS, () => fireDueSchedules(ctx)),
     sweep('due times', RECALL_MS, () => recallDueTimes(ctx)),
     sweep('checkpoints', SWEEP_MS, () => checkpointDue(ctx)),
+    sweep('open streams', LOOK_AGAIN_MS, async () => ctx.bells.ring(LOOK_AGAIN)),
     sweep('reports', FOLD_MS, () => foldReports(ctx)),
     deliveries(ctx),
     sweep('left-overs', TIDY_MS, () => tidy(ctx)),

@@ -9,6 +9,7 @@ import { StreamAnswer } from '../../src/http/route.ts'
 import { end } from '../../src/tasks/end.ts'
 import { insertArtifact, insertFile } from '../../src/tasks/rows.ts'
 import { eachStore } from '../app.ts'
+import { passing } from '../approvals/desk.ts'
 import { auditOf, enterPortal, type Front, openFront, projectOf, runningTask } from './front.ts'
 
 eachStore((store) => {
@@ -114,6 +115,17 @@ eachStore((store) => {
     await expect.poll(() => front.ctx.tails.followed(task)).toBe(true)
     await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)
     expect(await live).toEqual([])
+  })
+
+  test('a stream ends when the session of its client has run out', async () => {
+    const front = await openFront(store)
+    const { client_id, key } = await enterPortal(front, 'ada@example.com')
+    const task = await runningTask(front, client_id)
+    const live = front.events(task, { path: `/v1/portal/tasks/${task}/events`, key })
+    await expect.poll(() => front.ctx.tails.followed(task)).toBe(true)
+    const expires_at = new Date(front.clock.now()).toISOString()
+    await inTx(front.ctx, (tx) => tx.db.updateTable('client_sessions').set({ expires_at }).execute())
+    expect(await passing(front, live)).toEqual([])
   })
 
   test('a stream whose access was revoked between its request and its beginning says nothing', async () => {

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { startApp } from '../../src/app.ts'
 import { testApp, type TestApp } from '../app.ts'
 import { type Answered, call } from '../http.ts'
+import { passing } from '../approvals/desk.ts'
+import { openStream } from '../events/streams.ts'
 import { agentFolder, playing, until } from '../runs/agents.ts'
 
 const env = { SVC_SANDBOX: 'bwrap', ...agentFolder() }
@@ -10,12 +12,12 @@ const HOLD = `say({ event: 'progress', data: { text: 'on' } }); await new Promis
 const statusOf = async (app: TestApp, id: string) => (await app.call('GET', `/v1/tasks/${id}`)).body.status
 
 /** A call at another replica, which runs nothing itself and dies before it can ring. */
-async function unheard(app: TestApp, path: string, body: object = {}): Promise<Answered> {
+async function unheard(app: TestApp, path: string, body?: object, method = 'POST'): Promise<Answered> {
   const config = { ...app.ctx.config, maxConcurrentTasks: 0, dataDir: `${app.ctx.config.dataDir}-other` }
   const other = await startApp(config, app.ctx.world)
   other.ctx.store.tell = () => {}
   try {
-    return await call(other.url, app.key, 'POST', path, body)
+    return await call(other.url, app.key, method, path, body)
   } finally {
     await other.stop()
   }
@@ -51,4 +53,13 @@ test('a task of which no bell told is taken at the next look into the queue', as
   expect(await statusOf(app, body.id)).toBe('queued')
   await app.clock.advance(1_000)
   expect(await app.finished(body.id)).toMatchObject({ status: 'succeeded', output: 'found' })
+})
+
+test('a stream whose key was revoked, of which no bell told, ends when streams look again', async () => {
+  const app = await testApp({ store: 'postgres', env })
+  const { body } = await app.call('POST', '/v1/keys', { name: 'screen', role: 'viewer' })
+  const stream = await openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${body.key}` })
+  await stream.until(({ tail }) => tail.includes('ready'))
+  expect((await unheard(app, `/v1/keys/${body.id}`, undefined, 'DELETE')).status).toBe(204)
+  await passing(app, stream.ended)
 })
