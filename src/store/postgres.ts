@@ -24,7 +24,8 @@ export async function openPostgres(url: string, warn: Warn, limits = POOL_LIMITS
   const transact = <T>(work: Work<T>, lane?: string, onCut?: OnCut<T>) =>
     lane === undefined ? transactAgain(connections, work, onCut) : lanes.transact(lane, work, onCut)
   const clock = new StoreClock()
-  await tellTime(pool, clock)
+  // It was there a moment ago, for the migrations: one that is busy now is waited for.
+  await untilBack(() => tellTime(pool, clock))
   const wire = new BellWire({ url, pool, clock, warn, silent: () => connections.drop(), companyMs: COMPANY_MS })
   return {
     kind: 'postgres',
@@ -72,10 +73,14 @@ async function migrateOnce(url: string): Promise<void> {
 }
 
 async function tellTime(pool: pg.Pool, clock: StoreClock): Promise<void> {
-  await pool.query('select 1')
-  const asked = performance.now()
-  const { rows } = await pool.query<{ ms: number }>(WHAT_TIME)
-  clock.heard(rows[0]?.ms ?? Date.now(), asked, performance.now())
+  try {
+    await pool.query('select 1')
+    const asked = performance.now()
+    const { rows } = await pool.query<{ ms: number }>(WHAT_TIME)
+    clock.heard(rows[0]?.ms ?? Date.now(), asked, performance.now())
+  } catch (error) {
+    throw toldApart(error)
+  }
 }
 
 /**
