@@ -156,6 +156,8 @@ async function clearLeftOvers(ctx: Ctx): Promise<void> {
 }
 
 const SWEEP_MS = 1_000
+/** Half of the shortest cadence: with a look for each of its slots, one of them would be skipped now and then. */
+const DUE_MS = 500
 const FOLLOW_MS = 400
 const FOLD_MS = 60_000
 const RECALL_MS = 30_000
@@ -177,7 +179,7 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('lost lease', SWEEP_MS, async () => endRunsWithoutLease(ctx, lease)),
     sweep('lost runs', BEAT_MS, () => endLostRuns(ctx, watch)),
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
-    sweep('schedules', SWEEP_MS, () => fireDueSchedules(ctx)),
+    sweep('schedules', DUE_MS, () => fireDueSchedules(ctx)),
     sweep('due times', RECALL_MS, () => recallDueTimes(ctx)),
     sweep('checkpoints', SWEEP_MS, () => checkpointDue(ctx)),
     sweep('open streams', LOOK_AGAIN_MS, async () => ctx.bells.ring(LOOK_AGAIN)),
