@@ -45,6 +45,8 @@ export function httpServer(ctx: Ctx): FastifyInstance {
     frameworkErrors: (error, request, reply) =>
       answerError(ctx, error, request, reply.header('x-request-id', request.id)),
   })
+  // Node would refuse it without a word; what else somebody expects changes nothing in what we answer.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.decorateRequest('scope', null)

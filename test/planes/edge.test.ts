@@ -51,6 +51,14 @@ test('a body without a length is cut off at the same megabyte', async () => {
   expect([status, body]).toEqual([413, '{"error":"body is larger than 1 MiB"}'])
 })
 
+test('what a request expects beyond going on is passed over', async () => {
+  const ask = (key: string) =>
+    raw(app(), `GET /v1/tasks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nExpect: a-miracle\r\n\r\n`)
+  expect((await ask(KEY)).status).toBe(200)
+  const stranger = await ask('nobody')
+  expect([stranger.status, wrongError(stranger.body)]).toEqual([401, null])
+})
+
 test('a stranger’s body is not even read', async () => {
   const head = 'POST /v1/tasks HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n'
   expect((await raw(app(), head)).status).toBe(401)
