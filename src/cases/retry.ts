@@ -2,12 +2,16 @@ import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import type { Tasks } from '../store/tables.ts'
+import { takeRateTurn } from '../tasks/admission.ts'
 import { planTask, queueTask } from '../tasks/create.ts'
 import { showTask } from '../tasks/record.ts'
 import { isTerminal } from '../tasks/status.ts'
 import { requireOpen } from './spawn.ts'
 
-/** A new task with the request of one that is over. It belongs to the same case, which must be open like for any other. */
+/**
+ * A new task with the request of one that is over, counted like any other that a founder asks for. It belongs to the same
+ * case, which must be open.
+ */
 export async function retry(ctx: Ctx, over: Tasks, actor: Actor): Promise<Tasks> {
   if (!isTerminal(over.status)) throw conflict('task is not finished')
   const { wedge, task_type, input, actor: asked, constraints, tools, output_schema } = showTask(over, [])
@@ -17,6 +21,7 @@ export async function retry(ctx: Ctx, over: Tasks, actor: Actor): Promise<Tasks>
   const plan = await planTask(ctx, { projectId: over.project_id }, request, origin)
   return inTx(ctx, async (tx) => {
     if (case_id !== null) await requireOpen(tx, case_id)
+    await takeRateTurn(tx, plan.project_id, ctx.config.taskRatePerMin, 'tasks')
     await queueTask(tx, plan, actor)
     return plan
   })

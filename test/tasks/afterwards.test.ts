@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, sharedApp } from '../app.ts'
+import { eachStore, sharedApp, testApp } from '../app.ts'
 import { cancel, expectRefusal, runningTask, SCRIPTED, taskOf, UNLIMITED, WEDGES } from './scripted.ts'
 
 eachStore((store) => {
@@ -40,6 +40,14 @@ eachStore((store) => {
       expect(again.status).toBe(201)
       await cancel(app, again.body.id)
       expectRefusal(await app.call('POST', '/v1/tasks/task_nobody/retry'), 404, 'no such task')
+    })
+
+    test('is counted by the rate limit', async () => {
+      const app = await testApp({ store, wedges: WEDGES, env: { ...SCRIPTED, SVC_TASK_RATE_PER_MIN: '2' } })
+      const { id } = await app.createTask({ input: [{ output: { a: 1 } }] })
+      await app.finished(id)
+      const retried = [await app.call('POST', `/v1/tasks/${id}/retry`), await app.call('POST', `/v1/tasks/${id}/retry`)]
+      expect(retried.map(({ status }) => status)).toEqual([201, 429])
     })
   })
 
