@@ -6,7 +6,6 @@ import { sweepAccounts } from './accounts/sweep.ts'
 import { dropCounters } from './approvals/rows.ts'
 import { expireDue } from './approvals/settle.ts'
 import { checkpointDue } from './audit/checkpoint.ts'
-import { sealOldHeads } from './audit/seal-heads.ts'
 import { logBlueprintProblems } from './blueprints/folder.ts'
 import { sweepPortal } from './clients/portal-session.ts'
 import type { Config } from './config/config.ts'
@@ -65,7 +64,6 @@ export async function startApp(config: Config, world: World, tellKey: (key: stri
   // Whoever awaits it hears of a failure; until then it is not left alone.
   picking.catch(() => {})
   const ctx = await openContext(config, world)
-  await sealOldHeads(ctx)
   const { key } = await bootstrap(ctx)
   if (key) tellKey(key)
   await clearLeftOvers(ctx)

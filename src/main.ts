@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { runCommandLine } from './cli/cli.ts'
 import { failed, messageOf } from './cli/failure.ts'
 import { type Config, loadConfig } from './config/config.ts'
+import type { Ctx } from './ctx/ctx.ts'
 
 // The server's code is loaded only by the commands that need it: the others answer at once.
 
@@ -69,8 +70,18 @@ async function holdData(config: Config): Promise<() => void> {
 }
 
 async function rotateVault(oldKey: string) {
-  const [{ rotateVault: rotate }, { openVault }, { openStore }, { systemWorld }, { newMemory }] = await Promise.all([
-    import('./connections/rotate.ts'),
+  const { rotateVault: rotate } = await import('./connections/rotate.ts')
+  return onStore((ctx) => rotate(ctx, oldKey))
+}
+
+async function adoptChains() {
+  const { adoptChains: adopt } = await import('./audit/seal-heads.ts')
+  return onStore(adopt)
+}
+
+/** Without doors or wedges. */
+async function onStore<T>(work: (ctx: Ctx) => Promise<T>): Promise<T> {
+  const [{ openVault }, { openStore }, { systemWorld }, { newMemory }] = await Promise.all([
     import('./connections/vault.ts'),
     import('./store/open.ts'),
     import('./ctx/system.ts'),
@@ -82,10 +93,7 @@ async function rotateVault(oldKey: string) {
   const wedges = { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] }
   try {
     const vault = openVault(world)
-    return await rotate(
-      { config, store, db: store.db, world, ...newMemory(), wedges, vault, replica: 'vault rotate' },
-      oldKey,
-    )
+    return await work({ config, store, db: store.db, world, ...newMemory(), wedges, vault, replica: 'command line' })
   } finally {
     await store.close()
   }
@@ -109,5 +117,5 @@ void runCommandLine({
   env: process.env,
   streams: process,
   program: process.argv[1] ?? '',
-  server: { serve, rotateVault, backupSqlite },
+  server: { serve, rotateVault, adoptChains, backupSqlite },
 }).then((code) => process.exit(code))

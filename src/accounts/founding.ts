@@ -1,4 +1,4 @@
-import { audit } from '../audit/append.ts'
+import { audit, beginChain } from '../audit/append.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -24,6 +24,8 @@ export async function foundOrganisation(
   if (!(await insertOrganisation(tx.db, { id, name, created_at, founding }))) return false
   const project = { id: tx.world.newId('prj'), org_id: id, slug: 'default', name: 'default' }
   await insertProject(tx.db, { ...project, tier: 'default', wedges: null, created_at })
+  await beginChain(tx, id)
+  await beginChain(tx, project.id)
   await audit(tx, id, actor, 'organisation.created', id, { project: project.id })
   return true
 }

@@ -1,4 +1,4 @@
-import { audit } from '../audit/append.ts'
+import { audit, beginChain } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -21,6 +21,7 @@ export async function createProject(ctx: Ctx, scope: Scope, input: ProjectInput 
       wedges: input.wedges ?? null,
       created_at: isoTime(tx.world.clock.now()),
     })
+    await beginChain(tx, project.id)
     await audit(tx, scope.orgId, scope.actor, 'project.created', project.id, { slug: project.slug })
     return project
   })

@@ -4,8 +4,15 @@ import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { Common } from '../store/shared.ts'
-import { insertEntry, lockHead, moveHead, startChain } from './rows.ts'
+import { insertEntry, insertHead, lastEntry, lockHead, moveHead } from './rows.ts'
 import { type HeadRow, type Sealing, sealedWith, sealingAfter } from './seal.ts'
+
+/** The chain of an organisation or a project begins with it, sealed: so one that has no head has lost it. */
+export async function beginChain(tx: Tx, chain: string): Promise<void> {
+  await insertHead(tx.db, { chain, ...BEGINNING, seal: sealedWith(tx.vault, chain, BEGINNING, { from: 1 }) })
+}
+
+const BEGINNING: ChainHead = { seq: 0, hash: GENESIS }
 
 /**
  * Adds a line to the chain, in the transaction of the change that it tells of: no line, no change. The chain's head
@@ -58,18 +65,19 @@ interface Head extends ChainHead {
 /** The heads that a commit has moved: each is locked, so nobody else moves it meanwhile. */
 const heads = new Common<Head>()
 
-/** The newest entry, or the beginning of a chain that has none. */
 async function headOf(tx: Tx, chain: string): Promise<Head> {
   const known = heads.get(tx.shared, chain)
   if (known) return known
   const [head] = await lockHead(tx.db, { chain })
-  const row = head ?? (await firstHead(tx, chain))
+  const row = head ?? (await headAnew(tx, chain))
   return { ...row, sealing: sealingAfter(tx.vault, chain, row) }
 }
 
-async function firstHead(tx: Tx, chain: string): Promise<HeadRow> {
-  await startChain(tx.db, { chain, hash: GENESIS })
-  const [first] = await lockHead(tx.db, { chain })
-  if (!first) throw new Error(`audit chain ${chain} has no head`)
-  return first
+/** For a chain that has lost its head: work goes on behind the last entry, but without a seal, and verify tells. */
+export async function headAnew(tx: Tx, chain: string): Promise<HeadRow> {
+  const last = await lastEntry(tx.db, chain)
+  await insertHead(tx.db, { chain, ...(last ?? BEGINNING), seal: null })
+  const [head] = await lockHead(tx.db, { chain })
+  if (!head) throw new Error(`audit chain ${chain} has no head`)
+  return head
 }

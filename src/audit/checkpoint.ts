@@ -38,7 +38,7 @@ async function checkpoint(ctx: Ctx, due: ChainToCheck): Promise<boolean> {
 async function faultOf(ctx: Ctx, due: ChainToCheck): Promise<string | null> {
   const { chain, seq, hash } = due
   const seal = readSeal(ctx.vault, chain, due)
-  if (seal.kind === 'wrong') return seal.problem
+  if (seal.problem !== null) return seal.problem
   const base = baseOf(ctx, due)
   if ('problem' in base) return base.problem
   const pages = sealedPages(ctx.db, { chain, after: base.seq, upTo: seq, checkpointsUpTo: 0 })

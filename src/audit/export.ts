@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { type ChainEntry, type Checkpoint, GENESIS } from '../base/audit-chain.ts'
+import type { ChainEntry, Checkpoint } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { goneSignal, StreamAnswer } from '../http/route.ts'
@@ -40,9 +40,9 @@ async function* exportedLines(ctx: Ctx, chain: string): AsyncGenerator<string> {
     yield interleaved(entries, checkpoints)
   }
   // Then the file has no signed end, by which its reader knows.
-  if (sealAt(ctx, chain, ends)?.kind === 'wrong' || strayIn(ends)) return
+  if (!head || sealAt(ctx, chain, ends).problem !== null || strayIn(ends)) return
   // Also that there is no entry is signed: else an export from which all was taken would look like this one.
-  yield line({ kind: 'end', ...signEnd(ctx, chain, head ?? { seq: 0, hash: GENESIS }, exported_at) })
+  yield line({ kind: 'end', ...signEnd(ctx, chain, head, exported_at) })
 }
 
 function interleaved(entries: readonly ChainEntry[], checkpoints: readonly Checkpoint[]): string {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { ChainHead } from '../base/audit-chain.ts'
 import { isPostgres } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
@@ -22,17 +23,36 @@ export const moveHead = prepared<{ chain: string; seq: number; hash: string; sea
     .$castTo<never>(),
 )
 
-export const startChain = prepared<{ chain: string; hash: string }>((db, arg) =>
+/** Leaves a head alone that is there already. */
+export const insertHead = prepared<{ chain: string; seq: number; hash: string; seal: string | null }>((db, arg) =>
   db
     .insertInto('audit_heads')
-    .values({ chain: arg('chain'), seq: 0, hash: arg('hash'), seal: null })
+    .values({ chain: arg('chain'), seq: arg('seq'), hash: arg('hash'), seal: arg('seal') })
     .onConflict((conflict) => conflict.doNothing())
     .$castTo<never>(),
 )
 
-/** In one order, so that two who lock them all do not wait for each other. */
-export function allHeads(db: Db): Promise<{ chain: string; seal: string | null }[]> {
-  return db.selectFrom('audit_heads').select(['chain', 'seal']).orderBy('chain').execute()
+/** Also those that have lost their head. In one order, so that two who lock them all do not wait for each other. */
+export async function allChains(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('organisations')
+    .select('id as chain')
+    .union(db.selectFrom('projects').select('id as chain'))
+    .union(db.selectFrom('audit_heads').select('chain'))
+    .orderBy('chain')
+    .execute()
+  return rows.map(({ chain }) => chain)
+}
+
+export function lastEntry(db: Db, chain: string): Promise<ChainHead | undefined> {
+  return db
+    .selectFrom('audit_entries')
+    .select(['seq', 'hash'])
+    .where('chain', '=', chain)
+    .where('seq', '<=', LAST_NUMBER)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 export const insertEntry = prepared<{

@@ -16,32 +16,43 @@ export interface HeadRow extends ChainHead {
   seal: string | null
 }
 
-/**
- * `foreign`: made with a key that is not at hand, which a change of the key leaves behind. As with a checkpoint of such a
- * key, nobody can tell whether it is right.
- */
-export type SealState = { kind: 'fits'; from: number } | { kind: 'foreign' } | { kind: 'wrong'; problem: string }
+export type SealState = { kind: 'fits'; from: number; problem: null } | { kind: SealFault; problem: string | null }
 
-export function readSeal(vault: Vault, chain: string, head: HeadRow): SealState {
-  if (head.seal === null) return { kind: 'wrong', problem: 'the head of the chain has lost its seal' }
+/** `foreign`: made with a key that is not at hand. All but `changed` may also be left behind by an operator. */
+export type SealFault = 'gone' | 'unsealed' | 'foreign' | 'changed'
+
+export function readSeal(vault: Vault, chain: string, head: HeadRow | null): SealState {
+  if (!head) return { kind: 'gone', problem: `the head of the chain is gone: ${UNLESS}` }
+  if (head.seal === null) return { kind: 'unsealed', problem: `the head of the chain has lost its seal: ${UNLESS}` }
   const [kid, from] = head.seal.split('.')
-  if (kid !== vault.kid) return { kind: 'foreign' }
+  if (kid !== vault.kid) {
+    const problem = `the head of the chain bears the seal of another key: ${UNLESS}`
+    // Where each start makes up a key, seals of others are what a start finds, and nobody can tell who made them.
+    return { kind: 'foreign', problem: vault.ephemeral ? null : problem }
+  }
   const expected = Buffer.from(sealOf(vault, chain, head, Number(from)))
   const given = Buffer.from(head.seal)
-  if (given.length === expected.length && timingSafeEqual(given, expected)) return { kind: 'fits', from: Number(from) }
-  return { kind: 'wrong', problem: 'the head of the chain was changed, and not by the service' }
+  if (given.length === expected.length && timingSafeEqual(given, expected)) {
+    return { kind: 'fits', from: Number(from), problem: null }
+  }
+  return { kind: 'changed', problem: 'the head of the chain was changed, and not by the service' }
 }
+
+const UNLESS =
+  'unless an upgrade or another SVC_SECRET_KEY explains it (then run `./svc audit adopt`), somebody changed the database'
 
 /** How the head is sealed when it moves on: anew, or not at all. */
 export type Sealing = { from: number } | { kept: string | null }
 
-/** A seal that does not fit stays as it is: the next entry must not heal what somebody did to those before. */
+/**
+ * A seal that does not fit stays as it is: the next entry must not heal what somebody did to those before. That of another
+ * key goes: should that key come back, it would not fit, and nobody could tell a wrong key from a wrong hand.
+ */
 export function sealingAfter(vault: Vault, chain: string, head: HeadRow): Sealing {
-  if (head.seq === 0 && head.seal === null) return { from: 1 }
   const made = sealerOf(vault).made.get(chain)
   if (made && made.seal === head.seal && made.seq === head.seq && made.hash === head.hash) return { from: made.from }
   const state = readSeal(vault, chain, head)
-  if (state.kind === 'wrong') return { kept: head.seal }
+  if (state.problem !== null) return { kept: state.kind === 'foreign' ? null : head.seal }
   return { from: state.kind === 'fits' ? state.from : head.seq + 1 }
 }
 

@@ -18,19 +18,20 @@ export async function verifyStored(ctx: Ctx, chain: string): Promise<StoredVerdi
   const ends = await endsOf(ctx.db, chain)
   const verdict = await walk(ctx, chain, ends)
   const seal = sealAt(ctx, chain, ends)
-  const sealed_from = seal?.kind === 'fits' ? seal.from : null
+  const sealed_from = seal.kind === 'fits' ? seal.from : null
   const stray = strayIn(ends)
   if (verdict.ok && stray) {
     return { ...verdict, ok: false, first_bad_seq: verdict.entries + 1, problem: stray, sealed_from }
   }
-  if (!verdict.ok || seal?.kind !== 'wrong') return { ...verdict, sealed_from }
+  if (!verdict.ok || seal.problem === null) return { ...verdict, sealed_from }
   // Which entry it was cannot be told: any that no signature vouches for.
   return { ...verdict, ok: false, first_bad_seq: (verdict.anchored_to ?? 0) + 1, problem: seal.problem, sealed_from }
 }
 
 function walk(ctx: Ctx, chain: string, ends: Ends): Promise<Verdict> {
   const pages = sealedPages(ctx.db, wholeChain(chain, ends))
-  return verifyChain(pages, { chain, head: headOf(ends), trusted: trustedKeys([publicKey(ctx)]) })
+  const head = headOf(ends)
+  return verifyChain(pages, { chain, ...(head && { head }), trusted: trustedKeys([publicKey(ctx)]) })
 }
 
 /** What somebody put beside the chain under a number that no walk comes to. */
@@ -49,10 +50,9 @@ export function wholeChain(chain: string, ends: Ends): Stretch {
   }
 }
 
-/** Null for a chain that has no entry yet. */
-export function sealAt(ctx: Ctx, chain: string, ends: Ends): SealState | null {
+export function sealAt(ctx: Ctx, chain: string, ends: Ends): SealState {
   const head = headOf(ends)
-  return head && readSeal(ctx.vault, chain, { ...head, seal: ends.head_seal })
+  return readSeal(ctx.vault, chain, head && { ...head, seal: ends.head_seal })
 }
 
 export function headOf({ head_seq: seq, head_hash: hash }: Ends): ChainHead | null {

@@ -39,7 +39,12 @@ export interface Shell {
 export interface ServerCommands {
   serve(): Promise<void>
   /** Seals all secrets anew with `SVC_SECRET_KEY`. */
-  rotateVault(oldKey: string): Promise<{ resealed: number; current: number; unreadable: string[] }>
+  rotateVault(oldKey: string): Promise<{ resealed: number; current: number; unreadable: string[]; unsealed: string[] }>
+  /** Seals the audit chains that `SVC_SECRET_KEY` has not sealed. */
+  adoptChains(): Promise<{
+    adopted: { chain: string; found: string; entries: number }[]
+    refused: { chain: string; problem: string }[]
+  }>
   /** Copies the SQLite store, consistent while the service runs. */
   backupSqlite(file: string): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { createKey, deleteKey, keys } from './keys.ts'
 import { run } from './run.ts'
-import { backup, rotateVault, serve } from './server-commands.ts'
+import { adoptAudit, backup, rotateVault, serve } from './server-commands.ts'
 import { tail } from './tail.ts'
 import { cancel, retry } from './task-commands.ts'
 import { tasks } from './tasks.ts'
@@ -32,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   deleteKey,
   exportAudit,
   verifyAudit,
+  adoptAudit,
   rotateVault,
   backup,
   doctor,

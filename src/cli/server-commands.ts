@@ -33,10 +33,53 @@ SVC_SECRET_KEY_OLD, stop the service, rotate, and start it with the new key. All
     const rotation = await server.rotateVault(old)
     if (terminal.json) terminal.tell(rotation)
     else terminal.say(`${rotation.resealed} secrets sealed anew, ${rotation.current} were already`)
-    if (rotation.unreadable.length === 0) return EXIT.ok
-    terminal.note(`neither key opens the secrets of ${rotation.unreadable.join(', ')}: write them again`)
-    return EXIT.failed
+    const { unreadable, unsealed } = rotation
+    if (unreadable.length > 0) {
+      terminal.note(`neither key opens the secrets of ${unreadable.join(', ')}: write them again`)
+    }
+    if (unsealed.length > 0) {
+      terminal.note(
+        `neither key has sealed the audit chains ${unsealed.join(', ')} as they are: see svc help audit adopt`,
+      )
+    }
+    return unreadable.length + unsealed.length === 0 ? EXIT.ok : EXIT.failed
   },
+}
+
+export const adoptAudit: Command = {
+  name: 'audit adopt',
+  usage: '',
+  summary: 'seal the audit chains anew that SVC_SECRET_KEY has not sealed',
+  details: `Needed once after an upgrade from a version that did not seal each chain from its beginning, and after a key was set
+for the first time or replaced without \`svc vault rotate\`: until then, verify says that the chain does not hold. Run it
+where the service runs, with its environment. Each chain is taken over as it is, and an entry in it says so: look first
+whether an upgrade or a key explains what verify says. A chain that was changed otherwise is left as it is: ends with 1.`,
+  words: [0, 0],
+  async run({ shell: { env, server, terminal } }) {
+    if (!env.SVC_SECRET_KEY && !env.SVC_SECRET_KEY_FILE) {
+      throw failed(
+        'SVC_SECRET_KEY is not set',
+        'set it to the key of the service; one that has none needs any key here',
+      )
+    }
+    const adoption = await server.adoptChains()
+    const { adopted, refused } = adoption
+    if (terminal.json) terminal.tell(adoption)
+    else {
+      for (const { chain, found, entries } of adopted) {
+        terminal.say(`${chain}: ${FOUND[found] ?? found}; sealed from entry ${entries + 1} on`)
+      }
+      terminal.say(`${adopted.length} audit chains adopted`)
+    }
+    for (const { chain, problem } of refused) terminal.note(`${chain} was left as it is: ${problem}`)
+    return refused.length === 0 ? EXIT.ok : EXIT.failed
+  },
+}
+
+const FOUND: Record<string, string> = {
+  gone: 'it had no head',
+  unsealed: 'its head had no seal',
+  foreign: 'its head had the seal of another key',
 }
 
 export const backup: Command = {

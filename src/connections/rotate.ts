@@ -14,13 +14,15 @@ export interface Rotation {
   current: number
   /** Connections whose secret neither key opens: it must be written again. */
   unreadable: string[]
+  /** Audit chains that neither key has sealed, or that were changed since. */
+  unsealed: string[]
 }
 
 /** Seals everything anew that the old key sealed. All or nothing, and safe to run again. */
 export function rotateVault(ctx: Ctx, oldKey: string): Promise<Rotation> {
   const old = vaultWith(parseKey(oldKey, 'SVC_SECRET_KEY_OLD'))
   return inTx(ctx, async (tx) => {
-    await resealHeads(tx, old)
+    const unsealed = await resealHeads(tx, old)
     const rows = await allSealed(tx.db)
     const outdated = rows.filter((row) => row.envelope.kid !== tx.vault.kid)
     const unreadable: string[] = []
@@ -34,7 +36,8 @@ export function rotateVault(ctx: Ctx, oldKey: string): Promise<Rotation> {
       }
     }
     await tell(tx, resealedIn, old.kid)
-    return { resealed: outdated.length - unreadable.length, current: rows.length - outdated.length, unreadable }
+    const resealed = outdated.length - unreadable.length
+    return { resealed, current: rows.length - outdated.length, unreadable, unsealed }
   })
 }
 

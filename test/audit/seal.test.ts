@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { Migrator } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startApp } from '../../src/app.ts'
 import { audit } from '../../src/audit/append.ts'
 import { checkpointDue } from '../../src/audit/checkpoint.ts'
-import { sealOldHeads } from '../../src/audit/seal-heads.ts'
+import { adoptChains } from '../../src/audit/seal-heads.ts'
 import { verifyStored } from '../../src/audit/verify.ts'
 import { entryHash, GENESIS } from '../../src/base/audit-chain.ts'
 import { verifyExport } from '../../src/base/audit-export.ts'
@@ -23,7 +24,12 @@ import type { StoreKind } from '../stores.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 7)
 const CHANGED = 'the head of the chain was changed, and not by the service'
-const LOST = 'the head of the chain has lost its seal'
+const UNLESS =
+  'unless an upgrade or another SVC_SECRET_KEY explains it (then run `./svc audit adopt`), somebody changed the database'
+const GONE = `the head of the chain is gone: ${UNLESS}`
+const LOST = `the head of the chain has lost its seal: ${UNLESS}`
+const FOREIGN = `the head of the chain bears the seal of another key: ${UNLESS}`
+const ANOTHER_SEAL = `${'0'.repeat(16)}.1.${'0'.repeat(64)}`
 
 eachStore((store) => {
   describe('somebody with the database in hand, but without the key', () => {
@@ -56,24 +62,66 @@ eachStore((store) => {
     })
 
     test.each([
-      ['moved the head', {}, CHANGED],
-      ['also took its seal', { seal: null }, LOST],
-    ])('is still found who %s when the service went on, and started again', async (_, set, problem) => {
-      const { ctx, chain } = await signedChain(store)
+      ['moved the head', {}, CHANGED, CHANGED],
+      ['also took its seal', { seal: null }, LOST, LOST],
+      ['passed its seal off as that of another key', { seal: ANOTHER_SEAL }, FOREIGN, LOST],
+    ])('is still found who %s when the service went on, and started again', async (_, set, problem, later) => {
+      const { app, ctx, chain } = await signedChain(store)
       await cutTo(ctx, chain, 4, set)
       await ctx.db.deleteFrom('audit_checkpoints').where('chain', '=', chain).execute()
+      const { body } = await app.call('GET', '/v1/audit/verify')
+      expect(body).toMatchObject({ ok: false, entries: 4, first_bad_seq: 1, problem, sealed_from: null })
       await note(ctx, chain, 3)
-      await sealOldHeads(ctx)
-      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: false, entries: 7, problem })
+      await startAgain(app)
+      const { entries } = await verifyStored(ctx, chain)
+      expect(entries).toBeGreaterThanOrEqual(7)
+      await expectBroken(app, chain, later)
     })
 
-    test('is seen by the place since which the head is sealed who passes the seal off as that of another key', async () => {
-      const { ctx, chain } = await signedChain(store)
-      await cutTo(ctx, chain, 4, { seal: `${'0'.repeat(16)}.1.${'0'.repeat(64)}` })
-      await ctx.db.deleteFrom('audit_checkpoints').where('chain', '=', chain).execute()
-      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: true, sealed_from: null })
-      await note(ctx, chain, 3)
-      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: true, sealed_from: 5 })
+    test('is found who takes the seals of all chains, also when the service started again', async () => {
+      const { app, ctx, chain } = await signedChain(store)
+      await cutTo(ctx, chain, 4)
+      await ctx.db.deleteFrom('audit_checkpoints').execute()
+      await ctx.db.updateTable('audit_heads').set({ seal: null }).execute()
+      await startAgain(app)
+      await expectBroken(app, chain, LOST)
+    })
+
+    test.each(['project', 'organisation'])(
+      'is found who removes the whole chain of the %s, and work goes on',
+      async (which) => {
+        const { app } = await signedChain(store)
+        const person = { email: 'owner@example.com', password: 'correct horse battery' }
+        const signed = (await app.call('POST', '/v1/auth/signup', person, { key: null })).body
+        const key = String(signed.session_token)
+        const { id, org_id } = await app.ctx.db.selectFrom('projects').selectAll().executeTakeFirstOrThrow()
+        const chain = which === 'project' ? id : org_id
+        for (const table of ['audit_entries', 'audit_heads', 'audit_checkpoints'] as const) {
+          await app.ctx.db.deleteFrom(table).where('chain', '=', chain).execute()
+        }
+        const verdict = async () => (await app.call('GET', `/v1/audit/verify?chain=${which}`, undefined, { key })).body
+        const nothing = { ok: false, entries: 0, head: null, first_bad_seq: 1, sealed_from: null }
+        expect(await verdict()).toMatchObject({ ...nothing, problem: GONE })
+        await expectNoEnd(app, `/v1/audit/export?chain=${which}`, key)
+        const done =
+          which === 'project'
+            ? await app.call('POST', '/v1/keys', { name: 'server' })
+            : await app.call('POST', '/v1/projects', { name: 'Second' }, { key })
+        expect(done.status).toBe(201)
+        const headers = { 'x-svc-project': id }
+        const { body } = await app.call('GET', `/v1/audit/verify?chain=${which}`, undefined, { key, headers })
+        expect(body).toMatchObject({ ok: false, entries: 1, first_bad_seq: 1, problem: LOST })
+      },
+    )
+
+    test('is found who removes the head alone, and work goes on behind the last entry', async () => {
+      const { app, ctx, chain } = await signedChain(store)
+      const { entries } = await verifyStored(ctx, chain)
+      await ctx.db.deleteFrom('audit_heads').where('chain', '=', chain).execute()
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, entries, problem: GONE })
+      expect((await app.call('POST', '/v1/keys', { name: 'server' })).status).toBe(201)
+      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: false, entries: entries + 1, problem: LOST })
+      await expectBroken(app, chain, LOST)
     })
 
     test('gets nothing signed on top of a checkpoint that nobody signed', async () => {
@@ -94,16 +142,19 @@ eachStore((store) => {
       expect(await verifyStored(ctx, chain)).toMatchObject({ ok: true, sealed_from: 1 })
     })
 
-    test('from before there were seals is sealed by the next start, and says from where', async () => {
-      const { app, ctx, chain } = await signedChain(store)
-      await ctx.db.updateTable('audit_heads').set({ seal: null }).execute()
-      await sealOldHeads(ctx)
-      const { entries } = await verifyStored(ctx, chain)
-      const sealed_from = entries + 1
-      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: true, sealed_from })
-      await note(ctx, chain, 2)
-      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: true, entries: entries + 2, sealed_from })
-      expect(app.logged.filter((line) => line.includes('audit heads had no seal'))).toHaveLength(1)
+    test('in which nothing has happened yet is sealed already, and stays so when the key is rotated', async () => {
+      const { app, ctx } = await signedChain(store)
+      const person = { email: 'owner@example.com', password: 'correct horse battery' }
+      const key = (await app.call('POST', '/v1/auth/signup', person, { key: null })).body.session_token
+      const { id } = (await app.call('POST', '/v1/projects', { name: 'Quiet' }, { key })).body
+      const headers = { 'x-svc-project': id }
+      const { body } = await app.call('GET', '/v1/audit/verify', undefined, { key, headers })
+      expect(body).toMatchObject({ ok: true, entries: 0, head: null, sealed_from: 1 })
+      const rotated = { ...ctx, vault: vaultWith(Buffer.alloc(32, 8)) }
+      expect(await rotateVault(rotated, SECRET_KEY.toString('base64'))).toMatchObject({ unsealed: [] })
+      expect(await verifyStored(rotated, id)).toMatchObject({ ok: true, entries: 0, sealed_from: 1 })
+      await note(rotated, id, 1)
+      expect(await verifyStored(rotated, id)).toMatchObject({ ok: true, entries: 1, sealed_from: 1 })
     })
 
     test('holds after the rotation of the key, and is sealed as before', async () => {
@@ -121,27 +172,115 @@ eachStore((store) => {
       const { ctx, chain, signed } = await signedChain(store)
       await cutTo(ctx, chain, signed)
       const rotated = { ...ctx, vault: vaultWith(Buffer.alloc(32, 8)) }
-      await rotateVault(rotated, SECRET_KEY.toString('base64'))
+      const { unsealed } = await rotateVault(rotated, SECRET_KEY.toString('base64'))
+      expect(unsealed).toEqual([chain])
       expect(await verifyStored(rotated, chain)).toMatchObject({ ok: false, problem: CHANGED })
+      expect((await adoptChains(rotated)).refused).toEqual([{ chain, problem: CHANGED }])
     })
 
-    test('holds after a start without the key, and with it again, and says from where it is sealed', async () => {
+    test('that bears the seal of a third key, or no head, is named by the rotation and left as it is', async () => {
+      const { ctx, chain } = await signedChain(store)
+      const others = ctx.db.selectFrom('audit_heads').select('chain').where('chain', '!=', chain)
+      const { chain: gone } = await others.executeTakeFirstOrThrow()
+      await ctx.db.deleteFrom('audit_heads').where('chain', '=', gone).execute()
+      await ctx.db.updateTable('audit_heads').set({ seal: ANOTHER_SEAL }).where('chain', '=', chain).execute()
+      const rotated = { ...ctx, vault: vaultWith(Buffer.alloc(32, 8)) }
+      const { unsealed } = await rotateVault(rotated, SECRET_KEY.toString('base64'))
+      expect(new Set(unsealed)).toEqual(new Set([chain, gone]))
+      expect(await verifyStored(rotated, chain)).toMatchObject({ ok: false, problem: FOREIGN })
+      expect(await verifyStored(rotated, gone)).toMatchObject({ ok: false, problem: GONE })
+    })
+
+    test('holds after a start without a key, and says from where it is sealed', async () => {
       const { app, ctx, chain } = await signedChain(store)
       const { entries } = await verifyStored(ctx, chain)
-      const without = { ...ctx, vault: { ...vaultWith(Buffer.alloc(32, 9)), ephemeral: true } }
-      await sealOldHeads(without)
+      const without = withoutKey(ctx)
       expect(await verifyStored(without, chain)).toMatchObject({ ok: true, sealed_from: null })
       await note(without, chain, 2)
       expect(await verifyStored(without, chain)).toMatchObject({ ok: true, sealed_from: entries + 1 })
       expect(await checkpointDue({ ...later(app, 10), vault: without.vault })).toBeGreaterThan(0)
-      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: true, sealed_from: null })
-      await note(ctx, chain, 1)
+    })
+  })
+
+  describe('adoption', () => {
+    test('takes over what has no seal of the key in use, as it is, and an entry says so', async () => {
+      const { app, ctx, chain, signed } = await signedChain(store)
+      const { entries } = await verifyStored(ctx, chain)
+      await note(withoutKey(ctx), chain, 3)
+      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: false, entries: entries + 3, problem: FOREIGN })
+      const others = ctx.db.selectFrom('audit_heads').select(['chain', 'seq']).where('chain', '!=', chain)
+      const other = await others.executeTakeFirstOrThrow()
+      await ctx.db.updateTable('audit_heads').set({ seal: null }).where('chain', '=', other.chain).execute()
+
+      const adoption = await adoptChains(ctx)
+      const foreign = { found: 'foreign', entries: entries + 3 }
+      const unsealed = { found: 'unsealed', entries: other.seq }
+      expect(adoption).toMatchObject({ adopted: { length: 2 }, refused: [] })
+      expect(adoption.adopted).toContainEqual({ chain, ...foreign })
+      expect(adoption.adopted).toContainEqual({ chain: other.chain, ...unsealed })
+      const sealed_from = entries + 4
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({
+        ok: true,
+        entries: sealed_from,
+        anchored_to: signed,
+        sealed_from,
+      })
+      const [told] = (await app.call('GET', '/v1/audit?limit=1')).body.data
+      expect(told).toMatchObject({ actor: SYSTEM, action: 'audit.adopted', subject: chain, data: foreign })
+      expect(await verifyStored(ctx, other.chain)).toMatchObject({ ok: true, sealed_from: other.seq + 1 })
+
+      expect(await adoptChains(ctx)).toEqual({ adopted: [], refused: [] })
+      await note(ctx, chain, 2)
+      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: true, entries: sealed_from + 2, sealed_from })
+      expect(await checkpointDue(later(app, 10))).toBeGreaterThan(0)
+    })
+
+    test('helps who started with a wrong key and has the right one again', async () => {
+      const { ctx, chain } = await signedChain(store)
+      const { entries } = await verifyStored(ctx, chain)
+      const wrong = { ...ctx, vault: vaultWith(Buffer.alloc(32, 9)) }
+      expect(await verifyStored(wrong, chain)).toMatchObject({ ok: false, problem: FOREIGN })
+      await note(wrong, chain, 2)
+      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: false, problem: LOST })
+      expect((await adoptChains(ctx)).adopted).toEqual([{ chain, found: 'unsealed', entries: entries + 2 }])
       expect(await verifyStored(ctx, chain)).toMatchObject({ ok: true, sealed_from: entries + 3 })
+    })
+
+    test('begins a chain that has no head behind its last entry, also where there is none', async () => {
+      const { ctx, chain } = await signedChain(store)
+      const { entries } = await verifyStored(ctx, chain)
+      const others = ctx.db.selectFrom('audit_heads').select('chain').where('chain', '!=', chain)
+      const { chain: empty } = await others.executeTakeFirstOrThrow()
+      await ctx.db.deleteFrom('audit_entries').where('chain', '=', empty).execute()
+      await ctx.db.deleteFrom('audit_checkpoints').where('chain', '=', empty).execute()
+      await ctx.db.deleteFrom('audit_heads').execute()
+      const { adopted } = await adoptChains(ctx)
+      expect(adopted).toHaveLength(2)
+      expect(adopted).toContainEqual({ chain, found: 'gone', entries })
+      expect(adopted).toContainEqual({ chain: empty, found: 'gone', entries: 0 })
+      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: true, sealed_from: entries + 1 })
+      expect(await verifyStored(ctx, empty)).toMatchObject({ ok: true, entries: 1, sealed_from: 1 })
+    })
+
+    test.each([
+      ['the seal of the key in use does not fit', {}, CHANGED],
+      ['a checkpoint tells of more', { seal: ANOTHER_SEAL }, /^the chain was cut: a checkpoint tells of entry \d+$/],
+    ])('refuses a chain of which %s', async (_, set, problem) => {
+      const { ctx, chain, signed } = await signedChain(store)
+      await cutTo(ctx, chain, problem === CHANGED ? signed : signed - 1, set)
+      const before = await ctx.db.selectFrom('audit_heads').selectAll().orderBy('chain').execute()
+      const { adopted, refused } = await adoptChains(ctx)
+      expect(adopted).toEqual([])
+      expect(refused).toEqual([
+        { chain, problem: typeof problem === 'string' ? problem : expect.stringMatching(problem) },
+      ])
+      expect(await ctx.db.selectFrom('audit_heads').selectAll().orderBy('chain').execute()).toEqual(before)
+      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: false, problem: refused[0]?.problem })
     })
   })
 })
 
-test('a store from before there were seals verifies after the start that brings it up to date', async () => {
+test('a store from before there were seals verifies once it was adopted, not by a start alone', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-seal-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   const old = kyselyOver(openHandle(join(dir, 'svc.db'), 'normal'), null)
@@ -156,7 +295,10 @@ test('a store from before there were seals verifies after the start that brings 
   const settings = { SVC_DATA_DIR: dir, SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_POOL: '0' }
   const app = await startApp(loadConfig(settings, dir), systemWorld('silent'))
   onTestFinished(() => app.stop())
-  expect(await verifyStored(app.ctx, 'prj_1')).toMatchObject({ ok: true, entries: 1, sealed_from: 2 })
+  const ctx = { ...app.ctx, vault: vaultWith(SECRET_KEY) }
+  expect(await verifyStored(ctx, 'prj_1')).toMatchObject({ ok: false, entries: 1, problem: LOST })
+  expect((await adoptChains(ctx)).adopted).toContainEqual({ chain: 'prj_1', found: 'unsealed', entries: 1 })
+  expect(await verifyStored(ctx, 'prj_1')).toMatchObject({ ok: true, entries: 2, sealed_from: 2 })
 })
 
 /** The chain of a project with at least ten entries, signed before the last five of them. */
@@ -164,12 +306,43 @@ async function signedChain(store: StoreKind) {
   const app = await testApp({ store, env: { SVC_SECRET_KEY: SECRET_KEY.toString('base64') } })
   const { ctx } = app
   const { id: chain } = (await app.call('GET', '/v1/projects')).body.data[0]
+  // The first sweep signs what the start wrote, once: here, and not later.
+  const signatures = ctx.db.selectFrom('audit_checkpoints').select('chain')
+  while ((await signatures.execute()).length < 2) await setImmediate()
   await note(ctx, chain, 5)
   await ctx.db.deleteFrom('audit_checkpoints').where('chain', '=', chain).execute()
   await checkpointDue(later(app, 5))
   const [newest] = await checkpointsOf(ctx, chain)
   await note(ctx, chain, 5)
   return { app, ctx, chain, signed: newest?.seq ?? 0 }
+}
+
+/** Another start on the same store, with the same key. */
+async function startAgain({ ctx }: TestApp): Promise<void> {
+  const again = await startApp(ctx.config, ctx.world)
+  await again.stop()
+}
+
+/** Whatever is added, nothing of the chain is signed, neither by a checkpoint nor at the end of an export. */
+async function expectBroken(app: TestApp, chain: string, problem: string): Promise<void> {
+  const before = await checkpointsOf(app.ctx, chain)
+  await note(app.ctx, chain, 1)
+  await checkpointDue(later(app, 10))
+  expect(await checkpointsOf(app.ctx, chain)).toEqual(before)
+  await expectNoEnd(app, '/v1/audit/export', app.key)
+  expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, problem, sealed_from: null })
+}
+
+async function expectNoEnd(app: TestApp, path: string, key: string): Promise<void> {
+  const { body } = await app.call('GET', path, undefined, { key })
+  // A single line of JSON comes parsed.
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  expect(await verifyExport(lines(text))).toMatchObject({ ok: false, exported_at: null })
+}
+
+/** The service as a start without SVC_SECRET_KEY has it. */
+function withoutKey(ctx: Ctx): Ctx {
+  return { ...ctx, vault: { ...vaultWith(Buffer.alloc(32, 9)), ephemeral: true } }
 }
 
 async function note(ctx: Ctx, chain: string, times: number): Promise<void> {

@@ -43,7 +43,7 @@ eachStore((store) => {
       const { status, body } = await app.call('GET', '/v1/audit/verify')
       expect({ status, body }).toMatchObject({
         status: 200,
-        body: { ok: false, problem: 'the head of the chain is gone' },
+        body: { ok: false, problem: expect.stringContaining('the head of the chain is gone') },
       })
     })
 

@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync, readdirSync } from 'n
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { GENESIS } from '../../src/base/audit-chain.ts'
 import { SECRET_KEY } from '../approvals/desk.ts'
 import { sharedApp, testApp } from '../app.ts'
 import { svc, temporaryFolder } from './svc.ts'
@@ -100,14 +101,34 @@ test('vault rotate seals every secret anew, once', async () => {
     SVC_SECRET_KEY_OLD: SECRET_KEY,
   }
   expect((await svc(['vault', 'rotate', '--json'], { env })).lines).toEqual([
-    { resealed: 1, current: 0, unreadable: [] },
+    { resealed: 1, current: 0, unreadable: [], unsealed: [] },
   ])
   expect((await svc(['vault', 'rotate', '--json'], { env })).lines).toEqual([
-    { resealed: 0, current: 1, unreadable: [] },
+    { resealed: 0, current: 1, unreadable: [], unsealed: [] },
   ])
   expect(await svc(['vault', 'rotate'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('SVC_SECRET_KEY_OLD is not set'),
+  })
+})
+
+test('audit adopt seals the chains of a store that another key has sealed, once, and refuses those that were changed', async () => {
+  const app = await testApp({ store: 'sqlite' })
+  const { id } = (await app.call('GET', '/v1/projects')).body.data[0]
+  const env = { SVC_DATA_DIR: join(app.dir, 'data'), SVC_SECRET_KEY: SECRET_KEY }
+  const first = await svc(['audit', 'adopt'], { env })
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/2 audit chains adopted\n$/) })
+  expect(first.stdout).toContain(`${id}: its head had the seal of another key; sealed from entry 2 on\n`)
+  expect(await svc(['audit', 'adopt', '--json'], { env })).toMatchObject({
+    code: 0,
+    lines: [{ adopted: [], refused: [] }],
+  })
+  await app.ctx.db.updateTable('audit_heads').set({ hash: GENESIS }).where('chain', '=', id).execute()
+  const refused = await svc(['audit', 'adopt'], { env })
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`${id} was left as it is: the head `) })
+  expect(await svc(['audit', 'adopt'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('SVC_SECRET_KEY is not set'),
   })
 })
 

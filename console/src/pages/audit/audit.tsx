@@ -66,7 +66,7 @@ function whole({ entries, checkpoints, sealed_from }: Verified): string {
   const signed = `${checkpoints.signed} signed ${checkpoints.signed === 1 ? 'checkpoint' : 'checkpoints'}`
   const told = `The chain is whole: ${entries.toLocaleString('en')} entries, ${signed}.`
   // Sealed from its first entry is how it should be; anything else is for the reader to explain.
-  if (entries === 0 || sealed_from === 1) return told
+  if (sealed_from === 1) return told
   return sealed_from === null
     ? `${told} Its head bears the seal of another key.`
     : `${told} It is sealed from entry ${sealed_from.toLocaleString('en')} on.`
