@@ -70,7 +70,11 @@ async function headOf(tx: Tx, chain: string): Promise<Head> {
   if (known) return known
   const [head] = await lockHead(tx.db, { chain })
   const row = head ?? (await headAnew(tx, chain))
-  return { ...row, sealing: sealingAfter(tx.vault, chain, row) }
+  const sealing = sealingAfter(tx.vault, chain, row)
+  if (!('kept' in sealing)) return { ...row, sealing }
+  // Somebody may have moved the head back: that must not stop the work either.
+  const last = await lastEntry(tx.db, chain)
+  return { ...(last && last.seq > row.seq ? last : row), sealing }
 }
 
 /** For a chain that has lost its head: work goes on behind the last entry, but without a seal, and verify tells. */

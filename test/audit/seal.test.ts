@@ -114,6 +114,19 @@ eachStore((store) => {
       },
     )
 
+    test('is found who moves the head back and leaves the entries, and work goes on behind the last one', async () => {
+      const { app, ctx, chain } = await signedChain(store)
+      const { entries } = await verifyStored(ctx, chain)
+      const { hash } = (await app.call('GET', '/v1/audit?from_seq=4&to_seq=4')).body.data[0]
+      await ctx.db.updateTable('audit_heads').set({ seq: 4, hash }).where('chain', '=', chain).execute()
+      const problem = 'entry 5 stands behind the head'
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, first_bad_seq: 5, problem })
+      expect(await adoptChains(ctx)).toEqual({ adopted: [], refused: [{ chain, problem }] })
+      expect((await app.call('POST', '/v1/keys', { name: 'server' })).status).toBe(201)
+      expect(await verifyStored(ctx, chain)).toMatchObject({ ok: false, entries: entries + 1, problem: CHANGED })
+      await expectBroken(app, chain, CHANGED)
+    })
+
     test('is found who removes the head alone, and work goes on behind the last entry', async () => {
       const { app, ctx, chain } = await signedChain(store)
       const { entries } = await verifyStored(ctx, chain)
