@@ -29,11 +29,23 @@ export async function createProject(ctx: Ctx, scope: Scope, input: ProjectInput 
 
 /** The slug stays: others may have written it down. */
 export async function changeProject(ctx: Ctx, scope: Scope, id: string, input: ProjectInput): Promise<Project> {
+  return inTx(ctx, (tx) => change(tx, scope, id, input))
+}
+
+/** Beside those that are enabled, also by others at the same time; without a list every wedge is. */
+export async function enableWedge(ctx: Ctx, scope: Scope, id: string, wedge: string): Promise<Project> {
   return inTx(ctx, async (tx) => {
-    const project = await updateProject(tx.db, id, input)
-    await audit(tx, id, scope.actor, 'project.updated', id, { tier: project.tier, wedges: project.wedges })
-    return project
+    // Changes nothing, but the row is held until the commit.
+    const project = await updateProject(tx.db, id, {})
+    const { wedges } = project
+    return wedges === null || wedges.includes(wedge) ? project : change(tx, scope, id, { wedges: [...wedges, wedge] })
   })
+}
+
+async function change(tx: Tx, scope: Scope, id: string, input: ProjectInput): Promise<Project> {
+  const project = await updateProject(tx.db, id, input)
+  await audit(tx, id, scope.actor, 'project.updated', id, { tier: project.tier, wedges: project.wedges })
+  return project
 }
 
 /** Has no underscore, so a slug can never be read as a project's id. */

@@ -9,7 +9,7 @@ import { email, shortText, slug } from './fields.ts'
 import { inviteMember as invite } from './invites.ts'
 import { createKey as makeKey, KEY_ROLES, revokeKey } from './keys.ts'
 import { changeMember, refuseKeys, removeMember } from './members.ts'
-import { changeProject, createProject as makeProject } from './projects.ts'
+import { changeProject, createProject as makeProject, enableWedge as enable } from './projects.ts'
 import { KeyRecord, MemberRecord, ProjectRecord, showKey, showMember, showProject } from './records.ts'
 import { findMember, findProject, listMembers as membersOf, listProjects as projectsOf } from './rows.ts'
 
@@ -61,6 +61,20 @@ export const updateProject: Route<Scope> = route('PUT', '/v1/projects/:id', {
   answers: { 200: ProjectRecord },
   find: projectInScope,
   handle: async ({ ctx, scope, subject, body }) => showProject(await changeProject(ctx, scope, subject.id, body)),
+})
+
+export const enableWedge: Route<Scope> = route('PUT', '/v1/projects/:id/wedges/:wedge', {
+  summary: 'Enable a wedge for a project, beside those that are',
+  role: 'admin',
+  level: 'organisation',
+  answers: { 200: ProjectRecord },
+  async find(sought) {
+    const project = await projectInScope(sought)
+    const wedge = await sought.ctx.wedges.find(sought.params.wedge ?? '')
+    if (!wedge) throw notFound('wedge')
+    return { id: project.id, wedge: wedge.slug }
+  },
+  handle: async ({ ctx, scope, subject: { id, wedge } }) => showProject(await enable(ctx, scope, id, wedge)),
 })
 
 async function projectInScope({ ctx, scope, params }: Sought) {

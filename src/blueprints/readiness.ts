@@ -53,8 +53,7 @@ async function wedgeItem(ctx: Ctx, projectId: string, { wedge }: Blueprint): Pro
   }
   const enabled = slugs((await allowanceOf(ctx.db, projectId)).wedges)
   if (isEnabled(enabled, wedge)) return done('wedge', wedge, 'the wedge is enabled')
-  const body = { wedges: [...(enabled ?? []), wedge] }
-  const fix: Fix = { method: 'PUT', path: `/v1/projects/${projectId}`, body }
+  const fix: Fix = { method: 'PUT', path: `/v1/projects/${projectId}/wedges/${wedge}`, body: {} }
   return open('wedge', wedge, 'the wedge is not enabled for the project', fix)
 }
 

@@ -89,7 +89,13 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     webhooks.getDeliveries,
     webhooks.postRedeliver,
   ],
-  Projects: [accounts.listProjects, accounts.createProject, accounts.getProject, accounts.updateProject],
+  Projects: [
+    accounts.listProjects,
+    accounts.createProject,
+    accounts.getProject,
+    accounts.updateProject,
+    accounts.enableWedge,
+  ],
   Keys: [accounts.listKeys, accounts.createKey, accounts.getKey, accounts.deleteKey],
   Members: [
     accounts.listMembers,

@@ -122,6 +122,24 @@ eachStore((store) => {
     }
   })
 
+  test('a wedge is enabled beside others, also by several at once, and where all are it stays so', async () => {
+    const names = ['one', 'two', 'three', 'four', 'five']
+    const wedges = names.map((wedge) => [`${wedge}/wedge.json`, { wedge, task_types: { say: {} } }])
+    const app = await testApp({ store, wedges: Object.fromEntries(wedges) })
+    const { id } = (await app.call('GET', '/v1/projects')).body.data[0]
+    const enable = (wedge: string) => app.call('PUT', `/v1/projects/${id}/wedges/${wedge}`)
+    expect(await enable('one')).toMatchObject({ status: 200, body: { id, wedges: null } })
+    await app.call('PUT', `/v1/projects/${id}`, { wedges: ['one', 'gone'] })
+    for (const { status } of await Promise.all(names.map(enable))) expect(status).toBe(200)
+    const { body } = await app.call('GET', `/v1/projects/${id}`)
+    expect(body.wedges).toHaveLength(6)
+    expect(new Set(body.wedges)).toEqual(new Set(['gone', ...names]))
+    expect((await enable('two')).body).toEqual(body)
+    expect(await enable('nowhere')).toMatchObject({ status: 404, body: { error: 'no such wedge' } })
+    const elsewhere = await app.call('PUT', '/v1/projects/prj_elsewhere/wedges/one')
+    expect(elsewhere).toMatchObject({ status: 404, body: { error: 'no such project' } })
+  })
+
   test('a project takes a name, a tier and its wedges, and keeps its slug', async () => {
     const app = await testApp({ store })
     const key = await signUp(app)

@@ -206,6 +206,11 @@ const PEOPLE: Record<string, Audited> = {
     ids: { projects: (await office.call('GET', '/v1/projects')).body.data[0].id },
     body: { tier: 'default' },
   })),
+  'PUT /v1/projects/:id/wedges/:wedge': project('project.updated', async (office) => {
+    const { id } = (await office.call('GET', '/v1/projects')).body.data[0]
+    await office.call('PUT', `/v1/projects/${id}`, { wedges: [] })
+    return { ids: { projects: id, wedge: 'desk' } }
+  }),
   'POST /v1/keys': project('key.created', () => ({ body: { name: 'server' } })),
   'DELETE /v1/keys/:id': project('key.deleted', async (office) => ({
     ids: { keys: await office.id('/v1/keys', { name: 'server' }) },

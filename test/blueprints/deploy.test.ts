@@ -37,6 +37,19 @@ eachStore((store) => {
     expect(names.toSorted()).toEqual(['mail', 'payments'])
   })
 
+  test('two are ready when both checklists were read before the calls of either were made', async () => {
+    const app = await testApp({ store, env: EXAMPLES })
+    await app.call('PUT', `/v1/projects/${await projectOf(app)}`, { wedges: [] })
+    const [one = '', other = ''] = SLUGS
+    const read = [...(await openItems(app, one)), ...(await openItems(app, other))]
+    for (const item of read.filter(({ kind }) => kind === 'wedge')) await makeCall(app, item)
+    for (const slug of [one, other]) {
+      const made = await follow(app, slug)
+      expect(made.filter(({ kind }) => kind === 'wedge')).toEqual([])
+      expect((await app.call('GET', `/v1/blueprints/${slug}/readiness`)).body.ready).toBe(true)
+    }
+  })
+
   describe.each(SLUGS)('the example %s', (slug) => {
     const provision = (app: TestApp) => app.call('POST', `/v1/blueprints/${slug}/provision`)
     const activate = (app: TestApp) => app.call('POST', `/v1/blueprints/${slug}/activate`)
