@@ -168,6 +168,7 @@ function sweepers(ctx: Ctx): Loop[] {
   const { clock, log } = ctx.world
   const lease = openLease(ctx)
   const watch = new Watch()
+  const brokenChains = new Map<string, string>()
   const { retentionDays } = ctx.config
   const sweep = (name: string, ms: number, work: (stopping: AbortSignal) => Promise<unknown>) =>
     // That the store is away is told once, and not by everyone who notices.
@@ -179,7 +180,7 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
     sweep('schedules', DUE_MS, () => fireDueSchedules(ctx)),
     sweep('due times', RECALL_MS, () => recallDueTimes(ctx)),
-    sweep('checkpoints', SWEEP_MS, () => checkpointDue(ctx)),
+    sweep('checkpoints', SWEEP_MS, () => checkpointDue(ctx, brokenChains)),
     sweep('open streams', LOOK_AGAIN_MS, async () => ctx.bells.ring(LOOK_AGAIN)),
     sweep('reports', FOLD_MS, () => foldReports(ctx)),
     deliveries(ctx),

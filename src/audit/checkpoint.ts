@@ -13,21 +13,27 @@ const AT_LEAST_EVERY_MS = 5 * 60_000
  * Signs the heads of the chains that grew. Run by every replica; of two that sign the same head, one is kept. Each
  * checkpoint is also a log line: kept elsewhere, it tells of a cut that took the rows of the checkpoints too.
  */
-export async function checkpointDue(ctx: Ctx): Promise<number> {
+export async function checkpointDue(ctx: Ctx, told: ToldFaults = new Map()): Promise<number> {
   const now = ctx.world.clock.now()
   const due = await chainsToCheck(ctx.db, GROWN_BY, isoTime(now - AT_LEAST_EVERY_MS), isoTime(now))
   let signed = 0
-  for (const chain of due) if (await checkpoint(ctx, chain)) signed++
+  for (const chain of due) if (await checkpoint(ctx, chain, told)) signed++
   return signed
 }
 
-async function checkpoint(ctx: Ctx, due: ChainToCheck): Promise<boolean> {
+/** What was told of each chain that is broken: it stays due, and is found at every look. */
+type ToldFaults = Map<string, string>
+
+async function checkpoint(ctx: Ctx, due: ChainToCheck, told: ToldFaults): Promise<boolean> {
   const { chain, seq, hash } = due
   const problem = await faultOf(ctx, due)
   if (problem) {
-    ctx.world.log.error({ chain, seq, problem }, 'audit chain is broken: nothing was signed')
+    if (told.get(chain) !== problem)
+      ctx.world.log.error({ chain, seq, problem }, 'audit chain is broken: nothing was signed')
+    told.set(chain, problem)
     return false
   }
+  told.delete(chain)
   const signed = signHead(ctx, chain, { seq, hash })
   const kept = await inTx(ctx, (tx) => insertCheckpoint(tx.db, signed))
   if (kept) ctx.world.log.info({ checkpoint: signed }, 'audit checkpoint')

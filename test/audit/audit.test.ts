@@ -195,14 +195,15 @@ eachStore((store) => {
       expect(body).toMatchObject({ ok: true, anchored_to: body.entries })
     })
 
-    test('are not signed over a chain that does not hold', async () => {
+    test('are not signed over a chain that does not hold, which is told once', async () => {
       const app = await appWithEntries()
       await app.ctx.db.updateTable('audit_entries').set({ subject: 'x' }).where('seq', '=', 9).execute()
-      await checkpointDue(later(app, 5))
+      const told = new Map<string, string>()
+      for (const minutes of [5, 6, 7]) await checkpointDue(later(app, minutes), told)
       const { first_bad_seq, anchored_to } = (await app.call('GET', '/v1/audit/verify')).body
       expect(first_bad_seq).toBe(9)
       expect(anchored_to ?? 0).toBeLessThan(9)
-      expect(app.logged.some((line) => line.includes('audit chain is broken'))).toBe(true)
+      expect(app.logged.filter((line) => line.includes('audit chain is broken'))).toHaveLength(1)
     })
   })
 
