@@ -70,8 +70,15 @@ async function holdData(config: Config): Promise<() => void> {
 }
 
 async function rotateVault(oldKey: string) {
-  const { rotateVault: rotate } = await import('./connections/rotate.ts')
-  return onStore((ctx) => rotate(ctx, oldKey))
+  const [{ rotateVault: rotate }, { isServed }] = await Promise.all([
+    import('./connections/rotate.ts'),
+    import('./runs/served.ts'),
+  ])
+  return onStore(async (ctx) => {
+    // It would go on with the old key, find nothing that opens, and seal over what was sealed anew.
+    if (await isServed(ctx)) throw failed('the service is running', 'stop all of its replicas first')
+    return rotate(ctx, oldKey)
+  })
 }
 
 async function adoptChains() {

@@ -16,7 +16,8 @@ const key = { type: 'string' }
 
 const act: Tool = {
   name: 'act',
-  description: 'Does something outside through a connection. It may wait until a person has approved the payload.',
+  description:
+    'Does something outside through a connection. It may wait until a person has approved the payload, perhaps with changes: go on from the payload in the answer, which is what was sent.',
   properties: { connection, capability, payload: { type: 'object', description: 'Exactly what is to be sent.' } },
   required: ['capability', 'payload'],
   async run(run, input) {

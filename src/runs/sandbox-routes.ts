@@ -70,8 +70,11 @@ export const postAction: SandboxRoute = route('POST', '/v1/internal/actions/:cap
     const request = { action: capability, payload, path: 'action', risk: 'high', connection } as const
     const approval = await run.time.waiting(() => ask(ctx, run, request))
     const { ok, status, result, error } = await performAction(ctx, run, approval, connection)
-    if (ok && connection.kind === 'email') await keepMail(ctx, run, approvedPayload(approval))
-    return { ok, status, result, approval_id: approval.id, ...(error !== null && { error }) }
+    // As it was sent: a person may have changed it, and what the agent does next must not say otherwise.
+    const sent = approvedPayload(approval)
+    const edited = approval.edited !== null
+    if (ok && connection.kind === 'email') await keepMail(ctx, run, sent)
+    return { ok, status, result, payload: sent, edited, approval_id: approval.id, ...(error !== null && { error }) }
   },
 })
 

@@ -59,9 +59,11 @@ eachStore((store) => {
     const id = await approvalOf(desk, task.id)
     const edited = { text: 'Dear Ann', nested: { a: 3 } }
     expect((await desk.call('POST', `/v1/approvals/${id}/approve`, { edited })).status).toBe(200)
-    expect(await desk.finished(task.id)).toMatchObject({ status: 'succeeded' })
+    const { output } = await desk.finished(task.id)
     const sent = JSON.parse(callsFor(desk, id)[0]?.body ?? 'null')
     expect(sent).toEqual({ to: 'ann', text: 'Dear Ann', nested: { a: 3 } })
+    // What the agent does next must not say otherwise.
+    expect(output).toMatchObject({ ok: true, payload: sent, edited: true })
     const row = (await desk.call('GET', `/v1/approvals/${id}`)).body
     expect(row).toMatchObject({ status: 'approved', edited, payload_sha256: payloadHash(sent) })
     expect(row.preview).toEqual({ to: 'ann', text: 'hi', nested: { a: 1, b: 2 } })

@@ -100,6 +100,13 @@ test('vault rotate seals every secret anew, once', async () => {
     SVC_SECRET_KEY: Buffer.alloc(32, 8).toString('base64'),
     SVC_SECRET_KEY_OLD: SECRET_KEY,
   }
+  // A service whose heart beats.
+  const beating = setInterval(() => void app.clock.advance(1_000), 100)
+  expect(await svc(['vault', 'rotate'], { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the service is running'),
+  })
+  clearInterval(beating)
   expect((await svc(['vault', 'rotate', '--json'], { env })).lines).toEqual([
     { resealed: 1, current: 0, unreadable: [], unsealed: [] },
   ])

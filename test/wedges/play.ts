@@ -35,7 +35,14 @@ async function use(tool: string, input: JsonObject, stage: Stage): Promise<Json>
       return await stage.workflow(text('name'), objectOf(input['args']))
     case 'act':
       stage.act(text('connection'), text('capability'))
-      return { ok: true, status: 200, result: {}, approval_id: 'apr_1' }
+      return {
+        ok: true,
+        status: 200,
+        result: {},
+        payload: objectOf(input['payload']),
+        edited: false,
+        approval_id: 'apr_1',
+      }
     case 'records_put':
       stage.records[text('collection')] = { ...collection, [text('key')]: objectOf(input['value']) }
       return {}
