@@ -10,13 +10,16 @@ import { logBlueprintProblems } from './blueprints/folder.ts'
 import { sweepPortal } from './clients/portal-session.ts'
 import type { Config } from './config/config.ts'
 import { reachOf } from './connections/addresses.ts'
+import { warnOfLostSecrets } from './connections/secrets.ts'
 import { openVault } from './connections/vault.ts'
 import { type Ctx, inTx } from './ctx/ctx.ts'
 import { every, type Loop } from './ctx/loop.ts'
 import { newMemory } from './ctx/memory.ts'
 import { isoTime, type World } from './ctx/world.ts'
 import { catchUp, catchUpAll } from './events/follow.ts'
+import { requireFreePort } from './http/free-port.ts'
 import { LOOK_AGAIN } from './http/until.ts'
+import { warnOfMissingKeys } from './models/keys.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox.ts'
 import { servePublicPlanes } from './planes/public.ts'
 import { VERSION } from './planes/version.ts'
@@ -60,12 +63,15 @@ export async function startApp(config: Config, world: World, tellKey: (key: stri
   // A list that cannot be read must not be found out by the first action.
   reachOf(config.egressAllow)
   refuseOpenMetrics(config, world)
+  await requireFreePort(config)
   const picking = pickDriver(config.sandbox, (line, level) => world.log[level](line), [config.dataDir])
   // Whoever awaits it hears of a failure; until then it is not left alone.
   picking.catch(() => {})
   const ctx = await openContext(config, world)
   const { key } = await bootstrap(ctx)
   if (key) tellKey(key)
+  warnOfMissingKeys(ctx)
+  await warnOfLostSecrets(ctx)
   await clearLeftOvers(ctx)
   let draining = false
   const http = servePublicPlanes(ctx, picking, () => draining)

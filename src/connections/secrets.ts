@@ -5,7 +5,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { isoTime } from '../ctx/world.ts'
-import { type Connection, findConnection, findSealed, saveSealed, sealedKids } from './rows.ts'
+import { allSealed, type Connection, findConnection, findSealed, saveSealed, sealedKids } from './rows.ts'
 import { isForeign, mayReadEnv, refOf } from './secret-ref.ts'
 
 /** Seals the value under the connection's vault key. Nothing reads it back but the call that needs it. */
@@ -70,4 +70,14 @@ export async function withSecret(ctx: Ctx, connections: readonly Connection[]): 
       : kids.get(`${connection.project_id} ${ref.key}`) === ctx.vault.kid && !isForeign(ref.key, connection.id),
   )
   return new Set(usable.map(({ connection }) => connection.id))
+}
+
+/** Told at the start: whoever changed the key, or lost it, learns of it before the first action does. */
+export async function warnOfLostSecrets({ db, vault, world }: Ctx): Promise<void> {
+  const lost = (await allSealed(db)).filter(({ envelope }) => envelope.kid !== vault.kid).length
+  if (lost === 0) return
+  world.log.warn(
+    { secrets: lost },
+    'secrets were sealed with another key: write them again, or rotate from the old key',
+  )
 }

@@ -2,6 +2,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { sleep } from '../ctx/world.ts'
 import { RunOver } from '../events/append.ts'
 import type { ModelChoice } from './choose.ts'
+import { ADDRESSES, KEYS } from './keys.ts'
 import { modelFailed, type ModelRun } from './run.ts'
 import { type Failed, isFailed, type Outgoing, tryUpstream, type Upstream } from './upstream.ts'
 
@@ -46,6 +47,3 @@ function hint(wire: ModelChoice['wire'], status: number | null): string {
   if (status === null || status === 404) return `; check SVC_MODEL and ${ADDRESSES[wire]}`
   return ''
 }
-
-const KEYS = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' }
-const ADDRESSES = { anthropic: 'ANTHROPIC_BASE_URL', openai: 'OPENAI_BASE_URL' }

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { bootstrap } from '../../src/accounts/bootstrap.ts'
+import { startApp } from '../../src/app.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
 import { openStore } from '../../src/store/open.ts'
 import { eachStore, testApp } from '../app.ts'
@@ -35,6 +38,13 @@ eachStore((store) => {
     await bootstrap(fixed)
     expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).status).toBe(200)
   })
+})
+
+test('a start whose port is taken makes nothing, so that the next one tells the key', async () => {
+  const app = await testApp({ store: 'sqlite' })
+  const config = { ...app.ctx.config, dataDir: join(app.dir, 'fresh'), port: Number(new URL(app.url).port) }
+  await expect(startApp(config, app.ctx.world)).rejects.toThrow('EADDRINUSE')
+  expect(existsSync(join(config.dataDir, 'svc.db'))).toBe(false)
 })
 
 describe('replicas that start together on an empty PostgreSQL', () => {

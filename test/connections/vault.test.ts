@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { removeConnection, updateConnection } from '../../src/connections/connections.ts'
 import { rotateVault } from '../../src/connections/rotate.ts'
-import { openSecret, withSecret, writeSecret } from '../../src/connections/secrets.ts'
+import { openSecret, warnOfLostSecrets, withSecret, writeSecret } from '../../src/connections/secrets.ts'
 import { openVault, vaultWith } from '../../src/connections/vault.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { SecretUnavailable } from '../../src/ctx/vault.ts'
@@ -143,6 +143,11 @@ eachStore((store) => {
     const later = { ...ctx, vault: vaultWith(OTHER_KEY) }
     await expect(openSecret(later, mail)).rejects.toThrow(/sealed with another key/)
     expect(await withSecret(later, [mail])).toEqual(new Set())
+    const warn = vi.spyOn(ctx.world.log, 'warn')
+    await warnOfLostSecrets(ctx)
+    expect(warn).not.toHaveBeenCalled()
+    await warnOfLostSecrets(later)
+    expect(warn).toHaveBeenCalledWith({ secrets: 1 }, expect.stringContaining('sealed with another key'))
   })
 
   test('rotation seals everything anew under the new key, once', async () => {

@@ -4,6 +4,7 @@
  *   NAME=value                         a variable, used as $NAME outside of single quotes
  *   curl …                             a request, which must answer with 2xx
  *   NAME=$(curl … | jq -r '.a[0].b')   a request of whose answer one field is kept
+ *   sleep 1                            for readers; the test waits until there is something to keep
  *   # 409 words                        the request below must answer with this status instead
  *
  * Anything else is an error: what cannot be tried is not in the guide.
@@ -31,6 +32,7 @@ export function stepsOf(code: string): Step[] {
       if (number) status = Number(number)
       return []
     }
+    if (/^sleep \d+$/.test(command)) return []
     const step = stepOf(command, status)
     status = null
     return [step]
