@@ -1,3 +1,6 @@
+import type { JsonObject } from '../base/json.ts'
+import type { Wire } from '../base/protocol.ts'
+import { LARGEST_WINDOW, mediaTokens } from './media.ts'
 import { costOf, type Rate, type Usage } from './rates.ts'
 import type { ModelRequest } from './request.ts'
 import { costExceeded, type ModelRun } from './run.ts'
@@ -16,7 +19,7 @@ export interface Reserved {
  */
 export function reserve(run: ModelRun, rate: Rate & { priced: boolean }, request: ModelRequest): Reserved {
   let text = JSON.stringify(request.body)
-  const input = worstInput(text)
+  const input = worstInput(run.model.wire, request.body, text)
   const left = run.maxCostMicros - run.spentMicros - run.reservedMicros
   const perToken = costOf(rate, { ...input, output: 1_000_000 }) - costOf(rate, input)
   const affordable = Math.floor(((left - costOf(rate, input)) / perToken) * 1_000_000)
@@ -39,8 +42,9 @@ export function release(run: ModelRun, reserved: Reserved): void {
 }
 
 /** Four bytes are a token in ordinary text, two in the densest; the provider adds words of its own about tools. */
-export function worstInput(text: string): Usage {
-  const tokens = Math.ceil(Buffer.byteLength(text) / 2) + 1000
+function worstInput(wire: Wire, body: JsonObject, text: string): Usage {
+  const words = Math.ceil(Buffer.byteLength(text) / 2) + 1000
+  const tokens = Math.min(words + mediaTokens(wire, body), LARGEST_WINDOW)
   const written = text.includes('"cache_control"')
   const none = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 }
   return written ? { ...none, cacheWriteLong: tokens } : { ...none, input: tokens }
