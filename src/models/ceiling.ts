@@ -8,6 +8,8 @@ import { costExceeded, type ModelRun } from './run.ts'
 /** A request that fits what the task may still spend, and the money set aside for it. */
 export interface Reserved {
   text: string
+  /** The most that the call can use, and what that costs. */
+  worst: Usage
   micros: number
   /** The answer was given less room than was asked for. */
   lowered: boolean
@@ -29,9 +31,10 @@ export function reserve(run: ModelRun, rate: Rate & { priced: boolean }, request
     request.body[request.bound] = affordable
     text = JSON.stringify(request.body)
   }
-  const micros = costOf(rate, { ...input, output: Math.min(affordable, request.maxTokens) })
+  const worst = { ...input, output: Math.min(affordable, request.maxTokens) }
+  const micros = costOf(rate, worst)
   run.reservedMicros += micros
-  return { text, micros, lowered }
+  return { text, worst, micros, lowered }
 }
 
 /** May be called twice: what was given back once is gone. */

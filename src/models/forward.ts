@@ -99,7 +99,9 @@ async function passOn(ctx: Ctx, call: Call, upstream: Upstream, out: Writable): 
   gone.removeEventListener('abort', upstream.cut)
   if (heard.done) upstream.release()
   else upstream.cut()
-  await settle(ctx, call, usageOf(call, heard))
+  // A run that is over takes its agent with it.
+  const left = out.destroyed && !run.over.isAborted
+  await settle(ctx, call, usageOf(call, heard, left))
   noteOutcome(call, heard, gone.aborted || out.destroyed)
   if (recorder && heard.stop !== null) await recordRehearsal(ctx, run, wire, call.body, recorder.said())
   finish(out, heard, last)
@@ -142,11 +144,15 @@ async function wholeContent(upstream: Upstream): Promise<{ content: Buffer; brok
   return { content: Buffer.concat(chunks), broken }
 }
 
-/** The provider's figures; without its last word, at least what went past. */
-function usageOf({ reserved }: Call, heard: Heard): Usage {
-  const likely = likelyUsage(reserved.text, heard.length)
-  if (!heard.usage) return likely
-  return heard.final ? heard.usage : { ...heard.usage, output: Math.max(heard.usage.output, likely.output) }
+/**
+ * The provider's figures; without its last word, at least what went past. An agent that leaves before that word is
+ * charged for all the room that the answer had: a model thinks unseen, and hanging up must not make it cheaper.
+ */
+function usageOf({ reserved }: Call, heard: Heard, left: boolean): Usage {
+  const least = left ? reserved.worst : likelyUsage(reserved.text, heard.length)
+  if (!heard.usage) return least
+  const last = heard.final && (heard.stop !== null || !left)
+  return last ? heard.usage : { ...heard.usage, output: Math.max(heard.usage.output, least.output) }
 }
 
 /** The money that was set aside becomes the money that was spent, in memory and in the task's log. */

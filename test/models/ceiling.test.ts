@@ -73,3 +73,57 @@ describe('what a request shows to the model', () => {
     expect((await desk.ask(asking(pdf, pdf, picture))).status).toBe(200)
   })
 })
+
+describe.each(['anthropic', 'openai'] as const)('an answer on the %s wire that is left', (wire) => {
+  const model = { anthropic: 'anthropic/claude-sonnet-4-5', openai: 'openai/gpt-5' }[wire]
+  // The model may have thought for all the tokens that it was given before it says the first word.
+  const thinking = { ...hello, max_tokens: 16_000 }
+  const whole = streamOf[wire]({ text: 'hi' })
+  const begun: Reply = { chunks: [whole.slice(0, whole.indexOf('"h"'))], ending: 'stay' }
+
+  test('by the agent before the provider told anything is charged at what was set aside', async () => {
+    await start(model, { chunks: [': wait\n\n'], ending: 'stay' }, 500_000)
+    let reserved = 0
+    await leave(thinking, () => {
+      reserved = desk.run.reservedMicros
+    })
+    expect(reserved).toBeGreaterThan(16_000 * 10)
+    expect([desk.run.spentMicros, await desk.costMicros()]).toEqual([reserved, reserved])
+    expect(desk.run.failure).toBeNull()
+  })
+
+  test('by the agent at its first word is charged for all that it may have thought', async () => {
+    await start(model, begun, 500_000)
+    await leave(thinking)
+    const told = wire === 'anthropic' ? { input_tokens: 1000 } : {}
+    expect(await desk.charges()).toMatchObject([{ ...told, output_tokens: 16_000 }])
+  })
+
+  test('again and again does not break the ceiling', async () => {
+    await start(model, begun, 500_000)
+    while ((await leave(thinking)) === 200) expect(provider.seen.length).toBeLessThan(10)
+    expect(desk.run.spentMicros).toBeLessThanOrEqual(500_000)
+  })
+
+  test('by a run that is over is charged by what went past', async () => {
+    await start(model, begun, 500_000)
+    const onChunk = () => {
+      desk.abort()
+      return undefined
+    }
+    expect((await desk.ask(thinking, { onChunk })).whole).toBe(false)
+    const [charge] = await desk.charges()
+    expect(charge?.['output_tokens']).toBeLessThan(10)
+  })
+})
+
+/** Hangs up at the first byte, and waits for the charge. */
+async function leave(body: JsonObject, before = () => {}): Promise<number> {
+  const onChunk = () => {
+    before()
+    return true
+  }
+  const { status } = await desk.ask(body, { onChunk })
+  await expect.poll(() => desk.run.reservedMicros).toBe(0)
+  return status
+}
