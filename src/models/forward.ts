@@ -140,6 +140,7 @@ async function wholeContent(upstream: Upstream): Promise<{ content: Buffer; brok
     for await (const chunk of upstream.chunks) chunks.push(chunk)
   } catch {
     broken = upstream.end()
+    upstream.cut()
   }
   return { content: Buffer.concat(chunks), broken }
 }

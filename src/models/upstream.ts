@@ -79,16 +79,34 @@ async function firstBytes(message: IncomingMessage, silence: Silence): Promise<U
     silence.stop()
     return failed('sent an empty answer', { again: true })
   }
-  const chunks = chunksOf(first.value, incoming, silence)
+  const taken: Taken = { bytes: 0 }
+  const chunks = chunksOf(first.value, incoming, silence, taken)
   const contentType = message.headers['content-type'] ?? ''
-  const end = () => (silence.broken ? 'fell silent in the middle of its answer' : 'cut its answer off')
+  const end = () => {
+    if (taken.bytes > LARGEST_ANSWER) return 'sent more than 64 MiB in one answer'
+    return silence.broken ? 'fell silent in the middle of its answer' : 'cut its answer off'
+  }
   return { contentType, chunks, end, cut: () => message.destroy(), release: () => release(message, silence) }
 }
 
-/** Throws when the connection breaks or falls silent. */
-async function* chunksOf(first: Buffer, incoming: AsyncIterator<Buffer>, silence: Silence): AsyncGenerator<Buffer> {
+/** The longest answers are some 130,000 tokens, each in a frame of a few hundred bytes. More would fill the memory. */
+const LARGEST_ANSWER = 64 * 1024 * 1024
+
+interface Taken {
+  bytes: number
+}
+
+/** Throws when the connection breaks or falls silent, or when the answer is too large. */
+async function* chunksOf(
+  first: Buffer,
+  incoming: AsyncIterator<Buffer>,
+  silence: Silence,
+  taken: Taken,
+): AsyncGenerator<Buffer> {
   try {
     for (let chunk = first; ; ) {
+      taken.bytes += chunk.length
+      if (taken.bytes > LARGEST_ANSWER) throw new Error('the answer is too large')
       // A reader that is slow to take a chunk is not the provider's silence.
       silence.pause()
       yield chunk

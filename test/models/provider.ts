@@ -62,6 +62,7 @@ async function answer(response: http.ServerResponse, reply: Reply, onWritten: ()
   response.writeHead(status, { 'content-type': 'text/event-stream', ...headers })
   response.flushHeaders()
   for (const chunk of chunks) {
+    if (response.destroyed) return
     await new Promise((resolve) => response.write(chunk, resolve))
     onWritten()
     await new Promise(setImmediate)
