@@ -27,7 +27,7 @@ export function bwrapArguments(spec: CellSpec, furniture: Furniture, seccompDesc
   return [
     NAMESPACES,
     environment(spec.profile, furniture),
-    ['--dev', '/dev', ...tmpfs('/tmp', spec.limits.tmp_mb)],
+    [...DEVICES, ...tmpfs('/tmp', spec.limits.tmp_mb)],
     spec.profile === 'workshop' ? workshopFiles(furniture, spec.limits) : [],
     programFiles(spec.profile, furniture),
     ['--ro-bind', furniture.source(spec.agentDir), CELL_AGENT_DIR],
@@ -47,6 +47,12 @@ const NAMESPACES = [
   ['--disable-userns', '--uid', '65534', '--gid', '65534', '--hostname', 'sandbox'],
   ['--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL'],
 ].flat()
+
+/**
+ * /dev/zero is the machine's /dev/full, which reads as the same endless zeros: a shared mapping of the true one is memory
+ * that no limit counts, and a filter of system calls does not see which file is mapped.
+ */
+const DEVICES = ['--dev', '/dev', '--dev-bind', '/dev/full', '/dev/zero']
 
 function environment(profile: CellSpec['profile'], furniture: Furniture): string[] {
   const path = ['--setenv', 'PATH', `${dirname(furniture.node.path)}:/usr/local/bin:/usr/bin:/bin`]
@@ -88,6 +94,7 @@ function limitArguments(limits: CellLimits): string[] {
     both('core', 0),
     both('memlock', 0),
     both('msgqueue', 0),
+    both('stack', STACK_MB * MEGABYTE),
     both('nofile', 256),
     both('nproc', limits.processes),
     both('fsize', limits.file_mb * MEGABYTE),
@@ -95,6 +102,9 @@ function limitArguments(limits: CellLimits): string[] {
     ...(limits.cpu_s > 0 ? [both('cpu', limits.cpu_s)] : []),
   ]
 }
+
+/** What Linux gives by itself. A stack is not data, so a process must not raise it either. */
+const STACK_MB = 8
 
 const both = (name: string, value: number) => `--${name}=${value}:${value}`
 

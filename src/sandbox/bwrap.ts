@@ -1,11 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../base/protocol.ts'
 import { bwrapArguments, CELL_CUSTOM_DIR, type Furniture } from './bwrap-args.ts'
 import { type CellProcess, cellOf, type Ending, hasPipes } from './cell.ts'
 import type { CellSpec, Driver, Isolation } from './driver.ts'
+import { workshopMb } from './limits.ts'
+import { childrenOf, watchMemory } from './memory.ts'
 import { findProgram, leakingDescriptors, nodeProgram, programAt, withCovered } from './programs.ts'
 import { knownProcessor, seccompFilter } from './seccomp.ts'
 import { giveSocket, makeSocketDir, userOfSocket } from './sockets.ts'
@@ -32,7 +34,9 @@ export function bwrapDriver(hide: string[]): Driver {
     start(spec) {
       const words = bwrapArguments(spec, furniture, SECCOMP_DESCRIPTOR)
       const user = userOfSocket(spec.socket, users)
-      return cellOf(launch(bwrap, words, user, filters[spec.profile], leaks), spec.limits, ENDING)
+      const cell = cellOf(launch(bwrap, words, user, filters[spec.profile], leaks), spec.limits, ENDING)
+      if (spec.profile === 'workshop') watchMemory(cell, workshopMb(spec.limits))
+      return cell
     },
   }
 }
@@ -111,18 +115,6 @@ const ENDING: Ending = {
 }
 
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name] as const))
-
-function childrenOf(pid: number): number[] {
-  try {
-    const listing = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    return listing
-      .split(' ')
-      .filter((word) => word !== '')
-      .map(Number)
-  } catch {
-    return []
-  }
-}
 
 function signal(pid: number): void {
   try {

@@ -9,6 +9,7 @@ export const CHECKED = {
   clone: [56, 220],
   clone3: [435, 435],
   ioctl: [16, 29],
+  mmap: [9, 222],
   pkey_alloc: [330, 289],
   socket: [41, 198],
   socketpair: [53, 199],
@@ -90,7 +91,6 @@ export const SEALED: CallTable = {
   mincore: [27, 232],
   mkdir: [83, null],
   mkdirat: [258, 34],
-  mmap: [9, 222],
   mprotect: [10, 226],
   mremap: [25, 216],
   msync: [26, 227],
@@ -166,7 +166,10 @@ export const SEALED: CallTable = {
   writev: [20, 66],
 }
 
-/** What a workshop may not call: other namespaces and processes, the kernel's own settings, and its riskiest doors. */
+/**
+ * What a workshop may not call: other namespaces and processes, the kernel's own settings, memory that counts as no
+ * process's own, and the kernel's riskiest doors.
+ */
 export const DENIED_IN_WORKSHOP: CallTable = {
   mount: [165, 40],
   umount2: [166, 39],
@@ -240,6 +243,7 @@ export const DENIED_IN_WORKSHOP: CallTable = {
   move_pages: [279, 239],
   set_mempolicy: [238, 237],
   set_mempolicy_home_node: [450, 450],
+  memfd_create: [319, 279],
   memfd_secret: [447, 447],
   seccomp: [317, 277],
   shmget: [29, 194],

@@ -61,7 +61,8 @@ export function cellOf(child: CellProcess, limits: CellLimits, ending: Ending): 
     pause: () => void child.stdout.pause(),
     resume: () => void child.stdout.resume(),
     exited,
-    async kill() {
+    async kill(reason) {
+      if (reason !== undefined && !killed) errors.note(reason)
       stop()
       await exited
     },

@@ -12,7 +12,10 @@ export interface CellSpec {
   limits: CellLimits
 }
 
-/** memory, CPU seconds and file size count per process; cpu_s 0 means no limit, for cells that live long. */
+/**
+ * memory, CPU seconds and file size count per process, and a workshop's processes together may hold twice the memory;
+ * cpu_s 0 means no limit, for cells that live long.
+ */
 export interface CellLimits {
   memory_mb: number
   processes: number
@@ -42,8 +45,8 @@ export interface Cell {
   pause(): void
   resume(): void
   readonly exited: Promise<CellExit>
-  /** Kills the cell and all its children at once; resolves when they are gone. */
-  kill(): Promise<void>
+  /** Kills the cell and all its children at once; resolves when they are gone. A reason stands in what is told of its exit. */
+  kill(reason?: string): Promise<void>
 }
 
 export interface Isolation {

@@ -18,4 +18,7 @@ export function dataMb({ memory_mb }: Pick<CellLimits, 'memory_mb'>, version = p
   return Number.parseInt(version, 10) >= 24 ? memory_mb + CODE_RANGE_MB : memory_mb
 }
 
+/** What the processes of a workshop may hold together. A sealed cell is a single process. */
+export const workshopMb = ({ memory_mb }: Pick<CellLimits, 'memory_mb'>): number => 2 * memory_mb
+
 const CODE_RANGE_MB = 512

@@ -35,6 +35,7 @@ const ALLOW = 0x7fff0000
 const KILL_PROCESS = 0x80000000
 const fail = (errno: number) => 0x00050000 | errno
 const EPERM = 1
+const ENOMEM = 12
 const ENOSYS = 38
 const EAFNOSUPPORT = 97
 
@@ -43,6 +44,7 @@ const CALL_NUMBER = 0
 const ARCHITECTURE = 4
 const FIRST_ARGUMENT = 16
 const SECOND_ARGUMENT = 24
+const FOURTH_ARGUMENT = 40
 
 const AUDIT_ARCH: Record<Processor, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 const X32_CALL_BIT = 0x40000000
@@ -52,6 +54,10 @@ const CLONE_THREAD = 0x00010000
 const CLONE_NEW_NAMESPACE = 0x7e020000
 const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
+const MAP_SHARED = 0x01
+const MAP_ANONYMOUS = 0x20
+const MAP_GROWSDOWN = 0x100
+const MAP_HUGETLB = 0x40000
 
 const load = (offset: number): Instruction => [LOAD, 0, 0, offset]
 const give = (verdict: number): Instruction => [RETURN, 0, 0, verdict]
@@ -83,6 +89,7 @@ function checkedCalls(profile: 'sealed' | 'workshop', column: 0 | 1): Instructio
     ...when(CHECKED.socket[column], localOnly),
     ...when(CHECKED.socketpair[column], localOnly),
     ...when(CHECKED.ioctl[column], noTyping),
+    ...when(CHECKED.mmap[column], countedMemoryOnly()),
   ]
 }
 
@@ -92,6 +99,21 @@ function threadsOnly(): Instruction[] {
 
 function noNamespaces(): Instruction[] {
   return [load(FIRST_ARGUMENT), [ANY_BIT, 0, 1, CLONE_NEW_NAMESPACE], give(fail(EPERM)), give(ALLOW)]
+}
+
+/**
+ * The limit of data counts neither memory that processes share without a file, nor a stack that a program makes for
+ * itself. Huge pages are a stock that somebody set aside. "No memory" is an answer that programs know what to do with.
+ */
+function countedMemoryOnly(): Instruction[] {
+  return [
+    load(FOURTH_ARGUMENT),
+    [ANY_BIT, 2, 0, MAP_GROWSDOWN | MAP_HUGETLB],
+    [ANY_BIT, 0, 2, MAP_ANONYMOUS],
+    [ANY_BIT, 0, 1, MAP_SHARED],
+    give(fail(ENOMEM)),
+    give(ALLOW),
+  ]
 }
 
 function newerCallsAreUnknown(): Instruction[] {

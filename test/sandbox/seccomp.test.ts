@@ -6,6 +6,7 @@ import { type Processor, seccompFilter } from '../../src/sandbox/seccomp.ts'
 const ALLOW = 0x7fff0000
 const KILL = 0x80000000
 const EPERM = 0x00050001
+const ENOMEM = 0x0005000c
 const ENOSYS = 0x00050026
 const EAFNOSUPPORT = 0x00050061
 const ARCH: Record<Processor, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
@@ -90,6 +91,17 @@ describe.each(['x64', 'arm64'] as const)('on %s', (processor) => {
       expect(ask(profile, CHECKED.ioctl[column], 0, 0x541c)).toBe(EPERM)
     },
   )
+
+  test.each(['sealed', 'workshop'] as const)('in a %s cell memory is of a kind that a limit counts', (profile) => {
+    const [shared, own, file, anonymous, growing, huge] = [0x01, 0x02, 0x00, 0x20, 0x100, 0x40000]
+    const map = (flags: number) => ask(profile, CHECKED.mmap[column], 0, 4096, 3, flags)
+    expect([own | anonymous, own | file, shared | file].map(map)).toEqual([ALLOW, ALLOW, ALLOW])
+    expect([shared | anonymous, own | anonymous | growing, own | anonymous | huge].map(map)).toEqual([
+      ENOMEM,
+      ENOMEM,
+      ENOMEM,
+    ])
+  })
 
   test('a call of another instruction set kills', () => {
     const other = ARCH[processor === 'x64' ? 'arm64' : 'x64']

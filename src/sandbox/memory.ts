@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Cell } from './driver.ts'
+
+/** What a cell may get beyond its limit is what the cores can fill in this time; a look costs a fraction of a millisecond. */
+const LOOK_EVERY_MS = 500
+
+/**
+ * Ends a cell whose processes hold more memory together than it may. The kernel limits each by what it maps for writing,
+ * so there may be many of them, and one that has written its pages and then forbids writing may map as much again.
+ */
+export function watchMemory(cell: Cell, mostMb: number): void {
+  const most = mostMb * 1024
+  const timer = setInterval(() => {
+    if (isBeyond(cell.pid, most)) void cell.kill(`the processes of the sandbox held more than ${mostMb} MB of memory`)
+  }, LOOK_EVERY_MS)
+  timer.unref()
+  void cell.exited.then(() => clearInterval(timer))
+}
+
+/** Pages that forked processes share count for each in the quick sum; the exact one is slow and seldom needed. */
+function isBeyond(pid: number, most: number): boolean {
+  const inside = processesBelow(pid)
+  return sum(inside, held) > most && sum(inside, heldExactly) > most
+}
+
+const sum = (pids: number[], count: (pid: number) => number) => pids.reduce((all, pid) => all + count(pid), 0)
+
+/** In kilobytes, with the tables of pages, and without what the kernel could read again from a file. */
+function held(pid: number): number {
+  return kilobytes(`/proc/${pid}/status`, /^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s*(\d+)/gm)
+}
+
+/** Each page divided by the number of processes that share it. */
+function heldExactly(pid: number): number {
+  const shares = kilobytes(`/proc/${pid}/smaps_rollup`, /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+)/gm)
+  return shares === 0 ? held(pid) : shares + kilobytes(`/proc/${pid}/status`, /^VmPTE:\s*(\d+)/gm)
+}
+
+function kilobytes(path: string, lines: RegExp): number {
+  return [...textOf(path).matchAll(lines)].reduce((all, [, number]) => all + Number(number), 0)
+}
+
+/** Children of every thread: whoever forks in its second thread is no less a parent. */
+export function childrenOf(pid: number): number[] {
+  return threadsOf(pid)
+    .flatMap((thread) => textOf(`/proc/${pid}/task/${thread}/children`).match(/\d+/g) ?? [])
+    .map(Number)
+}
+
+function processesBelow(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...processesBelow(child)])
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
+}
+
+/** Nothing of a process that ended in the meantime. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
