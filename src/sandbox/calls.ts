@@ -11,6 +11,7 @@ export const CHECKED = {
   ioctl: [16, 29],
   mmap: [9, 222],
   pkey_alloc: [330, 289],
+  setsockopt: [54, 208],
   socket: [41, 198],
   socketpair: [53, 199],
 } as const satisfies CallTable
@@ -143,7 +144,6 @@ export const SEALED: CallTable = {
   set_robust_list: [273, 99],
   set_tid_address: [218, 96],
   setpriority: [141, 140],
-  setsockopt: [54, 208],
   shutdown: [48, 210],
   sigaltstack: [131, 132],
   stat: [4, null],

@@ -20,23 +20,30 @@ export function watchMemory(cell: Cell, mostMb: number): void {
 /** Pages that forked processes share count for each in the quick sum; the exact one is slow and seldom needed. */
 function isBeyond(pid: number, most: number): boolean {
   const inside = processesBelow(pid)
-  return sum(inside, held) > most && sum(inside, heldExactly) > most
+  const left = most - heldBySockets(inside[0])
+  return sum(inside, held) > left && sum(inside, heldExactly) > left
+}
+
+/** What waits in them is the kernel's, in no process's account; so each counts as full. All are in the network of the cell. */
+function heldBySockets(pid: number | undefined): number {
+  const sockets = numbers(`/proc/${pid}/net/sockstat`, /^sockets: used (\d+)/gm)
+  return sockets === 0 ? 0 : (sockets * numbers('/proc/sys/net/core/wmem_default', /^(\d+)/gm)) / 1024
 }
 
 const sum = (pids: number[], count: (pid: number) => number) => pids.reduce((all, pid) => all + count(pid), 0)
 
 /** In kilobytes, with the tables of pages, and without what the kernel could read again from a file. */
 function held(pid: number): number {
-  return kilobytes(`/proc/${pid}/status`, /^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s*(\d+)/gm)
+  return numbers(`/proc/${pid}/status`, /^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s*(\d+)/gm)
 }
 
 /** Each page divided by the number of processes that share it. */
 function heldExactly(pid: number): number {
-  const shares = kilobytes(`/proc/${pid}/smaps_rollup`, /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+)/gm)
-  return shares === 0 ? held(pid) : shares + kilobytes(`/proc/${pid}/status`, /^VmPTE:\s*(\d+)/gm)
+  const shares = numbers(`/proc/${pid}/smaps_rollup`, /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+)/gm)
+  return shares === 0 ? held(pid) : shares + numbers(`/proc/${pid}/status`, /^VmPTE:\s*(\d+)/gm)
 }
 
-function kilobytes(path: string, lines: RegExp): number {
+function numbers(path: string, lines: RegExp): number {
   return [...textOf(path).matchAll(lines)].reduce((all, [, number]) => all + Number(number), 0)
 }
 

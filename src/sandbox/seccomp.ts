@@ -44,6 +44,7 @@ const CALL_NUMBER = 0
 const ARCHITECTURE = 4
 const FIRST_ARGUMENT = 16
 const SECOND_ARGUMENT = 24
+const THIRD_ARGUMENT = 32
 const FOURTH_ARGUMENT = 40
 
 const AUDIT_ARCH: Record<Processor, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
@@ -54,6 +55,8 @@ const CLONE_THREAD = 0x00010000
 const CLONE_NEW_NAMESPACE = 0x7e020000
 const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
+const SOL_SOCKET = 1
+const SO_SNDBUF = 7
 const MAP_SHARED = 0x01
 const MAP_ANONYMOUS = 0x20
 const MAP_GROWSDOWN = 0x100
@@ -90,6 +93,7 @@ function checkedCalls(profile: 'sealed' | 'workshop', column: 0 | 1): Instructio
     ...when(CHECKED.socketpair[column], localOnly),
     ...when(CHECKED.ioctl[column], noTyping),
     ...when(CHECKED.mmap[column], countedMemoryOnly()),
+    ...when(CHECKED.setsockopt[column], sameBuffers()),
   ]
 }
 
@@ -112,6 +116,18 @@ function countedMemoryOnly(): Instruction[] {
     [ANY_BIT, 0, 2, MAP_ANONYMOUS],
     [ANY_BIT, 0, 1, MAP_SHARED],
     give(fail(ENOMEM)),
+    give(ALLOW),
+  ]
+}
+
+/** What a socket holds is known by the number of sockets alone. The kernel cuts such a wish without a word, and so is this. */
+function sameBuffers(): Instruction[] {
+  return [
+    load(SECOND_ARGUMENT),
+    [EQUAL, 0, 3, SOL_SOCKET],
+    load(THIRD_ARGUMENT),
+    [EQUAL, 0, 1, SO_SNDBUF],
+    give(fail(0)),
     give(ALLOW),
   ]
 }

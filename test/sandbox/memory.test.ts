@@ -10,8 +10,7 @@ beforeAll(async () => {
 
 /** Memory as C programs take it: `take` gives the address of 16 MB, or None where there is no more. */
 const PRELUDE = `
-import ctypes, mmap, os, platform, resource, sys, threading, time
-X64 = platform.machine() == 'x86_64'
+import ctypes, os, resource, socket, threading, time
 PIECE = 16 << 20
 libc = ctypes.CDLL(None)
 libc.mmap.restype = libc.shmat.restype = ctypes.c_void_p
@@ -115,6 +114,22 @@ def fork():
             if os.fork() == 0: taken(48)
             time.sleep(600)
 threading.Thread(target=fork).start()
+time.sleep(600)`,
+    ],
+    [
+      'messages that nobody reads',
+      `held = []
+def full(one):
+    one.setblocking(False)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    try:
+        while True: one.send(bytes(65536))
+    except BlockingIOError: held.append(one)
+for child in range(6):
+    if os.fork() == 0:
+        for pair in range(60):
+            for one in socket.socketpair(): full(one)
+        time.sleep(600)
 time.sleep(600)`,
     ],
   ])('%s', async (_, program) => {

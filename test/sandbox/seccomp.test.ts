@@ -7,6 +7,7 @@ const ALLOW = 0x7fff0000
 const KILL = 0x80000000
 const EPERM = 0x00050001
 const ENOMEM = 0x0005000c
+const UNCHANGED = 0x00050000
 const ENOSYS = 0x00050026
 const EAFNOSUPPORT = 0x00050061
 const ARCH: Record<Processor, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
@@ -101,6 +102,11 @@ describe.each(['x64', 'arm64'] as const)('on %s', (processor) => {
       ENOMEM,
       ENOMEM,
     ])
+  })
+
+  test.each(['sealed', 'workshop'] as const)('in a %s cell the buffers of sockets stay as they are', (profile) => {
+    const set = (level: number, option: number) => ask(profile, CHECKED.setsockopt[column], 3, level, option)
+    expect([set(1, 7), set(1, 8), set(6, 7)]).toEqual([UNCHANGED, ALLOW, ALLOW])
   })
 
   test('a call of another instruction set kills', () => {
