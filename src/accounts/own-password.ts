@@ -32,10 +32,10 @@ export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChan
   const password = await hashPassword(input.new_password, ctx.world.random(SALT_LENGTH))
   await inTx(ctx, async (tx) => {
     if (!matches) return noteFailure(tx, attempt)
-    // Asked again after the hash, as at the sign-in.
+    // As at the sign-in: the member before the counters, which are asked again after the hash.
+    if (!(await replacePassword(tx.db, member, password))) throw conflict('the password was changed meanwhile')
     await refuseTooManyFailures(tx, attempt)
     await forgive(tx, attempt)
-    if (!(await replacePassword(tx.db, member, password))) throw conflict('the password was changed meanwhile')
     for (const hash of await deleteOtherSessions(tx.db, member.id, tokenHash(input.session))) tx.ring(sessionBell(hash))
     await audit(tx, scope.orgId, scope.actor, 'member.password_changed', member.id)
   })

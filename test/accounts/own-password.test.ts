@@ -1,16 +1,18 @@
+import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { eachStore, type TestApp, testApp } from '../app.ts'
 import { openStream } from '../events/streams.ts'
+import { brake } from '../faults/brake.ts'
 import { auditOf, join, PASSWORD, signUp, tally } from './people.ts'
 
 const NEW = 'another horse, another battery'
 const EMAIL = 'owner@example.com'
 
-eachStore((store) => {
-  const change = (app: TestApp, key: string, body: object) => app.call('POST', '/v1/auth/password', body, { key })
-  const signIn = (app: TestApp, password: string) =>
-    app.call('POST', '/v1/auth/login', { email: EMAIL, password }, { key: null })
+const change = (app: TestApp, key: string, body: object) => app.call('POST', '/v1/auth/password', body, { key })
+const signIn = (app: TestApp, password: string) =>
+  app.call('POST', '/v1/auth/login', { email: EMAIL, password }, { key: null })
 
+eachStore((store) => {
   test('a member chooses another password, and every other session of theirs is over', async () => {
     const app = await testApp({ store })
     const session = await signUp(app)
@@ -76,4 +78,21 @@ eachStore((store) => {
     expect(entry).toMatchObject({ subject: id, actor_kind: 'system' })
     expect(JSON.parse(entry?.data ?? '')).toEqual({ address: expect.stringMatching(/127\.0\.0\.1|::1/) })
   })
+})
+
+test.each([
+  ['a sign-in', (app: TestApp) => signIn(app, PASSWORD), 200],
+  ['a change', (app: TestApp, key: string) => change(app, key, { password: PASSWORD, new_password: NEW }), 204],
+] as const)('%s holds the member before the counters, so that no two wait for each other', async (_, ask, status) => {
+  const app = await testApp({ store: 'postgres' })
+  const session = await signUp(app)
+  await signIn(app, 'not the password')
+  const { id } = await app.ctx.db.selectFrom('members').select('id').executeTakeFirstOrThrow()
+  const { holdRow, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+  await holdRow('members', id)
+  const asked = ask(app, session)
+  await halted(1)
+  const free = await sql`select subject from login_failures for update skip locked`.execute(app.ctx.db)
+  await release()
+  expect([free.rows.length, (await asked).status]).toEqual([3, status])
 })
