@@ -1,14 +1,27 @@
 /** The store cannot be reached or written right now. Nothing is wrong with what was asked: later it may go well. */
 export class StoreAway extends Error {
+  constructor(cause: unknown, message = 'the store cannot be reached right now: try again') {
+    super(message, { cause })
+  }
+}
+
+/** It can be reached, and gave up on what was asked, because others were in the way: nothing of it was done. */
+export class StoreBusy extends StoreAway {
   constructor(cause: unknown) {
-    super('the store cannot be reached right now: try again', { cause })
+    super(cause, 'the store is busy right now: try again')
   }
 }
 
 /** The error as it is, or as `StoreAway` when that is what it says. */
 export function toldApart(error: unknown): unknown {
-  return error instanceof StoreAway || !saysAway(error) ? error : new StoreAway(error)
+  if (error instanceof StoreAway) return error
+  if (saysBusy(error)) return new StoreBusy(error)
+  return saysAway(error) ? new StoreAway(error) : error
 }
+
+/** Whether nobody is there to ask, so that nothing else would go better. */
+export const isGone = (error: unknown): error is StoreAway =>
+  error instanceof StoreAway && !(error instanceof StoreBusy)
 
 /** Tries again for as long as the store is away, or until all is over. By the real clock: it is the world that heals. */
 export async function untilBack<T>(attempt: () => Promise<T>, over?: { readonly aborted: boolean }): Promise<T> {
@@ -33,6 +46,11 @@ export async function answeredIn<T>(ms: number, asking: Promise<T>): Promise<T |
   asking.catch(() => {})
   return Promise.race([asking, late]).finally(() => clearTimeout(timer))
 }
+
+/** A statement that took too long, or waited too long for a lock: as while a newer replica builds an index. */
+const saysBusy = (error: unknown) => error instanceof Error && 'code' in error && BUSY.has(error.code)
+
+const BUSY = new Set<unknown>(['57014', '55P03'])
 
 function saysAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -1,4 +1,4 @@
-import { StoreAway } from './away.ts'
+import { isGone } from './away.ts'
 import type { Question } from './postgres-line.ts'
 
 interface Asked extends Question {
@@ -44,7 +44,7 @@ export class Glances {
     } catch (error) {
       // One that is away would be waited for once more by each.
       for (const one of asked) {
-        if (error instanceof StoreAway) one.reject(error)
+        if (isGone(error)) one.reject(error)
         else this.#answer(one, undefined)
       }
     }

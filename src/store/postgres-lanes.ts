@@ -1,4 +1,4 @@
-import { StoreAway } from './away.ts'
+import { isGone } from './away.ts'
 import type { Line } from './postgres-line.ts'
 import type { ConnectionPool } from './postgres-pool.ts'
 import { type OnCut, transact, transactAgain } from './postgres-transact.ts'
@@ -49,7 +49,7 @@ export class Lanes {
       const endings = await transact(this.#lines, all, known ? tellCut : undefined)
       for (const { member, value, failed } of endings) (failed ? member.reject : member.resolve)(value)
     } catch (error) {
-      if (!(error instanceof StoreAway)) return this.#eachAlone(members)
+      if (!isGone(error)) return this.#eachAlone(members)
       for (const member of members) member.reject(error)
     }
   }

@@ -1,6 +1,6 @@
 import { PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
-import { toldApart } from './away.ts'
+import { isGone, StoreBusy, toldApart } from './away.ts'
 import { DirectPostgres, kyselyWith } from './dialect.ts'
 import type { KeptStatements } from './kept-statements.ts'
 import { exchange, type Parsed, type Statement, wireValue } from './postgres-exchange.ts'
@@ -24,6 +24,7 @@ export class Line {
   readonly db: Db
   readonly #client: pg.PoolClient
   readonly #kept: KeptStatements
+  readonly #warn: (message: string, error: unknown) => void
   readonly #parsed: Parsed = { columns: new Map(), doubtful: new Set() }
   /** What waits for the next statement that answers. */
   #held: Statement[] = []
@@ -35,9 +36,10 @@ export class Line {
   /** Whether a statement of this transaction has failed: then all of it has. */
   broken = false
 
-  constructor(client: pg.PoolClient, kept: KeptStatements) {
+  constructor(client: pg.PoolClient, kept: KeptStatements, warn: (message: string, error: unknown) => void) {
     this.#client = client
     this.#kept = kept
+    this.#warn = warn
     this.db = kyselyOver(
       (text, values, how) => (how === 'quiet' ? this.#hold(text, values) : this.rows(text, values)),
       async () => ({ query: (text, values) => this.ask(text, values), release: () => {} }),
@@ -130,9 +132,11 @@ export class Line {
   #fault(error: unknown): unknown {
     if (isOldPlan(error)) this.#kept.forget()
     const told = toldApart(error)
-    if (told !== error && told instanceof Error) this.#lost = told
+    if (isGone(told)) this.#lost = told
     // Where it was asked says more than where the answer was read.
     if (error instanceof Error) Error.captureStackTrace(error)
+    // Whoever asked may wait and say nothing.
+    if (told instanceof StoreBusy) this.#warn('the database gave up on a statement', error)
     return told
   }
 }

@@ -43,7 +43,7 @@ export class ConnectionPool {
     // Without listeners a connection that the server drops would end the process, whether it is lent or idle.
     this.pool.on('error', (error) => warn('database connection lost', error))
     this.pool.on('connect', (client) => {
-      this.#lines.set(client, new Line(client, this.#kept))
+      this.#lines.set(client, new Line(client, this.#kept, warn))
       client.on('error', () => {})
     })
     this.pool.on('remove', (client) => this.#lines.delete(client))

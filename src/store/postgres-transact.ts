@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { StoreAway } from './away.ts'
+import { StoreAway, StoreBusy } from './away.ts'
 import { type Line, PLAN_IS_OLD } from './postgres-line.ts'
 import type { ConnectionPool } from './postgres-pool.ts'
 import { Shared } from './shared.ts'
@@ -15,7 +15,7 @@ export type OnCut<T> = (cut: Cut<T>) => void
 
 const DEADLOCK = '40P01'
 const SERIALIZATION = '40001'
-const ANOTHER_TRY = new Set([DEADLOCK, SERIALIZATION, PLAN_IS_OLD])
+const OTHERS_IN_THE_WAY = new Set<unknown>([DEADLOCK, SERIALIZATION])
 const MOST_ATTEMPTS = 4
 
 /** A transaction of one's own, once more where that is all that is needed. */
@@ -25,7 +25,9 @@ export async function transactAgain<T>(lines: ConnectionPool, work: Work<T>, onC
       return await transact(lines, work, onCut)
     } catch (error) {
       const code = error instanceof pg.DatabaseError ? error.code : undefined
-      if (!ANOTHER_TRY.has(code ?? '') || attempt === MOST_ATTEMPTS) throw error
+      const inTheWay = OTHERS_IN_THE_WAY.has(code)
+      if (!inTheWay && code !== PLAN_IS_OLD) throw error
+      if (attempt === MOST_ATTEMPTS) throw inTheWay ? new StoreBusy(error) : error
     }
   }
 }

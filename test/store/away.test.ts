@@ -16,6 +16,8 @@ describe('a store that cannot be reached is told apart from every other failure'
     ['too many connections', { code: '53300' }],
     ['a transaction that was silent for too long', { code: '25P03' }],
     ['a server that only reads', { code: '25006' }],
+    ['a statement that took too long', { code: '57014' }],
+    ['a lock that was waited for too long', { code: '55P03' }],
     ['SQLite that is busy', { code: 'ERR_SQLITE_ERROR', errcode: 5 }],
     ['SQLite that is busy with a snapshot', { code: 'ERR_SQLITE_ERROR', errcode: 517 }],
     ['a disk that fails', { code: 'ERR_SQLITE_ERROR', errcode: 778 }],
@@ -33,7 +35,6 @@ describe('a store that cannot be reached is told apart from every other failure'
 
   test.each([
     ['a row that is there already', { code: '23505' }],
-    ['a statement that took too long', { code: '57014' }],
     ['a deadlock', { code: '40P01' }],
     ['a file that is not there', { code: 'ENOENT', syscall: 'open' }],
     ['a constraint of SQLite', { code: 'ERR_SQLITE_ERROR', errcode: 19 }],

@@ -1,11 +1,13 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { StoreAway } from '../../src/store/away.ts'
 import type { Db, Store } from '../../src/store/store.ts'
 import { brake } from '../faults/brake.ts'
+import { eventually } from '../runs/agents.ts'
 import { wired } from './wired.ts'
 
 const IDS = Array.from({ length: 20 }, (_, n) => `r${String(n).padStart(2, '0')}`)
-const STOPPED_BY_THE_SERVER = { code: '57014' }
+const STOPPED_BY_THE_SERVER = { cause: { code: '57014' } }
 
 const put = (db: Db, id: string) => db.insertInto('replicas').values({ id, started_at: '', seen_at: '' }).execute()
 const idsIn = async ({ db }: Store) =>
@@ -25,17 +27,54 @@ async function writeForever(db: Db): Promise<void> {
 const WAYS: [string, (store: Store) => Promise<unknown>][] = [
   ['that stands alone', ({ db }) => sql`select pg_sleep(3600)`.execute(db)],
   ['of a transaction', (store) => store.transact(writeForever)],
-  ['of what waits for the store', (store) => store.outlast(writeForever)],
+  ['that nobody waits for any more', (store) => store.outlast(writeForever, AbortSignal.abort())],
 ]
 
 test.each(WAYS)(
   'the database ends a statement %s when it takes too long, and the next has its connection',
   async (_, ask) => {
-    const { store } = await wired({ connections: 1, statementMs: 1_000 })
+    const { store, warned } = await wired({ connections: 1, statementMs: 1_000 })
     const before = await connection(store.db)
-    await expect(ask(store)).rejects.toMatchObject(STOPPED_BY_THE_SERVER)
+    const error = await ask(store).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StoreAway)
+    expect(error).toMatchObject(STOPPED_BY_THE_SERVER)
+    expect(warned).toEqual(['the database gave up on a statement'])
     expect(await connection(store.db)).toBe(before)
     expect(await idsIn(store)).toEqual([])
+  },
+)
+
+test.each([undefined, 'lane'])(
+  'what must be written waits for whoever holds the table, however long a statement may take (lane: %s)',
+  async (lane) => {
+    const { store, proxy } = await wired({ connections: 4, statementMs: 300 })
+    const { hold, release } = await brake(proxy.url)
+    await hold('replicas')
+    const attempts = new Map<string, number>()
+    const write = (id: string) => async (db: Db) => {
+      attempts.set(id, (attempts.get(id) ?? 0) + 1)
+      await put(db, id)
+    }
+    const writing = IDS.slice(0, 3).map((id) => store.outlast(write(id), undefined, lane))
+    await eventually(() => [...attempts.values()].filter((tries) => tries > 2).length === 3)
+    await release()
+    await Promise.all(writing)
+    expect(await idsIn(store)).toEqual(IDS.slice(0, 3))
+  },
+)
+
+test.each(['40P01', '40001'])(
+  'what must be written is tried until no other is in the way, and who asks is told to (%s)',
+  async (code) => {
+    const { store } = await wired()
+    let attempts = 0
+    const inTheWay = async (db: Db) => {
+      await put(db, 'r')
+      if (++attempts <= 8) await sql.raw(`do $$ begin raise sqlstate '${code}'; end $$`).execute(db)
+    }
+    await expect(store.transact(inTheWay)).rejects.toBeInstanceOf(StoreAway)
+    await store.outlast(inTheWay)
+    expect([attempts, await idsIn(store)]).toEqual([9, ['r']])
   },
 )
 

@@ -4,13 +4,14 @@ import type { Store } from '../../src/store/store.ts'
 import { Proxy } from '../faults/proxy.ts'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 
-/** A store on a database of its own, behind a wire that can be cut. */
-export async function wired(limits = POOL_LIMITS): Promise<{ store: Store; proxy: Proxy }> {
+/** A store on a database of its own, behind a wire that can be cut, and what it warned of. */
+export async function wired(limits = POOL_LIMITS): Promise<{ store: Store; proxy: Proxy; warned: string[] }> {
   const database = await createDatabase()
   onTestFinished(() => dropDatabase(database))
   const proxy = await Proxy.before(database)
   onTestFinished(() => proxy.close())
-  const store = await openPostgres(proxy.url, () => {}, limits)
+  const warned: string[] = []
+  const store = await openPostgres(proxy.url, (message) => warned.push(message), limits)
   onTestFinished(() => store.close())
-  return { store, proxy }
+  return { store, proxy, warned }
 }
