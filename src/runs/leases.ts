@@ -6,7 +6,7 @@ import { SYSTEM } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { answeredIn, StoreAway, untilBack } from '../store/away.ts'
 import type { Ending } from '../tasks/end.ts'
-import { activeTasksOf, beat, forgetReplica, heartbeats, silentReplicas } from './rows.ts'
+import { activeTasksOf, beat, forgetReplica, heartbeats, holders } from './rows.ts'
 import type { Watch } from './watch.ts'
 
 export const BEAT_MS = 1_000
@@ -66,18 +66,27 @@ export function endRunsWithoutLease(ctx: Ctx, lease: Lease): void {
 
 /** Ends what dead replicas left behind. Safe for every replica to do at once: each task ends once. */
 export async function endLostRuns(ctx: Ctx, watch: Watch): Promise<void> {
-  watch.look(await heartbeats(ctx.db, {}))
-  for (const replica of await silentSince(ctx, LEASE_MS)) if (watch.isStill(replica)) await endRunsOf(ctx, replica)
+  // Before the beats: whoever comes in between has both.
+  const others = await otherHolders(ctx)
+  const beats = await heartbeats(ctx.db, {})
+  watch.look(beats)
+  const lost = isoTime(ctx.world.clock.now() - LEASE_MS)
+  const seen = new Set(beats.flatMap(({ id, seen_at }) => (seen_at < lost ? [] : [id])))
+  for (const replica of others) if (!seen.has(replica) && watch.isStill(replica)) await endRunsOf(ctx, replica)
 }
 
-/** A SQLite file has one user: at its start, whatever runs is left over from its earlier self. */
+/**
+ * A SQLite file has one user: at its start, whatever runs is left over from its earlier self. Whenever that was last
+ * seen: the clock may have been set back since.
+ */
 export async function endLeftOvers(ctx: Ctx): Promise<void> {
-  for (const replica of await silentSince(ctx, -1)) await endRunsOf(ctx, replica)
+  for (const replica of await otherHolders(ctx)) await endRunsOf(ctx, replica)
 }
 
-async function silentSince(ctx: Ctx, ms: number): Promise<string[]> {
-  const silent = await silentReplicas(ctx.db, { before: isoTime(ctx.world.clock.now() - ms) })
-  return silent.flatMap(({ replica }) => (replica && replica !== ctx.replica ? [replica] : []))
+/** A name on a task or an effect may belong to no replica at all. */
+async function otherHolders(ctx: Ctx): Promise<string[]> {
+  const all = await holders(ctx.db, {})
+  return all.flatMap(({ replica }) => (replica && replica !== ctx.replica ? [replica] : []))
 }
 
 export async function endRunsOf(ctx: Ctx, replica: string): Promise<void> {

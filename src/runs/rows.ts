@@ -76,24 +76,14 @@ export const dropReplicasBefore = prepared<{ before: string }>((db, arg) =>
   db.deleteFrom('replicas').where('seen_at', '<', arg('before')).$castTo<never>(),
 )
 
-/** Replicas that nobody has seen since, and names on tasks or effects that belong to no replica at all. */
-export const silentReplicas = prepared<{ before: string }, { replica: string | null }>((db, arg) =>
+/** Whose names stand on tasks that run, and on effects of which nobody knows yet how they went. */
+export const holders = prepared<object, { replica: string | null }>((db) =>
   db
     .selectFrom('tasks')
     .select('replica')
     .distinct()
     .where('status', 'in', ACTIVE)
-    .where('replica', 'not in', (eb) => eb.selectFrom('replicas').select('id').where('seen_at', '>=', arg('before')))
-    .union(
-      db
-        .selectFrom('effects')
-        .select('replica')
-        .distinct()
-        .where('outcome', '=', 'sent')
-        .where('replica', 'not in', (eb) =>
-          eb.selectFrom('replicas').select('id').where('seen_at', '>=', arg('before')),
-        ),
-    ),
+    .union(db.selectFrom('effects').select('replica').distinct().where('outcome', '=', 'sent')),
 )
 
 export const activeTasksOf = prepared<{ replica: string }, Pick<Tasks, 'id' | 'epoch'>>((db, arg) =>

@@ -1,12 +1,24 @@
 import { expect, test } from 'vitest'
 import { isoTime } from '../../src/ctx/world.ts'
-import { endLostRuns, openLease, renewLease } from '../../src/runs/leases.ts'
+import { endLeftOvers, endLostRuns, openLease, renewLease } from '../../src/runs/leases.ts'
 import { beat } from '../../src/runs/rows.ts'
 import { Watch } from '../../src/runs/watch.ts'
 import type { Store } from '../../src/store/store.ts'
-import { eachStore, testApp } from '../app.ts'
+import { eachStore, type TestApp, testApp } from '../app.ts'
 
 const NEVER = new AbortController().signal
+const INTERRUPTED = { status: 'failed', error: { reason: 'interrupted' } }
+
+/** A queued task, made one that this replica runs. */
+async function heldBy(app: TestApp, replica: string): Promise<string> {
+  const { id } = await app.createTask()
+  const started_at = isoTime(app.clock.now())
+  const running = { status: 'running', replica, epoch: 1, started_at, last_event_id: 1 } as const
+  await app.ctx.store.transact((db) => db.updateTable('tasks').set(running).where('id', '=', id).execute())
+  return id
+}
+
+const taskOf = async (app: TestApp, id: string) => (await app.call('GET', `/v1/tasks/${id}`)).body
 
 eachStore((store) => {
   test('a renewal that gets no answer is given up, and the next one follows at once', async () => {
@@ -58,4 +70,13 @@ eachStore((store) => {
     for (let look = 0; look < 3; look++) await endLostRuns(late, watch)
     expect(await statusNow()).toBe('failed')
   })
+})
+
+test('on SQLite a start ends what its earlier self left, also after the clock was set back', async () => {
+  const app = await testApp({ store: 'sqlite', env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
+  const left = await heldBy(app, 'rep_before')
+  const ahead = isoTime(app.clock.now() + 3_600_000)
+  await app.ctx.store.transact((db) => beat(db, { id: 'rep_before', started_at: ahead, seen_at: ahead }))
+  await endLeftOvers(app.ctx)
+  expect(await taskOf(app, left)).toMatchObject(INTERRUPTED)
 })
