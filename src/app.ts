@@ -27,6 +27,7 @@ import { foldReports } from './reports/fold.ts'
 import { BEAT_MS, endLeftOvers, endLostRuns, endRunsWithoutLease, openLease, renewLease } from './runs/leases.ts'
 import { dropReplicasBefore } from './runs/rows.ts'
 import { Runner } from './runs/runner.ts'
+import { Strays } from './runs/strays.ts'
 import { Watch } from './runs/watch.ts'
 import type { Driver } from './sandbox/driver.ts'
 import { pickDriver } from './sandbox/pick.ts'
@@ -115,7 +116,7 @@ async function startWork(ctx: Ctx, picking: Promise<Driver>) {
     cells: () => runner.pool.census(),
     workflowProcesses: () => workflows.processes,
   })
-  const loops = [...sweepers(ctx), runner]
+  const loops = [...sweepers(ctx, runner), runner]
   for (const loop of loops) loop.start()
   return {
     driver,
@@ -170,10 +171,11 @@ const TIDY_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
 /** What every replica does again and again; all of it is safe to do together. */
-function sweepers(ctx: Ctx): Loop[] {
+function sweepers(ctx: Ctx, runner: Runner): Loop[] {
   const { clock, log } = ctx.world
   const lease = openLease(ctx)
   const watch = new Watch()
+  const strays = new Strays(ctx, () => runner.carried())
   const brokenChains = new Map<string, string>()
   const { retentionDays } = ctx.config
   const sweep = (name: string, ms: number, work: (stopping: AbortSignal) => Promise<unknown>) =>
@@ -183,6 +185,7 @@ function sweepers(ctx: Ctx): Loop[] {
     sweep('lease', BEAT_MS, (stopping) => renewLease(ctx, lease, stopping)),
     sweep('lost lease', SWEEP_MS, async () => endRunsWithoutLease(ctx, lease)),
     sweep('lost runs', BEAT_MS, () => endLostRuns(ctx, watch)),
+    sweep('strays', BEAT_MS, () => strays.end()),
     sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
     sweep('schedules', DUE_MS, () => fireDueSchedules(ctx)),
     sweep('due times', RECALL_MS, () => recallDueTimes(ctx)),

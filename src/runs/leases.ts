@@ -11,7 +11,7 @@ import type { Watch } from './watch.ts'
 
 export const BEAT_MS = 1_000
 /** A replica that was silent for so long has lost its tasks. */
-const LEASE_MS = 10_000
+export const LEASE_MS = 10_000
 const ATTEMPT_MS = 1_500
 
 export const INTERRUPTED: Ending = {

@@ -7,6 +7,7 @@ import { sleep } from '../ctx/world.ts'
 import type { LineDoor } from '../http/lines.ts'
 import type { Driver } from '../sandbox/driver.ts'
 import { endTask } from '../approvals/settle.ts'
+import type { QueuedTask } from '../store/tables.ts'
 import { carryOut, starterAt, type Workplace } from './carry-out.ts'
 import { CellPool } from './cell-pool.ts'
 import { type Claimed, claimTasks, type Starter } from './claim.ts'
@@ -28,7 +29,8 @@ export class Runner implements Loop, Places {
   readonly #starter: Starter
   readonly #doors: WeakMap<Socket, string>
   readonly #runs = new Set<Run>()
-  readonly #carrying = new Set<Promise<void>>()
+  /** What is carried out, and the task of each. */
+  readonly #carrying = new Map<Promise<void>, string>()
   #turn = ''
   #claiming: Promise<void> | null = null
   #again = false
@@ -63,14 +65,14 @@ export class Runner implements Loop, Places {
     this.#unhear()
     this.#cancelPoll()
     await this.#claiming
-    await Promise.race([Promise.allSettled(this.#carrying), sleep(this.#ctx.world.clock, DRAIN_MS)])
+    await Promise.race([Promise.allSettled(this.#carrying.keys()), sleep(this.#ctx.world.clock, DRAIN_MS)])
     for (const run of this.#ctx.live.all()) {
       // With the store away nobody can write it now; whoever finds this replica silent will.
       const ending = inTx(this.#ctx, (tx) => endTask(tx, run.taskId, INTERRUPTED, run.epoch))
       await ending.catch((err) => this.#ctx.world.log.error({ err, task: run.taskId }, 'run not ended'))
       run.end('interrupted')
     }
-    await Promise.race([Promise.allSettled(this.#carrying), sleep(this.#ctx.world.clock, LAST_MS)])
+    await Promise.race([Promise.allSettled(this.#carrying.keys()), sleep(this.#ctx.world.clock, LAST_MS)])
     await this.pool.close()
   }
 
@@ -89,14 +91,19 @@ export class Runner implements Loop, Places {
     return this.#runs.has(run) && run.endedBy === null
   }
 
+  /** The tasks that are carried out here: from before their runs are known until their ends are written. */
+  carried(): Set<string> {
+    return new Set(this.#carrying.values())
+  }
+
   isFree(): boolean {
     return this.#emptied && this.#free() > this.#promised && !this.#stopping.signal.aborted
   }
 
-  keep(projectId: string, coming: Promise<Claimed | null>): void {
+  keep(task: QueuedTask, coming: Promise<Claimed | null>): void {
     // It was this project's turn: among those who will wait, others come first.
-    this.#turn = projectId
-    this.#carry(coming)
+    this.#turn = task.project_id
+    this.#carry(task.id, coming)
   }
 
   #poll(): void {
@@ -141,7 +148,7 @@ export class Runner implements Loop, Places {
       this.#turn = turn
       this.#emptied = tasks.length < this.#promised
       this.#again ||= !this.#emptied
-      for (const task of tasks) this.#carry(Promise.resolve(task))
+      for (const claimed of tasks) this.#carry(claimed.task.id, Promise.resolve(claimed))
     } catch (error) {
       this.#emptied = false
       this.#ctx.world.log.error({ err: error }, 'claim failed')
@@ -157,7 +164,7 @@ export class Runner implements Loop, Places {
     return this.#ctx.config.maxConcurrentTasks - (this.#carrying.size - waiting)
   }
 
-  #carry(coming: Promise<Claimed | null>): void {
+  #carry(taskId: string, coming: Promise<Claimed | null>): void {
     const carryOutWhatComes = async () => {
       const claimed = await coming
       if (claimed) await carryOut(this.#place, claimed)
@@ -166,7 +173,7 @@ export class Runner implements Loop, Places {
       this.#carrying.delete(carrying)
       this.#claimMore()
     })
-    this.#carrying.add(carrying)
+    this.#carrying.set(carrying, taskId)
   }
 
   #admit(run: Run): () => void {

@@ -9,8 +9,8 @@ import { asClaimed, type Claimed, type Starter } from './claim.ts'
 export interface Places {
   /** Whether one is free for which nobody waits. */
   isFree(): boolean
-  /** Keeps one for a task of the project that is on its way; null: it will not come. */
-  keep(projectId: string, coming: Promise<Claimed | null>): void
+  /** Keeps one for a task that is on its way; null: it will not come. */
+  keep(task: QueuedTask, coming: Promise<Claimed | null>): void
 }
 
 /**
@@ -25,7 +25,7 @@ export function takerFor(ctx: Ctx, starter: Starter, places: Places, stopping: A
     // Before its row was written nothing can have been committed.
     let isWritten = false
     places.keep(
-      task.project_id,
+      task,
       new Promise((resolve) => {
         tx.afterCommit(() => resolve(claimed))
         tx.afterFailure((error) => resolve(isWritten && error instanceof StoreAway ? found(ctx, task, stopping) : null))

@@ -5,6 +5,7 @@ import { beat } from '../../src/runs/rows.ts'
 import { Watch } from '../../src/runs/watch.ts'
 import type { Store } from '../../src/store/store.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
+import { eventually, loggedLines } from './agents.ts'
 
 const NEVER = new AbortController().signal
 const INTERRUPTED = { status: 'failed', error: { reason: 'interrupted' } }
@@ -19,6 +20,32 @@ async function heldBy(app: TestApp, replica: string): Promise<string> {
 }
 
 const taskOf = async (app: TestApp, id: string) => (await app.call('GET', `/v1/tasks/${id}`)).body
+
+/** What the service does for a run that is not live: it seeks what it needs, or writes its end. It waits at the door. */
+const NOT_LIVE: [string, (app: TestApp, door: () => Promise<void>) => void][] = [
+  [
+    'begins',
+    ({ ctx }, door) => {
+      const find = ctx.wedges.find.bind(ctx.wedges)
+      let sought = 0
+      ctx.wedges.find = async (slug) => {
+        // Sought first by the creation.
+        if (++sought === 2) await door()
+        return find(slug)
+      }
+    },
+  ],
+  [
+    'ends',
+    ({ ctx }, door) => {
+      const outlast = ctx.store.outlast.bind(ctx.store)
+      ctx.store.outlast = async (work, signal, lane) => {
+        if (lane?.startsWith('end:')) await door()
+        return outlast(work, signal, lane)
+      }
+    },
+  ],
+]
 
 eachStore((store) => {
   test('a renewal that gets no answer is given up, and the next one follows at once', async () => {
@@ -70,6 +97,26 @@ eachStore((store) => {
     for (let look = 0; look < 3; look++) await endLostRuns(late, watch)
     expect(await statusNow()).toBe('failed')
   })
+
+  test.each(NOT_LIVE)(
+    'what a replica holds and nobody there carries out is interrupted, and no run that %s',
+    async (_, hold) => {
+      const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '1' } })
+      const doors: (() => void)[] = []
+      hold(app, () => new Promise((resolve) => void doors.push(resolve)))
+      const carried = await app.createTask({ input: 'hi' })
+      await eventually(() => doors.length > 0)
+      const left = await heldBy(app, app.ctx.replica)
+      await eventually(async () => {
+        await app.clock.advance(1_000)
+        return (await taskOf(app, left)).status !== 'running'
+      })
+      expect(await taskOf(app, left)).toMatchObject(INTERRUPTED)
+      expect(loggedLines(app, 'a task that nobody carries out is ended')).toMatchObject([{ task: left }])
+      for (const open of doors) open()
+      expect(await app.finished(carried.id)).toMatchObject({ status: 'succeeded', output: { said: 'hi' } })
+    },
+  )
 })
 
 test('on SQLite a start ends what its earlier self left, also after the clock was set back', async () => {
