@@ -24,19 +24,20 @@ const MOST_ARTIFACT_BYTES = 10 * 1024 * 1024
 const MOST_STRING = 4096
 const MOST_TEXT = 16_384
 const MOST_DATA = 64 * 1024
+/** An event as it is written, before its long strings are cut: to look through a larger one takes everybody's time. */
+const MOST_EVENT_LINE = 1024 * 1024
 /** As for what comes over HTTP: deeper values can be read, but the stack ends when they are written out again. */
 const MOST_LEVELS = 64
 /** A line needs two brackets for each level, so a shorter one cannot nest too deep. */
 const SHORT = 2 * MOST_LEVELS
 
-/** `length` is that of the line as it was written. */
+/** `length` is that of the line as it was written. Whatever can be refused without looking through it is refused so. */
 export function hear(line: JsonObject, length: number): Heard {
   if (line.ask !== undefined) return hearAsk(line)
-  if (length > SHORT && nestsDeeper(line, MOST_LEVELS))
-    return { kind: 'refused', why: `a line that nests deeper than ${MOST_LEVELS}` }
   if (line.event !== undefined) return hearEvent(line.event, line.data, length)
   if (isJsonObject(line.artifact)) return hearArtifact(line.artifact)
-  if (line.output !== undefined) return { kind: 'output', output: line.output }
+  if (line.output !== undefined)
+    return isTooDeep(line.output, length) ? TOO_DEEP : { kind: 'output', output: line.output }
   if (typeof line.error === 'string') return { kind: 'error', message: line.error.slice(0, 2000) }
   return { kind: 'refused', why: 'a line that is neither event, artifact, output nor error' }
 }
@@ -68,12 +69,19 @@ const isWords = (value: Json | undefined): value is Record<string, string> | und
 function hearEvent(type: Json, data: Json | undefined, length: number): Heard {
   if (!isAgentEvent(type)) return { kind: 'refused', why: 'an event that agents may not write' }
   if (!isJsonObject(data)) return { kind: 'refused', why: `an event without data: ${type}` }
+  if (length > MOST_EVENT_LINE) return { kind: 'refused', why: `an event that is too large: ${type}` }
+  if (isTooDeep(data, length)) return TOO_DEEP
   const event = EVENTS[type](data)
   // Shaping only shortens, so a short line makes a short event.
   const size = length <= MOST_DATA ? length : JSON.stringify(event).length
   if (size > MOST_DATA) return { kind: 'refused', why: `an event that is too large: ${type}` }
   return { kind: 'event', event, size }
 }
+
+const TOO_DEEP: Heard = { kind: 'refused', why: `a line that nests deeper than ${MOST_LEVELS}` }
+
+/** The value of a field: the line around it is a level too. */
+const isTooDeep = (value: Json, length: number) => length > SHORT && nestsDeeper(value, MOST_LEVELS - 1)
 
 function nestsDeeper(value: Json, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false

@@ -42,7 +42,7 @@ function reasonOf(run: Run, told: Exclude<RunEnd, { kind: 'output' | 'ended' }>)
   if (told.kind === 'timeout') {
     return { reason: 'runtime_exceeded', message: `the run took longer than ${run.constraints.max_runtime_s} s` }
   }
-  if (told.kind === 'flooded') return { reason: 'agent_failed', message: 'the agent wrote too many events' }
+  if (told.kind === 'flooded') return { reason: 'agent_failed', message: 'the agent wrote too much' }
   const message =
     told.kind === 'crashed'
       ? silentEnd(told.exit.signal ?? `exit code ${told.exit.code}`, told.exit.stderr)

@@ -27,9 +27,11 @@ export type RunEnd =
   | { kind: 'timeout' }
   | { kind: 'ended' }
 
-/** An agent that says more than this, in events or in characters, says nothing worth keeping. */
-const MOST_EVENTS = 200_000
+/** An agent that says more than this, in lines or in characters, says nothing worth keeping. Files that are kept count apart. */
+const MOST_LINES = 200_000
 const MOST_SAID = 64 * 1024 * 1024
+/** What is wrong with an agent shows in the first ones; all of them would be a flood of our own. */
+const MOST_REFUSALS_LOGGED = 100
 /** Of one run together: all that its cell's own folder could hold. They wait in memory for its end. */
 const MOST_ARTIFACT_BYTES = 128 * 1024 * 1024
 /** Characters that wait for the log; beyond it the agent's pipe is left unread. */
@@ -85,26 +87,40 @@ interface Conversation {
 
 function listener({ ctx, door }: Place, { run, cell, log, artifacts, end }: Conversation): Listener {
   const answer = answering(door, run, cell)
-  const said = { events: 0, size: 0, files: 0 }
+  const said = { lines: 0, size: 0, files: 0, refused: 0 }
+  /** False: it was too much. */
+  const count = (length: number) => {
+    said.size += length
+    const enough = ++said.lines > MOST_LINES || said.size > MOST_SAID
+    if (enough) end({ kind: 'flooded' })
+    return !enough
+  }
+  const keeps = (artifact: NewArtifact) => {
+    said.files += artifact.size
+    const isKept = artifacts.length < MOST_ARTIFACTS && said.files <= MOST_ARTIFACT_BYTES
+    if (isKept) artifacts.push(artifact)
+    return isKept
+  }
+  const refuse = (why: string) => {
+    if (++said.refused <= MOST_REFUSALS_LOGGED) ctx.world.log.warn({ task: run.taskId, why }, 'agent line refused')
+  }
   return {
     exit: (exit) => end({ kind: 'crashed', exit }),
     line(line, length) {
       const heard = hear(line, length)
+      const kept = heard.kind === 'artifact' && keeps(heard.artifact) ? heard.artifact.content.length : 0
+      const isAnswered = heard.kind === 'ask' && cell.kind !== 'custom'
+      if (!count(isAnswered ? 0 : length - kept)) return
       if (heard.kind === 'event') {
-        said.size += heard.size
-        if (++said.events > MOST_EVENTS || said.size > MOST_SAID) return end({ kind: 'flooded' })
         log.push(heard.event, heard.size)
         if (log.backlog > MOST_BACKLOG) holdBack(cell, log)
-      } else if (heard.kind === 'artifact') {
-        said.files += heard.artifact.size
-        if (artifacts.length < MOST_ARTIFACTS && said.files <= MOST_ARTIFACT_BYTES) artifacts.push(heard.artifact)
-      } else if (heard.kind === 'ask' && cell.kind !== 'custom') {
-        answer(heard.ask, length)
-      } else if (heard.kind === 'ask' || heard.kind === 'refused') {
+      } else if (heard.kind === 'ask') {
         // A program of somebody's own would not hear the answer: it asks over its socket.
-        const why = heard.kind === 'ask' ? 'a question that belongs on the socket' : heard.why
-        ctx.world.log.warn({ task: run.taskId, why }, 'agent line refused')
-      } else {
+        if (cell.kind === 'custom') refuse('a question that belongs on the socket')
+        else answer(heard.ask, length)
+      } else if (heard.kind === 'refused') {
+        refuse(heard.why)
+      } else if (heard.kind !== 'artifact') {
         end(heard)
       }
     },

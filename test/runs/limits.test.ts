@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ECHO, eachStore, sharedApp } from '../app.ts'
-import { agentFolder, eventually, played, playing, until } from './agents.ts'
+import { agentFolder, eventually, loggedLines, played, playing, until } from './agents.ts'
 
 const agents = agentFolder()
 const env = { SVC_SANDBOX: 'bwrap', SVC_POOL: '1', SVC_TASK_RATE_PER_MIN: '10000', ...agents }
@@ -84,7 +84,7 @@ describe('an agent that floods', () => {
     expect((await app().call('GET', '/v1/tasks')).status).toBe(200)
     await eventually(async () => (await app().call('GET', `/v1/tasks/${id}`)).body.status === 'failed')
     const { body } = await app().call('GET', `/v1/tasks/${id}`)
-    expect(body.error).toEqual({ reason: 'agent_failed', message: 'the agent wrote too many events' })
+    expect(body.error).toEqual({ reason: 'agent_failed', message: 'the agent wrote too much' })
     expect(body.last_event_id).toBeLessThanOrEqual(200_002)
   })
 
@@ -98,6 +98,33 @@ describe('an agent that floods', () => {
     const { body } = await app().call('GET', `/v1/tasks/${id}`)
     expect(body.error.reason).toBe('agent_failed')
     expect(body.last_event_id).toBeLessThan(5_000)
+  })
+
+  test.each([
+    ['with lines that are refused', `const line = JSON.stringify({ event: 'made.up', data: {} }) + '\\n'`],
+    ['with large lines that mean nothing', `const line = JSON.stringify({ nothing: 'x'.repeat(2e6) }) + '\\n'`],
+    [
+      'with files beyond those that are kept',
+      `const line = JSON.stringify({ artifact: { name: 'f', content_base64: 'aGk='.repeat(2e5) } }) + '\\n'`,
+    ],
+    [
+      'with files that hold nothing',
+      `const line = JSON.stringify({ artifact: { name: 'f', content_base64: '', more: 'x'.repeat(2e6) } }) + '\\n'`,
+    ],
+  ])('%s, ends too, and the log of the service stays short', async (_, what) => {
+    const id = await playing(
+      app(),
+      `${what}
+       const many = Buffer.from(line.repeat(Math.ceil(60000 / line.length)))
+       for (;;) for (let rest = many; rest.length > 0; ) {
+         try { rest = rest.subarray(require('node:fs').writeSync(1, rest)) } catch {}
+       }`,
+    )
+    await eventually(async () => (await app().call('GET', `/v1/tasks/${id}`)).body.status === 'failed')
+    const { body } = await app().call('GET', `/v1/tasks/${id}`)
+    expect(body.error).toEqual({ reason: 'agent_failed', message: 'the agent wrote too much' })
+    const refused = loggedLines(app(), 'agent line refused').filter((line) => line.task === id)
+    expect(refused.length).toBeLessThanOrEqual(100)
   })
 
   test('with a line that never ends, fails', async () => {
