@@ -1,6 +1,6 @@
 import { endTask } from '../approvals/settle.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
-import { schemaErrors } from '../base/schema.ts'
+import { type SchemaError, schemaErrors } from '../base/schema.ts'
 import { silentEnd } from '../base/silent-end.ts'
 import { appendReply } from '../clients/reply.ts'
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
@@ -15,6 +15,10 @@ import { outputSchema } from './brief.ts'
 import type { Outcome, RunEnd } from './converse.ts'
 import { INTERRUPTED } from './leases.ts'
 import type { Run } from './run.ts'
+
+/** Lists show whole outputs, a page of them at a time. */
+const MOST_OUTPUT = 1024 * 1024
+const TOO_LARGE: SchemaError = { path: '$', message: 'is larger than 1 MiB: deliver it as a file' }
 
 /** Judges how a run ended and writes it down, once, fenced by the run's epoch, as soon as the store takes it. */
 export async function conclude(ctx: Ctx, run: Run, outcome: Outcome): Promise<void> {
@@ -52,14 +56,18 @@ function reasonOf(run: Run, told: Exclude<RunEnd, { kind: 'output' | 'ended' }>)
 }
 
 async function concludeOutput(ctx: Ctx, run: Run, output: Json, { artifacts, unwritten }: Outcome): Promise<void> {
-  const schema = outputSchema(run)
-  const errors = schema ? schemaErrors(schema, output) : []
+  const size = Buffer.byteLength(JSON.stringify(output))
+  const errors = size > MOST_OUTPUT ? [TOO_LARGE] : errorsOf(run, output)
   const validated: NewEvent = { type: 'output.validated', data: { ok: errors.length === 0, errors } }
-  if (errors.length > 0) {
-    const message = `the output does not match its schema: ${errors[0]?.path} ${errors[0]?.message}`
+  const [wrong] = errors
+  if (wrong) {
+    const message =
+      wrong === TOO_LARGE
+        ? `the output ${wrong.message}`
+        : `the output does not match its schema: ${wrong.path} ${wrong.message}`
     return fail(ctx, run, { reason: 'output_invalid', message }, [...unwritten, validated])
   }
-  const left = leftBy(ctx, run, output, artifacts)
+  const left = leftBy(ctx, run, size, artifacts)
   const ending: Ending = {
     status: 'succeeded',
     output,
@@ -67,6 +75,11 @@ async function concludeOutput(ctx: Ctx, run: Run, output: Json, { artifacts, unw
   }
   const ended = await inTxAtLast(ctx, (tx) => succeed(tx, run, ending, left), undefined, laneOf(run))
   if (!ended) await inTxAtLast(ctx, (tx) => endUnanswered(tx, run))
+}
+
+function errorsOf(run: Run, output: Json): SchemaError[] {
+  const schema = outputSchema(run)
+  return schema ? schemaErrors(schema, output) : []
 }
 
 /** An end holds its own task and what belongs to that; with a reply it holds a thread too, which others wait for. */
@@ -102,11 +115,11 @@ interface Left {
   content: string | null
 }
 
-function leftBy(ctx: Ctx, run: Run, output: Json, artifacts: NewArtifact[]): Left[] {
+function leftBy(ctx: Ctx, run: Run, outputSize: number, artifacts: NewArtifact[]): Left[] {
   const own: Omit<NewArtifact, 'content'> & { content: null } = {
     name: 'output.json',
     content_type: 'application/json',
-    size: Buffer.byteLength(JSON.stringify(output)),
+    size: outputSize,
     content: null,
   }
   const all = [own, ...artifacts]

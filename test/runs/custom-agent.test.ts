@@ -104,6 +104,17 @@ describe('an agent that fails', () => {
     expect(types).toEqual(['task.created', 'task.finished'])
   })
 
+  test('with an output of more than 1 MiB fails as output_invalid, and is told to deliver a file', async () => {
+    const { task, events, types } = await played(app(), `say({ output: 'x'.repeat(1024 * 1024 - 1) })`)
+    const message = 'the output is larger than 1 MiB: deliver it as a file'
+    expect(task).toMatchObject({ status: 'failed', output: null, error: { reason: 'output_invalid', message } })
+    expect(types).toEqual(['task.created', 'output.validated', 'task.finished'])
+    const errors = [{ path: '$', message: 'is larger than 1 MiB: deliver it as a file' }]
+    expect(events[1]?.data.data).toEqual({ ok: false, errors })
+    const { task: just } = await played(app(), `say({ output: 'x'.repeat(1024 * 1024 - 2) })`)
+    expect(just).toMatchObject({ status: 'succeeded', artifacts: [{ name: 'output.json', size: 1024 * 1024 }] })
+  })
+
   test('what it wrote before the crash stays in the log', async () => {
     const { types } = await played(app(), `say({ event: 'progress', data: { text: 'so far' } }); process.exit(1)`)
     expect(types).toEqual(['task.created', 'progress', 'task.finished'])
