@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { z } from 'zod'
 import { ask } from '../approvals/ask.ts'
 import { performAction } from '../approvals/effects.ts'
@@ -18,7 +19,7 @@ import { type Ctx, inTx, inTxAtLast } from '../ctx/ctx.ts'
 import { append } from '../events/append.ts'
 import { json, jsonObject, judgeFields } from '../http/judge.ts'
 import { pageQuery } from '../http/page.ts'
-import { Answer, type Heading, noContent, type Params, type Route, route } from '../http/route.ts'
+import { Answer, type Heading, noContent, type Params, type Route, route, StreamAnswer } from '../http/route.ts'
 import { reportGap } from '../knowledge/intake.ts'
 import { forwardModelCall } from '../models/forward.ts'
 import { agentRecords } from '../records/agent.ts'
@@ -66,10 +67,12 @@ export const postAction: SandboxRoute = route('POST', '/v1/internal/actions/:cap
     const connection = pickConnection(run.grant, capability, body.connection)
     requireExecutor(ctx, connection.kind, 'act')
     await run.flush()
-    const payload = await wholePayload(ctx, connection, body.payload ?? {}, run.over.signal)
+    const asked = body.payload ?? {}
+    const payload = await run.time.working(() => wholePayload(ctx, connection, asked, run.over.signal))
     const request = { action: capability, payload, path: 'action', risk: 'high', connection } as const
     const approval = await run.time.waiting(() => ask(ctx, run, request))
-    const { ok, status, result, error } = await performAction(ctx, run, approval, connection)
+    const act = () => performAction(ctx, run, approval, connection)
+    const { ok, status, result, error } = await run.time.working(act)
     // As it was sent: a person may have changed it, and what the agent does next must not say otherwise.
     const sent = approvedPayload(approval)
     const edited = approval.edited !== null
@@ -98,7 +101,7 @@ async function readOnce(ctx: Ctx, run: Run, params: Params, asked: z.infer<typeo
     throw tooMany(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
   run.reads++
   const request = { capability, path: asked.path ?? null, arguments: asked.arguments ?? {} }
-  const result = await readThrough(ctx, connection, request).catch(problemOnly)
+  const result = await run.time.working(() => readThrough(ctx, connection, request)).catch(problemOnly)
   // One that failed on its way may have been seen by the other side: it is audited like any other.
   const told = result instanceof Problem ? { status: null, error: result.message } : { status: result.status }
   const actor = { kind: 'task', id: run.taskId } as const
@@ -145,7 +148,11 @@ export const postModelCall: SandboxRoute = route('POST', '/v1/internal/llm/:wire
   async handle({ ctx, scope: run, params, body, request }) {
     const wire = params.wire
     if (wire !== 'anthropic' && wire !== 'openai') throw notFound('model wire')
-    return forwardModelCall(ctx, run.model, wire satisfies Wire, params['*'] ?? '', body, request.headers)
+    const { model, time } = run
+    const call = () => forwardModelCall(ctx, model, wire satisfies Wire, params['*'] ?? '', body, request.headers)
+    const answer = await time.working(call)
+    if (!(answer instanceof StreamAnswer)) return answer
+    return new StreamAnswer(answer.headers, (out: Writable) => time.working(() => answer.write(out)))
   },
 })
 
@@ -208,7 +215,9 @@ export const workflowRoute = (cells: WorkflowCells): SandboxRoute =>
     answers: { 200: z.object({ result: json }) },
     async handle({ scope: run, params, body }) {
       const { args = {} } = body
-      return { result: await cells.call(run.wedge, run.projectId, params.name ?? '', args, run.over.signal) }
+      const { wedge, projectId, over, time } = run
+      const call = () => cells.call(wedge, projectId, params.name ?? '', args, over.signal)
+      return { result: await time.working(call) }
     },
   })
 

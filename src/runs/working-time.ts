@@ -1,10 +1,11 @@
 import type { Clock } from '../ctx/world.ts'
 
-/** A deadline that stands still while the run waits for a person. */
+/** A deadline that stands still while the run waits for a person and does nothing else that costs. */
 export class WorkingTime {
   #leftMs = Number.POSITIVE_INFINITY
   #since = 0
   #waits = 0
+  #works = 0
   /** Told when the run begins to wait: its place is free for another. */
   onWait = () => {}
   #cancel = () => {}
@@ -25,24 +26,41 @@ export class WorkingTime {
   }
 
   get isWaiting(): boolean {
-    return this.#waits > 0
+    return this.#waits > 0 && this.#works === 0
   }
 
   async waiting<T>(wait: () => Promise<T>): Promise<T> {
-    if (this.#waits++ === 0) {
-      this.#halt()
-      this.onWait()
-    }
+    this.#count(1, 0)
     try {
       return await wait()
     } finally {
-      if (--this.#waits === 0) this.#run()
+      this.#count(-1, 0)
+    }
+  }
+
+  /** What an agent has done for it while another request of it waits is work all the same. */
+  async working<T>(work: () => Promise<T>): Promise<T> {
+    this.#count(0, 1)
+    try {
+      return await work()
+    } finally {
+      this.#count(0, -1)
     }
   }
 
   stop(): void {
     this.#cancel()
     this.#leftMs = Number.POSITIVE_INFINITY
+  }
+
+  #count(waits: number, works: number): void {
+    const wasWaiting = this.isWaiting
+    this.#waits += waits
+    this.#works += works
+    if (this.isWaiting === wasWaiting) return
+    if (wasWaiting) return this.#run()
+    this.#halt()
+    this.onWait()
   }
 
   #run(): void {

@@ -5,10 +5,15 @@ import { agentFolder, eventually, loggedLines, played, playing, until } from './
 const agents = agentFolder()
 const env = { SVC_SANDBOX: 'bwrap', SVC_POOL: '1', SVC_TASK_RATE_PER_MIN: '10000', ...agents }
 const GATED = `const decided = ask('POST', '/v1/internal/gate', { tool: 'send_letter', input: { to: 'a' } }, brief.service.gate_token)`
+const DAWDLING = {
+  ...ECHO,
+  'echo/wedge.json': { ...ECHO['echo/wedge.json'], workflows: [{ name: 'dawdle' }] },
+  'echo/workflows/dawdle.mjs': `export default () => { for (const until = Date.now() + 300; Date.now() < until; ); return 1 }`,
+}
 
 eachStore((store) => {
   describe('the time of a run', () => {
-    const app = sharedApp({ store, env })
+    const app = sharedApp({ store, env, wedges: DAWDLING })
 
     test.each([
       ['works for ever', `say({ event: 'progress', data: { text: 'on' } }); for (;;);`],
@@ -42,6 +47,16 @@ eachStore((store) => {
       expect((await app().call('GET', `/v1/tasks/${id}`)).body.status).toBe('running')
       await app().clock.advance(1_000)
       expect(await app().finished(id)).toMatchObject({ error: { reason: 'runtime_exceeded' } })
+    })
+
+    test('work that goes on while a person is asked does', async () => {
+      const js = `${GATED}; for (;;) await ask('POST', '/v1/internal/workflows/dawdle', { args: {} })`
+      const id = await playing(app(), js, { constraints: { max_runtime_s: 30 } })
+      await until(app(), id, 'approval.requested')
+      const statusNow = async () => (await app().call('GET', `/v1/tasks/${id}`)).body.status
+      // Between two calls time stands still; nobody answers, so at last the question expires.
+      while ((await statusNow()) === 'awaiting_approval') await app().clock.advance(1_000)
+      expect(await app().finished(id)).toMatchObject({ status: 'failed', error: { reason: 'runtime_exceeded' } })
     })
 
     test('an output that does not wait for the person fails the task and closes the question', async () => {
