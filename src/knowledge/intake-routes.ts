@@ -4,7 +4,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { type Params, read, write } from '../http/route.ts'
 import { enabledWedgeAt, wedgeAt } from '../wedges/enabled.ts'
-import { answerQuestion, dismissQuestion, findQuestion, intakeOf } from './intake.ts'
+import { answerQuestion, dismissQuestion, findQuestion, intakeOf, MOST_SHOWN } from './intake.ts'
 
 const question = z.object({
   id: z.string(),
@@ -25,8 +25,10 @@ export const showIntake = read('/v1/wedges/:wedge/intake', {
   answers: {
     200: z.object({
       wedge: z.string(),
-      coverage: z.number().meta({ description: 'percent' }),
-      questions: z.array(question),
+      coverage: z.number().meta({ description: 'percent of the questions that are shown' }),
+      questions: z
+        .array(question)
+        .meta({ description: `with the newest gaps, ${MOST_SHOWN} that runs or people touched` }),
     }),
   },
   find: ({ ctx, params }) => wedgeAt(ctx, params.wedge ?? ''),

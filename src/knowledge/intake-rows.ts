@@ -3,16 +3,37 @@ import { excluded } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { IntakeQuestions } from '../store/tables.ts'
 
-export async function listQuestions(db: Db, projectIds: readonly string[], wedge: string): Promise<IntakeQuestions[]> {
+/** Those of the manifest, then the newest gaps; at most so many in all. */
+export async function listQuestions(
+  db: Db,
+  projectIds: readonly string[],
+  wedge: string,
+  most: number,
+): Promise<IntakeQuestions[]> {
   if (projectIds.length === 0) return []
   return db
     .selectFrom('intake_questions')
     .selectAll()
     .where('project_id', 'in', projectIds)
     .where('wedge', '=', wedge)
+    .orderBy('kind', 'desc')
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
+    .limit(most)
     .execute()
+}
+
+export function questionRow(
+  db: Db,
+  { project_id, wedge, question_id }: Pick<IntakeQuestions, 'project_id' | 'wedge' | 'question_id'>,
+): Promise<IntakeQuestions | undefined> {
+  return db
+    .selectFrom('intake_questions')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('wedge', '=', wedge)
+    .where('question_id', '=', question_id)
+    .executeTakeFirst()
 }
 
 /** What a question is before anybody touched it. */

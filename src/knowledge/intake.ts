@@ -4,20 +4,31 @@ import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Db } from '../store/store.ts'
-import { countQuestion, listQuestions, type NewQuestion, setQuestion, takeQuestion } from './intake-rows.ts'
+import {
+  countQuestion,
+  listQuestions,
+  type NewQuestion,
+  questionRow,
+  setQuestion,
+  takeQuestion,
+} from './intake-rows.ts'
 import { changeItem, createItem } from './items.ts'
 import { coverageOf, gapId, type Question, questionsOf, sameWords } from './questions.ts'
 
+/** More than anybody will answer; agents write them, and all are shown at once. */
+export const MOST_SHOWN = 1000
+
 /** What the wedge would like to know, and how much of it is known. */
 export async function intakeOf(db: Db, wedge: Wedge, projectIds: readonly string[]) {
-  const rows = await listQuestions(db, projectIds, wedge.slug)
+  const rows = await listQuestions(db, projectIds, wedge.slug, MOST_SHOWN)
   const questions = projectIds.flatMap((projectId) => questionsOf(projectId, wedge.manifest.intake, rows))
   return { wedge: wedge.slug, coverage: coverageOf(questions), questions }
 }
 
 export async function findQuestion(db: Db, wedge: Wedge, projectId: string, id: string): Promise<Question> {
-  const { questions } = await intakeOf(db, wedge, [projectId])
-  const found = questions.find((question) => question.id === id)
+  const row = await questionRow(db, { project_id: projectId, wedge: wedge.slug, question_id: id })
+  const seeds = wedge.manifest.intake.filter((seed) => seed.id === id)
+  const [found] = questionsOf(projectId, seeds, row ? [row] : [])
   if (!found) throw notFound('question')
   return found
 }

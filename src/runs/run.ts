@@ -26,6 +26,7 @@ export interface Run extends AskingRun, LiveRun {
   /** The cell through whose socket alone the tokens are good; empty until there is one. */
   cellId: string
   reads: number
+  gaps: number
   /** A tool whose name contains one of these asks the gate. */
   gatePatterns: string[]
   /** Only the time that it works counts against max_runtime_s, not the time that it waits for a person. */
@@ -66,6 +67,7 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     gateToken: newToken('gate', ctx.world.random),
     cellId: '',
     reads: 0,
+    gaps: 0,
     gatePatterns: gatePatterns(wedge.manifest),
     time: new WorkingTime(ctx.world.clock),
     over,

@@ -221,12 +221,17 @@ export const workflowRoute = (cells: WorkflowCells): SandboxRoute =>
     },
   })
 
+/** Persons are to answer them. */
+const MOST_GAPS = 50
+
 export const postGap: SandboxRoute = route('POST', '/v1/internal/knowledge/gap', {
   summary: 'Report knowledge that is missing',
   body: z.object({ question: z.string().min(1).max(2000), why: z.string().max(2000).optional() }),
   answers: JSON_ANSWER,
   async handle({ ctx, scope: run, body }) {
     if (body.question.trim() === '') throw badRequest("field 'question' must say something")
+    if (run.gaps >= MOST_GAPS) throw tooMany(`more than ${MOST_GAPS} gaps in one task`, 60)
+    run.gaps++
     await run.flush()
     return inTx(ctx, async (tx) => {
       const { projectId, taskId, wedge } = run

@@ -80,6 +80,31 @@ eachStore((store) => {
     })
   })
 
+  test('of very many gaps the newest are shown beside the seeds, and each can be answered', async () => {
+    const app = await desk()
+    const { question_id } = await report(app, 'The first of all?')
+    await app.call('POST', `${app.at}/intake/who`, { answer: 'Ada' })
+    const row = await app.ctx.db
+      .selectFrom('intake_questions')
+      .selectAll()
+      .where('wedge', '=', app.wedge)
+      .where('question_id', '=', question_id)
+      .executeTakeFirstOrThrow()
+    const later = Array.from({ length: 1200 }, (_, n) => ({
+      ...row,
+      id: `${row.id}-${n}`,
+      question_id: `${question_id}-${n}`,
+      created_at: '2999-01-01T00:00:00.000Z',
+    }))
+    await app.ctx.store.transact((db) => db.insertInto('intake_questions').values(later).execute())
+    const { questions } = (await app.call('GET', `${app.at}/intake`)).body
+    expect(questions).toHaveLength(1001)
+    expect(questions.slice(0, 2)).toMatchObject([{ id: 'window' }, { id: 'who', status: 'answered' }])
+    expect(questions.some(({ id }: { id: string }) => id === question_id)).toBe(false)
+    const answered = await app.call('POST', `${app.at}/intake/${question_id}`, { answer: 'Yes.' })
+    expect(answered).toMatchObject({ status: 200, body: { question: 'The first of all?', status: 'answered' } })
+  })
+
   test('a gap in the words of a seed is counted on the seed', async () => {
     const app = await desk()
     await report(app, 'who takes over')

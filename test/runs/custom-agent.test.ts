@@ -121,6 +121,17 @@ describe('an agent that fails', () => {
   })
 })
 
+test('an agent reports at most fifty gaps in one task', async () => {
+  const { task } = await played(
+    app(),
+    `const answers = []
+     for (let n = 0; n < 52; n++) answers.push(await ask('POST', '/v1/internal/knowledge/gap', { question: 'What is ' + n + '?' }))
+     say({ output: { statuses: answers.map(({ status }) => status), last: answers[51].body } })`,
+  )
+  expect(task.output.statuses).toEqual([...Array(50).fill(200), 429, 429])
+  expect(task.output.last).toEqual({ error: 'more than 50 gaps in one task' })
+})
+
 describe('an agent that lies', () => {
   test('cannot forge approvals, costs or the end of its task', async () => {
     const { task, types } = await played(
