@@ -59,17 +59,18 @@ async function carryOutRun(place: Workplace, run: Run, { task, begun }: Claimed)
   let cell: OpenCell | null = null
   try {
     cell = await cellFor(pool, run.wedge.manifest, task)
-    const { id, socketInside } = cell
+    const { id, kind, socketInside } = cell
     run.cellId = id
+    run.hasOwnCell = kind !== 'harness'
     const brief = await untilBack(() => briefFor(ctx, run, socketInside), place.stopping)
     if (!begun) await inTxAtLast(ctx, (tx) => begin(tx, task, place.sandbox), place.stopping)
     const outcome = await converse(place, run, cell, brief)
     // From here on the tokens are good for nothing, whatever the agent still tries.
     dismiss()
-    const { kind } = outcome.told
-    if (kind !== 'output' && kind !== 'error') cell.abort(run.taskId)
+    const { told } = outcome
+    if (told.kind !== 'output' && told.kind !== 'error') cell.abort(run.taskId)
     // A cell that let a run outlive its time may hang: no new run is put into it.
-    if (kind === 'timeout') pool.retire(cell)
+    if (told.kind === 'timeout') pool.retire(cell)
     await run.hangUp()
     await conclude(ctx, run, outcome)
   } finally {

@@ -25,6 +25,8 @@ export interface Run extends AskingRun, LiveRun {
   gateToken: string
   /** The cell through whose socket alone the tokens are good; empty until there is one. */
   cellId: string
+  /** It shares its cell with no other run: while it waits, a process waits. */
+  hasOwnCell: boolean
   reads: number
   gaps: number
   /** A tool whose name contains one of these asks the gate. */
@@ -66,6 +68,7 @@ export function openRun(ctx: Ctx, task: Tasks, { wedge, type, grant, model }: Ru
     taskToken: newToken('task', ctx.world.random),
     gateToken: newToken('gate', ctx.world.random),
     cellId: '',
+    hasOwnCell: false,
     reads: 0,
     gaps: 0,
     gatePatterns: gatePatterns(wedge.manifest),

@@ -17,6 +17,8 @@ import { type Places, takerFor } from './take.ts'
 
 /** Queued work that no bell told of is found by looking. */
 const POLL_MS = 1_000
+/** For each place, runs that wait for a person in a cell of their own: each is a process. */
+const MOST_WAITING = 8
 const DRAIN_MS = 10_000
 /** A run whose end cannot be written must not hold the process. */
 const LAST_MS = 3_000
@@ -157,11 +159,18 @@ export class Runner implements Loop, Places {
     }
   }
 
-  /** A run that waits for a person leaves its place to another. */
+  /** A run that waits for a person leaves its place to another, while the processes that wait so are not too many. */
   #free(): number {
-    let waiting = 0
-    for (const run of this.#runs) if (run.time.isWaiting) waiting++
-    return this.#ctx.config.maxConcurrentTasks - (this.#carrying.size - waiting)
+    const { maxConcurrentTasks } = this.#ctx.config
+    let shared = 0
+    let own = 0
+    for (const { time, hasOwnCell } of this.#runs) {
+      if (!time.isWaiting) continue
+      if (hasOwnCell) own++
+      else shared++
+    }
+    const waiting = shared + Math.min(own, MOST_WAITING * maxConcurrentTasks)
+    return maxConcurrentTasks - (this.#carrying.size - waiting)
   }
 
   #carry(taskId: string, coming: Promise<Claimed | null>): void {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { eachStore, testApp, type TestApp } from '../app.ts'
-import { agentFolder, playing, until } from './agents.ts'
+import { agentFolder, eventually, playing, until } from './agents.ts'
 
 const agents = agentFolder()
 const env = { SVC_SANDBOX: 'bwrap', SVC_POOL: '1', SVC_TASK_RATE_PER_MIN: '10000', ...agents }
@@ -15,6 +15,21 @@ async function statuses(app: TestApp): Promise<Record<string, number>> {
 }
 
 eachStore((store) => {
+  test('runs that wait for a person in sandboxes of their own leave their places only up to eight times as many', async () => {
+    const app = await testApp({ store, env: { ...env, SVC_MAX_CONCURRENT_TASKS: '1' } })
+    for (let n = 0; n < 11; n++) await playing(app, GATE)
+    await eventually(async () => (await statuses(app)).awaiting_approval === 9)
+    // However often the queue is looked at.
+    await app.clock.advance(5_000)
+    expect(await statuses(app)).toEqual({ awaiting_approval: 9, queued: 2 })
+
+    const { body } = await app.call('GET', '/v1/approvals?status=pending')
+    await app.call('POST', `/v1/approvals/${body.data[0].approval_id}/approve`)
+    await eventually(async () => (await statuses(app)).queued === 1)
+    await eventually(async () => (await statuses(app)).awaiting_approval === 9)
+    expect(await statuses(app)).toEqual({ awaiting_approval: 9, queued: 1, succeeded: 1 })
+  })
+
   test('so many tasks run at once, the rest waits; a run that waits for a person leaves its place', async () => {
     const app = await testApp({ store, env: { ...env, SVC_MAX_CONCURRENT_TASKS: '2' } })
     const held = [await playing(app, HOLD), await playing(app, HOLD)]
