@@ -25,6 +25,7 @@ describe('the console', () => {
     await page.getByLabel('API key').last().fill(KEY)
     await page.getByRole('button', { name: 'Use this key' }).click()
     await page.getByRole('link', { name: 'Open the refund desk' }).click()
+    await page.getByText('What it sends through connections is really sent.').waitFor()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.waitForURL('**/tasks/task_*')
     await page.getByText('The rule for book_refund passes up to $50; this is $84.50.').waitFor()

@@ -48,7 +48,9 @@ function Chosen({ wedges }: { wedges: WedgeSummary[] }) {
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[minmax(0,44rem)_22rem]">
       <div className="panel flex flex-col gap-4 p-5">
         {meta.model.provider === 'rehearsal' && (
-          <p className="text-muted">Offline: the rehearsal model plays the wedge’s own script; nothing leaves.</p>
+          <p className="text-muted">
+            No model is set: the wedge’s own script is played. What it sends through connections is really sent.
+          </p>
         )}
         <div className="grid gap-4 sm:grid-cols-2">
           <Choice
