@@ -36,7 +36,7 @@ export const MessageRecord = z
   .object({
     id: z.string(),
     direction: z.enum(['inbound', 'outbound']),
-    from: From.nullable().meta({ description: 'who wrote; null: the service' }),
+    from: From.nullable().meta({ description: 'who wrote; null: the service, or one of you' }),
     to: z.array(z.string()).nullable().meta({ description: 'whom a mail went to; null: said in the thread' }),
     body: z.string(),
     subject: z.string().nullable(),

@@ -1,9 +1,26 @@
-import type { Tx } from '../ctx/ctx.ts'
+import { audit } from '../audit/append.ts'
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import type { Messages, Tasks } from '../store/tables.ts'
+import { changed } from '../events/changes.ts'
+import type { Messages, Tasks, Threads } from '../store/tables.ts'
 import { findClient } from './client-rows.ts'
 import { isFor, messageAt } from './messages.ts'
 import { insertMessage, placeIn, sentByTask } from './thread-rows.ts'
+
+/** A person's own words to the client. They are said in the thread only: what leaves the service passes the gate. */
+export function answerThread(ctx: Ctx, scope: ProjectScope, { id }: Threads, body: string): Promise<Messages> {
+  return inTx(ctx, async (tx) => {
+    const [place] = await placeIn(tx.db, { id, now: isoTime(tx.world.clock.now()) })
+    if (place?.status !== 'open') throw conflict('thread is closed')
+    const message = messageAt(tx, place, { direction: 'outbound', body, subject: null, task_id: null })
+    await insertMessage(tx.db, message)
+    await audit(tx, scope.projectId, scope.actor, 'thread.replied', id, { message_id: message.id })
+    changed(tx, scope.projectId, { kind: 'thread', id, status: place.status })
+    return message
+  })
+}
 
 /** The reply of a thread's task, unless the task has said just that to the client already, by mail. */
 export async function appendReply(tx: Tx, task: Tasks, reply: string): Promise<void> {

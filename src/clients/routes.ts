@@ -14,6 +14,7 @@ import { makePortalLink, revokePortal } from './portal-links.ts'
 import {
   ChannelRecord,
   ClientRecord,
+  MessageRecord,
   showChannel,
   showClient,
   showMessage,
@@ -21,6 +22,7 @@ import {
   ThreadRecord,
   ThreadSummary,
 } from './records.ts'
+import { answerThread } from './reply.ts'
 import { findThread, listThreads } from './thread-rows.ts'
 import { messagesOf, setThreadStatus, THREAD_STATUSES } from './threads.ts'
 
@@ -171,6 +173,8 @@ export const getThreads = read('/v1/threads', {
   },
 })
 
+const threadInProject = ({ ctx, scope, params }: Sought<ProjectScope>) => threadIn(ctx, [scope.projectId], params)
+
 async function threadIn(ctx: Ctx, projectIds: readonly string[], params: Params) {
   const thread = await findThread(ctx.db, projectIds, params.id ?? '')
   if (!thread) throw notFound('thread')
@@ -190,6 +194,17 @@ export const putThread = write('PUT', '/v1/threads/:id', {
   summary: 'Close a thread, or open it again',
   body: z.object({ status: z.enum(THREAD_STATUSES) }),
   answers: { 200: ThreadSummary },
-  find: ({ ctx, scope, params }: Sought<ProjectScope>) => threadIn(ctx, [scope.projectId], params),
+  find: threadInProject,
   handle: async ({ ctx, scope, subject, body }) => showThread(await setThreadStatus(ctx, scope, subject, body.status)),
+})
+
+export const postThreadMessage = write('POST', '/v1/threads/:id/messages', {
+  summary: 'Answer the client in an open thread; they read it in the portal, and no mail is sent',
+  body: z.object({ body: z.string().trim().min(1).max(20_000) }),
+  answers: { 201: MessageRecord },
+  find: threadInProject,
+  async handle({ ctx, scope, subject, body }) {
+    const message = await answerThread(ctx, scope, subject, body.body)
+    return created(`/v1/threads/${subject.id}`, showMessage(message))
+  },
 })

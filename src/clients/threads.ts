@@ -3,6 +3,7 @@ import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
+import { changed } from '../events/changes.ts'
 import type { Messages, Threads } from '../store/tables.ts'
 import { lockChannel } from './channel-rows.ts'
 import { closeThread, findThread, newestMessages, reopenThread } from './thread-rows.ts'
@@ -13,11 +14,13 @@ export type ThreadStatus = (typeof THREAD_STATUSES)[number]
 /** The client's next message opens a new thread after a close, and comes here again after a reopening. */
 export function setThreadStatus(ctx: Ctx, scope: ProjectScope, was: Threads, status: ThreadStatus): Promise<Threads> {
   return inTx(ctx, async (tx) => {
-    const changed = status === 'closed' ? await closeThread(tx.db, was.id, now(tx)) : await reopen(tx, was)
+    const moved = status === 'closed' ? await closeThread(tx.db, was.id, now(tx)) : await reopen(tx, was)
     const thread = await findThread(tx.db, [scope.projectId], was.id)
     if (thread?.status !== status) throw conflict('client has another open thread on this channel')
     const action = status === 'closed' ? 'thread.closed' : 'thread.reopened'
-    if (changed) await audit(tx, scope.projectId, scope.actor, action, was.id)
+    if (!moved) return thread
+    await audit(tx, scope.projectId, scope.actor, action, was.id)
+    changed(tx, scope.projectId, { kind: 'thread', id: was.id, status })
     return thread
   })
 }

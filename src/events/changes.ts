@@ -2,9 +2,11 @@ import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Reader } from '../http/sse.ts'
 
+const KINDS = ['task', 'approval', 'case', 'thread'] as const
+
 /** Something of a project that a person may be looking at, and the status that it has now. */
 export interface Change {
-  kind: 'task' | 'approval' | 'case'
+  kind: (typeof KINDS)[number]
   id: string
   status: string
 }
@@ -47,7 +49,7 @@ export async function followProjects(ctx: Ctx, projectIds: readonly string[], re
 }
 
 export function changeIn(topic: string): Change | null {
-  const [kind, id, status] = (topic.split('?')[1] ?? '').split(':')
-  if ((kind !== 'task' && kind !== 'approval' && kind !== 'case') || !id || !status) return null
-  return { kind, id, status }
+  const [named, id, status] = (topic.split('?')[1] ?? '').split(':')
+  const kind = KINDS.find((one) => one === named)
+  return kind && id && status ? { kind, id, status } : null
 }

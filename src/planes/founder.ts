@@ -58,7 +58,7 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     clients.postPortalLink,
     clients.postPortalRevoke,
   ],
-  Threads: [clients.getThreads, clients.getThread, clients.putThread],
+  Threads: [clients.getThreads, clients.getThread, clients.putThread, clients.postThreadMessage],
   Wedges: [wedges.listWedges, knowledge.showWedge],
   Knowledge: [
     knowledge.listKnowledge,

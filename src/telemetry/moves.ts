@@ -12,7 +12,7 @@ export function countMoves(bells: Bells): { moves: Moves; stop: () => void } {
   const moves: Moves = { task: new Map(), approval: new Map() }
   const stop = bells.on('moved', (topic) => {
     const change = changeIn(topic)
-    if (!change || change.kind === 'case') return
+    if (change?.kind !== 'task' && change?.kind !== 'approval') return
     const counts = moves[change.kind]
     counts.set(change.status, (counts.get(change.status) ?? 0) + 1)
   })

@@ -112,6 +112,10 @@ const CLIENTS: Record<string, Audited> = {
     ids: { threads: (await office.customer()).thread },
     body: { status: 'closed' },
   })),
+  'POST /v1/threads/:id/messages': project('thread.replied', async (office) => ({
+    ids: { threads: (await office.customer()).thread },
+    body: { body: 'It left on Monday.' },
+  })),
   'POST /v1/portal/session': project('portal.session_opened', async (office) => {
     const { token } = await office.make(`/v1/clients/${await office.id('/v1/clients')}/portal-link`)
     return { body: { token }, key: null }

@@ -5,6 +5,7 @@ import { inTx, type Tx } from '../../src/ctx/ctx.ts'
 import type { Tasks } from '../../src/store/tables.ts'
 import { taskRow } from '../../src/tasks/rows.ts'
 import { eachStore } from '../app.ts'
+import { stream } from '../http.ts'
 import { auditOf, enterPortal, type Front, openFront, writeIn } from './front.ts'
 
 eachStore((store) => {
@@ -37,6 +38,36 @@ eachStore((store) => {
       'It left on Monday.',
       'Is she a fraud?',
     ])
+  })
+
+  test('a founder answers in a thread: the client reads it at once, screens are told, and it is audited', async () => {
+    const front = await openFront(store)
+    const { thread_id, portal } = await enterPortal(front, 'ada@example.com')
+    const told = stream(`${front.url}/v1/stream`, front.key, 0, ({ data }) => data.kind === 'thread')
+    await stream(`${front.url}/v1/stream`, front.key, 0, ({ event }) => event === 'ready')
+    const path = `/v1/threads/${thread_id}/messages`
+    const said = await front.call('POST', path, { body: ' It left on Monday.\n' })
+    expect(said).toMatchObject({ status: 201, body: { direction: 'outbound', from: null, to: null, task_id: null } })
+    expect(said.body.body).toBe('It left on Monday.')
+    expect(said.headers.get('location')).toBe(`/v1/threads/${thread_id}`)
+    expect((await told).at(-1)?.data).toMatchObject({ kind: 'thread', id: thread_id, status: 'open' })
+    const { messages } = (await portal('GET', `threads/${thread_id}`)).body
+    expect(messages.at(-1)).toMatchObject({ id: said.body.id, direction: 'outbound', body: 'It left on Monday.' })
+    expect((await historyOf(front.ctx.db, thread_id)).at(-1)).toMatchObject({ direction: 'outbound', from: 'us' })
+    expect((await auditOf(front)).at(-1)).toBe('key thread.replied')
+  })
+
+  test('an answer has 1 to 20,000 characters, and a closed thread takes none', async () => {
+    const front = await openFront(store)
+    const { thread_id } = await writeIn(front, 'ada@example.com')
+    const say = (body: unknown) => front.call('POST', `/v1/threads/${thread_id}/messages`, { body })
+    for (const body of ['', ' \n ', 'x'.repeat(20_001), 1]) expect((await say(body)).status).toBe(400)
+    expect((await say('x'.repeat(20_000))).status).toBe(201)
+    await front.call('PUT', `/v1/threads/${thread_id}`, { status: 'closed' })
+    expect(await say('Still there?')).toMatchObject({ status: 409, body: { error: 'thread is closed' } })
+    const { body: thread } = await front.call('GET', `/v1/threads/${thread_id}`)
+    expect([thread.message_count, thread.messages.length]).toEqual([2, 2])
+    expect((await front.call('POST', '/v1/threads/thr_none/messages', { body: 'x' })).status).toBe(404)
   })
 
   test('the history of a thread is its newest messages that fit, oldest first', async () => {

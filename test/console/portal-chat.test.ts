@@ -43,4 +43,37 @@ describe('the conversations of the portal', () => {
     await page.reload()
     await page.getByText('It is urgent.').waitFor()
   })
+
+  test('shows what a person answers from the console, and then no longer says that one is needed', async () => {
+    const { body: channel } = await console().call('POST', '/v1/channels', {
+      connection_id: (await console().call('GET', '/v1/connections')).body.data[0].id,
+      address: 'letters@example.com',
+      wedge: 'letters',
+      task_type: 'write',
+    })
+    const { body: arrived } = await console().call('POST', `/v1/channels/${channel.id}/inbound`, {
+      from: { handle: 'joan@example.com', name: 'Joan' },
+      subject: 'A letter',
+      body: 'Did it leave?',
+    })
+    await console().call('POST', `/v1/tasks/${arrived.task_id}/cancel`)
+    const { body: link } = await console().call('POST', `/v1/clients/${arrived.client_id}/portal-link`)
+    const portal = await console().open(`/portal#${link.token}`, { signedIn: false })
+    await portal.getByRole('button', { name: 'Continue' }).click()
+    await portal.getByRole('button', { name: /A letter/ }).click()
+    const needed = portal.getByText('This needs a person; we will get back')
+    await needed.waitFor()
+
+    const page = await console().open(`/threads/${arrived.thread_id}`)
+    await page.getByLabel('Your answer').fill('It left on Monday.')
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Answer', exact: true }).click()
+    await page.getByRole('list', { name: 'Messages' }).getByText('It left on Monday.').waitFor()
+    expect(await page.getByLabel('Your answer').inputValue()).toBe('')
+    await portal.getByText('It left on Monday.').waitFor()
+    await needed.waitFor({ state: 'hidden' })
+
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByLabel('Your answer').waitFor({ state: 'hidden' })
+  })
 })

@@ -25,6 +25,7 @@ export function samples({ ids }: Place): Record<string, Record<string, unknown>>
     'POST /v1/clients': { display_name: 'Cleo', handles: ['cleo@example.com'], metadata: {} },
     'PUT /v1/clients/:id': { display_name: 'Ada', handles: ['ada@example.com'], metadata: {} },
     'PUT /v1/threads/:id': { status: 'open' },
+    'POST /v1/threads/:id/messages': { body: 'hello' },
     'POST /v1/wedges/:wedge/knowledge': { name: 'a', content: 'b', kind: 'note', source: null, metadata: {} },
     'PUT /v1/knowledge/:id': { name: 'a', content: 'b', kind: 'note', source: null, metadata: {} },
     'POST /v1/wedges/:wedge/intake/:question': { answer: 'nine to five' },

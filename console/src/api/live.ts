@@ -4,7 +4,7 @@ import { pause, readStream } from './sse.ts'
 
 /** A line of the project's stream: something changed, read it again if you show it. */
 export interface Changed {
-  kind: 'task' | 'approval' | 'case'
+  kind: 'task' | 'approval' | 'case' | 'thread'
   id: string
   status: string
 }
@@ -60,11 +60,12 @@ export async function followProject(
     const changed = changedOf(data)
     if (!changed) return
     onChanged(changed)
-    stale.one(changed.kind)
+    // Threads are kept among the tasks: most of what is said there comes with one.
+    stale.one(changed.kind === 'thread' ? 'task' : changed.kind)
   }
 }
 
-const KINDS: Changed['kind'][] = ['task', 'approval', 'case']
+const KINDS: Changed['kind'][] = ['task', 'approval', 'case', 'thread']
 
 /** Query keys begin with the plural of what they show; `work` marks what depends on tasks and approvals alike. */
 function refresh(queries: QueryClient, kind: Changed['kind']): void {

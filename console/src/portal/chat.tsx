@@ -7,6 +7,8 @@ import { Progress } from './progress.tsx'
 /** Only the newest work is followed by itself: a browser has few connections to give. */
 const FOLLOWED = 3
 
+const LOOK_MS = 5_000
+
 /** One conversation: what was said, how the work stands, and room to say more. */
 export function Chat({ id, onBack }: { id: string; onBack: () => void }) {
   const [shown, setShown] = useState<(Thread & { messages: Message[] }) | null>(null)
@@ -15,6 +17,12 @@ export function Chat({ id, onBack }: { id: string; onBack: () => void }) {
     thread(id).then(setShown, (error: unknown) => setProblem(sentence(error)))
   }, [id])
   useEffect(load, [load])
+  useEffect(() => {
+    // No stream tells of what a person answers. A look that fails is made again.
+    const look = () => document.hidden || void thread(id).then(setShown, () => {})
+    const timer = setInterval(look, LOOK_MS)
+    return () => clearInterval(timer)
+  }, [id])
   const send = async (body: string) => {
     setProblem(null)
     try {
@@ -63,10 +71,11 @@ function Messages({ messages, onEnded }: { messages: Message[]; onEnded: () => v
   }, [messages.length])
   const asking = messages.filter(({ direction, task_id }) => direction === 'inbound' && task_id)
   const answered = new Set(messages.flatMap(({ direction, task_id }) => (direction === 'outbound' ? [task_id] : [])))
+  const lastAnswer = messages.findLastIndex(({ direction }) => direction === 'outbound')
   const followed = new Set(asking.slice(-FOLLOWED).map(({ id }) => id))
   return (
     <div role="log" aria-label="Messages" tabIndex={0} className="flex flex-1 flex-col gap-3 overflow-y-auto">
-      {messages.map((message) => {
+      {messages.map((message, at) => {
         const own = message.direction === 'inbound'
         return (
           <div
@@ -82,6 +91,7 @@ function Messages({ messages, onEnded }: { messages: Message[]; onEnded: () => v
               <Progress
                 taskId={message.task_id}
                 following={followed.has(message.id)}
+                answered={at < lastAnswer}
                 onEnded={() => answered.has(message.task_id) || onEnded()}
               />
             )}

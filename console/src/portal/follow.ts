@@ -5,6 +5,8 @@ import { asked } from './session.ts'
 export interface Work {
   now: string
   ended: boolean
+  /** It ended without having done what was asked. */
+  needsPerson: boolean
   files: { id: string; name: string }[]
 }
 
@@ -18,7 +20,7 @@ const RETRY_MS = 1_500
 
 /** Follows one task to its end, over gaps, and tells after each event how the work stands. */
 export async function followWork(taskId: string, signal: AbortSignal, onWork: (work: Work) => void): Promise<void> {
-  let work: Work = { now: 'Received', ended: false, files: [] }
+  let work: Work = { now: 'Received', ended: false, needsPerson: false, files: [] }
   let last = 0
   onWork(work)
   while (!signal.aborted && !work.ended) {
@@ -56,7 +58,8 @@ function after(work: Work, { type, data }: Told): Work {
   if (type === 'progress' && typeof data.text === 'string' && !asks) return { ...work, now: data.text }
   if (asks || type === 'step.started' || type === 'tool.called') return { ...work, now: 'Working on it' }
   if (type === 'task.finished') {
-    return { ...work, ended: true, now: data.status === 'succeeded' ? 'Done' : 'This needs a person; we will get back' }
+    const needsPerson = data.status !== 'succeeded'
+    return { ...work, ended: true, needsPerson, now: needsPerson ? 'This needs a person; we will get back' : 'Done' }
   }
   if (type !== 'artifact.created') return work
   return { ...work, files: [...work.files, { id: String(data.artifact_id), name: String(data.name) }] }

@@ -3,7 +3,18 @@ import { Button } from '../ui/button.tsx'
 import { followWork, saveFile, type Work } from './follow.ts'
 
 /** How the work that a message asked for stands, live, and the files that it made. */
-export function Progress({ taskId, following, onEnded }: { taskId: string; following: boolean; onEnded: () => void }) {
+export function Progress({
+  taskId,
+  following,
+  answered,
+  onEnded,
+}: {
+  taskId: string
+  following: boolean
+  /** Something was said to the client since they asked. */
+  answered: boolean
+  onEnded: () => void
+}) {
   const [wanted, setWanted] = useState(following)
   const [work, setWork] = useState<Work | null>(null)
   const ended = useEffectEvent(onEnded)
@@ -28,7 +39,7 @@ export function Progress({ taskId, following, onEnded }: { taskId: string; follo
     <div className="flex flex-col items-end gap-1 text-xs text-muted" data-ended={work?.ended}>
       <span className="flex items-center gap-1.5">
         {!work?.ended && <span aria-hidden className="size-1.5 animate-breathe rounded-full bg-accent" />}
-        {work?.now ?? ' '}
+        {work && !(work.needsPerson && answered) ? work.now : ' '}
       </span>
       {work?.files.map((file) => (
         <Button key={file.id} small onClick={() => void saveFile(file)}>

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { type Message, type Thread, threadQuery } from '../../api/customers.ts'
 import { call } from '../../api/http.ts'
 import { useWrite } from '../../api/write.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { Area } from '../../ui/form.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -21,12 +23,15 @@ export function ThreadPage() {
       actions={query.data && <ThreadActions thread={query.data} />}
     >
       <Loaded query={query}>
-        {({ messages }) => (
-          <ol aria-label="Messages" className="flex max-w-3xl flex-col gap-3">
-            {messages.map((message) => (
-              <MessageLine key={message.id} message={message} />
-            ))}
-          </ol>
+        {({ id, status, messages }) => (
+          <div className="flex max-w-3xl flex-col gap-4">
+            <ol aria-label="Messages" className="flex flex-col gap-3">
+              {messages.map((message) => (
+                <MessageLine key={message.id} message={message} />
+              ))}
+            </ol>
+            {status === 'open' && <Answer threadId={id} />}
+          </div>
         )}
       </Loaded>
     </Page>
@@ -48,9 +53,31 @@ function ThreadActions({ thread: { id, client_id, status } }: { thread: Thread }
   )
 }
 
+function Answer({ threadId }: { threadId: string }) {
+  const [body, setBody] = useState('')
+  const send = useWrite(() => call(`/v1/threads/${threadId}/messages`, { method: 'POST', body: { body } }), {
+    stale: ['tasks'],
+    onDone: () => setBody(''),
+  })
+  return (
+    <form className="flex flex-col gap-2" onSubmit={(event) => (event.preventDefault(), send.mutate())}>
+      <Area
+        label="Your answer"
+        hint="The client reads it in the portal. No mail is sent."
+        value={body}
+        onChange={setBody}
+      />
+      <Button type="submit" look="primary" className="self-start" disabled={send.isPending || body.trim() === ''}>
+        Answer
+      </Button>
+    </form>
+  )
+}
+
 function MessageLine({ message: { direction, from, to, body, task_id, created_at } }: { message: Message }) {
   const theirs = direction === 'inbound'
-  const who = theirs ? (from?.name ?? from?.handle ?? 'the client') : to ? `to ${to.join(', ')}` : 'the service'
+  const ours = to ? `to ${to.join(', ')}` : task_id ? 'the service' : 'one of you'
+  const who = theirs ? (from?.name ?? from?.handle ?? 'the client') : ours
   return (
     <li className={`flex max-w-[85%] flex-col gap-1 ${theirs ? 'self-start' : 'items-end self-end'}`}>
       <p
