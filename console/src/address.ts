@@ -18,6 +18,19 @@ export type TaskView = 'timeline' | 'trace' | 'effects' | 'output' | 'input' | '
 export type WedgeView = 'about' | 'knowledge' | 'intake' | 'policy' | 'manifest'
 export type SettingsView = 'keys' | 'members' | 'projects' | 'service'
 
+/**
+ * The page to come back to after the sign-in, as it stands in the address of that; the home page needs no word. What a
+ * browser would take for another site is no page.
+ */
+export function wayBack(path: unknown, origin: string): { to?: string } {
+  if (typeof path !== 'string' || !path.startsWith('/') || !URL.canParse(path, origin)) return {}
+  const url = new URL(path, origin)
+  // Dots are gone only now, and two slashes at the beginning name a host.
+  if (url.origin !== origin || url.pathname.startsWith('//')) return {}
+  const to = url.pathname + url.search + url.hash
+  return to === '/' ? {} : { to }
+}
+
 /** The router reads JSON in an address as what it means; a filter is passed on as it was written. */
 export function whereOf({ where }: Record<string, unknown>): { where?: string } {
   return typeof where === 'object' && where !== null ? { where: JSON.stringify(where) } : text('where', { where })

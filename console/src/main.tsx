@@ -2,6 +2,7 @@ import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react
 import { type AnyRoute, RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { wayBack } from './address.ts'
 import * as credential from './api/credential.ts'
 import { ApiError, messageOf } from './api/http.ts'
 import { sessionQuery } from './api/queries.ts'
@@ -38,7 +39,9 @@ if (credential.token() !== null) {
 window.addEventListener('svc:signed-out', () => {
   credential.forget()
   queries.clear()
-  void router.navigate({ to: '/sign-in' })
+  const { pathname, href } = router.latestLocation
+  // A credential may be refused at the sign-in itself, which knows already where to go on.
+  if (pathname !== '/sign-in') void router.navigate({ to: '/sign-in', search: wayBack(href, location.origin) })
 })
 // A page that was split off is gone when the service was updated meanwhile; the new one has it.
 window.addEventListener('vite:preloadError', () => location.reload())

@@ -14,6 +14,7 @@ import {
   type TasksSearch,
   type TaskView,
   text,
+  wayBack,
   type WedgeView,
   whereOf,
 } from './address.ts'
@@ -34,6 +35,7 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
+  validateSearch: ({ to }: Record<string, unknown>) => wayBack(to, location.origin),
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
 })
 
@@ -42,8 +44,8 @@ const shell = createRoute({
   id: 'shell',
   component: Shell,
   // The project is settled before anything of it is asked for.
-  beforeLoad: async ({ context }) => {
-    if (credential.token() === null) throw redirect({ to: '/sign-in' })
+  beforeLoad: async ({ context, location: { href } }) => {
+    if (credential.token() === null) throw redirect({ to: '/sign-in', search: wayBack(href, location.origin) })
     await context.queries.ensureQueryData(sessionQuery)
   },
 })

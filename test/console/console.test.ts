@@ -72,9 +72,23 @@ describe('the console', () => {
     const page = await console().open('/sign-in', { signedIn: false })
     await page.evaluate(`sessionStorage.setItem('svc.token', 'svc_key_gone')`)
     await page.goto(`${console().url}/tasks`)
-    await page.waitForURL('**/sign-in')
+    await page.waitForURL('**/sign-in?to=%2Ftasks')
     await page.getByLabel('Email').waitFor()
     expect(await page.evaluate(`sessionStorage.getItem('svc.token')`)).toBe(null)
+  })
+
+  test('leads on from the sign-in to the page that was asked for, also after a refusal', async () => {
+    const page = await console().open('/tasks?status=failed&wedge=letters', { signedIn: false })
+    await page.getByRole('button', { name: 'API key' }).click()
+    const use = async (key: string) => {
+      await page.getByLabel('API key').last().fill(key)
+      await page.getByRole('button', { name: 'Use this key' }).click()
+    }
+    await use('svc_key_wrong')
+    await page.getByRole('alert').waitFor()
+    await use(KEY)
+    await page.waitForURL('**/tasks?status=failed&wedge=letters')
+    expect(page.url()).not.toContain('svc_')
   })
 
   test('answers approvals by keyboard, live, and never by a single stroke', async () => {

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import * as credential from '../api/credential.ts'
 import { call, messageOf } from '../api/http.ts'
@@ -9,6 +9,8 @@ import { Button } from '../ui/button.tsx'
 import { Failure } from '../ui/empty.tsx'
 import { Check, Text } from '../ui/form.tsx'
 import { Tabs } from '../ui/tabs.tsx'
+
+const route = getRouteApi('/sign-in')
 
 type Way = 'login' | 'signup' | 'key' | 'accept'
 
@@ -92,7 +94,8 @@ function Inputs({ way }: { way: Way }) {
 }
 
 function useSignIn(way: Way, invite: string, stay: boolean) {
-  const navigate = useNavigate()
+  const router = useRouter()
+  const { to = '/' } = route.useSearch()
   const queries = useQueryClient()
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
@@ -106,7 +109,7 @@ function useSignIn(way: Way, invite: string, stay: boolean) {
       credential.chooseProject(null)
       credential.keepToken(await tokenFor(way, given, invite), stay)
       await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
-      await navigate({ to: '/' })
+      router.history.push(to)
     } catch (error) {
       credential.forget()
       setProblem(messageOf(error))
