@@ -132,9 +132,16 @@ describe('the console', () => {
     const changes = page.getByRole('list', { name: 'Changes' })
     expect(await changes.textContent()).toBe('subjectHelloGood morning')
     expect(await barriers(page)).toEqual([])
-    await page.getByRole('button', { name: 'Approve with 1 change' }).click()
+    await page.getByLabel('To', { exact: true }).fill('carol@example.com')
+    await page.getByRole('button', { name: 'Approve with 2 changes' }).click()
+    const sentence = 'Send through post to carol@example.com'
+    await page.getByText(`Approved as edited: ${sentence}`).waitFor()
     await expect.poll(() => statusOf(task), { timeout: 30_000 }).toBe('succeeded')
-    expect(console().received.at(-1)?.body).toMatchObject({ to: 'bob@example.com', subject: 'Good morning' })
+    expect(console().received.at(-1)?.body).toMatchObject({ to: 'carol@example.com', subject: 'Good morning' })
+    await page.goto(`${console().url}/tasks/${task}`)
+    await page.getByText(sentence).waitFor()
+    await page.getByText('approved as edited').waitFor()
+    await page.getByText('The change was kept as a correction').waitFor()
   })
 
   test('tells of a new approval by the browser when nobody looks', async () => {

@@ -11,6 +11,11 @@ test('a question says through which connection the action goes, whatever the age
   expect(verbOf('send_note', 'crm')).toBe('Send note through crm')
 })
 
+test('what was approved is said as it was edited', () => {
+  const asked = { action: 'payments:refund', preview, connection: 'payments' }
+  expect(sentenceOf({ ...asked, edited: { amount_usd: 50 } })).toBe('Refund through payments of $50.00 for order B-1')
+})
+
 test('a question whose connection is gone names it by its id', () => {
   expect(sentenceOf({ action: 'send_note', preview: {}, connection: null, connection_id: 'conn_1' })).toBe(
     'Send note through conn_1',

@@ -157,16 +157,22 @@ export function RejectForm({
   )
 }
 
+interface Decision {
+  to: 'approve' | 'reject'
+  body: { edited?: JsonObject; reason?: string }
+}
+
 function useDecision(approval: Approval, onDecided: () => void) {
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: ({ to, body }: { to: 'approve' | 'reject'; body: JsonObject }) =>
+    mutationFn: ({ to, body }: Decision) =>
       call(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
-    onSuccess: (_, { to }) => {
+    onSuccess: (_, { to, body: { edited = null } }) => {
       queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
         list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
       )
-      toast(`${to === 'approve' ? 'Approved' : 'Rejected'}: ${sentenceOf(approval)}`)
+      const done = to === 'reject' ? 'Rejected' : edited ? 'Approved as edited' : 'Approved'
+      toast(`${done}: ${sentenceOf({ ...approval, edited })}`)
       onDecided()
     },
     // Also after a refusal: somebody else may have been quicker.

@@ -19,10 +19,10 @@ const TARGETS = [
   },
 ]
 
-type Asked = Pick<Approval, 'action' | 'preview' | 'connection' | 'connection_id'>
+type Asked = Pick<Approval, 'action' | 'preview' | 'connection' | 'connection_id'> & Partial<Pick<Approval, 'edited'>>
 
 export function briefOf(approval: Asked): Brief {
-  const payload = objectOf(approval.preview)
+  const payload = { ...objectOf(approval.preview), ...approval.edited }
   return { verb: verbOf(approval.action, connectionOf(approval)), amount: amountOf(payload), target: targetOf(payload) }
 }
 

@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
 import { Box, Check, CircleStop, Flag, Hand, MessageSquareText, Pencil, Play, ShieldCheck, Wrench } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { textOf as said } from '../../api/json.ts'
+import { objectOf, textOf as said } from '../../api/json.ts'
+import { approvalQuery } from '../../api/queries.ts'
 import type { Json, JsonObject } from '../../api/types.ts'
 import { Fields, JsonView } from '../../ui/json.tsx'
 import { Tag } from '../../ui/status.tsx'
@@ -49,7 +51,7 @@ function content(item: Exclude<Item, { kind: 'step' }>): ReactNode {
     case 'artifact':
       return <p>Made {said(item.artifact['name'])}</p>
     case 'feedback':
-      return <p>Feedback was recorded{item.data['note'] ? `: ${said(item.data['note'])}` : ''}</p>
+      return <Feedback data={item.data} />
     case 'started':
       return (
         <p className="text-muted">
@@ -61,6 +63,11 @@ function content(item: Exclude<Item, { kind: 'step' }>): ReactNode {
     default:
       return null
   }
+}
+
+function Feedback({ data: { source, note } }: { data: JsonObject }) {
+  if (source === 'approval') return <p>The change was kept as a correction</p>
+  return <p>Feedback was recorded{note ? `: ${said(note)}` : ''}</p>
 }
 
 function Step({ label, ts }: { label: string; ts: string }) {
@@ -99,7 +106,11 @@ function Tool({ item }: { item: Extract<Item, { kind: 'tool' }> }) {
 function Approval({ item }: { item: Extract<Item, { kind: 'approval' }> }) {
   const { asked, answer, answeredAt } = item
   const connection = asked['connection'] ? said(asked['connection']) : null
-  const approval = { action: said(asked['action']), preview: asked['preview'] ?? null, connection }
+  const isEdited = answer?.['edited'] === true
+  // The log says that it was edited, the approval how.
+  const { data } = useQuery({ ...approvalQuery(said(asked['approval_id'])), enabled: isEdited })
+  const edited = data?.edited ?? null
+  const approval = { action: said(asked['action']), preview: asked['preview'] ?? null, connection, edited }
   const waited = answeredAt && answeredAt !== item.ts ? Date.parse(answeredAt) - Date.parse(item.ts) : null
   const decision = said(answer?.['decision'])
   return (
@@ -107,14 +118,18 @@ function Approval({ item }: { item: Extract<Item, { kind: 'approval' }> }) {
       <summary className="flex flex-wrap items-center gap-2">
         <span className="font-medium">{sentenceOf(approval)}</span>
         {answer ? (
-          <Tag tone={decision === 'rejected' ? 'bad' : 'ok'}>{decision.replaceAll('_', ' ')}</Tag>
+          <Tag tone={decision === 'rejected' ? 'bad' : 'ok'}>
+            {isEdited ? 'approved as edited' : decision.replaceAll('_', ' ')}
+          </Tag>
         ) : (
           <Tag tone="wait">asked</Tag>
         )}
         {waited !== null && <span className="text-xs text-wait tabular-nums">a person took {duration(waited)}</span>}
       </summary>
       <div className="my-2">
-        {approval.preview !== null && <Fields value={approval.preview} />}
+        {approval.preview !== null && (
+          <Fields value={edited ? { ...objectOf(approval.preview), ...edited } : approval.preview} />
+        )}
         {answer?.['policy_reason'] && <p className="text-muted">{said(answer['policy_reason'])}</p>}
       </div>
     </details>
