@@ -12,6 +12,8 @@ import { makeRouter } from './router.tsx'
 import { toast } from './ui/toast.tsx'
 
 const RETRIES = 2
+/** 501: what is asked for is not set up. */
+const isRefusal = (status: number) => status < 500 || status === 501
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -19,7 +21,7 @@ const queries = new QueryClient({
       staleTime: 2_000,
       refetchOnWindowFocus: false,
       // A refusal stays one; only what may pass is tried again.
-      retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && error.status < 500),
+      retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && isRefusal(error.status)),
     },
   },
   mutationCache: new MutationCache({ onError: (error) => toast(messageOf(error), true) }),

@@ -5,6 +5,15 @@ import { barriers, sharedConsole } from './browser.ts'
 describe('an app through the broker', () => {
   const console = sharedConsole()
 
+  test('is refused once, at once, where there is no broker', async () => {
+    const page = await console().open('/connections', { expected: /status of 501/ })
+    let asked = 0
+    page.on('request', (request) => (asked += Number(request.url().includes('/v1/broker/toolkits'))))
+    await page.getByRole('button', { name: 'Connect an app' }).click()
+    await page.getByText('BROKER_API_KEY').waitFor()
+    expect(asked).toBe(1)
+  })
+
   test("is found by name, authorised on the provider's own page and then works", async () => {
     const server = await provider()
     await console().restart({ BROKER_API_KEY: 'broker-k3y', BROKER_BASE_URL: server.url })
