@@ -7,7 +7,7 @@ export function docsPage(document: OpenApiDocument): string {
 <title>API reference</title><style>${STYLE}</style>
 <nav><h1>Agent Work Service</h1><p>version ${escape(String(document.info.version))} · <a href="/openapi.json">openapi.json</a></p>
 <ul>${document.tags.map(({ name }) => `<li><a href="#${escape(name)}">${escape(label(name))}</a>`).join('')}</ul></nav>
-<main><p>${escape(String(document.info.description))}</p>${sections.join('')}</main></html>`
+<main><p>${prose(String(document.info.description))}</p>${sections.join('')}</main></html>`
 }
 
 const label = (name: string) => name.replaceAll('_', ' ')
@@ -25,7 +25,7 @@ function describe(method: string, path: string, operation: Operation, named: Nam
   const id = `${method}-${path}`.replace(/[^a-z0-9]+/gi, '-')
   const body = operation.requestBody?.content['application/json']?.schema
   return `<details id="${id}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escape(path)}</code>
-<span>${escape(operation.summary)}</span></summary>
+<span>${prose(operation.summary)}</span></summary>
 ${parameters(operation.parameters ?? [])}${body ? `<h4>Body</h4>${fields(body, named)}` : ''}
 ${Object.entries(operation.responses)
   .map((one) => answer(one, named))
@@ -84,17 +84,21 @@ function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
+/** A sentence in which backticks mark code, as the reference for programs has it. */
+const prose = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+
 const STYLE = `
-:root{color-scheme:light dark;--line:#8884;--soft:#8882;--accent:#2563eb}
+:root{color-scheme:light dark;background:light-dark(#fff,#161616);color:light-dark(#111,#eee);--line:#8884;--soft:#8882;--accent:light-dark(#1d4ed8,#8ab4ff)}
 body{margin:0;font:15px/1.5 system-ui,sans-serif;display:grid;grid-template-columns:15rem 1fr}
 nav{position:sticky;top:0;height:100vh;overflow:auto;padding:1.5rem;box-sizing:border-box;border-right:1px solid var(--line)}
 nav h1{font-size:1.05rem;margin:0}nav ul{list-style:none;padding:0}nav li{margin:.3rem 0}
 main{padding:1.5rem 2rem;max-width:60rem}h2{margin-top:2.5rem}
-a{color:var(--accent);text-decoration:none}a:hover{text-decoration:underline}
+a{color:var(--accent)}li a{text-decoration:none}a:hover{text-decoration:underline}
 details{border:1px solid var(--line);border-radius:8px;margin:.5rem 0;padding:.1rem .9rem}
 summary{cursor:pointer;padding:.5rem 0;list-style-position:outside}summary span{opacity:.75;margin-left:.5rem}
 summary b{font-size:.75rem;padding:.1rem .45rem;border-radius:5px;background:var(--soft)}
-b.get{color:#16803c}b.post{color:var(--accent)}b.put{color:#a16207}b.delete{color:#c02626}
+b.get{color:light-dark(#166534,#4ade80)}b.post{color:var(--accent)}b.put{color:light-dark(#854d0e,#facc15)}b.delete{color:light-dark(#b91c1c,#fca5a5)}
+summary code,td{overflow-wrap:anywhere}
 table{border-collapse:collapse;width:100%;margin:.3rem 0 1rem}td{border-top:1px solid var(--line);padding:.3rem .6rem .3rem 0;vertical-align:top}
 sup{margin-left:.4rem;opacity:.6;font-size:.7rem}code{font-family:ui-monospace,monospace;font-size:.92em}h4{margin:.8rem 0 .2rem}
 @media(max-width:50rem){body{display:block}nav{position:static;height:auto;border:0}}`

@@ -112,5 +112,5 @@ export const founderPlane: Record<string, FounderRoute[]> = {
   ],
   Analytics: [reports.getAnalytics],
   Audit: [audit.getAudit, audit.verifyAudit, audit.exportAudit],
-  Mcp: [mcp.postMcp(VERSION), mcp.getMcp],
+  MCP: [mcp.postMcp(VERSION), mcp.getMcp],
 }
