@@ -221,6 +221,15 @@ describe('the console', () => {
     await page.waitForURL('**/approvals')
   })
 
+  test.each([768, 1024, 1280])('names each task in full at %i pixels', async (width) => {
+    await refund({ amount_usd: 12 })
+    const page = await console().open('/tasks', { viewport: { width, height: 800 } })
+    const name = page.getByText('Handle request', { exact: true }).first()
+    await name.waitFor()
+    const [said, room] = [await name.boundingBox(), await name.locator('..').boundingBox()]
+    expect(said?.width).toBeLessThanOrEqual(room?.width ?? 0)
+  })
+
   test.each([
     ['light', 360],
     ['dark', 360],

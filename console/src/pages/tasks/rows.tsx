@@ -10,8 +10,9 @@ import { Status } from '../../ui/status.tsx'
 import { Ago, dollars, duration } from '../../ui/time.tsx'
 
 const ROW = 44
+/** Columns only where they leave the task's name room: beside them and the navigation a smaller window has none. */
 const COLUMNS =
-  'grid items-center gap-x-4 grid-cols-[minmax(0,1fr)_auto] md:grid-cols-[7.5rem_minmax(0,1fr)_11rem_5rem_6rem_4.5rem]'
+  'grid items-center gap-x-4 grid-cols-[minmax(0,1fr)_auto] xl:grid-cols-[7.5rem_minmax(0,1fr)_11rem_5rem_6rem_4.5rem]'
 
 /** Only the rows that can be seen are there; ten thousand cost what forty do. */
 export function TaskRows({
@@ -76,12 +77,12 @@ export function TaskRows({
 function Head() {
   return (
     <div aria-hidden className={`${COLUMNS} h-8 border-b border-line bg-bg px-4 text-xs font-medium text-muted`}>
-      <span className="max-md:order-2">Status</span>
+      <span className="max-xl:order-2">Status</span>
       <span>Task</span>
-      <span className="max-md:hidden">Wedge</span>
-      <span className="text-right max-md:hidden">Cost</span>
-      <span className="text-right max-md:hidden">Took</span>
-      <span className="text-right max-md:hidden">Created</span>
+      <span className="max-xl:hidden">Wedge</span>
+      <span className="text-right max-xl:hidden">Cost</span>
+      <span className="text-right max-xl:hidden">Took</span>
+      <span className="text-right max-xl:hidden">Created</span>
     </div>
   )
 }
@@ -95,7 +96,7 @@ function Row({ row }: { row: TaskRow }) {
       preload={false}
       className={`${COLUMNS} h-full px-4 -outline-offset-2 hover:bg-hover`}
     >
-      <span className="max-md:order-2">
+      <span className="max-xl:order-2">
         <Status status={row.status} />
       </span>
       <span className="min-w-0">
@@ -105,17 +106,17 @@ function Row({ row }: { row: TaskRow }) {
         </span>
         {row.error && <span className="block truncate text-xs text-bad">{row.error.message}</span>}
         {!row.error && (
-          <span className="block truncate text-xs text-muted md:hidden">
+          <span className="block truncate text-xs text-muted xl:hidden">
             {row.wedge} · <Ago ts={row.created_at} />
           </span>
         )}
       </span>
-      <span className="truncate text-muted max-md:hidden">{row.wedge}</span>
-      <span className="text-right text-muted tabular-nums max-md:hidden">
+      <span className="truncate text-muted max-xl:hidden">{row.wedge}</span>
+      <span className="text-right text-muted tabular-nums max-xl:hidden">
         {row.cost_usd > 0 ? dollars(row.cost_usd) : '—'}
       </span>
-      <span className="text-right text-muted tabular-nums max-md:hidden">{took === null ? '—' : duration(took)}</span>
-      <span className="text-right text-xs text-muted max-md:hidden">
+      <span className="text-right text-muted tabular-nums max-xl:hidden">{took === null ? '—' : duration(took)}</span>
+      <span className="text-right text-xs text-muted max-xl:hidden">
         <Ago ts={row.created_at} />
       </span>
     </Link>
