@@ -227,6 +227,7 @@ describe('the console', () => {
     const name = page.getByText('Handle request', { exact: true }).first()
     await name.waitFor()
     const [said, room] = [await name.boundingBox(), await name.locator('..').boundingBox()]
+    expect(await barriers(page)).toEqual([])
     expect(said?.width).toBeLessThanOrEqual(room?.width ?? 0)
   })
 

@@ -56,13 +56,8 @@ function TopBar({ onNav, onSearch }: { onNav: () => void; onSearch: () => void }
     <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-surface px-2 lg:hidden">
       <Button look="ghost" aria-label="Open navigation" onClick={onNav} icon={<Menu size={18} />} />
       <span className="font-semibold">Agent Work Service</span>
-      <Button
-        look="ghost"
-        className="ml-auto"
-        aria-label="Search and commands"
-        onClick={onSearch}
-        icon={<Search size={16} />}
-      >
+      <Button look="ghost" className="ml-auto" onClick={onSearch} icon={<Search size={16} />}>
+        <span className="sr-only">Search and commands</span>
         <KeyCap>Ctrl K</KeyCap>
       </Button>
     </header>
