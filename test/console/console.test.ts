@@ -77,6 +77,13 @@ describe('the console', () => {
     expect(await page.evaluate(`sessionStorage.getItem('svc.token')`)).toBe(null)
   })
 
+  test('takes a key also where an email is asked for', async () => {
+    const page = await console().open('/', { signedIn: false })
+    await page.getByLabel('Email').fill(KEY)
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  })
+
   test('leads on from the sign-in to the page that was asked for, also after a refusal', async () => {
     const page = await console().open('/tasks?status=failed&wedge=letters', { signedIn: false })
     await page.getByRole('button', { name: 'API key' }).click()

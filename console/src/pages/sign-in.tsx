@@ -33,8 +33,15 @@ const inviteOf = (hash: string): string => new URLSearchParams(hash.slice(1)).ge
 export function SignIn() {
   const [invite] = useState(() => inviteOf(location.hash))
   const [way, setWay] = useState<Way>(invite ? 'accept' : 'login')
+  const [pasted, setPasted] = useState('')
   const [stay, setStay] = useState(false)
   const { submit, busy, problem } = useSignIn(way, invite, stay)
+  // A fresh start gives a key and has no member yet, but the page opens on the email.
+  const onEmail = (email: string) => {
+    if (!email.startsWith('svc_key_')) return
+    setPasted(email)
+    setWay('key')
+  }
   return (
     <main className="grid min-h-dvh place-items-center p-4">
       <div className="panel w-full max-w-sm p-6">
@@ -42,7 +49,7 @@ export function SignIn() {
         <p className="mb-4 text-muted">{invite ? 'You are invited. Choose a password.' : 'The founder’s console'}</p>
         {!invite && <Tabs label="How to sign in" value={way} onChange={setWay} tabs={WAYS} />}
         <form key={way} className="mt-4 flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
-          <Inputs way={way} />
+          <Inputs way={way} pasted={pasted} onEmail={onEmail} />
           <Check label="Stay signed in on this computer" checked={stay} onChange={setStay} />
           {problem && <Failure message={problem} />}
           <Button type="submit" look="primary" disabled={busy}>
@@ -54,7 +61,7 @@ export function SignIn() {
   )
 }
 
-function Inputs({ way }: { way: Way }) {
+function Inputs({ way, pasted, onEmail }: { way: Way; pasted: string; onEmail: (email: string) => void }) {
   if (way === 'key') {
     return (
       <Text
@@ -65,6 +72,7 @@ function Inputs({ way }: { way: Way }) {
         autoFocus
         autoComplete="off"
         placeholder="svc_key_…"
+        defaultValue={pasted}
         hint="The first start of the service prints the founder key once."
       />
     )
@@ -74,7 +82,17 @@ function Inputs({ way }: { way: Way }) {
     <>
       {fresh && <Text label="Your name" name="name" autoComplete="name" />}
       {way === 'signup' && <Text label="Organisation" name="organisation" autoComplete="organization" />}
-      {way !== 'accept' && <Text label="Email" name="email" type="email" required autoFocus autoComplete="username" />}
+      {way !== 'accept' && (
+        <Text
+          label="Email"
+          name="email"
+          type="email"
+          required
+          autoFocus
+          autoComplete="username"
+          onChange={(event) => onEmail(event.target.value)}
+        />
+      )}
       <Text
         label="Password"
         name="password"
