@@ -4,7 +4,7 @@ import type { Reader } from '../http/sse.ts'
 import { untilBack } from '../store/away.ts'
 import { Follower } from './follower.ts'
 import { chunkOf, prunedFrame } from './frames.ts'
-import { PAGE, readEvents, readHeads } from './rows.ts'
+import { readHeads, readPage } from './rows.ts'
 
 export interface Following {
   taskId: string
@@ -24,19 +24,22 @@ export async function follow(ctx: Ctx, { taskId, after, view, ended }: Following
   const follower = new Follower(reader, after, view)
   const leave = ctx.tails.sit(taskId, follower)
   let finished = ended
+  let long = false
   try {
     while (!follower.aborted) {
       // Listens before it reads: what is committed in between waits instead of slipping through.
       follower.listen()
-      const page = { task_id: taskId, after: follower.cursor }
-      const rows = await untilBack(() => readEvents(ctx.db, page), follower)
-      if (rows.length > 0) {
-        const chunk = chunkOf(rows)
+      const where = { task_id: taskId, after: follower.cursor }
+      const page = await untilBack(() => readPage(ctx.db, where, long), follower)
+      long = page.long
+      let more = page.more
+      if (page.rows.length > 0) {
+        const chunk = chunkOf(page.rows)
         if (chunk.first > follower.cursor + 1) reader.write(prunedFrame(taskId, chunk.first))
         finished ||= chunk.finished
-        follower.show(chunk)
+        more = !follower.show(chunk) || more
       }
-      if (rows.length === PAGE || reader.isFull) {
+      if (more || reader.isFull) {
         await follower.readOn()
       } else if (finished) {
         return
@@ -53,8 +56,8 @@ export async function follow(ctx: Ctx, { taskId, after, view, ended }: Following
 /** Hands to those who follow a log here what another replica has appended to it. */
 export function catchUp(ctx: Ctx, taskId: string): Promise<void> {
   return ctx.tails.catchUp(taskId, async (after) => {
-    const rows = await readEvents(ctx.db, { task_id: taskId, after })
-    return { chunk: rows.length > 0 ? chunkOf(rows) : null, more: rows.length === PAGE }
+    const { rows, more } = await readPage(ctx.db, { task_id: taskId, after })
+    return { chunk: rows.length > 0 ? chunkOf(rows) : null, more }
   })
 }
 

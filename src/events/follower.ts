@@ -1,8 +1,14 @@
 import type { Chunk, Seat, View } from '../ctx/tails.ts'
-import { errorFrame, type Reader } from '../http/sse.ts'
+import { OVERFLOW, type Reader } from '../http/sse.ts'
 
 /** A reader further behind than this is cut off and told to reconnect. */
 const MOST_BEHIND = 5000
+
+/** In bytes. A reader that chunks of more than this wait for finds them in the log instead, when it reads again. */
+const MOST_KEPT = 1024 * 1024
+
+/** In bytes, unless one event is longer: what is written is kept in memory until the reader takes it. */
+const MOST_AT_ONCE = 256 * 1024
 
 /**
  * One reader of a log. It is fed from pages of the log until it has caught up; from then on chunks go from the commit
@@ -12,10 +18,13 @@ export class Follower implements Seat {
   /** The last event that was written to the reader. */
   cursor: number
   #waiting: Chunk[] = []
-  #behind = 0
+  /** How many bytes wait, and the last event of all that were offered, kept or not. */
+  #kept = 0
+  #newest = 0
   #listening = false
   #woken = false
   #live = false
+  #caughtUp = false
   /** Ends the present wait. */
   #goOn: (() => void) | null = null
   readonly #reader: Reader
@@ -39,10 +48,24 @@ export class Follower implements Seat {
     this.#listening = true
   }
 
-  /** Writes a page of the log. */
-  show(chunk: Chunk): void {
-    this.#reader.write(bytesFor(chunk, this.#view, 0))
-    this.cursor = chunk.last
+  /** Writes events, as many as there is room for. False when that were not all. */
+  show(chunk: Chunk): boolean {
+    if (chunk.bytes.length <= MOST_AT_ONCE) {
+      this.#reader.write(bytesFor(chunk, this.#view, this.cursor))
+      this.cursor = chunk.last
+      return true
+    }
+    let text = ''
+    for (const frame of chunk.frames) {
+      if (frame.seq <= this.cursor) continue
+      text += this.#view ? this.#view(frame) : frame.text
+      if (text.length < MOST_AT_ONCE && frame.seq < chunk.last) continue
+      this.#reader.write(text)
+      this.cursor = frame.seq
+      text = ''
+      if (this.#reader.isFull) break
+    }
+    return this.cursor >= chunk.last
   }
 
   /** There is more in the log, and what was committed meanwhile will be found there too. Resolves when there is room. */
@@ -55,18 +78,20 @@ export class Follower implements Seat {
   live(): Promise<void> {
     const waited = this.#wait()
     this.#live = true
+    this.#caughtUp = true
     if (this.#woken || !this.#listening || this.aborted) this.#goOn?.()
     else this.#pass()
     return waited
   }
 
   offer(chunk: Chunk): void {
-    if (!this.#listening) return
-    this.#waiting.push(chunk)
-    this.#behind += chunk.frames.length
+    this.#newest = Math.max(this.#newest, chunk.last)
+    if (this.#listening) {
+      this.#waiting.push(chunk)
+      this.#kept += chunk.bytes.length
+    }
     if (this.#live) this.#pass()
-    // The log is being read, and not soon: all this will be found there.
-    else if (this.#behind > MOST_BEHIND) this.#ignore()
+    else this.#keepLittle()
   }
 
   wake(): void {
@@ -88,26 +113,43 @@ export class Follower implements Seat {
   #ignore(): void {
     this.#listening = false
     this.#waiting = []
-    this.#behind = 0
+    this.#kept = 0
   }
 
   #pass(): void {
     while (!this.#reader.isFull) {
-      const chunk = this.#waiting.shift()
-      if (!chunk) return
-      this.#behind -= chunk.frames.length
-      if (chunk.last <= this.cursor) continue
-      if (chunk.first > this.cursor + 1) return this.#goOn?.()
-      this.#write(chunk)
+      const chunk = this.#waiting[0]
+      if (!chunk && this.#newest <= this.cursor) return
+      // What comes next was not kept, or never came here.
+      if (!chunk || chunk.first > this.cursor + 1) return this.#readAgain()
+      if (chunk.last > this.cursor && !this.#write(chunk)) break
+      this.#waiting.shift()
+      this.#kept -= chunk.bytes.length
     }
-    if (this.#behind > MOST_BEHIND) this.#end(errorFrame('stream overflow: reconnect with Last-Event-ID'))
+    this.#keepLittle()
   }
 
-  #write(chunk: Chunk): void {
+  #readAgain(): void {
+    this.#ignore()
+    this.#goOn?.()
+  }
+
+  /** Cuts off who had caught up and stopped reading; whoever else is far behind will find all this in the log. */
+  #keepLittle(): void {
+    const isFar = this.#newest - this.cursor > MOST_BEHIND
+    if (isFar && this.#caughtUp && this.#reader.isFull) this.#end(OVERFLOW)
+    else if (isFar || this.#kept > MOST_KEPT) this.#ignore()
+  }
+
+  /** False when nothing more can be written: for now, or because that was the end. */
+  #write(chunk: Chunk): boolean {
+    if (!chunk.finished) return this.show(chunk)
+    // The last events and the end of the stream are one write, unless it were a large one.
+    if (chunk.bytes.length > MOST_AT_ONCE && !this.show(chunk)) return false
     const bytes = bytesFor(chunk, this.#view, this.cursor)
     this.cursor = chunk.last
-    if (chunk.finished) this.#end(bytes)
-    else this.#reader.write(bytes)
+    this.#end(bytes)
+    return false
   }
 
   #end(bytes: Buffer | string): void {

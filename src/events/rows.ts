@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { manyRows } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
@@ -39,17 +40,56 @@ export function insertEvents(db: Db, events: readonly Events[]): Promise<void> {
   )
 }
 
-export const PAGE = 500
+export interface LogPage {
+  rows: Events[]
+  /** There may be more in the log. */
+  more: boolean
+  /** The log has long events here: the next page is read as one of those. */
+  long: boolean
+}
 
-/** A page of the log. */
-export const readEvents = prepared<{ task_id: string; after: number }, Events>((db, arg) =>
+/**
+ * A page of the log: many events while they are short, few where they are long, and so never more than about a
+ * megabyte, whatever an agent says. Short ones pay nothing for it: to sum up lengths first takes a tenth of the time.
+ */
+export async function readPage(db: Db, where: { task_id: string; after: number }, long = false): Promise<LogPage> {
+  const found = await (long ? fewEvents : manyEvents)(db, where)
+  if (long) return { rows: found, more: found.length === FEW, long: found.some(({ data }) => data.length > LONG) }
+  const end = found.findIndex(({ data }) => data === LEFT_OUT)
+  if (end === 0) return readPage(db, where, true)
+  if (end > 0) return { rows: found.slice(0, end), more: true, long: true }
+  return { rows: found, more: found.length === PAGE, long: false }
+}
+
+export const PAGE = 500
+const FEW = 16
+/** In bytes. */
+const LONG = 2048
+/** Stands for what is too long; nothing that an event says is empty. */
+const LEFT_OUT = ''
+
+const COLUMNS = ['task_id', 'seq', 'type', 'ts'] as const
+
+const manyEvents = prepared<{ task_id: string; after: number }, Events>((db, arg) =>
   db
     .selectFrom('events')
-    .select(['task_id', 'seq', 'type', 'ts', 'data'])
+    .select(COLUMNS)
+    .select(sql<string>`case when octet_length(data) <= ${LONG} then data else ${LEFT_OUT} end`.as('data'))
     .where('task_id', '=', arg('task_id'))
     .where('seq', '>', arg('after'))
     .orderBy('seq')
     .limit(PAGE),
+)
+
+const fewEvents = prepared<{ task_id: string; after: number }, Events>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(COLUMNS)
+    .select('data')
+    .where('task_id', '=', arg('task_id'))
+    .where('seq', '>', arg('after'))
+    .orderBy('seq')
+    .limit(FEW),
 )
 
 /** The oldest event that is still in a log. */

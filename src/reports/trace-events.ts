@@ -1,5 +1,5 @@
 import type { Ctx } from '../ctx/ctx.ts'
-import { PAGE, readEvents } from '../events/rows.ts'
+import { readPage } from '../events/rows.ts'
 import type { TraceEvent } from './trace.ts'
 
 /** Most of a log, and nothing to a trace. */
@@ -7,13 +7,14 @@ const UNTOLD = new Set(['token.delta', 'progress'])
 
 export async function eventsOfTrace(ctx: Pick<Ctx, 'db'>, task_id: string): Promise<TraceEvent[]> {
   const events: TraceEvent[] = []
-  for (let after = 0; ; ) {
-    const rows = await readEvents(ctx.db, { task_id, after })
+  for (let after = 0, long = false; ; ) {
+    const { rows, more, ...page } = await readPage(ctx.db, { task_id, after }, long)
     for (const { seq, type, ts, data } of rows) {
       if (!UNTOLD.has(type)) events.push({ seq, type, ts, data: JSON.parse(data) })
     }
     const last = rows.at(-1)
-    if (!last || rows.length < PAGE) return events
+    if (!last || !more) return events
     after = last.seq
+    long = page.long
   }
 }
