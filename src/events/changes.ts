@@ -1,6 +1,6 @@
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import type { Reader } from '../http/sse.ts'
+import { OVERFLOW, type Reader } from '../http/sse.ts'
 
 const KINDS = ['task', 'approval', 'case', 'thread'] as const
 
@@ -17,9 +17,12 @@ export function changed(tx: Tx, projectId: string, { kind, id, status }: Change)
   tx.afterCommit(() => tx.bells.ring(`moved?${kind}:${id}:${status}`))
 }
 
+/** Of a reader that does not read. One that comes again reads anew what it shows, which is less than all this. */
+const MOST_WAITING = 5000
+
 /**
  * The changes of projects as SSE frames, from now on, until the reader is gone. A hint for screens, not a log: a slow
- * reader gets the newest status of each thing and not every one it had.
+ * reader gets the newest status of each thing and not every one it had, and is cut off when these are too many.
  */
 export async function followProjects(ctx: Ctx, projectIds: readonly string[], reader: Reader): Promise<void> {
   const waiting = new Map<string, Change>()
@@ -37,6 +40,11 @@ export async function followProjects(ctx: Ctx, projectIds: readonly string[], re
     waiting.set(`${change.kind}:${change.id}`, change)
     // What one commit changed leaves together.
     if (waiting.size === 1) setImmediate(pass)
+    if (waiting.size > MOST_WAITING && reader.isFull) {
+      reader.end(OVERFLOW)
+      // The last frame may never be read: nobody waits for it.
+      reader.onGone()
+    }
   }
   const unhear = projectIds.map((id) => ctx.bells.on(`project:${id}`, hear))
   reader.onRoom = pass

@@ -1,6 +1,34 @@
-import { expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { followProjects } from '../../src/events/changes.ts'
+import { Reader } from '../../src/http/sse.ts'
 import { eachStore, testApp } from '../app.ts'
 import { stream } from '../http.ts'
+
+test('a screen that stopped reading is told so in the end, and what changed meanwhile is not kept for it', async () => {
+  const app = await testApp({ store: 'sqlite' })
+  // More than the buffers between two sockets hold stands before the changes.
+  const filling = 'x'.repeat(32 * 1024 * 1024)
+  const change = (n: number) => app.ctx.bells.ring(`project:prj_1?task:task_${n}:succeeded`)
+  let over = false
+  const server = createServer((_request, out) => {
+    out.write(filling)
+    void followProjects(app.ctx, ['prj_1'], new Reader(out)).then(() => (over = true))
+    for (let n = 0; n < 4_999; n++) change(n)
+    for (let n = 0; n < 100; n++) change(0)
+    change(5_000)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  expect(over).toBe(false)
+  change(5_001)
+  const text = await answer.text()
+  expect(over).toBe(true)
+  expect(text.length - filling.length).toBeLessThan(1_000)
+  expect(text.endsWith('event: error\ndata: {"error":"stream overflow: reconnect with Last-Event-ID"}\n\n')).toBe(true)
+})
 
 eachStore((store) => {
   test('one stream tells a founder which tasks of the project changed, and nothing of other projects', async () => {
