@@ -1,16 +1,13 @@
-import { isIP } from 'node:net'
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
 import { created, noContent, type Route, route } from '../http/route.ts'
-import { authenticate, bearerOf } from './authenticate.ts'
+import { addressOf, authenticate, bearerOf } from './authenticate.ts'
 import { findKey } from './credential-rows.ts'
 import { email, newPassword, shortText } from './fields.ts'
 import { acceptInvite } from './invites.ts'
 import { login } from './login.ts'
 import { KeyRecord, MemberRecord, OrganisationRecord, ProjectRecord, showKey, showMember } from './records.ts'
-import { changePassword } from './own-password.ts'
 import { findMember } from './rows.ts'
 import { signOut, treeOf } from './sessions.ts'
 import { signup } from './signup.ts'
@@ -64,22 +61,7 @@ export const authRoutes: Route<null>[] = [
     answers: { 200: SignedInRecord },
     handle: ({ ctx, body }) => acceptInvite(ctx, body),
   }),
-  route('POST', '/v1/auth/password', {
-    summary: 'Choose another password; all other sessions of the member end',
-    body: z.object({ password: z.string().max(1024), new_password: newPassword }),
-    answers: { 204: z.null() },
-    handle: async ({ ctx, body, request }) => {
-      const scope = await authenticate(ctx, request)
-      await changePassword(ctx, scope, { ...body, session: bearerOf(request), address: addressOf(request) })
-      return noContent()
-    },
-  }),
 ]
-
-/** Where the request comes from. What a proxy passes on may be anything; then the proxy's own address counts. */
-function addressOf({ ip, socket }: FastifyRequest): string {
-  return isIP(ip) ? ip : (socket.remoteAddress ?? '')
-}
 
 async function whoIs(ctx: Ctx, scope: Scope) {
   const { actor, role, orgId, projectIds } = scope

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { badRequest, forbidden, notFound, unauthorized } from '../base/problem.ts'
 import { TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
@@ -31,6 +32,11 @@ export async function authenticate(ctx: Ctx, request: FastifyRequest): Promise<S
 
 export function bearerOf(request: Heading): string {
   return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+}
+
+/** Where the request comes from. What a proxy passes on may be anything; then the proxy's own address counts. */
+export function addressOf({ ip, socket }: FastifyRequest): string {
+  return isIP(ip) ? ip : (socket.remoteAddress ?? '')
 }
 
 export const roleCannot = ({ role }: Pick<Scope, 'role'>) => forbidden(`role '${role}' cannot do this`)

@@ -5,7 +5,6 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { deleteOtherSessions } from './credential-rows.ts'
 import { forgive, noteFailure, refuseTooManyFailures, tellFailure } from './login-limit.ts'
-import { refuseKeys } from './members.ts'
 import { hashPassword, passwordMatches, SALT_LENGTH } from './passwords.ts'
 import { sessionBell } from './revoked-bells.ts'
 import { findMember, replacePassword } from './rows.ts'
@@ -23,7 +22,6 @@ export interface PasswordChange {
  * somebody else knows it.
  */
 export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChange): Promise<void> {
-  refuseKeys(scope)
   const member = await findMember(ctx.db, scope.orgId, scope.actor.id)
   if (!member) throw unauthorized()
   const attempt = { email: member.email, address: input.address }

@@ -4,12 +4,14 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
 import { created, noContent, type Params, type Route, read, route, write } from '../http/route.ts'
+import { addressOf, bearerOf } from './authenticate.ts'
 import { findKey, listKeys as keysOf } from './credential-rows.ts'
-import { email, shortText, slug } from './fields.ts'
+import { email, newPassword, shortText, slug } from './fields.ts'
 import { inviteMember as invite } from './invites.ts'
 import { createKey as makeKey, KEY_ROLES, revokeKey } from './keys.ts'
 import { changeMember, refuseKeys, removeMember } from './members.ts'
 import { changeProject, createProject as makeProject, enableWedge as enable } from './projects.ts'
+import { changePassword } from './own-password.ts'
 import { KeyRecord, MemberRecord, ProjectRecord, showKey, showMember, showProject } from './records.ts'
 import { findMember, findProject, listMembers as membersOf, listProjects as projectsOf } from './rows.ts'
 
@@ -184,6 +186,19 @@ export const deleteMember: Route<Scope> = route('DELETE', '/v1/members/:id', {
   find: memberInScope,
   async handle({ ctx, scope, subject }) {
     await removeMember(ctx, scope, subject.id)
+    return noContent()
+  },
+})
+
+export const changeOwnPassword: Route<Scope> = route('POST', '/v1/auth/password', {
+  summary: 'Choose another password; all other sessions of the member end',
+  role: 'viewer',
+  level: 'organisation',
+  body: z.object({ password: z.string().max(1024), new_password: newPassword }),
+  answers: { 204: z.null() },
+  find: async ({ scope }) => refuseKeys(scope),
+  async handle({ ctx, scope, body, request }) {
+    await changePassword(ctx, scope, { ...body, session: bearerOf(request), address: addressOf(request) })
     return noContent()
   },
 })

@@ -103,6 +103,7 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     accounts.getMember,
     accounts.updateMember,
     accounts.deleteMember,
+    accounts.changeOwnPassword,
   ],
   Blueprints: [
     blueprints.getBlueprints,

@@ -39,6 +39,9 @@ eachStore((store) => {
       [session, { password: PASSWORD, new_password: 'short' }, 400, /^field 'new_password' must have at least 10/],
       [app.key, { password: PASSWORD, new_password: NEW }, 403, 'a project key cannot do this'],
       ['svc_fst_nobody', { password: PASSWORD, new_password: NEW }, 401, /./],
+      // Who asks is judged before what is asked.
+      ['svc_fst_nobody', {}, 401, /./],
+      [app.key, {}, 403, 'a project key cannot do this'],
     ] as const
     for (const [key, body, status, error] of refusals) {
       const answer = await change(app, key, body)

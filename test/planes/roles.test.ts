@@ -13,8 +13,8 @@ const ADMINS =
   /^\/v1\/(connections|broker|channels|keys|members|projects|blueprints|webhooks|secrets)\b(?!\/:id\/inbound)/
 
 function leastRole({ method, path }: AnyRoute): Role {
-  // What an assistant may do through that door is asked again for each of its tools.
-  if (method === 'GET' || path === '/mcp') return 'viewer'
+  // What an assistant may do through that door is asked again for each of its tools; a password is everybody's own.
+  if (method === 'GET' || path === '/mcp' || path === '/v1/auth/password') return 'viewer'
   return ADMINS.test(path) ? 'admin' : 'operator'
 }
 
@@ -39,7 +39,7 @@ describe('on sqlite', () => {
           expect([answer.status, answer.text], told).toEqual([403, `{"error":"role '${role}' cannot do this"}`])
         } else if (who.startsWith('key') && answer.status === 403) {
           expect(answer.text, told).toBe('{"error":"a project key cannot do this"}')
-          expect(route.path, told).toMatch(/^\/v1\/(members|projects)/)
+          expect(route.path, told).toMatch(/^\/v1\/(members|projects|auth\/password)/)
         } else expect([200, 400, 404, 405, 502], told).toContain(answer.status)
       })
     }
