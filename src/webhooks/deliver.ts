@@ -26,15 +26,23 @@ const MOST_BYTES = 64 * 1024
 const MOST_WEBHOOKS = 64
 const MOST_PER_WEBHOOK = 8
 
+/** The webhooks that are being served. While more may wait than there are seats, each is served once before any again. */
+interface Seats {
+  senders: Map<string, Promise<void>>
+  crowded: boolean
+  served: Set<string>
+}
+
 /**
  * Sends what is due for as long as the process lives. Each webhook has a sender of its own while it has something due,
- * so a receiver that hangs keeps nobody waiting but itself.
+ * so a receiver that hangs keeps nobody waiting but itself. Where more wait than there are seats they take turns.
  */
 export function deliveries(ctx: Ctx): Loop {
   const senders = new Map<string, Promise<void>>()
+  const seats: Seats = { senders, crowded: false, served: new Set() }
   const stopping = new AbortController()
   const failed = (err: unknown) => ctx.world.log.error({ err }, 'webhooks failed')
-  const loop = every(ctx.world.clock, SWEEP_MS, () => startSenders(ctx, senders, stopping.signal), failed)
+  const loop = every(ctx.world.clock, SWEEP_MS, () => startSenders(ctx, seats, stopping.signal), failed)
   return {
     start: () => loop.start(),
     async stop() {
@@ -45,27 +53,37 @@ export function deliveries(ctx: Ctx): Loop {
   }
 }
 
-async function startSenders(ctx: Ctx, senders: Map<string, Promise<void>>, stopping: AbortSignal): Promise<void> {
+async function startSenders(ctx: Ctx, seats: Seats, stopping: AbortSignal): Promise<void> {
+  const { senders, served } = seats
   await tellExpiring(ctx)
   const free = MOST_WEBHOOKS - senders.size
   if (free <= 0) return
-  const due = await dueWebhooks(ctx.db, isoTime(ctx.world.clock.now()), [...senders.keys()], free)
+  const due = await dueWebhooks(ctx.db, isoTime(ctx.world.clock.now()), [...senders.keys(), ...served], free)
+  seats.crowded = due.length === free
+  if (!seats.crowded) served.clear()
   for (const id of due) {
-    const sender = sendAll(ctx, id, stopping)
+    const sender = sendAll(ctx, id, seats, stopping)
       .catch((err: unknown) => ctx.world.log.error({ err, webhook: id }, 'notices not sent'))
       .finally(() => senders.delete(id))
     senders.set(id, sender)
   }
 }
 
-/** Until nothing of the webhook is due. It is looked at anew for each handful: changes count at once. */
-async function sendAll(ctx: Ctx, webhookId: string, stopping: AbortSignal): Promise<void> {
+/**
+ * Until nothing of the webhook is due, or a handful while others may wait. It is looked at anew for
+ * each handful: changes count at once.
+ */
+async function sendAll(ctx: Ctx, webhookId: string, seats: Seats, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     const webhook = await webhookRow(ctx.db, webhookId)
     if (webhook?.enabled !== 1) return
     const claimed = await claim(ctx, webhookId)
     if (claimed.length === 0) return
     await Promise.all(claimed.map((delivery) => attempt(ctx, webhook, delivery)))
+    if (seats.crowded) {
+      seats.served.add(webhookId)
+      return
+    }
   }
 }
 
