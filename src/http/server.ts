@@ -36,7 +36,13 @@ export function httpServer(ctx: Ctx): FastifyInstance {
     connectionTimeout: 0,
     forceCloseConnections: true,
     // Node would refuse a missing host without a body; we say it in our own shape.
-    http: { headersTimeout: 10_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
+    http: {
+      headersTimeout: 10_000,
+      // Node looks every 30 s only; ten seconds would be forty.
+      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: 16 * 1024,
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: LONGEST_PARAM, caseSensitive: true },
     logger: false,
     genReqId: () => Buffer.from(ctx.world.random(9)).toString('base64url'),

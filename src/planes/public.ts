@@ -18,6 +18,9 @@ import { VERSION } from './version.ts'
 /** The server that people and programs reach: the open routes, the founder's and the client's plane. */
 export function servePublicPlanes(ctx: Ctx, driver: Promise<Driver>, isDraining: () => boolean): FastifyInstance {
   const app = httpServer(ctx)
+  // A stranger's body that never comes shall not keep a connection. It limits receiving: answers, waits and streams
+  // begin when the request is whole.
+  app.server.requestTimeout = 60_000
   const open = { ...openPlane(isDraining), Portal: openClientRoutes }
   const founder = { ...founderPlane, Service: [getMeta(driver)] }
   const client = { Portal: clientPlane }
