@@ -6,6 +6,7 @@ import { call } from '../../api/http.ts'
 import { useWrite } from '../../api/write.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Area } from '../../ui/form.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -23,15 +24,12 @@ export function ThreadPage() {
       actions={query.data && <ThreadActions thread={query.data} />}
     >
       <Loaded query={query}>
-        {({ id, status, messages }) => (
-          <div className="flex max-w-3xl flex-col gap-4">
-            <ol aria-label="Messages" className="flex flex-col gap-3">
-              {messages.map((message) => (
-                <MessageLine key={message.id} message={message} />
-              ))}
-            </ol>
-            {status === 'open' && <Answer threadId={id} />}
-          </div>
+        {({ messages }) => (
+          <ol aria-label="Messages" className="flex max-w-3xl flex-col gap-3">
+            {messages.map((message) => (
+              <MessageLine key={message.id} message={message} />
+            ))}
+          </ol>
         )}
       </Loaded>
     </Page>
@@ -39,7 +37,9 @@ export function ThreadPage() {
 }
 
 function ThreadActions({ thread: { id, client_id, status } }: { thread: Thread }) {
-  const to = status === 'open' ? 'closed' : 'open'
+  const [answering, setAnswering] = useState(false)
+  const isOpen = status === 'open'
+  const to = isOpen ? 'closed' : 'open'
   const set = useWrite(() => call(`/v1/threads/${id}`, { method: 'PUT', body: { status: to } }), { stale: ['tasks'] })
   return (
     <>
@@ -47,30 +47,42 @@ function ThreadActions({ thread: { id, client_id, status } }: { thread: Thread }
         The client
       </Link>
       <Button disabled={set.isPending} onClick={() => set.mutate()}>
-        {status === 'open' ? 'Close' : 'Open again'}
+        {isOpen ? 'Close' : 'Open again'}
       </Button>
+      {isOpen && (
+        <Button look="primary" onClick={() => setAnswering(true)}>
+          Answer
+        </Button>
+      )}
+      {isOpen && answering && <Answer threadId={id} onClose={() => setAnswering(false)} />}
     </>
   )
 }
 
-function Answer({ threadId }: { threadId: string }) {
+/** Apart from the messages: below them, it would move whenever one arrives. */
+function Answer({ threadId, onClose }: { threadId: string; onClose: () => void }) {
   const [body, setBody] = useState('')
   const send = useWrite(() => call(`/v1/threads/${threadId}/messages`, { method: 'POST', body: { body } }), {
     stale: ['tasks'],
-    onDone: () => setBody(''),
+    onDone: onClose,
   })
   return (
-    <form className="flex flex-col gap-2" onSubmit={(event) => (event.preventDefault(), send.mutate())}>
+    <FormDialog
+      title="Answer the client"
+      submit="Send the answer"
+      ready={body.trim() !== ''}
+      busy={send.isPending}
+      onSubmit={() => send.mutate()}
+      onClose={onClose}
+    >
       <Area
         label="Your answer"
         hint="The client reads it in the portal. No mail is sent."
         value={body}
         onChange={setBody}
+        rows={6}
       />
-      <Button type="submit" look="primary" className="self-start" disabled={send.isPending || body.trim() === ''}>
-        Answer
-      </Button>
-    </form>
+    </FormDialog>
   )
 }
 
