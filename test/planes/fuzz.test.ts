@@ -166,7 +166,7 @@ const DEAD_SUBJECTS = [401, 404, 409, 429, 502]
 /** As the owner where keys may not go. */
 function credentialFor({ sessions }: Estate, { path }: AnyRoute, client: string): string {
   if (path.startsWith('/v1/portal')) return bearer(client)
-  return bearer(/^\/v1\/(members|projects)/.test(path) ? sessions.owner : KEY)
+  return bearer(/^\/v1\/(members|projects|auth\/password)/.test(path) ? sessions.owner : KEY)
 }
 
 function faultOf({ status, text }: Raw): string | null {
