@@ -13,7 +13,9 @@ const LIMITS: HistoryLimits = { messages: 50, characters: 40_000 }
 
 /** What was said in a thread, for the brief of a task: the newest that fit, oldest first. */
 export async function historyOf(db: Db, threadId: string, limits = LIMITS): Promise<HistoryMessage[]> {
-  const newestFirst = await newestMessages(db, { thread_id: threadId, limit: limits.messages })
+  // A character has three bytes at most, or four and counts as two: what fits is among these.
+  const most = { limit: limits.messages, bytes: 3 * limits.characters }
+  const newestFirst = await newestMessages(db, { thread_id: threadId, ...most })
   return fitting(newestFirst, limits.characters).map(shown).toReversed()
 }
 

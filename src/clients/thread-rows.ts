@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
@@ -92,14 +93,25 @@ export const insertMessage = prepared<Messages>((db, arg) =>
     .$castTo<never>(),
 )
 
-/** The newest of a thread, newest first. */
-export const newestMessages = prepared<{ thread_id: string; limit: number }, Messages>((db, arg) =>
+/**
+ * The newest of a thread, newest first: so many at most, and those before which there are fewer than so many bytes of
+ * text. So the newest is always there, whatever its length.
+ */
+export const newestMessages = prepared<{ thread_id: string; limit: number; bytes: number }, Messages>((db, arg) =>
   db
-    .selectFrom('messages')
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('messages')
+        .selectAll()
+        .select(sql<number>`sum(octet_length(body)) over (order by n desc) - octet_length(body)`.as('newer'))
+        .where('thread_id', '=', arg('thread_id'))
+        .orderBy('n', 'desc')
+        .limit(arg('limit'))
+        .as('newest'),
+    )
     .selectAll()
-    .where('thread_id', '=', arg('thread_id'))
-    .orderBy('n', 'desc')
-    .limit(arg('limit')),
+    .where('newer', '<', arg('bytes'))
+    .orderBy('n', 'desc'),
 )
 
 export const sentByTask = prepared<{ thread_id: string; task_id: string }, Pick<Messages, 'body' | 'recipients'>>(

@@ -26,10 +26,13 @@ export function setThreadStatus(ctx: Ctx, scope: ProjectScope, was: Threads, sta
 }
 
 const MOST_MESSAGES = 1000
+/** Of their texts: a client may write a megabyte at a time. */
+const MOST_BYTES = 4 * 1024 * 1024
 
-/** The newest thousand, oldest first. */
+/** The newest, oldest first: a thousand, or fewer where they are long. */
 export async function messagesOf({ db }: Pick<Ctx, 'db'>, thread: Threads): Promise<Messages[]> {
-  return (await newestMessages(db, { thread_id: thread.id, limit: MOST_MESSAGES })).toReversed()
+  const most = { limit: MOST_MESSAGES, bytes: MOST_BYTES }
+  return (await newestMessages(db, { thread_id: thread.id, ...most })).toReversed()
 }
 
 async function reopen(tx: Tx, thread: Threads): Promise<boolean> {

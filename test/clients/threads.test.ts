@@ -70,6 +70,15 @@ eachStore((store) => {
     expect((await front.call('POST', '/v1/threads/thr_none/messages', { body: 'x' })).status).toBe(404)
   })
 
+  test('of long messages a thread shows the newest few, and says how many there are', async () => {
+    const front = await openFront(store)
+    const { thread_id } = await writeIn(front, 'ada@example.com')
+    for (const n of [1, 2, 3, 4, 5, 6]) await writeIn(front, 'ada@example.com', { body: `${n}${'x'.repeat(999_999)}` })
+    const { message_count, messages } = (await front.call('GET', `/v1/threads/${thread_id}`)).body
+    expect(message_count).toBe(7)
+    expect(messages.map(({ body }: { body: string }) => body[0])).toEqual(['2', '3', '4', '5', '6'])
+  })
+
   test('the history of a thread is its newest messages that fit, oldest first', async () => {
     const front = await openFront(store)
     const { task_id, thread_id } = await writeIn(front, 'ada@example.com', { body: 'first' })
