@@ -26,10 +26,13 @@ export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChan
   if (!member) throw unauthorized()
   const attempt = { email: member.email, address: input.address }
   await refuseTooManyFailures(ctx, attempt)
-  const matches = await passwordMatches(input.password, member.password)
+  if (!(await passwordMatches(input.password, member.password))) {
+    await inTx(ctx, (tx) => noteFailure(tx, attempt))
+    tellFailure(ctx, member, input.address)
+    throw forbidden('password is wrong')
+  }
   const password = await hashPassword(input.new_password, ctx.world.random(SALT_LENGTH))
   await inTx(ctx, async (tx) => {
-    if (!matches) return noteFailure(tx, attempt)
     // As at the sign-in: the member before the counters, which are asked again after the hash.
     if (!(await replacePassword(tx.db, member, password))) throw conflict('the password was changed meanwhile')
     await refuseTooManyFailures(tx, attempt)
@@ -37,7 +40,4 @@ export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChan
     for (const hash of await deleteOtherSessions(tx.db, member.id, tokenHash(input.session))) tx.ring(sessionBell(hash))
     await audit(tx, scope.orgId, scope.actor, 'member.password_changed', member.id)
   })
-  if (matches) return
-  tellFailure(ctx, member, input.address)
-  throw forbidden('password is wrong')
 }

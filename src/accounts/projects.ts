@@ -1,8 +1,9 @@
 import { audit, beginChain } from '../audit/append.ts'
+import { notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import { insertProject, type Project, updateProject } from './rows.ts'
+import { findProject, insertProject, lockProject, type Project, updateProject } from './rows.ts'
 
 export interface ProjectInput {
   name?: string | undefined
@@ -35,8 +36,9 @@ export async function changeProject(ctx: Ctx, scope: Scope, id: string, input: P
 /** Beside those that are enabled, also by others at the same time; without a list every wedge is. */
 export async function enableWedge(ctx: Ctx, scope: Scope, id: string, wedge: string): Promise<Project> {
   return inTx(ctx, async (tx) => {
-    // Changes nothing, but the row is held until the commit.
-    const project = await updateProject(tx.db, id, {})
+    await lockProject(tx.db, id)
+    const project = await findProject(tx.db, id)
+    if (!project) throw notFound('project')
     const { wedges } = project
     return wedges === null || wedges.includes(wedge) ? project : change(tx, scope, id, { wedges: [...wedges, wedge] })
   })
