@@ -1,6 +1,6 @@
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
-import { OVERFLOW, type Reader } from '../http/sse.ts'
+import { errorFrame, type Reader } from '../http/sse.ts'
 
 const KINDS = ['task', 'approval', 'case', 'thread'] as const
 
@@ -41,7 +41,7 @@ export async function followProjects(ctx: Ctx, projectIds: readonly string[], re
     // What one commit changed leaves together.
     if (waiting.size === 1) setImmediate(pass)
     if (waiting.size > MOST_WAITING && reader.isFull) {
-      reader.end(OVERFLOW)
+      reader.end(errorFrame('stream overflow: reconnect'))
       // The last frame may never be read: nobody waits for it.
       reader.onGone()
     }

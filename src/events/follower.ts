@@ -1,8 +1,9 @@
 import type { Chunk, Seat, View } from '../ctx/tails.ts'
-import { OVERFLOW, type Reader } from '../http/sse.ts'
+import { errorFrame, type Reader } from '../http/sse.ts'
 
 /** A reader further behind than this is cut off and told to reconnect. */
 const MOST_BEHIND = 5000
+const OVERFLOW = errorFrame('stream overflow: reconnect with Last-Event-ID')
 
 /** In bytes. A reader that chunks of more than this wait for finds them in the log instead, when it reads again. */
 const MOST_KEPT = 1024 * 1024

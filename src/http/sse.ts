@@ -70,9 +70,6 @@ export class Reader {
 
 export const errorFrame = (message: string): string => `event: error\ndata: ${JSON.stringify({ error: message })}\n\n`
 
-/** The last that a reader is sent which fell too far behind. */
-export const OVERFLOW = errorFrame('stream overflow: reconnect with Last-Event-ID')
-
 function everySoOften(clock: Clock, ms: number, call: () => void): () => void {
   let cancel = clock.after(ms, again)
   function again() {

@@ -27,7 +27,7 @@ test('a screen that stopped reading is told so in the end, and what changed mean
   const text = await answer.text()
   expect(over).toBe(true)
   expect(text.length - filling.length).toBeLessThan(1_000)
-  expect(text.endsWith('event: error\ndata: {"error":"stream overflow: reconnect with Last-Event-ID"}\n\n')).toBe(true)
+  expect(text.endsWith('event: error\ndata: {"error":"stream overflow: reconnect"}\n\n')).toBe(true)
 })
 
 eachStore((store) => {
