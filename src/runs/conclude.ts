@@ -18,7 +18,7 @@ import type { Run } from './run.ts'
 
 /** Lists show whole outputs, a page of them at a time. */
 const MOST_OUTPUT = 1024 * 1024
-const TOO_LARGE: SchemaError = { path: '$', message: 'is larger than 1 MiB: deliver it as a file' }
+const TOO_LARGE = 'is larger than 1 MiB: deliver it as a file'
 
 /** Judges how a run ended and writes it down, once, fenced by the run's epoch, as soon as the store takes it. */
 export async function conclude(ctx: Ctx, run: Run, outcome: Outcome): Promise<void> {
@@ -57,14 +57,10 @@ function reasonOf(run: Run, told: Exclude<RunEnd, { kind: 'output' | 'ended' }>)
 
 async function concludeOutput(ctx: Ctx, run: Run, output: Json, { artifacts, unwritten }: Outcome): Promise<void> {
   const size = Buffer.byteLength(JSON.stringify(output))
-  const errors = size > MOST_OUTPUT ? [TOO_LARGE] : errorsOf(run, output)
-  const validated: NewEvent = { type: 'output.validated', data: { ok: errors.length === 0, errors } }
-  const [wrong] = errors
-  if (wrong) {
-    const message =
-      wrong === TOO_LARGE
-        ? `the output ${wrong.message}`
-        : `the output does not match its schema: ${wrong.path} ${wrong.message}`
+  const fault = faultOf(run, output, size)
+  const validated: NewEvent = { type: 'output.validated', data: { ok: fault === null, errors: fault?.errors ?? [] } }
+  if (fault) {
+    const { message } = fault
     return fail(ctx, run, { reason: 'output_invalid', message }, [...unwritten, validated])
   }
   const left = leftBy(ctx, run, size, artifacts)
@@ -77,9 +73,13 @@ async function concludeOutput(ctx: Ctx, run: Run, output: Json, { artifacts, unw
   if (!ended) await inTxAtLast(ctx, (tx) => endUnanswered(tx, run))
 }
 
-function errorsOf(run: Run, output: Json): SchemaError[] {
+/** What is wrong with an output, and the sentence that says so; null when nothing is. */
+function faultOf(run: Run, output: Json, size: number): { errors: SchemaError[]; message: string } | null {
+  if (size > MOST_OUTPUT) return { errors: [{ path: '$', message: TOO_LARGE }], message: `the output ${TOO_LARGE}` }
   const schema = outputSchema(run)
-  return schema ? schemaErrors(schema, output) : []
+  const errors = schema ? schemaErrors(schema, output) : []
+  const [first] = errors
+  return first ? { errors, message: `the output does not match its schema: ${first.path} ${first.message}` } : null
 }
 
 /** An end holds its own task and what belongs to that; with a reply it holds a thread too, which others wait for. */
