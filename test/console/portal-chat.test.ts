@@ -3,16 +3,16 @@ import { barriers, sharedConsole } from './browser.ts'
 
 describe('the conversations of the portal', () => {
   const console = sharedConsole()
+  /** A message that came in on a channel of its own. */
+  const written = async (connection_id: string, address: string, work: object, message: object) => {
+    const { body: channel } = await console().call('POST', '/v1/channels', { connection_id, address, ...work })
+    return (await console().call('POST', `/v1/channels/${channel.id}/inbound`, message)).body
+  }
 
   test('answers in a chat, tells how the work stands and hands over its files', async () => {
     const connection = await console().call('POST', '/v1/connections', { kind: 'email', name: 'mail', config: {} })
-    const { body: channel } = await console().call('POST', '/v1/channels', {
-      connection_id: connection.body.id,
-      address: 'help@example.com',
-      wedge: 'inbox-triage',
-      task_type: 'acknowledge',
-    })
-    const { body: arrived } = await console().call('POST', `/v1/channels/${channel.id}/inbound`, {
+    const work = { wedge: 'inbox-triage', task_type: 'acknowledge' }
+    const arrived = await written(connection.body.id, 'help@example.com', work, {
       from: { handle: 'grace@example.com', name: 'Grace' },
       subject: 'Locked out',
       body: 'I cannot log in.',
@@ -45,17 +45,17 @@ describe('the conversations of the portal', () => {
   })
 
   test('shows what a person answers from the console, and then no longer says that one is needed', async () => {
-    const { body: channel } = await console().call('POST', '/v1/channels', {
-      connection_id: (await console().call('GET', '/v1/connections')).body.data[0].id,
-      address: 'letters@example.com',
-      wedge: 'letters',
-      task_type: 'write',
-    })
-    const { body: arrived } = await console().call('POST', `/v1/channels/${channel.id}/inbound`, {
-      from: { handle: 'joan@example.com', name: 'Joan' },
-      subject: 'A letter',
-      body: 'Did it leave?',
-    })
+    const connection = (await console().call('GET', '/v1/connections')).body.data[0].id
+    const arrived = await written(
+      connection,
+      'letters@example.com',
+      { wedge: 'letters', task_type: 'write' },
+      {
+        from: { handle: 'joan@example.com', name: 'Joan' },
+        subject: 'A letter',
+        body: 'Did it leave?',
+      },
+    )
     await console().call('POST', `/v1/tasks/${arrived.task_id}/cancel`)
     const { body: link } = await console().call('POST', `/v1/clients/${arrived.client_id}/portal-link`)
     const portal = await console().open(`/portal#${link.token}`, { signedIn: false })
