@@ -28,8 +28,8 @@ async function checkpoint(ctx: Ctx, due: ChainToCheck, told: ToldFaults): Promis
   const { chain, seq, hash } = due
   const problem = await faultOf(ctx, due)
   if (problem) {
-    if (told.get(chain) !== problem)
-      ctx.world.log.error({ chain, seq, problem }, 'audit chain is broken: nothing was signed')
+    const isNew = told.get(chain) !== problem
+    if (isNew) ctx.world.log.error({ chain, seq, problem }, 'audit chain is broken: nothing was signed')
     told.set(chain, problem)
     return false
   }

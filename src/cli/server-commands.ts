@@ -59,7 +59,7 @@ whether an upgrade or a key explains what verify says. A chain that was changed 
     if (!env.SVC_SECRET_KEY && !env.SVC_SECRET_KEY_FILE) {
       throw failed(
         'SVC_SECRET_KEY is not set',
-        'set it to the key of the service; one that has none needs any key here',
+        'set it to the key of the service; one without a key has none to adopt for',
       )
     }
     const adoption = await server.adoptChains()

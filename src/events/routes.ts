@@ -4,7 +4,7 @@ import { sse } from '../http/sse.ts'
 import { followProjects } from './changes.ts'
 
 export const getStream = read('/v1/stream', {
-  summary: 'What changes in your projects, live: tasks, approvals, cases',
+  summary: 'What changes in your projects, live: tasks, approvals, cases, threads',
   answers: { 200: 'text/event-stream' },
   async handle({ ctx, scope, request }) {
     const { projectIds } = scope

@@ -8,12 +8,12 @@ const UNTOLD = new Set(['token.delta', 'progress'])
 export async function eventsOfTrace(ctx: Pick<Ctx, 'db'>, task_id: string): Promise<TraceEvent[]> {
   const events: TraceEvent[] = []
   for (let after = 0, long = false; ; ) {
-    const { rows, more, ...page } = await readPage(ctx.db, { task_id, after }, long)
-    for (const { seq, type, ts, data } of rows) {
+    const page = await readPage(ctx.db, { task_id, after }, long)
+    for (const { seq, type, ts, data } of page.rows) {
       if (!UNTOLD.has(type)) events.push({ seq, type, ts, data: JSON.parse(data) })
     }
-    const last = rows.at(-1)
-    if (!last || !more) return events
+    const last = page.rows.at(-1)
+    if (!last || !page.more) return events
     after = last.seq
     long = page.long
   }
