@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
 import { expireDue } from '../../src/approvals/settle.ts'
+import { isoTime } from '../../src/ctx/world.ts'
+import { BEAT_MS } from '../../src/runs/leases.ts'
 import { writeFiles } from '../app.ts'
 import {
   answerJson,
@@ -37,6 +39,16 @@ afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
 /** One more replica of the deployment; without places it only serves. */
 const another = (desk: Desk, places = 8): Promise<App> =>
   startApp({ ...desk.ctx.config, maxConcurrentTasks: places }, desk.ctx.world)
+
+/** Its last beat is at most one behind the clock: one may have been under way when the time for the next came. */
+async function hasBeaten({ ctx, clock }: Desk): Promise<boolean> {
+  const { seen_at } = await ctx.db
+    .selectFrom('replicas')
+    .select('seen_at')
+    .where('id', '=', ctx.replica)
+    .executeTakeFirstOrThrow()
+  return seen_at >= isoTime(clock.now() - BEAT_MS)
+}
 
 async function joined(desk: Desk, places?: number): Promise<App> {
   const app = await another(desk, places)
@@ -134,8 +146,11 @@ describe('a replica that others do not run on', () => {
     )
     for (const id of running) await until(desk, id, 'progress')
     const others = [await joined(desk), await joined(desk)]
-    // Longer than a lease, in steps that leave time to renew it.
-    for (let s = 0; s < 15; s++) await desk.clock.advance(1_000)
+    // Longer than a lease, in steps that wait until it is renewed.
+    for (let s = 0; s < 15; s++) {
+      await desk.clock.advance(BEAT_MS)
+      await eventually(() => hasBeaten(desk))
+    }
     for (const id of running) expect((await desk.call('GET', `/v1/tasks/${id}`)).body.status).toBe('running')
     expect(others.flatMap(({ ctx }) => ctx.live.all())).toEqual([])
     for (const id of running) await desk.call('POST', `/v1/tasks/${id}/cancel`)
