@@ -6,7 +6,7 @@ const HEAD = 'px-4 py-2 font-medium whitespace-nowrap'
 
 /**
  * Rows that fit on a page; long lists are virtual instead. Wide ones scroll by themselves. `acts` names the column of
- * `Acts`, and who has it.
+ * `Acts`, and who has it; such rows are cards on a phone, each cell behind the name of its column.
  */
 export function Table({
   label,
@@ -21,7 +21,13 @@ export function Table({
 }) {
   return (
     // Relative: words for screen readers only are placed absolutely, and must scroll with their cell.
-    <div role="region" aria-label={label} tabIndex={0} className="panel relative overflow-x-auto">
+    <div
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+      className={`panel relative overflow-x-auto ${acts ? 'row-cards' : ''}`}
+      style={Object.fromEntries(head.map((name, i) => [`--column-${i + 1}`, JSON.stringify(name)]))}
+    >
       <table className="w-full border-collapse text-left [&_td]:border-t [&_td]:border-line [&_td]:px-4 [&_td]:py-2 [&_td]:align-top">
         <thead>
           <tr className="text-xs text-muted">
