@@ -24,9 +24,17 @@ const queries = new QueryClient({
       retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && isRefusal(error.status)),
     },
   },
-  mutationCache: new MutationCache({ onError: (error) => toast(messageOf(error), true) }),
+  mutationCache: new MutationCache({ onError: refused }),
 })
 const router = makeRouter(queries)
+
+function refused(error: unknown): void {
+  toast(messageOf(error), true)
+  // What is offered is allowed; if not, somebody changed the role meanwhile.
+  const forbidden = error instanceof ApiError && error.status === 403
+  if (forbidden) void queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
+}
+
 // The page's own file comes while it is asked who is signed in, and both before anything is drawn.
 if (credential.token() !== null) {
   void queries.prefetchQuery(sessionQuery)

@@ -162,7 +162,9 @@ export interface Project {
   wedges: string[] | null
 }
 
-export type Role = 'owner' | 'admin' | 'operator' | 'viewer'
+/** From least to most. */
+export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
+export type Role = (typeof ROLES)[number]
 
 export interface Session {
   member: { id: string; email: string; name: string | null; role: Role } | null

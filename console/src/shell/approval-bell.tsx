@@ -4,23 +4,28 @@ import { useEffect, useRef } from 'react'
 import { approvalsQuery } from '../api/queries.ts'
 import type { Approval } from '../api/types.ts'
 import { sentenceOf } from '../pages/approvals/sentence.ts'
+import { useMay } from '../ui/may.tsx'
 import { toast } from '../ui/toast.tsx'
 
-/** Tells of each new approval: by the browser when nobody looks at this tab and notices are allowed, else on the page. */
+/**
+ * Tells of each new approval, those who can decide: by the browser when nobody looks at this tab and notices are
+ * allowed, else on the page.
+ */
 export function ApprovalBell() {
   const { data } = useQuery(approvalsQuery('pending'))
   const router = useRouter()
+  const mayDecide = useMay()('operator')
   const known = useRef<Set<string> | null>(null)
   useEffect(() => {
     if (!data) return
     const before = known.current
     known.current = new Set([...(before ?? []), ...data.map(({ approval_id }) => approval_id)])
     // What waits already when the console opens is no news.
-    if (!before) return
+    if (!before || !mayDecide) return
     for (const approval of data.filter(({ approval_id }) => !before.has(approval_id))) {
       announce(approval, () => void router.navigate({ to: '/approvals', search: { id: approval.approval_id } }))
     }
-  }, [data, router])
+  }, [data, router, mayDecide])
   useEffect(() => {
     const waiting = data?.length ?? 0
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}Agent Work Service`

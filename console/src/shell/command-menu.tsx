@@ -3,9 +3,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
 import { taskHeadQuery, wedgesQuery } from '../api/queries.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { useMay } from '../ui/may.tsx'
 import { statusLabel } from '../ui/status.tsx'
 import { useSignOut } from './nav.tsx'
-import { SECTIONS } from './sections.ts'
+import { useSections } from './sections.ts'
 import { useTheme } from './theme.ts'
 
 interface Command {
@@ -21,6 +22,7 @@ export function CommandMenu({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const commands = useCommands(text)
+  const mayRun = useMay()('operator')
   const found = commands.filter((command) => matches(command, text)).slice(0, SHOWN_MOST)
   const run = (command: Command | undefined) => {
     if (!command) return
@@ -43,7 +45,7 @@ export function CommandMenu({ onClose }: { onClose: () => void }) {
         aria-controls="commands"
         aria-activedescendant={found[at] ? `command-${found[at].id}` : undefined}
         aria-label="Search and commands"
-        placeholder="Go to, run, or find a task by its id…"
+        placeholder={mayRun ? 'Go to, run, or find a task by its id…' : 'Go to, or find a task by its id…'}
         className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none"
         value={text}
         onChange={(event) => (setText(event.target.value), setAt(0))}
@@ -90,6 +92,8 @@ function useCommands(text: string): Command[] {
   const navigate = useNavigate()
   const [theme, nextTheme] = useTheme()
   const signOut = useSignOut()
+  const sections = useSections()
+  const mayRun = useMay()('operator')
   const { data: wedges = [] } = useQuery(wedgesQuery)
   const { data: tasks = [] } = useQuery(taskHeadQuery({}))
   const go = (id: string) => void navigate({ to: '/tasks/$taskId', params: { taskId: id } })
@@ -98,13 +102,13 @@ function useCommands(text: string): Command[] {
     ...(/^task_[a-z0-9]{26}$/.test(typed)
       ? [{ id: typed, label: `Open ${typed}`, hint: 'task', run: () => go(typed) }]
       : []),
-    ...SECTIONS.map(({ to, label, key }) => ({
+    ...sections.map(({ to, label, key }) => ({
       id: to,
       label,
       hint: `g ${key}`,
       run: () => void navigate({ to }),
     })),
-    ...wedges.flatMap(({ wedge, title, manifest }) =>
+    ...(mayRun ? wedges : []).flatMap(({ wedge, title, manifest }) =>
       Object.keys(manifest.task_types).map((task_type) => ({
         id: `${wedge}/${task_type}`,
         label: `Run ${title}: ${task_type.replaceAll('_', ' ')}`,

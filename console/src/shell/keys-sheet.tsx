@@ -1,24 +1,24 @@
 import { Dialog } from '../ui/dialog.tsx'
-import { SECTIONS } from './sections.ts'
+import { useMay } from '../ui/may.tsx'
+import { type Section, useSections } from './sections.ts'
 
-const GROUPS: { title: string; keys: [string, string][] }[] = [
+interface Group {
+  title: string
+  keys: [string, string][]
+}
+
+const groupsFor = (sections: Section[], mayDecide: boolean): Group[] => [
   {
     title: 'Everywhere',
     keys: [
       ['Ctrl K', 'Search and commands'],
       ['?', 'This sheet'],
-      ...SECTIONS.map(({ key, label }): [string, string] => [`g ${key}`, label]),
+      ...sections.map(({ key, label }): [string, string] => [`g ${key}`, label]),
     ],
   },
   {
     title: 'Approvals',
-    keys: [
-      ['j / k', 'Next, previous'],
-      ['a', 'Ready to approve; a or Enter again does it'],
-      ['e', 'Edit the payload'],
-      ['x / X', 'Pick one, pick all; a and r then answer them together'],
-      ['r', 'Reject, with a reason if you like'],
-    ],
+    keys: [['j / k', 'Next, previous'], ...(mayDecide ? DECISIONS : [])],
   },
   {
     title: 'Lists',
@@ -30,11 +30,19 @@ const GROUPS: { title: string; keys: [string, string][] }[] = [
   },
 ]
 
+const DECISIONS: [string, string][] = [
+  ['a', 'Ready to approve; a or Enter again does it'],
+  ['e', 'Edit the payload'],
+  ['x / X', 'Pick one, pick all; a and r then answer them together'],
+  ['r', 'Reject, with a reason if you like'],
+]
+
 export function KeysSheet({ onClose }: { onClose: () => void }) {
+  const groups = groupsFor(useSections(), useMay()('operator'))
   return (
     <Dialog label="Keyboard shortcuts" onClose={onClose} className="max-w-2xl">
       <div className="grid gap-6 p-5 sm:grid-cols-2">
-        {GROUPS.map(({ title, keys }) => (
+        {groups.map(({ title, keys }) => (
           <section key={title}>
             <h2 className="mb-2 font-semibold">{title}</h2>
             <dl className="grid grid-cols-[5.5rem_1fr] gap-y-1.5">

@@ -1,13 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { BookOpen, Keyboard, LogOut, Moon, Search, Sun, SunMoon } from 'lucide-react'
+import { useReducer } from 'react'
 import * as credential from '../api/credential.ts'
 import { call } from '../api/http.ts'
 import { approvalsQuery, sessionQuery, taskHeadQuery } from '../api/queries.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { Count } from '../ui/tabs.tsx'
 import { LiveLamp } from './live.tsx'
-import { type Section, SECTIONS } from './sections.ts'
+import { type Section, useSections } from './sections.ts'
 import { useTheme } from './theme.ts'
 
 export function Nav({
@@ -19,6 +20,7 @@ export function Nav({
   onKeys: () => void
   onGone?: () => void
 }) {
+  const sections = useSections()
   return (
     <div className="flex h-full flex-col gap-3 p-3">
       <ProjectSwitch />
@@ -29,7 +31,7 @@ export function Nav({
         </span>
       </Button>
       <nav aria-label="Main" className="flex flex-col gap-0.5 overflow-y-auto">
-        {SECTIONS.map((section) => (
+        {sections.map((section) => (
           <NavLink key={section.to} section={section} onGone={onGone} />
         ))}
       </nav>
@@ -71,11 +73,13 @@ function ProjectSwitch() {
   const queries = useQueryClient()
   const { data: session } = useQuery(sessionQuery)
   const projects = session?.projects ?? []
+  const [, redraw] = useReducer((times: number) => times + 1, 0)
   const current = projects.find(({ id }) => id === credential.project()) ?? projects[0]
   const change = (id: string) => {
     credential.chooseProject(id)
-    // Everything that is shown belongs to the other project.
-    void queries.resetQueries()
+    redraw()
+    // Everything that is shown belongs to the other project, except who is signed in and what they may do.
+    void queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
   }
   return (
     <div className="flex h-10 flex-col justify-center px-2">

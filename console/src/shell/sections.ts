@@ -17,6 +17,8 @@ import {
   Users,
   Webhook,
 } from 'lucide-react'
+import type { Role } from '../api/types.ts'
+import { useMay } from '../ui/may.tsx'
 
 /** The pages of the left navigation, in order. A new page is one entry here and one route in router.tsx. */
 export interface Section {
@@ -29,13 +31,15 @@ export interface Section {
   apart?: true
   /** What its number counts. */
   counts?: 'approvals' | 'working'
+  /** The least role that can do anything there. */
+  least?: Role
 }
 
-export const SECTIONS: Section[] = [
+const SECTIONS: Section[] = [
   { to: '/', label: 'Home', icon: House, key: 'h' },
   { to: '/approvals', label: 'Approvals', icon: Inbox, key: 'a', counts: 'approvals' },
   { to: '/tasks', label: 'Tasks', icon: Activity, key: 't', counts: 'working' },
-  { to: '/run', label: 'Run a task', icon: Play, key: 'r' },
+  { to: '/run', label: 'Run a task', icon: Play, key: 'r', least: 'operator' },
   { to: '/cases', label: 'Cases', icon: SquareKanban, key: 'b' },
   { to: '/clients', label: 'Clients', icon: Users, key: 'u' },
   { to: '/records', label: 'Records', icon: Database, key: 'd' },
@@ -49,3 +53,9 @@ export const SECTIONS: Section[] = [
   { to: '/audit', label: 'Audit', icon: ScrollText, key: 'l' },
   { to: '/settings', label: 'Settings', icon: Settings, key: ',' },
 ]
+
+/** The pages for the role that is held: for the navigation, the command menu and the keys alike. */
+export function useSections(): Section[] {
+  const may = useMay()
+  return SECTIONS.filter(({ least = 'viewer' }) => may(least))
+}

@@ -1,8 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
 import { Menu, Search } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { sessionQuery } from '../api/queries.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { HeldRole } from '../ui/may.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { ApprovalBell } from './approval-bell.tsx'
 import { CommandMenu } from './command-menu.tsx'
@@ -10,12 +13,21 @@ import { useKeys } from './keys.ts'
 import { KeysSheet } from './keys-sheet.tsx'
 import { Live } from './live.tsx'
 import { Nav } from './nav.tsx'
-import { SECTIONS } from './sections.ts'
+import { useSections } from './sections.ts'
 
 type Open = 'commands' | 'keys' | 'nav' | null
 
-/** The frame around every page: navigation, command menu, key sheet, the live stream and its notices. */
 export function Shell() {
+  const { data: session } = useQuery(sessionQuery)
+  return (
+    <HeldRole value={session?.role ?? null}>
+      <Frame />
+    </HeldRole>
+  )
+}
+
+/** Around every page: navigation, command menu, key sheet, the live stream and its notices. */
+function Frame() {
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   useCommandKey(() => setOpen('commands'))
@@ -81,12 +93,14 @@ const SECOND_KEY_MS = 1_000
 /** `g` and then the letter of a page. */
 function useGoKeys(): void {
   const navigate = useNavigate()
+  const sections = useSections()
+  const sectionBy = useEffectEvent((letter: string) => sections.find(({ key }) => key === letter))
   const [waiting, setWaiting] = useState(false)
   useEffect(() => {
     if (!waiting) return undefined
     const timer = setTimeout(() => setWaiting(false), SECOND_KEY_MS)
     const listen = (event: KeyboardEvent) => {
-      const section = SECTIONS.find(({ key }) => key === event.key)
+      const section = sectionBy(event.key)
       setWaiting(false)
       if (!section) return
       // Before the page's own keys hear the same letter.

@@ -1,15 +1,19 @@
 import type { ReactNode } from 'react'
+import type { Role } from '../api/types.ts'
 import { Curl } from './curl.tsx'
+import { May } from './may.tsx'
 
-/** Nothing here yet, why, and the one call or button that changes it. */
+/** Nothing here yet, why, and the one call or button that changes it, for who has the role that it takes. */
 export function Empty({
   title,
   children,
+  least = 'operator',
   curl,
   action,
 }: {
   title: string
   children?: ReactNode
+  least?: Role
   curl?: string
   action?: ReactNode
 }) {
@@ -17,12 +21,14 @@ export function Empty({
     <div className="mx-auto flex w-full max-w-xl flex-col items-center gap-3 px-4 py-14 text-center">
       <h2 className="text-base font-semibold">{title}</h2>
       {children && <div className="text-muted">{children}</div>}
-      {action}
-      {curl && (
-        <div className="mt-2 w-full">
-          <Curl text={curl} />
-        </div>
-      )}
+      <May least={least}>
+        {action}
+        {curl && (
+          <div className="mt-2 w-full">
+            <Curl text={curl} />
+          </div>
+        )}
+      </May>
     </div>
   )
 }

@@ -1,39 +1,64 @@
 import type { ReactNode } from 'react'
+import type { Role } from '../api/types.ts'
+import { May } from './may.tsx'
 
-/** On a phone the last column stays in sight, over the others that scroll. */
-const ACTS =
-  'max-sm:[&_tr>:last-child]:sticky max-sm:[&_tr>:last-child]:right-0 max-sm:[&_tr>:last-child]:border-l max-sm:[&_tr>:last-child]:border-line max-sm:[&_tr>:last-child]:bg-surface max-sm:[&_tr>:last-child]:px-2'
+const HEAD = 'px-4 py-2 font-medium whitespace-nowrap'
 
-/** Rows that fit on a page; long lists are virtual instead. Wide ones scroll by themselves. `acts`: the last column does. */
+/**
+ * Rows that fit on a page; long lists are virtual instead. Wide ones scroll by themselves. `acts` names the column of
+ * `Acts`, and who has it; such rows are cards on a phone, each cell behind the name of its column.
+ */
 export function Table({
   label,
   head,
-  acts = false,
+  acts,
   children,
 }: {
   label: string
   head: string[]
-  acts?: boolean
+  acts?: { name: string; least: Role }
   children: ReactNode
 }) {
   return (
     // Relative: words for screen readers only are placed absolutely, and must scroll with their cell.
-    <div role="region" aria-label={label} tabIndex={0} className="panel relative overflow-x-auto">
-      <table
-        className={`w-full border-collapse text-left [&_td]:border-t [&_td]:border-line [&_td]:px-4 [&_td]:py-2 [&_td]:align-top ${acts ? ACTS : ''}`}
-      >
+    <div
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+      className={`panel relative overflow-x-auto ${acts ? 'row-cards' : ''}`}
+      style={Object.fromEntries(head.map((name, i) => [`--column-${i + 1}`, JSON.stringify(name)]))}
+    >
+      <table className="w-full border-collapse text-left [&_td]:border-t [&_td]:border-line [&_td]:px-4 [&_td]:py-2 [&_td]:align-top">
         <thead>
           <tr className="text-xs text-muted">
             {head.map((name) => (
-              <th key={name} scope="col" className="px-4 py-2 font-medium whitespace-nowrap">
+              <th key={name} scope="col" className={HEAD}>
                 {name}
               </th>
             ))}
+            {acts && (
+              <May least={acts.least}>
+                <th scope="col" className={HEAD}>
+                  {acts.name}
+                </th>
+              </May>
+            )}
           </tr>
         </thead>
         <tbody>{children}</tbody>
       </table>
     </div>
+  )
+}
+
+/** The last cell of a row: what can be done with it, by who has the role of the column. */
+export function Acts({ least, children }: { least: Role; children: ReactNode }) {
+  return (
+    <May least={least}>
+      <td data-acts>
+        <span className="flex gap-2 max-sm:flex-wrap">{children}</span>
+      </td>
+    </May>
   )
 }
 

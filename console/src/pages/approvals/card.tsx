@@ -5,6 +5,7 @@ import { wedgesQuery } from '../../api/queries.ts'
 import { objectOf } from '../../api/json.ts'
 import type { Approval } from '../../api/types.ts'
 import { CopyButton } from '../../ui/copy.tsx'
+import { May, OthersDo } from '../../ui/may.tsx'
 import { Status, Tag } from '../../ui/status.tsx'
 import { Ago, useNow } from '../../ui/time.tsx'
 import { Countdown } from './countdown.tsx'
@@ -23,7 +24,9 @@ export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDe
       <Head approval={approval} />
       <div className="border-t border-line p-5">
         {open && onDecided ? (
-          <Decide approval={approval} onDecided={onDecided} />
+          <May least="operator" otherwise={<ToRead approval={approval} />}>
+            <Decide approval={approval} onDecided={onDecided} />
+          </May>
         ) : (
           <div className="flex flex-col gap-3">
             <Payload approval={approval} />
@@ -38,6 +41,15 @@ export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDe
       </div>
       <Foot approval={approval} />
     </article>
+  )
+}
+
+function ToRead({ approval }: { approval: Approval }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <Payload approval={approval} />
+      <OthersDo>operators decide</OthersDo>
+    </div>
   )
 }
 
@@ -110,9 +122,11 @@ function Foot({ approval }: { approval: Approval }) {
         sha256 {approval.payload_sha256.slice(0, 12)}
       </code>
       {approval.status === 'pending' && (
-        <span className="ml-auto">
-          <CopyButton text={() => asCurl(path, { method: 'POST', body: {} })} label="Copy as curl" />
-        </span>
+        <May least="operator">
+          <span className="ml-auto">
+            <CopyButton text={() => asCurl(path, { method: 'POST', body: {} })} label="Copy as curl" />
+          </span>
+        </May>
       )}
     </footer>
   )

@@ -8,6 +8,7 @@ import type { ApprovalsSearch } from '../../address.ts'
 import { useKeys } from '../../shell/keys.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
+import { useMay } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ApprovalList, toggle, toggleAll } from './approval-list.tsx'
@@ -53,7 +54,8 @@ export function Inbox() {
     // What was open is answered now; the next one takes its place.
     if (batch.outcomes.size > 0) choose(undefined)
   }
-  const picking = status === 'pending' ? batch : null
+  const mayDecide = useMay()('operator')
+  const picking = status === 'pending' && mayDecide ? batch : null
   useKeys({
     j: () => step(1),
     k: () => step(-1),
@@ -61,7 +63,7 @@ export function Inbox() {
     ...(picking && { X: () => toggleAll(batch, approvals) }),
   })
   return (
-    <Page title="Approvals" actions={<NotifyButton />}>
+    <Page title="Approvals" actions={mayDecide && <NotifyButton />}>
       <StatusTabs />
       {(error ?? asked.error) && <Failure message={messageOf(error ?? asked.error)} />}
       {(isPending || (asked.isLoading && !chosen)) && <Waiting className="h-96" />}
@@ -121,17 +123,18 @@ function withId({ status }: ApprovalsSearch, id: string | undefined): ApprovalsS
 }
 
 function NothingWaits({ status }: { status: ApprovalStatus }) {
+  const mayDecide = useMay()('operator')
   if (status !== 'pending') return <Empty title={`Nothing ${status.replaceAll('_', ' ')} yet`} />
   return (
     <Empty
-      title="Nothing waits for you"
+      title={`Nothing waits for ${mayDecide ? 'you' : 'a decision'}`}
       action={
         <Link to="/run" search={{ wedge: 'refund-desk', task_type: 'handle_request' }} className={buttonClass('plain')}>
           Run a task that will ask
         </Link>
       }
     >
-      When an agent wants to do something with an effect outside, it stops and asks here. You have five minutes to
+      When an agent wants to do something with an effect outside, it stops and asks here. It waits five minutes for an
       answer; then the task expires.
     </Empty>
   )

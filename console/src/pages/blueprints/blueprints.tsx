@@ -6,6 +6,7 @@ import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { OthersDo, useMay } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -55,6 +56,7 @@ export function Blueprints() {
 }
 
 function Chosen({ blueprint: { blueprint, title, sells_as, installed, active } }: { blueprint: Blueprint }) {
+  const mayBegin = useMay()('admin')
   const stale = ['blueprints', 'connections', 'schedules', 'wedges']
   const provision = useWrite(() => call(`/v1/blueprints/${blueprint}/provision`, { method: 'POST', body: {} }), {
     stale,
@@ -69,12 +71,12 @@ function Chosen({ blueprint: { blueprint, title, sells_as, installed, active } }
       <header className="flex flex-wrap items-center gap-2">
         <h2 className="text-base font-semibold">{title}</h2>
         <span className="ml-auto flex gap-2">
-          {!installed && (
+          {mayBegin && !installed && (
             <Button look="primary" disabled={provision.isPending} onClick={() => provision.mutate()}>
               Set up
             </Button>
           )}
-          {installed && !active && (
+          {mayBegin && installed && !active && (
             <Button look="primary" disabled={activate.isPending} onClick={() => activate.mutate()}>
               Activate
             </Button>
@@ -82,6 +84,7 @@ function Chosen({ blueprint: { blueprint, title, sells_as, installed, active } }
         </span>
       </header>
       <p className="text-muted">{sells_as}</p>
+      {!active && !mayBegin && <OthersDo>admins set it up</OthersDo>}
       <Checklist blueprint={blueprint} />
     </section>
   )

@@ -3,11 +3,13 @@ import { Circle, CircleCheck } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../api/http.ts'
 import { type Fix, type Readiness, readinessQuery } from '../../api/setup.ts'
+import type { Role } from '../../api/types.ts'
 import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
 import { Text } from '../../ui/form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { openAuthorisation } from '../connections/broker.tsx'
 import { blanksOf, filled } from './blanks.ts'
 
@@ -42,12 +44,20 @@ function Line({ item: { kind, item, ok, detail, fix } }: { item: Readiness['item
       )}
       <span className="min-w-0 break-words first-letter:uppercase">{detail}</span>
       {fix && (
-        <span className="ml-auto">
-          <FixButton label={LABELS[kind] ?? 'Fix'} item={item} fix={fix} />
-        </span>
+        <May least={leastFor(fix)}>
+          <span className="ml-auto">
+            <FixButton label={LABELS[kind] ?? 'Fix'} item={item} fix={fix} />
+          </span>
+        </May>
       )}
     </li>
   )
+}
+
+/** A fix is a call to a route like any other: schedules are the operators', the rest of the setup is the admins'. */
+function leastFor({ method, path }: Fix): Role {
+  if (method === 'GET') return 'viewer'
+  return path.startsWith('/v1/schedules/') ? 'operator' : 'admin'
 }
 
 const LABELS: Record<string, string> = {

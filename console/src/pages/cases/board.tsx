@@ -11,6 +11,7 @@ import { Empty, Waiting } from '../../ui/empty.tsx'
 import { Check } from '../../ui/form.tsx'
 import { humanize } from '../../ui/json.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Stack } from '../../ui/stack.tsx'
 import { Count, Tabs } from '../../ui/tabs.tsx'
@@ -40,9 +41,11 @@ export function Board() {
               void navigate({ search: { ...(chosen && { wedge: chosen }), ...(to && { closed: '1' }) } })
             }
           />
-          <Button look="primary" icon={<Plus size={14} />} disabled={!wedge} onClick={() => setOpen(true)}>
-            New case
-          </Button>
+          <May least="operator">
+            <Button look="primary" icon={<Plus size={14} />} disabled={!wedge} onClick={() => setOpen(true)}>
+              New case
+            </Button>
+          </May>
         </>
       }
     >

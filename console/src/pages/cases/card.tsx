@@ -4,15 +4,12 @@ import { call } from '../../api/http.ts'
 import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
 import { Fields, humanize } from '../../ui/json.tsx'
+import { May } from '../../ui/may.tsx'
 import { Ago } from '../../ui/time.tsx'
 
 export function CaseCard({ found, stages }: { found: Case; stages: string[] }) {
-  const { id, title, stage, status, data, task_ids, client_id, updated_at } = found
+  const { id, title, data, task_ids, client_id, updated_at } = found
   const name = title || id.slice(-8)
-  const change = useWrite(
-    (body: { stage?: string; status?: 'open' | 'closed' }) => call(`/v1/cases/${id}`, { method: 'PUT', body }),
-    { stale: ['cases'] },
-  )
   return (
     <article aria-label={name} className="panel flex flex-col gap-2 p-3">
       <h3 className="font-medium break-words">{name}</h3>
@@ -36,29 +33,41 @@ export function CaseCard({ found, stages }: { found: Case; stages: string[] }) {
           <History entries={found.history} />
         </div>
       </details>
-      <div className="flex gap-2">
-        <select
-          aria-label={`Stage of ${name}`}
-          className="field h-7 py-0 text-xs"
-          value={stage}
-          disabled={change.isPending}
-          onChange={(event) => change.mutate({ stage: event.target.value })}
-        >
-          {stages.map((one) => (
-            <option key={one} value={one}>
-              {humanize(one)}
-            </option>
-          ))}
-        </select>
-        <Button
-          small
-          disabled={change.isPending}
-          onClick={() => change.mutate({ status: status === 'open' ? 'closed' : 'open' })}
-        >
-          {status === 'open' ? 'Close' : 'Open again'}
-        </Button>
-      </div>
+      <May least="operator">
+        <Move found={found} name={name} stages={stages} />
+      </May>
     </article>
+  )
+}
+
+function Move({ found: { id, stage, status }, name, stages }: { found: Case; name: string; stages: string[] }) {
+  const change = useWrite(
+    (body: { stage?: string; status?: 'open' | 'closed' }) => call(`/v1/cases/${id}`, { method: 'PUT', body }),
+    { stale: ['cases'] },
+  )
+  return (
+    <div className="flex gap-2">
+      <select
+        aria-label={`Stage of ${name}`}
+        className="field h-7 py-0 text-xs"
+        value={stage}
+        disabled={change.isPending}
+        onChange={(event) => change.mutate({ stage: event.target.value })}
+      >
+        {stages.map((one) => (
+          <option key={one} value={one}>
+            {humanize(one)}
+          </option>
+        ))}
+      </select>
+      <Button
+        small
+        disabled={change.isPending}
+        onClick={() => change.mutate({ status: status === 'open' ? 'closed' : 'open' })}
+      >
+        {status === 'open' ? 'Close' : 'Open again'}
+      </Button>
+    </div>
   )
 }
 

@@ -9,8 +9,9 @@ import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { humanize } from '../../ui/json.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Table } from '../../ui/table.tsx'
+import { Acts, Table } from '../../ui/table.tsx'
 import { ChannelForm } from './form.tsx'
 import { HandOver } from './hand-over.tsx'
 import { TryForm } from './try.tsx'
@@ -27,9 +28,11 @@ export function Channels() {
       title="Channels"
       lead="Where messages come in, and the work that each of them asks for."
       actions={
-        <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen({ what: 'new' })}>
-          New channel
-        </Button>
+        <May least="admin">
+          <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen({ what: 'new' })}>
+            New channel
+          </Button>
+        </May>
       }
     >
       <Loaded query={query}>
@@ -37,7 +40,11 @@ export function Channels() {
           channels.length === 0 ? (
             <NoChannels />
           ) : (
-            <Table acts label="Channels" head={['Address', 'A message becomes', 'Answered through', 'Do']}>
+            <Table
+              label="Channels"
+              head={['Address', 'A message becomes', 'Answered through']}
+              acts={{ name: 'Do', least: 'operator' }}
+            >
               {channels.map((channel) => (
                 <ChannelRow
                   key={channel.id}
@@ -70,14 +77,14 @@ function ChannelRow({ channel, onTry, onHow }: { channel: Channel; onTry: () => 
         <span className="block text-xs text-muted">{wedge}</span>
       </td>
       <td className="text-muted">{connections?.find((one) => one.id === connection_id)?.name ?? ' '}</td>
-      <td>
-        <span className="flex gap-2 max-sm:flex-col">
-          <Button small onClick={onTry}>
-            Try it{named}
-          </Button>
-          <Button small onClick={onHow}>
-            How to send{named}
-          </Button>
+      <Acts least="operator">
+        <Button small onClick={onTry}>
+          Try it{named}
+        </Button>
+        <Button small onClick={onHow}>
+          How to send{named}
+        </Button>
+        <May least="admin">
           <Button
             small
             look="danger"
@@ -86,8 +93,8 @@ function ChannelRow({ channel, onTry, onHow }: { channel: Channel; onTry: () => 
           >
             Delete{named}
           </Button>
-        </span>
-      </td>
+        </May>
+      </Acts>
     </tr>
   )
 }
@@ -95,7 +102,7 @@ function ChannelRow({ channel, onTry, onHow }: { channel: Channel; onTry: () => 
 function NoChannels() {
   const body = { connection_id: 'conn_…', address: 'help@example.com', wedge: 'inbox-triage', task_type: 'acknowledge' }
   return (
-    <Empty title="Nothing comes in by itself yet" curl={asCurl('/v1/channels', { method: 'POST', body })}>
+    <Empty title="Nothing comes in by itself yet" least="admin" curl={asCurl('/v1/channels', { method: 'POST', body })}>
       Bind an address to a task type. Whoever writes there becomes a client with a conversation, and each message a
       task.
     </Empty>

@@ -7,6 +7,7 @@ import { useWrite } from '../../api/write.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Fields } from '../../ui/json.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { Once } from '../../ui/once.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/table.tsx'
@@ -24,7 +25,18 @@ export function ClientPage() {
     <Page
       title={query.data?.display_name ?? query.data?.handles[0] ?? 'Client'}
       lead={<code className="font-mono text-xs break-all">{clientId}</code>}
-      actions={query.data && <ClientActions client={query.data} />}
+      actions={
+        query.data && (
+          <>
+            <Link to="/tasks" search={{ client_id: clientId }} className={buttonClass()}>
+              Tasks
+            </Link>
+            <May least="operator">
+              <ClientActions client={query.data} />
+            </May>
+          </>
+        )
+      }
     >
       <Loaded query={query}>
         {({ handles, metadata }) => (
@@ -55,9 +67,6 @@ function ClientActions({ client }: { client: Client }) {
   })
   return (
     <>
-      <Link to="/tasks" search={{ client_id: client.id }} className={buttonClass()}>
-        Tasks
-      </Link>
       <Button onClick={() => setOpen(true)}>Change</Button>
       <Button
         look="danger"

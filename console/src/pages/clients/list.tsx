@@ -7,6 +7,7 @@ import { asCurl } from '../../api/http.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section, Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -32,9 +33,11 @@ export function Clients() {
             value={handle}
             onChange={(event) => setHandle(event.target.value)}
           />
-          <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen(true)}>
-            New client
-          </Button>
+          <May least="operator">
+            <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen(true)}>
+              New client
+            </Button>
+          </May>
         </>
       }
     >
@@ -80,7 +83,7 @@ function NoClients({ sought }: { sought: boolean }) {
       <Link to="/channels" className="text-accent underline">
         channel
       </Link>
-      , or you create one here.
+      <May least="operator">, or you create one here</May>.
     </Empty>
   )
 }

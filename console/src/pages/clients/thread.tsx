@@ -8,6 +8,7 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { Area } from '../../ui/form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Ago } from '../../ui/time.tsx'
 
@@ -21,7 +22,18 @@ export function ThreadPage() {
     <Page
       title={query.data?.subject || 'Conversation'}
       lead={query.data ? `${query.data.status}, ${query.data.message_count} messages` : ' '}
-      actions={query.data && <ThreadActions thread={query.data} />}
+      actions={
+        query.data && (
+          <>
+            <Link to="/clients/$clientId" params={{ clientId: query.data.client_id }} className={buttonClass()}>
+              The client
+            </Link>
+            <May least="operator">
+              <ThreadActions thread={query.data} />
+            </May>
+          </>
+        )
+      }
     >
       <Loaded query={query}>
         {({ messages }) => (
@@ -36,16 +48,13 @@ export function ThreadPage() {
   )
 }
 
-function ThreadActions({ thread: { id, client_id, status } }: { thread: Thread }) {
+function ThreadActions({ thread: { id, status } }: { thread: Thread }) {
   const [answering, setAnswering] = useState(false)
   const isOpen = status === 'open'
   const to = isOpen ? 'closed' : 'open'
   const set = useWrite(() => call(`/v1/threads/${id}`, { method: 'PUT', body: { status: to } }), { stale: ['tasks'] })
   return (
     <>
-      <Link to="/clients/$clientId" params={{ clientId: client_id }} className={buttonClass()}>
-        The client
-      </Link>
       <Button disabled={set.isPending} onClick={() => set.mutate()}>
         {isOpen ? 'Close' : 'Open again'}
       </Button>

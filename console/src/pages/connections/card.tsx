@@ -4,6 +4,7 @@ import type { Authorisation, Connection } from '../../api/setup.ts'
 import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
 import { humanize } from '../../ui/json.tsx'
+import { May } from '../../ui/may.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -40,7 +41,9 @@ export function ConnectionCard({
       <p className="truncate font-mono text-xs text-muted">{textOf(where) || 'no address yet'}</p>
       {client_id && <p className="text-xs text-muted">belongs to client {client_id.slice(-8)}</p>}
       <Health connection={connection} />
-      <Actions connection={connection} onSecret={onSecret} onChange={onChange} />
+      <May least="admin">
+        <Actions connection={connection} onSecret={onSecret} onChange={onChange} />
+      </May>
     </li>
   )
 }

@@ -6,6 +6,7 @@ import { type Connection, connectionsQuery } from '../../api/setup.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { BrokerDialog } from './broker.tsx'
 import { ConnectionCard } from './card.tsx'
@@ -24,14 +25,14 @@ export function Connections() {
       title="Connections"
       lead="What agents act and read through. They never see a secret."
       actions={
-        <>
+        <May least="admin">
           <Button icon={<Plug size={14} />} onClick={() => setOpen({ what: 'broker' })}>
             Connect an app
           </Button>
           <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen({ what: 'new' })}>
             New connection
           </Button>
-        </>
+        </May>
       }
     >
       <Loaded query={query}>
@@ -71,7 +72,7 @@ export function Connections() {
 function NoConnections() {
   const body = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com/v1/messages' } }
   return (
-    <Empty title="There is no connection yet" curl={asCurl('/v1/connections', { method: 'POST', body })}>
+    <Empty title="There is no connection yet" least="admin" curl={asCurl('/v1/connections', { method: 'POST', body })}>
       A wedge names the connections it needs; register them here under these names.
     </Empty>
   )

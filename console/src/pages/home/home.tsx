@@ -7,6 +7,7 @@ import { buttonClass } from '../../ui/button.tsx'
 import { Waiting } from '../../ui/empty.tsx'
 import { Figures } from '../../ui/figures.tsx'
 import { humanize } from '../../ui/json.tsx'
+import { May, useMay } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Stack } from '../../ui/stack.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -21,26 +22,34 @@ export function Home() {
   const { data: tasks } = useQuery(taskHeadQuery({}, 12))
   const guide = useGuide()
   const waiting = approvals?.length ?? 0
+  const mayDecide = useMay()('operator')
+  const whom = mayDecide ? 'for you' : 'for a decision'
   return (
     <Page
       title={
         waiting > 0
-          ? `${waiting} ${waiting === 1 ? 'question waits' : 'questions wait'} for you`
-          : 'Nothing waits for you'
+          ? `${waiting} ${waiting === 1 ? 'question waits' : 'questions wait'} ${whom}`
+          : `Nothing waits ${whom}`
       }
       actions={
-        <Link to="/run" className={buttonClass('primary')}>
-          Run a task
-        </Link>
+        <May least="operator">
+          <Link to="/run" className={buttonClass('primary')}>
+            Run a task
+          </Link>
+        </May>
       }
     >
       {approvals && tasks && guide !== undefined ? (
         <>
           <Problems />
-          {guide && <Guide {...guide} />}
+          {guide && (
+            <May least="operator">
+              <Guide {...guide} />
+            </May>
+          )}
           <Numbers />
           <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
-            <Block title="Waits for your decision" to="/approvals">
+            <Block title={`Waits for ${mayDecide ? 'your' : 'a'} decision`} to="/approvals">
               <Questions approvals={approvals.toReversed().slice(0, 6)} />
             </Block>
             <Block title="Latest tasks" to="/tasks">
@@ -118,11 +127,15 @@ function TaskLine({ task }: { task: TaskRow }) {
 /** Thirty days in one line. */
 function Numbers() {
   const { data } = useQuery(analyticsQuery(30))
+  const mayDecide = useMay()('operator')
   const numbers: [string, string][] = [
     ['Runs in 30 days', data ? data.runs.toLocaleString('en') : ' '],
     ['Succeeded', data?.success_rate != null && data.runs > 0 ? `${Math.round(data.success_rate * 100)} %` : '—'],
     ['Spent', data ? dollars(data.cost_usd) : '—'],
-    ['You answer within', data?.median_approval_wait_s != null ? duration(data.median_approval_wait_s * 1_000) : '—'],
+    [
+      mayDecide ? 'You answer within' : 'Answered within',
+      data?.median_approval_wait_s != null ? duration(data.median_approval_wait_s * 1_000) : '—',
+    ],
   ]
   return <Figures numbers={numbers} />
 }

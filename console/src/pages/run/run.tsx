@@ -6,6 +6,7 @@ import type { WedgeSummary } from '../../api/types.ts'
 import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
 import { Choice } from '../../ui/form.tsx'
 import { humanize } from '../../ui/json.tsx'
+import { May, OthersDo } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { exampleOf, fieldsOf } from './fields.ts'
 import { InputForm } from './form.tsx'
@@ -25,7 +26,11 @@ export function Run() {
           A wedge is a folder with a wedge.json. Put one into the wedges folder and it appears here by itself.
         </Empty>
       )}
-      {wedges && wedges.length > 0 && <Chosen wedges={wedges.filter(({ enabled }) => enabled)} />}
+      {wedges && wedges.length > 0 && (
+        <May least="operator" otherwise={<OthersDo>operators run tasks</OthersDo>}>
+          <Chosen wedges={wedges.filter(({ enabled }) => enabled)} />
+        </May>
+      )}
     </Page>
   )
 }

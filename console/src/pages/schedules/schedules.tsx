@@ -10,8 +10,9 @@ import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Check } from '../../ui/form.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Table } from '../../ui/table.tsx'
+import { Acts, Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { cadenceText, nextRuns } from './cadence.ts'
 import { ScheduleForm } from './form.tsx'
@@ -25,9 +26,11 @@ export function Schedules() {
       title="Schedules"
       lead="Work that starts by itself. Times are UTC."
       actions={
-        <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen('new')}>
-          New schedule
-        </Button>
+        <May least="operator">
+          <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen('new')}>
+            New schedule
+          </Button>
+        </May>
       }
     >
       <Loaded query={query}>
@@ -35,7 +38,11 @@ export function Schedules() {
           schedules.length === 0 ? (
             <NoSchedules />
           ) : (
-            <Table acts label="Schedules" head={['Name', 'When', 'Next runs', 'Last run', 'On', 'Do']}>
+            <Table
+              label="Schedules"
+              head={['Name', 'When', 'Next runs', 'Last run', 'On']}
+              acts={{ name: 'Do', least: 'operator' }}
+            >
               {schedules.map((schedule) => (
                 <ScheduleRow key={schedule.id} schedule={schedule} onChange={() => setOpen(schedule)} />
               ))}
@@ -82,15 +89,17 @@ function ScheduleRow({ schedule, onChange }: { schedule: Schedule; onChange: () 
         {last_error && <span className="block text-xs text-bad">{last_error}</span>}
       </td>
       <td>
-        <Check
-          label={<span className="sr-only">{name} is on</span>}
-          checked={set.isPending ? set.variables : enabled}
-          onChange={(on) => set.mutate(on)}
-        />
+        <May least="operator" otherwise={enabled ? 'on' : 'off'}>
+          <Check
+            label={<span className="sr-only">{name} is on</span>}
+            checked={set.isPending ? set.variables : enabled}
+            onChange={(on) => set.mutate(on)}
+          />
+        </May>
       </td>
-      <td>
+      <Acts least="operator">
         <RowActions schedule={schedule} onChange={onChange} />
-      </td>
+      </Acts>
     </tr>
   )
 }
@@ -105,7 +114,7 @@ function RowActions({ schedule: { id, name }, onChange }: { schedule: Schedule; 
     onDone: (task) => void navigate({ to: '/tasks/$taskId', params: { taskId: task.id } }),
   })
   return (
-    <span className="flex gap-2 max-sm:flex-col">
+    <>
       <Button small disabled={run.isPending} onClick={() => run.mutate()}>
         Run now<span className="sr-only"> {name}</span>
       </Button>
@@ -115,7 +124,7 @@ function RowActions({ schedule: { id, name }, onChange }: { schedule: Schedule; 
       <Button small look="danger" onClick={() => confirm(`Delete the schedule ${name}?`) && remove.mutate()}>
         Delete<span className="sr-only"> {name}</span>
       </Button>
-    </span>
+    </>
   )
 }
 

@@ -7,27 +7,32 @@ import { Button } from '../../ui/button.tsx'
 import { Choice, Text } from '../../ui/form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May, OthersDo, useMay } from '../../ui/may.tsx'
 import { Once } from '../../ui/once.tsx'
-import { Section, Table } from '../../ui/table.tsx'
+import { Acts, Section, Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
 
 /** Keys for programs, each to this project alone. */
 export function Keys() {
   const query = useQuery(keysQuery)
+  const may = useMay()
   const [making, setMaking] = useState(false)
   const [made, setMade] = useState<string | null>(null)
   return (
     <Section
       title="Keys of this project"
       actions={
-        <Button small look="primary" onClick={() => setMaking(true)}>
-          New key
-        </Button>
+        <May least="admin">
+          <Button small look="primary" onClick={() => setMaking(true)}>
+            New key
+          </Button>
+        </May>
       }
     >
+      {!may('admin') && <OthersDo>admins make and revoke keys</OthersDo>}
       <Loaded query={query}>
         {(keys) => (
-          <Table acts label="Keys" head={['Name', 'Role', 'Key', 'Last used', 'Revoke']}>
+          <Table label="Keys" head={['Name', 'Role', 'Key', 'Last used']} acts={{ name: 'Revoke', least: 'admin' }}>
             {keys.map((key) => (
               <KeyRow key={key.id} held={key} />
             ))}
@@ -55,7 +60,7 @@ function KeyRow({ held: { id, name, role, hint, last_used_at } }: { held: Key })
       <td>{role}</td>
       <td className="font-mono text-xs">{hint}</td>
       <td className="text-muted">{last_used_at ? <Ago ts={last_used_at} /> : 'never'}</td>
-      <td>
+      <Acts least="admin">
         <Button
           small
           look="danger"
@@ -64,7 +69,7 @@ function KeyRow({ held: { id, name, role, hint, last_used_at } }: { held: Key })
         >
           Revoke<span className="sr-only"> {name}</span>
         </Button>
-      </td>
+      </Acts>
     </tr>
   )
 }

@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/http.ts'
 import { type Member, membersQuery } from '../../api/setup.ts'
+import { ROLES } from '../../api/types.ts'
 import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Text } from '../../ui/form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May, OthersDo, useMay } from '../../ui/may.tsx'
 import { Once } from '../../ui/once.tsx'
-import { Section, Table } from '../../ui/table.tsx'
+import { Acts, Section, Table } from '../../ui/table.tsx'
 import { OwnPassword } from './own-password.tsx'
-
-const ROLES = ['owner', 'admin', 'operator', 'viewer']
 
 /** People of the organisation. A key is no person and sees none. */
 export function Members({ isKey }: { isKey: boolean }) {
@@ -22,6 +22,7 @@ export function Members({ isKey }: { isKey: boolean }) {
 
 function People() {
   const query = useQuery(membersQuery)
+  const may = useMay()
   const [inviting, setInviting] = useState(false)
   const [invite, setInvite] = useState<string | null>(null)
   const [changing, setChanging] = useState(false)
@@ -33,15 +34,18 @@ function People() {
           <Button small onClick={() => setChanging(true)}>
             Your password
           </Button>
-          <Button small look="primary" onClick={() => setInviting(true)}>
-            Invite
-          </Button>
+          <May least="admin">
+            <Button small look="primary" onClick={() => setInviting(true)}>
+              Invite
+            </Button>
+          </May>
         </>
       }
     >
+      {!may('admin') && <OthersDo>admins invite and remove members</OthersDo>}
       <Loaded query={query}>
         {(members) => (
-          <Table acts label="Members" head={['Email', 'Name', 'Status', 'Role', 'Remove']}>
+          <Table label="Members" head={['Email', 'Name', 'Status', 'Role']} acts={{ name: 'Remove', least: 'admin' }}>
             {members.map((member) => (
               <MemberRow key={member.id} member={member} />
             ))}
@@ -63,6 +67,10 @@ function People() {
 }
 
 function MemberRow({ member: { id, email, name, status, role } }: { member: Member }) {
+  const may = useMay()
+  // Only owners make, change and remove owners.
+  const least = role === 'owner' ? 'owner' : 'admin'
+  const given = ROLES.filter(may)
   const stale = ['members']
   const change = useWrite((to: string) => call(`/v1/members/${id}`, { method: 'PUT', body: { role: to } }), { stale })
   const remove = useWrite(() => call(`/v1/members/${id}`, { method: 'DELETE' }), { stale })
@@ -72,28 +80,32 @@ function MemberRow({ member: { id, email, name, status, role } }: { member: Memb
       <td>{name ?? '—'}</td>
       <td className="text-muted">{status}</td>
       <td>
-        <select
-          aria-label={`Role of ${email}`}
-          className="field h-7 w-28 py-0"
-          value={role}
-          disabled={change.isPending}
-          onChange={(event) => change.mutate(event.target.value)}
-        >
-          {(status === 'invited' ? ROLES.slice(ROLES.indexOf(role)) : ROLES).map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
+        <May least={least} otherwise={role}>
+          <select
+            aria-label={`Role of ${email}`}
+            className="field h-7 w-28 py-0"
+            value={role}
+            disabled={change.isPending}
+            onChange={(event) => change.mutate(event.target.value)}
+          >
+            {(status === 'invited' ? given.slice(0, given.indexOf(role) + 1) : given).toReversed().map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </May>
       </td>
-      <td>
-        <Button
-          small
-          look="danger"
-          disabled={remove.isPending}
-          onClick={() => confirm(`Remove ${email}?`) && remove.mutate()}
-        >
-          Remove<span className="sr-only"> {email}</span>
-        </Button>
-      </td>
+      <Acts least="admin">
+        <May least={least}>
+          <Button
+            small
+            look="danger"
+            disabled={remove.isPending}
+            onClick={() => confirm(`Remove ${email}?`) && remove.mutate()}
+          >
+            Remove<span className="sr-only"> {email}</span>
+          </Button>
+        </May>
+      </Acts>
     </tr>
   )
 }
@@ -101,6 +113,7 @@ function MemberRow({ member: { id, email, name, status, role } }: { member: Memb
 function InviteForm({ onMade, onClose }: { onMade: (invite: string) => void; onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState('operator')
+  const given = ROLES.filter(useMay()).toReversed()
   const send = useWrite(() => call<{ invite: string }>('/v1/members', { method: 'POST', body: { email, role } }), {
     stale: ['members'],
     onDone: ({ invite }) => {
@@ -118,7 +131,7 @@ function InviteForm({ onMade, onClose }: { onMade: (invite: string) => void; onC
       onClose={onClose}
     >
       <Text label="Email" type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
-      <Choice label="Role" value={role} options={ROLES.map((one) => [one, one])} onChange={setRole} />
+      <Choice label="Role" value={role} options={given.map((one) => [one, one])} onChange={setRole} />
     </FormDialog>
   )
 }

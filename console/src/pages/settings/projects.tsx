@@ -9,38 +9,43 @@ import { Button } from '../../ui/button.tsx'
 import { Check, Text } from '../../ui/form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
-import { Section, Table } from '../../ui/table.tsx'
+import { May, OthersDo, useMay } from '../../ui/may.tsx'
+import { Acts, Section, Table } from '../../ui/table.tsx'
 
 const STALE = ['projects', 'session', 'wedges']
 
 /** Projects keep their work, clients and keys apart. */
 export function Projects({ isKey }: { isKey: boolean }) {
   const query = useQuery(projectsQuery)
+  const may = useMay()
   const [edited, setEdited] = useState<Project | 'new' | null>(null)
   return (
     <Section
       title="Projects"
       actions={
-        !isKey && (
-          <Button small look="primary" onClick={() => setEdited('new')}>
-            New project
-          </Button>
-        )
+        <May least="admin">
+          {!isKey && (
+            <Button small look="primary" onClick={() => setEdited('new')}>
+              New project
+            </Button>
+          )}
+        </May>
       }
     >
+      {!may('admin') && <OthersDo>admins set projects up</OthersDo>}
       <Loaded query={query}>
         {(projects) => (
-          <Table acts label="Projects" head={['Name', 'Tier', 'Wedges', 'Change']}>
+          <Table label="Projects" head={['Name', 'Tier', 'Wedges']} acts={{ name: 'Change', least: 'admin' }}>
             {projects.map((project) => (
               <tr key={project.id}>
                 <td className="font-medium">{project.name}</td>
                 <td>{project.tier}</td>
                 <td className="text-muted">{project.wedges === null ? 'all' : project.wedges.join(', ') || 'none'}</td>
-                <td>
+                <Acts least="admin">
                   <Button small onClick={() => setEdited(project)}>
                     Change<span className="sr-only"> {project.name}</span>
                   </Button>
-                </td>
+                </Acts>
               </tr>
             ))}
           </Table>

@@ -6,6 +6,7 @@ import { asCurl, call } from '../../api/http.ts'
 import type { Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { May } from '../../ui/may.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { FeedbackDialog } from './feedback.tsx'
 
@@ -18,10 +19,12 @@ export function TaskActions({ task }: { task: Task }) {
       <span className="max-sm:hidden">
         <CopyButton text={() => asCurl(`/v1/tasks/${task.id}`)} label="Copy as curl" />
       </span>
-      {over ? <Retry task={task} /> : <Cancel task={task} />}
-      <Button onClick={() => setTeaching(true)} icon={<MessageSquarePlus size={14} />}>
-        Feedback
-      </Button>
+      <May least="operator">
+        {over ? <Retry task={task} /> : <Cancel task={task} />}
+        <Button onClick={() => setTeaching(true)} icon={<MessageSquarePlus size={14} />}>
+          Feedback
+        </Button>
+      </May>
       {teaching && <FeedbackDialog task={task} onClose={() => setTeaching(false)} />}
     </>
   )

@@ -6,6 +6,7 @@ import type { TaskStatus } from '../../api/types.ts'
 import type { TasksSearch } from '../../address.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
+import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { TaskRows } from './rows.tsx'
@@ -34,9 +35,11 @@ export function TaskList() {
       actions={
         <>
           <WedgeFilter />
-          <Link to="/run" className={buttonClass('primary')}>
-            Run a task
-          </Link>
+          <May least="operator">
+            <Link to="/run" className={buttonClass('primary')}>
+              Run a task
+            </Link>
+          </May>
         </>
       }
     >

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/empty.tsx'
 import { More } from '../../ui/more.tsx'
 import { Tag } from '../../ui/status.tsx'
-import { Section, Table } from '../../ui/table.tsx'
+import { Acts, Section, Table } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Ago, clockTime } from '../../ui/time.tsx'
 import { Subject } from '../subject.tsx'
@@ -33,7 +33,11 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         <p className="panel p-4 text-muted">{status === 'all' ? 'Nothing was sent yet.' : 'None.'}</p>
       )}
       {deliveries && deliveries.length > 0 && (
-        <Table acts label="Deliveries" head={['Notice', 'Outcome', 'About', 'When', 'Again']}>
+        <Table
+          label="Deliveries"
+          head={['Notice', 'Outcome', 'About', 'When']}
+          acts={{ name: 'Again', least: 'admin' }}
+        >
           {deliveries.map((delivery) => (
             <DeliveryRow key={delivery.id} webhook={webhook} delivery={delivery} />
           ))}
@@ -64,7 +68,7 @@ function DeliveryRow({ webhook, delivery }: { webhook: Webhook; delivery: Delive
       <td className="text-xs text-muted">
         <Ago ts={created_at} />
       </td>
-      <td>
+      <Acts least="admin">
         <Button
           small
           disabled={again.isPending || status === 'pending' || !webhook.enabled}
@@ -72,7 +76,7 @@ function DeliveryRow({ webhook, delivery }: { webhook: Webhook; delivery: Delive
         >
           Send again<span className="sr-only"> {id}</span>
         </Button>
-      </td>
+      </Acts>
     </tr>
   )
 }

@@ -4,6 +4,8 @@ import { NOTICE_WORDS, type Webhook, type WithSecret } from '../../api/webhooks.
 import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
 import { Check } from '../../ui/form.tsx'
+import { May } from '../../ui/may.tsx'
+import { Tag } from '../../ui/status.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookForm } from './form.tsx'
 
@@ -18,12 +20,16 @@ export function WebhookDetail({ webhook, onSecret }: { webhook: Webhook; onSecre
         <div className="flex flex-wrap items-center gap-3">
           <code className="min-w-0 font-mono text-sm font-medium break-all">{url}</code>
           <span className="ml-auto">
-            <Check label="On" checked={set.isPending ? set.variables : enabled} onChange={(on) => set.mutate(on)} />
+            <May least="admin" otherwise={<Tag>{enabled ? 'on' : 'off'}</Tag>}>
+              <Check label="On" checked={set.isPending ? set.variables : enabled} onChange={(on) => set.mutate(on)} />
+            </May>
           </span>
         </div>
         <p className="text-muted">Is told when {sentence(events.map((event) => NOTICE_WORDS[event]))}.</p>
         {until && <p className="text-xs text-wait">The secret before the last one signs too until {shown(until)}.</p>}
-        <Actions webhook={webhook} onSecret={onSecret} />
+        <May least="admin">
+          <Actions webhook={webhook} onSecret={onSecret} />
+        </May>
       </section>
       <Deliveries webhook={webhook} />
     </div>

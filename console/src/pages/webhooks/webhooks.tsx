@@ -7,6 +7,7 @@ import { type Webhook, webhooksQuery } from '../../api/webhooks.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { Once } from '../../ui/once.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tag } from '../../ui/status.tsx'
@@ -26,9 +27,11 @@ export function Webhooks() {
       title="Webhooks"
       lead="Signed notices to your own server, so that nobody has to poll."
       actions={
-        <Button look="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
-          New webhook
-        </Button>
+        <May least="admin">
+          <Button look="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
+            New webhook
+          </Button>
+        </May>
       }
     >
       <Loaded query={query}>
@@ -88,7 +91,7 @@ function Chosen({ webhooks, onSecret }: { webhooks: Webhook[]; onSecret: (secret
 function NoWebhooks() {
   const body = { url: 'https://hooks.example.com/svc', events: ['approval.requested', 'task.finished'] }
   return (
-    <Empty title="Nobody is told yet" curl={asCurl('/v1/webhooks', { method: 'POST', body })}>
+    <Empty title="Nobody is told yet" least="admin" curl={asCurl('/v1/webhooks', { method: 'POST', body })}>
       An approval waits five minutes. A webhook tells your server, your chat or your pager at once.
     </Empty>
   )

@@ -6,6 +6,7 @@ import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
 import { Area } from '../../ui/form.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May, OthersDo, useMay } from '../../ui/may.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Section } from '../../ui/table.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -13,6 +14,7 @@ import { toast } from '../../ui/toast.tsx'
 /** What the wedge would like to know; an answer becomes knowledge. */
 export function IntakeView({ wedge }: { wedge: string }) {
   const query = useQuery(intakeQuery(wedge))
+  const mayAnswer = useMay()('operator')
   return (
     <Loaded query={query}>
       {({ coverage, questions }) => {
@@ -25,8 +27,11 @@ export function IntakeView({ wedge }: { wedge: string }) {
               <span className="font-medium tabular-nums">{Math.round(coverage)} % known</span>
             </div>
             <Section title={open.length === 0 ? 'No open question' : 'Open questions'}>
+              {open.length > 0 && !mayAnswer && <OthersDo>operators answer</OthersDo>}
               {open.map((question) => (
-                <OpenQuestion key={question.id} wedge={wedge} question={question} />
+                <May key={question.id} least="operator" otherwise={<ToRead question={question} />}>
+                  <OpenQuestion wedge={wedge} question={question} />
+                </May>
               ))}
             </Section>
             {closed.length > 0 && (
@@ -48,7 +53,8 @@ export function IntakeView({ wedge }: { wedge: string }) {
   )
 }
 
-function OpenQuestion({ wedge, question: { id, question, why, kind, asked } }: { wedge: string; question: Question }) {
+function OpenQuestion({ wedge, question: asked }: { wedge: string; question: Question }) {
+  const { id, question, why } = asked
   const [answer, setAnswer] = useState('')
   const path = `/v1/wedges/${wedge}/intake/${id}`
   const send = useWrite(() => call(path, { method: 'POST', body: { answer } }), {
@@ -66,8 +72,24 @@ function OpenQuestion({ wedge, question: { id, question, why, kind, asked } }: {
         <Button small look="ghost" disabled={dismiss.isPending} onClick={() => dismiss.mutate()}>
           Dismiss
         </Button>
-        {kind === 'gap' && <Tag tone="wait">{`missed ${asked} ${asked === 1 ? 'time' : 'times'}`}</Tag>}
+        <Missed question={asked} />
       </div>
     </form>
   )
+}
+
+function ToRead({ question }: { question: Question }) {
+  return (
+    <div className="panel flex flex-col gap-1 p-4">
+      <p className="font-medium">{question.question}</p>
+      <p className="text-xs text-muted">{question.why}</p>
+      <span>
+        <Missed question={question} />
+      </span>
+    </div>
+  )
+}
+
+function Missed({ question: { kind, asked } }: { question: Question }) {
+  return kind === 'gap' && <Tag tone="wait">{`missed ${asked} ${asked === 1 ? 'time' : 'times'}`}</Tag>
 }

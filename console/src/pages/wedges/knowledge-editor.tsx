@@ -85,9 +85,17 @@ function Delete({ item: { id, name }, onDone }: { item: KnowledgeItem; onDone: (
   )
 }
 
-type View = 'text' | 'versions'
+export type View = 'text' | 'versions'
 
-function ViewTabs({ view, versions, onChange }: { view: View; versions: number; onChange: (view: View) => void }) {
+export function ViewTabs({
+  view,
+  versions,
+  onChange,
+}: {
+  view: View
+  versions: number
+  onChange: (view: View) => void
+}) {
   const tabs = [
     { value: 'text' as const, label: 'Text' },
     { value: 'versions' as const, label: 'Versions', count: versions },

@@ -4,23 +4,28 @@ import { asCurl } from '../../api/http.ts'
 import type { KnowledgeItem, WedgeDetail } from '../../api/setup.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { May } from '../../ui/may.tsx'
 import { Prose } from '../../ui/prose.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Section } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { KnowledgeEditor } from './knowledge-editor.tsx'
+import { KnowledgeReader } from './knowledge-reader.tsx'
 
 /** What grounds a run: what the wedge brought, and what was learned since. */
 export function KnowledgeView({ wedge, knowledge }: { wedge: string; knowledge: WedgeDetail['knowledge'] }) {
-  const [edited, setEdited] = useState<KnowledgeItem | 'new' | null>(null)
+  const [open, setOpen] = useState<KnowledgeItem | 'new' | null>(null)
+  const close = () => setOpen(null)
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
       <Section
         title="Learned"
         actions={
-          <Button small look="primary" icon={<Plus size={14} />} onClick={() => setEdited('new')}>
-            Add knowledge
-          </Button>
+          <May least="operator">
+            <Button small look="primary" icon={<Plus size={14} />} onClick={() => setOpen('new')}>
+              Add knowledge
+            </Button>
+          </May>
         }
       >
         {knowledge.live.length === 0 ? (
@@ -31,7 +36,7 @@ export function KnowledgeView({ wedge, knowledge }: { wedge: string; knowledge: 
               <li key={item.id}>
                 <button
                   type="button"
-                  onClick={() => setEdited(item)}
+                  onClick={() => setOpen(item)}
                   className="flex w-full items-center gap-2 px-4 py-2.5 text-left hover:bg-hover"
                 >
                   <span className="truncate font-medium">{item.name}</span>
@@ -56,8 +61,10 @@ export function KnowledgeView({ wedge, knowledge }: { wedge: string; knowledge: 
           </details>
         ))}
       </Section>
-      {edited && (
-        <KnowledgeEditor wedge={wedge} item={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />
+      {open && (
+        <May least="operator" otherwise={open !== 'new' && <KnowledgeReader item={open} onClose={close} />}>
+          <KnowledgeEditor wedge={wedge} item={open === 'new' ? null : open} onClose={close} />
+        </May>
       )}
     </div>
   )

@@ -6,6 +6,7 @@ import type { PolicyRule, WedgeSummary } from '../../api/types.ts'
 import { useWrite } from '../../api/write.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { May, OthersDo, useMay } from '../../ui/may.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Section, Table } from '../../ui/table.tsx'
 import { RuleRow } from './rule-row.tsx'
@@ -21,8 +22,6 @@ export function PolicyView({ wedge: { wedge, manifest } }: { wedge: WedgeSummary
       }),
     { stale: [] },
   )
-  const change = (at: number, rule: PolicyRule | null) =>
-    setRules(rules.flatMap((one, i) => (i !== at ? [one] : rule ? [rule] : [])))
   return (
     <div className="flex flex-col gap-6">
       <Section title="What stops for a person">
@@ -35,26 +34,42 @@ export function PolicyView({ wedge: { wedge, manifest } }: { wedge: WedgeSummary
         </ul>
       </Section>
       <Section title="Unless a rule approves it">
-        <p className="text-muted">
-          The first rule that matches decides. Try changes here; they take effect when they stand in the wedge.json.
-        </p>
-        <Table acts label="Rules" head={['Action', 'Up to (USD)', 'Per task', 'Per day', 'Remove']}>
-          {rules.map((rule, i) => (
-            <RuleRow key={i} at={i + 1} rule={rule} onChange={(to) => change(i, to)} onRemove={() => change(i, null)} />
-          ))}
-        </Table>
+        <May least="operator" otherwise={<OthersDo>operators try other rules on the past</OthersDo>}>
+          <p className="text-muted">
+            The first rule that matches decides. Try changes here; they take effect when they stand in the wedge.json.
+          </p>
+        </May>
+        <Rules rules={rules} onChange={setRules} />
         <div className="flex flex-wrap gap-2">
-          <Button small onClick={() => setRules([...rules, { action: '' }])}>
-            Add a rule
-          </Button>
-          <Button small look="primary" disabled={simulate.isPending} onClick={() => simulate.mutate()}>
-            Simulate
-          </Button>
+          <May least="operator">
+            <Button small onClick={() => setRules([...rules, { action: '' }])}>
+              Add a rule
+            </Button>
+            <Button small look="primary" disabled={simulate.isPending} onClick={() => simulate.mutate()}>
+              Simulate
+            </Button>
+          </May>
           <CopyButton label="Copy for wedge.json" text={() => JSON.stringify({ auto_approve: rules }, null, 2)} />
         </div>
       </Section>
       {simulate.data && <Simulated simulation={simulate.data} />}
     </div>
+  )
+}
+
+function Rules({ rules, onChange }: { rules: PolicyRule[]; onChange: (rules: PolicyRule[]) => void }) {
+  const may = useMay()
+  const change = (at: number, rule: PolicyRule | null) =>
+    onChange(rules.flatMap((one, i) => (i !== at ? [one] : rule ? [rule] : [])))
+  const head = ['Action', 'Up to (USD)', 'Per task', 'Per day']
+  return (
+    <fieldset disabled={!may('operator')} className="min-w-0">
+      <Table label="Rules" head={head} acts={{ name: 'Remove', least: 'operator' }}>
+        {rules.map((rule, i) => (
+          <RuleRow key={i} at={i + 1} rule={rule} onChange={(to) => change(i, to)} onRemove={() => change(i, null)} />
+        ))}
+      </Table>
+    </fieldset>
   )
 }
 

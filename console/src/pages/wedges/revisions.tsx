@@ -8,8 +8,11 @@ import { More } from '../../ui/more.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { lineDiff } from './line-diff.ts'
 
-/** Every version, who wrote it, and how it differs from what is there now; any of them can be brought back. */
-export function Revisions({ item, onBringBack }: { item: KnowledgeItem; onBringBack: (revision: Revision) => void }) {
+/** Brings a version back; null for who only reads. */
+type BringBack = ((revision: Revision) => void) | null
+
+/** Every version, who wrote it, and how it differs from what is there now. */
+export function Revisions({ item, onBringBack }: { item: KnowledgeItem; onBringBack: BringBack }) {
   const query = useInfiniteQuery(revisionsQuery(item.id))
   const revisions = query.data?.pages.flatMap(({ data }) => data)
   const [version, setVersion] = useState<number | null>(null)
@@ -71,14 +74,14 @@ function Compared({
 }: {
   item: KnowledgeItem
   revision: Revision
-  onBringBack: (revision: Revision) => void
+  onBringBack: BringBack
 }) {
   const now = revision.version === item.version
   return (
     <div className="flex min-h-0 flex-col gap-2">
       <div className="flex min-h-7 items-center gap-2">
         <p className="text-muted">{now ? 'This is what runs know now.' : `From version ${revision.version} to now`}</p>
-        {!now && (
+        {!now && onBringBack && (
           <Button small className="ml-auto" onClick={() => onBringBack(revision)}>
             Bring version {revision.version} back
           </Button>

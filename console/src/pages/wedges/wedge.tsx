@@ -6,6 +6,7 @@ import { buttonClass } from '../../ui/button.tsx'
 import { Failure } from '../../ui/empty.tsx'
 import { humanize, JsonView } from '../../ui/json.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Prose } from '../../ui/prose.tsx'
 import { Tag } from '../../ui/status.tsx'
@@ -25,9 +26,11 @@ export function WedgePage() {
       title={query.data?.title ?? 'Wedge'}
       lead={<code className="font-mono text-xs">{wedge}</code>}
       actions={
-        <Link to="/run" search={{ wedge }} className={buttonClass('primary')}>
-          Run it
-        </Link>
+        <May least="operator">
+          <Link to="/run" search={{ wedge }} className={buttonClass('primary')}>
+            Run it
+          </Link>
+        </May>
       }
     >
       <Views wedge={wedge} />
