@@ -6,10 +6,6 @@ export function isSlug(name: string): boolean {
   return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)
 }
 
-export function isFileName(name: string): boolean {
-  return /^[a-z0-9][a-z0-9_-]{0,63}\.[a-z0-9]{1,16}$/.test(name)
-}
-
 /** The real path of what `name` means below `root`, or null when it is absent or a link leads elsewhere. */
 export async function insideRoot(root: string, name: string): Promise<string | null> {
   const [home, path] = await Promise.all([realpathIfAny(root), realpathIfAny(join(root, name))])

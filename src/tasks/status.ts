@@ -27,7 +27,7 @@ const MOVES: Record<Status, readonly Status[]> = {
   cancelled: [],
 }
 
-export const isStatus = (text: string): text is Status => STATUSES.some((status) => status === text)
+const isStatus = (text: string): text is Status => STATUSES.some((status) => status === text)
 
 export const isTerminal = (status: string): boolean => isStatus(status) && MOVES[status].length === 0
 

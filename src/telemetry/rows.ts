@@ -4,7 +4,7 @@ import { prepared } from '../store/prepared.ts'
  * What is open right now, over all projects. Each of these walks open rows only, in an index, and stops after so many:
  * nobody's queue may make a look at it slow.
  */
-export const MOST_COUNTED = 100_000
+const MOST_COUNTED = 100_000
 
 const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const
 

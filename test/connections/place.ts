@@ -138,16 +138,6 @@ export async function givenConnection(ctx: Ctx, some: Partial<Connection>): Prom
   return connection
 }
 
-export async function givenClient(ctx: Ctx, id: string): Promise<void> {
-  const at = isoTime(ctx.world.clock.now())
-  await ctx.store.transact((db) =>
-    db
-      .insertInto('clients')
-      .values({ id, project_id: PROJECT, display_name: null, metadata: '{}', created_at: at, updated_at: at })
-      .execute(),
-  )
-}
-
 function handClock() {
   let now = Date.UTC(2026, 0, 2)
   let timers: { at: number; call: () => void }[] = []
