@@ -181,7 +181,7 @@ export const putAgentRecord: SandboxRoute = route('POST', '/v1/internal/records/
 
 export const deleteAgentRecord: SandboxRoute = route('DELETE', '/v1/internal/records/:collection/:key', {
   summary: 'Delete a record',
-  answers: { 204: 'none' },
+  answers: { 204: z.null() },
   async handle({ ctx, scope, params }) {
     await agentRecords.delete(ctx, place(scope), params.collection ?? '', params.key ?? '')
     return noContent()
