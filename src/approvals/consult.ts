@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import { answer, firstMatch, type PolicyCounts } from '../base/policy.ts'
 import type { PolicyRule } from '../base/wedge.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { AskingRun, GatedRequest } from './asking.ts'
-import { answer, firstMatch, type PolicyCounts } from '../base/policy.ts'
-import { unuseRule, useRule, usesOf } from './rows.ts'
+import { unuseRule, useRule, usesOf } from './counter-rows.ts'
 
 /**
  * Asks the wedge's rules and, when one approves, uses its counters in the transaction that writes the approval.
