@@ -26,6 +26,11 @@ export class TestClock implements Clock {
     return this.#timers.some(({ at }) => at === this.#now + ms)
   }
 
+  /** How many timers nobody has cancelled. */
+  get waiting(): number {
+    return this.#timers.length
+  }
+
   /** Moves on, giving the work that each timer starts a moment to get under way. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { audit } from '../audit/append.ts'
 import { canonical, type Json } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
@@ -30,7 +30,7 @@ export async function ask(ctx: Ctx, run: AskingRun, request: GatedRequest): Prom
 }
 
 export function payloadHash(payload: Json): string {
-  return createHash('sha256').update(canonical(payload)).digest('hex')
+  return hash('sha256', canonical(payload))
 }
 
 /** One transaction: the policy's answer with its counters, the row, the event and the task's status. */

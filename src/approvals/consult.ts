@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { answer, firstMatch, type PolicyCounts } from '../base/policy.ts'
 import type { PolicyRule } from '../base/wedge.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { AskingRun, GatedRequest } from './asking.ts'
-import { answer, firstMatch, type PolicyCounts } from '../base/policy.ts'
-import { unuseRule, useRule, usesOf } from './rows.ts'
+import { unuseRule, useRule, usesOf } from './counter-rows.ts'
 
 /**
  * Asks the wedge's rules and, when one approves, uses its counters in the transaction that writes the approval.
@@ -43,7 +43,7 @@ interface Counters {
  */
 function countersOf(tx: Tx, run: AskingRun, { action }: PolicyRule): Counters {
   return {
-    rule: `${run.wedge.slug}:${createHash('sha256').update(action.toLowerCase()).digest('hex').slice(0, 16)}`,
+    rule: `${run.wedge.slug}:${hash('sha256', action.toLowerCase()).slice(0, 16)}`,
     task: `task:${run.taskId}`,
     day: `day:${isoTime(tx.world.clock.now()).slice(0, 10)}`,
   }

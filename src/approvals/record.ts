@@ -33,8 +33,6 @@ export const ApprovalRecord = z
   })
   .meta({ id: 'Approval' })
 
-export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number]
-
 export function showApproval(row: Approvals) {
   return {
     approval_id: row.id,

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
-import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
 import { filter, page, pageOf, pageQuery } from '../http/page.ts'
-import { type Params, read, write } from '../http/route.ts'
+import { type Finding, read, write } from '../http/route.ts'
 import type { Db } from '../store/store.ts'
 import { TaskRecord } from '../tasks/record.ts'
 import { showWithArtifacts, taskInScope } from '../tasks/routes.ts'
@@ -17,7 +16,7 @@ import { cancelTask } from './settle.ts'
 
 const inScope =
   <Row>(find: (db: Db, projectIds: readonly string[], id: string) => Promise<Row | undefined>) =>
-  async ({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }): Promise<Row> => {
+  async ({ ctx, scope, params }: Finding<Scope>): Promise<Row> => {
     const approval = await find(ctx.db, scope.projectIds, params.id ?? '')
     if (!approval) throw notFound('approval')
     return approval

@@ -5,9 +5,9 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import { goneSignal, StreamAnswer } from '../http/route.ts'
 import { entryPages } from './pages.ts'
-import { endsOf } from './rows.ts'
 import { publicKey, signEnd } from './signing.ts'
 import { headOf, sealAt, strayIn, wholeChain } from './verify.ts'
+import { endsOf } from './walk-rows.ts'
 
 /**
  * The chain as JSON lines, each with its `kind`: first `chain` with the head and the public key, then `entry` lines in

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type ChainEntry, type ChainPage, type Checkpoint, type SealedEntry, sealEntry } from '../base/audit-chain.ts'
 import type { Db } from '../store/store.ts'
-import { FIELD, type JoinedEntries, readCheckpoints, readEntries, readSealed } from './rows.ts'
+import { FIELD, type JoinedEntries, readCheckpoints, readEntries, readSealed } from './walk-rows.ts'
 
 /** Few enough that a request never waits long behind one page. */
 const PAGE = 1000

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { tryParse } from '../base/fields.ts'
+import type { Json } from '../base/json.ts'
 import { badRequest, forbidden } from '../base/problem.ts'
 import { roleAtLeast, type Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
@@ -91,12 +93,9 @@ function shown({ seq, ts, actor_kind, actor_id, action, subject, data, prev_hash
 }
 
 /** What somebody wrote past the service may not be JSON: it is shown as it is, and verify names it. */
-function dataOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+function dataOf(text: string): Json {
+  const data = tryParse(text)
+  return data === undefined ? text : data
 }
 
 const numberOr = (text: string | undefined, fallback: number) => (text === undefined ? fallback : Number(text))

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { ChainHead } from '../base/audit-chain.ts'
 import { isPostgres } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
@@ -43,6 +42,9 @@ export async function allChains(db: Db): Promise<string[]> {
     .execute()
   return rows.map(({ chain }) => chain)
 }
+
+/** What stands beyond is no entry: it would be read as another number. */
+export const LAST_NUMBER = Number.MAX_SAFE_INTEGER
 
 export function lastEntry(db: Db, chain: string): Promise<ChainHead | undefined> {
   return db
@@ -106,116 +108,6 @@ export function listEntries(db: Db, chain: string, filter: EntryFilter): Promise
     .orderBy('seq', 'desc')
     .limit(filter.limit + 1)
     .execute()
-}
-
-/** In the order of the chain. */
-export const readEntries = prepared<
-  { chain: string; after: number; upTo: number; limit: number },
-  Omit<AuditEntries, 'chain'>
->((db, arg) =>
-  db
-    .selectFrom('audit_entries')
-    .select(['seq', 'ts', 'actor_kind', 'actor_id', 'action', 'subject', 'data', 'prev_hash', 'hash'])
-    .where('chain', '=', arg('chain'))
-    .where('seq', '>', arg('after'))
-    .where('seq', '<=', arg('upTo'))
-    .orderBy('seq')
-    .limit(arg('limit')),
-)
-
-/** Between fields: a character that no field has, unless somebody put it there. */
-export const FIELD = '\x1f'
-
-export interface JoinedEntries {
-  /** The number of rows that are of their kind, so that a field that holds the separator cannot pass for two. */
-  n: number
-  /** What stands between quotes in `text`, all of it together: escapes are not made, so it must not need any. */
-  quoted: string | null
-  text: string | null
-}
-
-/**
- * A page of entries as they are checked (`SealedEntry`), in one text: columns, and the joining of them in JavaScript, are
- * most of the cost of a million entries. `quoted` leaves out the hash before: it is compared with that of the entry
- * before. The texts are joined in the order of the inner query; if a store did it otherwise, the chain would not hold.
- */
-export const readSealed = prepared<{ chain: string; after: number; to: number }, JoinedEntries>((db, arg) =>
-  db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('audit_entries')
-        .selectAll()
-        .where('chain', '=', arg('chain'))
-        .where('seq', '>', arg('after'))
-        .where('seq', '<=', arg('to'))
-        .orderBy('seq')
-        .as('e'),
-    )
-    .select((eb) => [
-      (isPostgres(db) ? eb.fn.countAll<number>() : ALL_OF_THEIR_KIND).as('n'),
-      sql<string | null>`string_agg(concat(action, actor_id, actor_kind, subject, ts), '')`.as('quoted'),
-      sql<string | null>`string_agg(concat(prev_hash, ${SEPARATOR}, hash, ${SEPARATOR},
-        '{"action":"', action, '","actor":{"id":"', actor_id, '","kind":"', actor_kind, '"},"data":', data,
-        ',"prev_hash":"', prev_hash, '","seq":', seq, ',"subject":"', subject, '","ts":"', ts, '"}'), ${SEPARATOR})`.as(
-        'text',
-      ),
-    ]),
-)
-
-const SEPARATOR = sql.lit(FIELD)
-
-/** SQLite also keeps bytes in a column of texts, and joins them as if they were one. They sort behind all texts. */
-const ALL_OF_THEIR_KIND = sql<number>`count(*) filter (where typeof(seq) = 'integer'
-  and max(ts, actor_kind, actor_id, action, subject, data, prev_hash, hash) < x'')`
-
-export const readCheckpoints = prepared<{ chain: string; after: number; upTo: number }, AuditCheckpoints>((db, arg) =>
-  db
-    .selectFrom('audit_checkpoints')
-    .selectAll()
-    .where('chain', '=', arg('chain'))
-    .where('seq', '>', arg('after'))
-    .where('seq', '<=', arg('upTo'))
-    .orderBy('seq'),
-)
-
-export interface Ends {
-  head_seq: number | null
-  head_hash: string | null
-  head_seal: string | null
-  last_entry: number | null
-  last_checkpoint: number | null
-  /** The number of a row that no chain has. Text: a JavaScript number would pass for another. */
-  stray_entry: string | null
-  stray_checkpoint: string | null
-}
-
-const LAST_NUMBER = Number.MAX_SAFE_INTEGER
-
-const ends = prepared<{ chain: string }, Ends>((db, arg) => {
-  const of = (what: string, table: string, which: string) =>
-    sql`(select ${sql.raw(what)} from ${sql.table(table)} where chain = ${arg('chain')} and ${sql.raw(which)})`
-  const head = (column: string) => of(column, 'audit_heads', `seq between 0 and ${LAST_NUMBER}`)
-  const last = (table: string) => of('max(seq)', table, `seq between 1 and ${LAST_NUMBER}`)
-  // Two looks at the index; with `or` it would be a walk through the chain.
-  const stray = (table: string) =>
-    sql`coalesce(${of('cast(min(seq) as text)', table, 'seq < 1')},
-      ${of('cast(max(seq) as text)', table, `seq > ${LAST_NUMBER}`)})`
-  return db.selectNoFrom([
-    head('seq').$castTo<number | null>().as('head_seq'),
-    head('hash').$castTo<string | null>().as('head_hash'),
-    head('seal').$castTo<string | null>().as('head_seal'),
-    last('audit_entries').$castTo<number | null>().as('last_entry'),
-    last('audit_checkpoints').$castTo<number | null>().as('last_checkpoint'),
-    stray('audit_entries').$castTo<string | null>().as('stray_entry'),
-    stray('audit_checkpoints').$castTo<string | null>().as('stray_checkpoint'),
-  ])
-})
-
-/** Where everything of a chain begins and ends, seen in one moment: what is appended later is beyond it. */
-export async function endsOf(db: Db, chain: string): Promise<Ends> {
-  const [row] = await ends(db, { chain })
-  if (!row) throw new Error(`the ends of chain ${chain} cannot be read`)
-  return row
 }
 
 /**

@@ -1,9 +1,9 @@
 import { type ChainHead, trustedKeys, type Verdict, verifyChain } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { sealedPages, type Stretch } from './pages.ts'
-import { type Ends, endsOf } from './rows.ts'
 import { readSeal, type SealState } from './seal.ts'
 import { publicKey } from './signing.ts'
+import { type Ends, endsOf } from './walk-rows.ts'
 
 export interface StoredVerdict extends Verdict {
   /**

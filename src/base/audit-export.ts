@@ -14,6 +14,7 @@ import {
   type Verdict,
   verifyChain,
 } from './audit-chain.ts'
+import { objectIn } from './fields.ts'
 import { canonical, isJsonObject, type JsonObject } from './json.ts'
 
 /** What a file says of itself; whether to believe its key is for the reader to say. */
@@ -99,13 +100,9 @@ async function* numbered(lines: AsyncIterable<string>): AsyncGenerator<Line, und
 }
 
 function parsed(text: string, n: number): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isJsonObject(value)) return value
-  } catch {
-    throw malformed(n)
-  }
-  throw malformed(n)
+  const value = objectIn(text)
+  if (!value) throw malformed(n)
+  return value
 }
 
 const malformed = (n: number) => new Error(`line ${n} is not a line of an audit export`)

@@ -16,6 +16,10 @@ export function listOf(from: JsonObject, key: string): Json[] {
   return Array.isArray(value) ? value : []
 }
 
+export function objectsOf(from: JsonObject, key: string): JsonObject[] {
+  return listOf(from, key).filter(isJsonObject)
+}
+
 /** The fields of `from` that are there, so that an absent one stays absent. */
 export function pick(from: JsonObject, ...keys: string[]): JsonObject {
   const picked: JsonObject = {}
@@ -26,21 +30,10 @@ export function pick(from: JsonObject, ...keys: string[]): JsonObject {
   return picked
 }
 
-/** JSON.parse answers `any`; what it gives back is Json by its own definition. */
-export function parseJson(text: string): Json {
-  const value: Json = JSON.parse(text)
-  return value
-}
-
 /** The sentence of an error body: ours is `{error: "…"}`, the providers' is `{error: {message: "…"}}`. */
 export function errorSentence(body: Json): string {
   if (!isJsonObject(body)) return ''
   return textOf(body, 'error') || textOf(objectOf(body, 'error'), 'message') || textOf(body, 'message')
-}
-
-export function objectsOf(from: JsonObject, key: string): JsonObject[] {
-  const value = from[key]
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 /** A count of tokens, or null: a provider that reports nonsense is not believed. */
@@ -57,4 +50,10 @@ export function tryParse(text: string): Json | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The object that the text is, or null when it is anything else. */
+export function objectIn(text: string): JsonObject | null {
+  const value = tryParse(text)
+  return isJsonObject(value) ? value : null
 }

@@ -21,6 +21,12 @@ export class Problem extends Error {
   }
 }
 
+/** The problem that an attempt ended with; an error of ours is thrown on. */
+export function problemOnly(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  throw error
+}
+
 export const badRequest = (message: string) => new Problem(400, message)
 export const unauthorized = () =>
   new Problem(401, 'a valid credential is required', { headers: { 'www-authenticate': 'Bearer' } })

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from './json.ts'
+import { isJsonObject, type Json, type JsonObject, own } from './json.ts'
 
 /** A turn of a rehearsal: words, and then a call or the output. */
 export interface Turn {
@@ -45,7 +45,7 @@ function lookUp(path: string, word: (root: string) => Json | undefined): Json {
 
 function fieldOf(value: Json | undefined, key: string): Json | undefined {
   if (Array.isArray(value)) return /^\d+$/.test(key) ? value[Number(key)] : undefined
-  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return isJsonObject(value) ? own(value, key) : undefined
 }
 
 function written(value: Json): string {

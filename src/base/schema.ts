@@ -1,4 +1,4 @@
-import { canonical, isJsonObject, type Json, type JsonObject } from './json.ts'
+import { canonical, isJsonObject, type Json, type JsonObject, nestsDeeper, own } from './json.ts'
 
 export type SchemaError = { path: string; message: string }
 
@@ -35,7 +35,7 @@ function visit(check: Check, schema: Json | undefined, value: Json, path: string
   if (rules.types && !hasType(rules.types, value)) {
     return report(check, path, `must be ${[...rules.types].join(' or ')}, not ${typeName(value)}`)
   }
-  if (rules.enum && (isDeeper(value, MAX_DEPTH) || !rules.enum.texts.has(canonical(value)))) {
+  if (rules.enum && (nestsDeeper(value, MAX_DEPTH) || !rules.enum.texts.has(canonical(value)))) {
     report(check, path, rules.enum.message)
   }
   if (Array.isArray(value)) visitItems(check, rules, value, path, depth)
@@ -102,20 +102,10 @@ function typeName(value: Json): string {
 
 function enumOf(choices: Json | undefined): Rules['enum'] {
   if (!Array.isArray(choices)) return null
-  const texts = new Set(choices.filter((choice) => !isDeeper(choice, MAX_DEPTH)).map(canonical))
+  const texts = new Set(choices.filter((choice) => !nestsDeeper(choice, MAX_DEPTH)).map(canonical))
   const list = [...texts].slice(0, 20).join(', ')
   const short = texts.size <= 20 && list.length <= 500
   return { texts, message: short ? `must be one of ${list}` : `must be one of the ${texts.size} listed values` }
-}
-
-function isDeeper(value: Json, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1))
-}
-
-/** Own fields only: `{}` has no `toString`, and `__proto__` is a name like any other. */
-function own(object: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
 function step(key: string): string {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from './json.ts'
+import { SLUG } from './names.ts'
 import type { NamedText } from './protocol.ts'
 
-/** `wedge.json`, the contract of a kind of work. Keys that we do not know are left alone. */
+export const slug = z.string().regex(SLUG, 'must be a slug: a-z, 0-9, _ and -')
 const schema = z.custom<JsonObject>(isJsonObject, 'must be an object')
-const slug = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be a slug: a-z, 0-9, _ and -')
 
 export const Harness = z.object({
   shape: z.enum(['agent', 'decide', 'workflow']).default('agent'),
@@ -33,6 +33,7 @@ export const PolicyRule = z.strictObject({
 })
 export type PolicyRule = z.infer<typeof PolicyRule>
 
+/** `wedge.json`, the contract of a kind of work. Keys that we do not know are left alone. */
 export const Manifest = z.object({
   wedge: slug,
   title: z.string().optional(),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { slug } from '../base/wedge.ts'
 import { KINDS as CONNECTION_KINDS } from '../connections/executors/table.ts'
 import { json, jsonObject } from '../http/judge.ts'
 import { KINDS as KNOWLEDGE_KINDS } from '../knowledge/rows.ts'
 import { Cadence } from '../schedules/cadence.ts'
 
-const slug = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be a slug: a-z, 0-9, _ and -')
 const name = z.string().min(1).max(128)
 
 /** What somebody can deploy: a wedge with all that it needs around it. Keys that we do not know are left alone. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { audit } from '../audit/append.ts'
 import { badRequest } from '../base/problem.ts'
 import type { Wedge } from '../base/wedge.ts'
+import { clientExists } from '../connections/rows.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -9,7 +10,7 @@ import { changed } from '../events/changes.ts'
 import { jsonObject } from '../http/judge.ts'
 import type { Cases } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled.ts'
-import { addHistory, insertCase, isClientOf } from './rows.ts'
+import { addHistory, insertCase } from './rows.ts'
 
 export const CaseInput = z.object({
   wedge: z.string(),
@@ -59,7 +60,7 @@ export function checkStage(wedge: Wedge, stage: string): void {
 
 /** A client of another project is as unknown as one that does not exist. */
 export async function checkClient(ctx: Ctx, projectId: string, clientId: string): Promise<void> {
-  if (!(await isClientOf(ctx.db, projectId, clientId))) throw badRequest(`unknown client '${clientId.slice(0, 100)}'`)
+  if (!(await clientExists(ctx.db, projectId, clientId))) throw badRequest(`unknown client '${clientId.slice(0, 100)}'`)
 }
 
 function stagesOf(wedge: Wedge) {

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
-import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { filter, pageOf, pageQuery } from '../http/page.ts'
-import { created, type Params, read, write } from '../http/route.ts'
+import { created, type Finding, read, write } from '../http/route.ts'
 import type { Cases } from '../store/tables.ts'
 import { showTask, TaskRecord } from '../tasks/record.ts'
 import { taskInScope } from '../tasks/routes.ts'
@@ -15,7 +14,7 @@ import { retry } from './retry.ts'
 import { findCase, listCases } from './rows.ts'
 import { CaseTaskInput, spawnTask } from './spawn.ts'
 
-async function caseInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }): Promise<Cases> {
+async function caseInScope({ ctx, scope, params }: Finding<Scope>): Promise<Cases> {
   const found = await findCase(ctx.db, scope.projectIds, params.id ?? '')
   if (!found) throw notFound('case')
   return found

@@ -96,13 +96,3 @@ export async function tasksOf(db: Db, caseIds: readonly string[]): Promise<{ id:
     .orderBy('id', 'desc')
     .execute()
 }
-
-export async function isClientOf(db: Db, projectId: string, id: string): Promise<boolean> {
-  const client = await db
-    .selectFrom('clients')
-    .select('id')
-    .where('id', '=', id)
-    .where('project_id', '=', projectId)
-    .executeTakeFirst()
-  return client !== undefined
-}

@@ -1,3 +1,4 @@
+import { objectOf, objectsOf, textOf } from '../base/fields.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
@@ -28,9 +29,8 @@ async function toolkits(ctx: Ctx, ask: Parameters<Broker['toolkits']>[0]): Promi
   const query = new URLSearchParams({ limit: String(ask.limit) })
   if (ask.search) query.set('search', ask.search)
   if (ask.cursor) query.set('cursor', ask.cursor)
-  const { items, next_cursor } = await manage(ctx, 'GET', `toolkits?${query.toString()}`)
-  const found = Array.isArray(items) ? items.filter(isJsonObject) : []
-  return { data: found.map(toolkitOf), next_cursor: textOf(next_cursor) }
+  const answer = await manage(ctx, 'GET', `toolkits?${query.toString()}`)
+  return { data: objectsOf(answer, 'items').map(toolkitOf), next_cursor: textOf(answer, 'next_cursor') || null }
 }
 
 async function link(ctx: Ctx, ask: Parameters<Broker['link']>[0]): Promise<Link> {
@@ -39,33 +39,36 @@ async function link(ctx: Ctx, ask: Parameters<Broker['link']>[0]): Promise<Link>
     user_id: ask.userId,
     ...(ask.callbackUrl ? { callback_url: ask.callbackUrl } : {}),
   })
-  const accountId = textOf(answer.connected_account_id)
+  const accountId = textOf(answer, 'connected_account_id')
   if (!accountId) throw new Problem(502, 'broker named no account for the authorisation')
-  return { accountId, redirectUrl: textOf(answer.redirect_url), expiresAt: textOf(answer.expires_at) }
+  return {
+    accountId,
+    redirectUrl: textOf(answer, 'redirect_url') || null,
+    expiresAt: textOf(answer, 'expires_at') || null,
+  }
 }
 
 /** The provider's settings for a toolkit: the first that is enabled, else new ones under the provider's own app. */
 async function authConfigFor(ctx: Ctx, toolkit: string): Promise<string> {
   const query = new URLSearchParams({ toolkit_slug: toolkit }).toString()
-  const { items } = await manage(ctx, 'GET', `auth_configs?${query}`)
-  const known = Array.isArray(items) ? items.filter(isJsonObject) : []
-  const fits = known.find((item) => item.status !== 'DISABLED' && slugOf(item.toolkit, toolkit) === toolkit)
-  const id = textOf(fits?.id) ?? (await createAuthConfig(ctx, toolkit))
+  const known = objectsOf(await manage(ctx, 'GET', `auth_configs?${query}`), 'items')
+  const fits = known.find((item) => item.status !== 'DISABLED' && slugOf(item, toolkit) === toolkit)
+  const id = textOf(fits ?? {}, 'id') || (await createAuthConfig(ctx, toolkit))
   if (!id) throw new Problem(502, `broker has no way to authorise toolkit '${toolkit}'`)
   return id
 }
 
-async function createAuthConfig(ctx: Ctx, toolkit: string): Promise<string | null> {
+async function createAuthConfig(ctx: Ctx, toolkit: string): Promise<string> {
   const made = await manage(ctx, 'POST', 'auth_configs', {
     toolkit: { slug: toolkit },
     auth_config: { type: 'use_composio_managed_auth' },
   })
-  return textOf(isJsonObject(made.auth_config ?? null) ? field(made.auth_config, 'id') : made.id)
+  return textOf(isJsonObject(made.auth_config) ? made.auth_config : made, 'id')
 }
 
 async function account(ctx: Ctx, accountId: string): Promise<Account> {
   const answer = await manage(ctx, 'GET', `connected_accounts/${encodeURIComponent(accountId)}`)
-  return { status: textOf(answer.status) ?? 'INACTIVE', userId: textOf(answer.user_id) }
+  return { status: textOf(answer, 'status') || 'INACTIVE', userId: textOf(answer, 'user_id') || null }
 }
 
 async function execute(ctx: Ctx, ask: Execution): Promise<Executed> {
@@ -78,7 +81,7 @@ async function execute(ctx: Ctx, ask: Execution): Promise<Executed> {
   // The provider answers 200 to a tool that failed.
   const accepted = answer.status >= 200 && answer.status < 300
   const ok = accepted && told.successful === true
-  const why = errorText(told) ?? `broker answered ${answer.status}`
+  const why = errorText(told) || `broker answered ${answer.status}`
   const unclear = accepted && typeof told.successful !== 'boolean'
   return { ok, status: answer.status, data: told.data ?? null, error: ok ? null : why, unclear }
 }
@@ -88,7 +91,7 @@ async function manage(ctx: Ctx, method: string, path: string, body?: JsonObject)
   try {
     const answer = await call(ctx, method, path, { ...(body ? { body } : {}), maxBytes: 1024 * 1024 })
     if (answer.status >= 200 && answer.status < 300 && isJsonObject(answer.body)) return answer.body
-    const why = isJsonObject(answer.body) ? errorText(answer.body) : null
+    const why = isJsonObject(answer.body) ? errorText(answer.body) : ''
     throw new Problem(502, `broker answered ${answer.status}${why ? `: ${why}` : ''}`)
   } catch (error) {
     if (!(error instanceof EgressError)) throw error
@@ -140,18 +143,16 @@ function parse(bytes: Buffer, mask: Mask): Json {
 }
 
 function toolkitOf(item: JsonObject): Toolkit {
-  const slug = textOf(item.slug) ?? ''
-  const description = isJsonObject(item.meta ?? null) ? textOf(field(item.meta, 'description')) : null
-  return { slug, name: textOf(item.name) ?? slug, description }
+  const slug = textOf(item, 'slug')
+  return {
+    slug,
+    name: textOf(item, 'name') || slug,
+    description: textOf(objectOf(item, 'meta'), 'description') || null,
+  }
 }
 
-function errorText(told: JsonObject): string | null {
-  const { error } = told
-  const text = typeof error === 'string' ? error : textOf(field(error, 'message'))
-  return text ? text.slice(0, 300) : null
-}
+const slugOf = (config: JsonObject, otherwise: string) => textOf(objectOf(config, 'toolkit'), 'slug') || otherwise
 
-const slugOf = (toolkit: Json | undefined, otherwise: string) => textOf(field(toolkit, 'slug')) ?? otherwise
-const field = (value: Json | undefined, key: string): Json | undefined =>
-  value !== undefined && isJsonObject(value) ? value[key] : undefined
-const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value !== '' ? value : null)
+function errorText(told: JsonObject): string {
+  return (textOf(told, 'error') || textOf(objectOf(told, 'error'), 'message')).slice(0, 300)
+}

@@ -76,7 +76,7 @@ export async function missingConnections(
 }
 
 /** A broker connection needs an authorised account, every other its secret. */
-export function isReady(connection: Connection, hasSecret: boolean): boolean {
+function isReady(connection: Connection, hasSecret: boolean): boolean {
   return connection.kind === 'broker' ? connectedAccount(connection) !== null : hasSecret
 }
 

@@ -4,7 +4,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
 import { type Envelope, SecretUnavailable, type Vault } from '../ctx/vault.ts'
 import { isoTime } from '../ctx/world.ts'
-import { allSealed, type SealedSecret, saveSealed } from './rows.ts'
+import { allSealed, placeOf, type SealedSecret, saveSealed } from './rows.ts'
 import { parseKey, vaultWith } from './vault.ts'
 
 export interface Rotation {
@@ -42,7 +42,7 @@ export function rotateVault(ctx: Ctx, oldKey: string): Promise<Rotation> {
 }
 
 function reseal(row: SealedSecret, from: Vault, to: Vault): Envelope | null {
-  const place = { projectId: row.project_id, key: row.key, connectionId: row.connection_id, kind: row.kind }
+  const place = placeOf(row)
   try {
     return to.seal(from.open(row.envelope, place), place)
   } catch (error) {

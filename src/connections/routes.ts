@@ -78,7 +78,7 @@ export const putConnection = write('PUT', '/v1/connections/:id', {
 export const deleteConnectionRoute = write('DELETE', '/v1/connections/:id', {
   summary: 'Delete a connection and its secret',
   role: 'admin',
-  answers: { 204: 'none' },
+  answers: { 204: z.null() },
   find: connectionInScope,
   async handle({ ctx, scope, subject }) {
     await removeConnection(ctx, scope, subject)

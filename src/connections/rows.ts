@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import type { Envelope } from '../ctx/vault.ts'
+import type { Envelope, SecretPlace } from '../ctx/vault.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Connections, Vault } from '../store/tables.ts'
@@ -8,6 +8,12 @@ import type { Connections, Vault } from '../store/tables.ts'
 export type Connection = Omit<Connections, 'config'> & { config: JsonObject }
 
 export type SealedSecret = Omit<Vault, 'envelope'> & { envelope: Envelope }
+
+type Entry = Pick<Vault, 'project_id' | 'key' | 'connection_id' | 'kind'>
+
+export function placeOf({ project_id, key, connection_id, kind }: Entry): SecretPlace {
+  return { projectId: project_id, key, connectionId: connection_id, kind }
+}
 
 export async function findConnection(db: Db, id: string): Promise<Connection | null> {
   const [row] = await connectionById(db, { id })

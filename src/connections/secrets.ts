@@ -5,7 +5,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { isoTime } from '../ctx/world.ts'
-import { allSealed, type Connection, findConnection, findSealed, saveSealed, sealedKids } from './rows.ts'
+import { allSealed, type Connection, findConnection, findSealed, placeOf, saveSealed, sealedKids } from './rows.ts'
 import { isForeign, mayReadEnv, refOf } from './secret-ref.ts'
 
 /** Seals the value under the connection's vault key. Nothing reads it back but the call that needs it. */
@@ -17,8 +17,9 @@ export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Con
   if (isForeign(ref.key, connection.id)) {
     throw conflict("the connection names another connection's secret: change its secret_ref first")
   }
-  const place = { projectId: connection.project_id, key: ref.key, connectionId: connection.id, kind: connection.kind }
-  const envelope = ctx.vault.seal(value, place)
+  const { id: connection_id, project_id, kind } = connection
+  const entry = { project_id, key: ref.key, connection_id, kind }
+  const envelope = ctx.vault.seal(value, placeOf(entry))
   await inTx(ctx, async (tx) => {
     await lockProject(tx.db, connection.project_id)
     const now = await findConnection(tx.db, connection.id)
@@ -26,16 +27,8 @@ export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Con
     // Nothing would refer to the secret, and nothing would ever drop it.
     if (now.secret_ref !== connection.secret_ref)
       throw conflict('connection was changed at the same time: read it again')
-    await saveSealed(tx.db, {
-      project_id: connection.project_id,
-      key: ref.key,
-      connection_id: connection.id,
-      kind: connection.kind,
-      envelope,
-      updated_at: isoTime(tx.world.clock.now()),
-    })
-    const told = { connection: connection.id, kind: connection.kind }
-    await audit(tx, connection.project_id, scope.actor, 'secret.written', connection.id, told)
+    await saveSealed(tx.db, { ...entry, envelope, updated_at: isoTime(tx.world.clock.now()) })
+    await audit(tx, project_id, scope.actor, 'secret.written', connection_id, { connection: connection_id, kind })
   })
 }
 
@@ -49,10 +42,7 @@ export async function openSecret(ctx: Ctx, connection: Connection): Promise<stri
   }
   if (isForeign(ref.key, connection.id)) throw new SecretUnavailable("secret_ref names another connection's secret")
   const row = await findSealed(ctx.db, connection.project_id, ref.key)
-  if (row) {
-    const place = { projectId: row.project_id, key: row.key, connectionId: row.connection_id, kind: row.kind }
-    return ctx.vault.open(row.envelope, place)
-  }
+  if (row) return ctx.vault.open(row.envelope, placeOf(row))
   if (connection.secret_ref === null) return null
   throw new SecretUnavailable(`no secret was written yet: POST /v1/connections/${connection.id}/secret`)
 }

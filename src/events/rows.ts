@@ -4,7 +4,8 @@ import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Events } from '../store/tables.ts'
 
-const OPEN = ['running', 'awaiting_approval'] as const
+/** While a task has one of these its run may write. */
+export const OPEN = ['running', 'awaiting_approval'] as const
 
 /**
  * Takes numbers for the events of a run. The task's row stays locked until the commit, so a reader that has seen

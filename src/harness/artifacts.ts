@@ -47,7 +47,7 @@ export async function collectFiles(folder: string, emit: (line: AgentLine) => Pr
   if (more > 0) await emit(note(`Left out ${more} files: only ${MOST_FILES} can be delivered`))
 }
 
-export function contentType(name: string): string {
+function contentType(name: string): string {
   return TYPES[path.extname(name).toLowerCase()] ?? 'application/octet-stream'
 }
 

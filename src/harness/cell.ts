@@ -1,11 +1,11 @@
 import type { Readable, Writable } from 'node:stream'
 import path from 'node:path'
+import { objectIn } from '../base/fields.ts'
 import { isJsonObject } from '../base/json.ts'
 import { LateAbort } from '../base/late-abort.ts'
 import type { AgentLine, Brief, CellInput, PlaneAsk } from '../base/protocol.ts'
 import { hearAnswer, openPlane, type Plane } from './call.ts'
 import { carryOut } from './carry-out.ts'
-import { parseJson } from '../base/fields.ts'
 import { drained, type LineWriter, lineSplitter, writeLine } from './lines.ts'
 
 /** A process that runs many briefs at once. What one run does, or how it fails, never touches another. */
@@ -39,13 +39,8 @@ export function abortAll({ running }: Pick<Cell, 'running'>): void {
 
 /** The line's content, or null for what is neither a start, an abort nor an answer. */
 export function cellInput(line: string): CellInput | null {
-  try {
-    const value = parseJson(line)
-    if (!isJsonObject(value) || typeof value.run !== 'string') return null
-    return isOrder(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = objectIn(line)
+  return value && typeof value.run === 'string' && isOrder(value) ? value : null
 }
 
 /** The service writes its lines by the same types, so only versions and outlines are looked at. */

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts'
-import { parseJson } from '../base/fields.ts'
+import { objectIn } from '../base/fields.ts'
+import type { JsonObject } from '../base/json.ts'
 import { lineSplitter } from './lines.ts'
 
 /**
@@ -22,11 +22,7 @@ export function eventStream(onFrame: (frame: JsonObject) => void): (chunk: strin
 }
 
 function frameObject(data: string): JsonObject {
-  try {
-    const frame = parseJson(data)
-    if (isJsonObject(frame)) return frame
-  } catch {
-    // The sentence below says it for both cases.
-  }
-  throw new Error('the stream carries a malformed frame')
+  const frame = objectIn(data)
+  if (!frame) throw new Error('the stream carries a malformed frame')
+  return frame
 }

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { objectIn } from '../base/fields.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { AgentLine, Brief } from '../base/protocol.ts'
+import { silentEnd } from '../base/silent-end.ts'
 import { collectFiles } from './artifacts.ts'
 import { cellInput } from './cell.ts'
 import { home, killGroup, minimalEnvironment } from './child.ts'
-import { parseJson } from '../base/fields.ts'
-import { silentEnd } from '../base/silent-end.ts'
 import { drained, type LineWriter, lineSplitter, writeLine } from './lines.ts'
 
 /** A program that speaks the agent protocol, where it runs and where it leaves its files. */
@@ -114,7 +114,7 @@ function relayChunk(kept: Kept, relay: (chunk: string) => void, chunk: string, f
 
 function relayLine(kept: Kept, line: string, writer: LineWriter): void {
   if (line === '' || kept.last !== null) return
-  const said = objectFrom(line)
+  const said = objectIn(line)
   if (said === null) {
     kept.unreadable++
   } else if ('output' in said || 'error' in said) {
@@ -123,15 +123,6 @@ function relayLine(kept: Kept, line: string, writer: LineWriter): void {
     if (child) setTimeout(() => killGroup(child), GRACE_MS).unref()
   } else {
     writeLine(writer, { ...said, run: kept.run })
-  }
-}
-
-function objectFrom(line: string): JsonObject | null {
-  try {
-    const value = parseJson(line)
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
   }
 }
 

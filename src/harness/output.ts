@@ -1,7 +1,7 @@
+import { tryParse } from '../base/fields.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { schemaErrors } from '../base/schema.ts'
 import { RunFailed } from './conversation.ts'
-import { parseJson } from '../base/fields.ts'
 
 /** What the model offers as its output, and what is wrong with it. */
 export type Proposal = { value: Json; errors: { path: string; message: string }[] }
@@ -46,12 +46,4 @@ function insideFence(text: string): string {
 
 function insideBraces(text: string): string {
   return text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)
-}
-
-function tryParse(text: string): Json | undefined {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
-  }
 }

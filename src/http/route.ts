@@ -46,6 +46,9 @@ export interface Ask<ScopeT, Query, Body, Subject, Request> {
 /** Path parameters by name; a route that names a parameter always has it. */
 export type Params = Record<string, string>
 
+/** What `find` gets. */
+export type Finding<ScopeT> = Pick<RawAsk<ScopeT>, 'ctx' | 'scope' | 'params'>
+
 /** All that a route learns of a request that may have come by a pipe. */
 export type Heading = Pick<FastifyRequest, 'headers'>
 
@@ -65,7 +68,7 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   query?: Query
   body?: Body
   answers: Answers
-  find?: (ask: Pick<RawAsk<ScopeT>, 'ctx' | 'scope' | 'params'>) => Promise<Subject>
+  find?: (ask: Finding<ScopeT>) => Promise<Subject>
   handle: (ask: Ask<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 import { Answer } from './route.ts'
@@ -73,7 +73,7 @@ function read(kept: Map<string, Kept>, dir: string, name: string): Kept {
   const known = kept.get(name)
   if (known) return known
   const bytes = readFileSync(join(dir, name))
-  const file = { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }
+  const file = { bytes, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` }
   kept.set(name, file)
   return file
 }

@@ -1,4 +1,4 @@
-import { canonical, isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { canonical, isJsonObject, type Json, type JsonObject, own } from '../base/json.ts'
 
 /** One place where two values differ: what is absent on one side was added or removed. */
 export interface Difference extends JsonObject {
@@ -32,8 +32,6 @@ function diffFields(before: JsonObject, after: JsonObject, path: string): Differ
     return young === undefined ? [{ path: place, before: old }] : diff(old, young, place)
   })
 }
-
-const own = (value: JsonObject, key: string) => (Object.hasOwn(value, key) ? value[key] : undefined)
 
 function step(path: string, key: string): string {
   const name = /^[\w-]+$/.test(key) ? key : JSON.stringify(key)

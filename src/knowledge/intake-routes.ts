@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { audit } from '../audit/append.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { type Params, read, write } from '../http/route.ts'
+import { type Finding, read, write } from '../http/route.ts'
 import { enabledWedgeAt, wedgeAt } from '../wedges/enabled.ts'
 import { answerQuestion, dismissQuestion, findQuestion, intakeOf, MOST_SHOWN } from './intake.ts'
 
@@ -63,7 +63,7 @@ export const dismissIntake = write('POST', '/v1/wedges/:wedge/intake/:question/d
     }),
 })
 
-async function asked({ ctx, scope, params }: { ctx: Ctx; scope: ProjectScope; params: Params }) {
+async function asked({ ctx, scope, params }: Finding<ProjectScope>) {
   const wedge = await enabledWedgeAt(ctx, scope, params.wedge ?? '')
   return findQuestion(ctx.db, wedge, scope.projectId, params.question ?? '')
 }

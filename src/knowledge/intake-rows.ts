@@ -44,14 +44,21 @@ export type NewQuestion = Pick<
 
 /** The question's row, made when there is none, and locked until the commit: answers to one question queue up here. */
 export function takeQuestion(db: Db, question: NewQuestion, now: string): Promise<IntakeQuestions> {
-  return insertOrTouch(db, question, now).returningAll().executeTakeFirstOrThrow()
+  return db
+    .insertInto('intake_questions')
+    .values(fresh(question, now))
+    .onConflict((row) =>
+      row.columns(['project_id', 'wedge', 'question_id']).doUpdateSet({ updated_at: excluded('updated_at') }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 /** Counts one more time that a question was asked, and tells how often it was now. */
 export function countQuestion(db: Db, question: NewQuestion, now: string): Promise<IntakeQuestions> {
   return db
     .insertInto('intake_questions')
-    .values(fresh({ ...question, asked: 1 }, now))
+    .values(fresh(question, now))
     .onConflict((row) =>
       row.columns(['project_id', 'wedge', 'question_id']).doUpdateSet({
         asked: sql<number>`intake_questions.asked + 1`,
@@ -77,15 +84,6 @@ export async function reopenQuestions(db: Db, projectId: string, knowledgeId: st
     .where('project_id', '=', projectId)
     .where('knowledge_id', '=', knowledgeId)
     .execute()
-}
-
-function insertOrTouch(db: Db, question: NewQuestion, now: string) {
-  return db
-    .insertInto('intake_questions')
-    .values(fresh(question, now))
-    .onConflict((row) =>
-      row.columns(['project_id', 'wedge', 'question_id']).doUpdateSet({ updated_at: excluded('updated_at') }),
-    )
 }
 
 function fresh(question: NewQuestion, now: string): IntakeQuestions {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Manifest } from '../base/wedge.ts'
 import type { IntakeQuestions } from '../store/tables.ts'
 
@@ -48,7 +48,7 @@ export function sameWords(question: string): string {
 }
 
 export function gapId(question: string): string {
-  return `gap-${createHash('sha256').update(sameWords(question)).digest('hex').slice(0, 24)}`
+  return `gap-${hash('sha256', sameWords(question)).slice(0, 24)}`
 }
 
 const wordsOf = (seed: Manifest['intake'][number]) =>

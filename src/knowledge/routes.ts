@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { audit } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { inTx } from '../ctx/ctx.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
-import { created, noContent, type Params, read, write } from '../http/route.ts'
+import { created, noContent, type Finding, read, write } from '../http/route.ts'
 import { enabledWedgeAt, wedgeAt } from '../wedges/enabled.ts'
 import { summaryOf, wedgeSummary } from '../wedges/routes.ts'
 import { enabledWedges } from '../wedges/rows.ts'
@@ -171,13 +171,13 @@ export const listKnowledgeRevisions = read('/v1/knowledge/:id/revisions', {
 
 const told = ({ wedge, kind, version }: Item) => ({ wedge, kind, version })
 
-async function readable({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }): Promise<Item> {
+async function readable({ ctx, scope, params }: Finding<Scope>): Promise<Item> {
   const found = await findItem(ctx.db, scope.projectIds, params.id ?? '')
   if (!found) throw notFound('knowledge item')
   return found
 }
 
 /** A write happens in one project: an item of another is not there. */
-function writable({ ctx, scope, params }: { ctx: Ctx; scope: ProjectScope; params: Params }): Promise<Item> {
+function writable({ ctx, scope, params }: Finding<ProjectScope>): Promise<Item> {
   return readable({ ctx, scope: { ...scope, projectIds: [scope.projectId] }, params })
 }

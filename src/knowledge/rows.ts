@@ -9,20 +9,7 @@ export const KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed'
 export type Kind = (typeof KINDS)[number]
 
 /** A live knowledge item as the API shows it. */
-export interface Item {
-  id: string
-  project_id: string
-  wedge: string
-  name: string
-  content: string
-  kind: string
-  source: string | null
-  metadata: JsonObject
-  task_id: string | null
-  version: number
-  created_at: string
-  updated_at: string
-}
+export type Item = Omit<Knowledge, 'metadata'> & { metadata: JsonObject }
 
 export async function insertItem(db: Db, item: Item): Promise<void> {
   await db

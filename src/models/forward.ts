@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Writable } from 'node:stream'
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { objectIn } from '../base/fields.ts'
+import type { JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
 import type { Wire } from '../base/protocol.ts'
 import { type Ctx, inTxAtLast } from '../ctx/ctx.ts'
@@ -9,7 +10,6 @@ import { RunOver } from '../events/append.ts'
 import { Answer, goneSignal, StreamAnswer } from '../http/route.ts'
 import { charge } from '../tasks/charge.ts'
 import { likelyUsage, release, reserve, type Reserved } from './ceiling.ts'
-import { tryParse } from '../base/fields.ts'
 import { type Heard, meter, wholeUsage } from './meter.ts'
 import { outgoingFor } from './outgoing.ts'
 import { costOf, inputTokens, type Rate, rateOf, type Usage } from './rates.ts'
@@ -121,8 +121,7 @@ function finish(out: Writable, heard: Heard, last: Buffer[]): void {
 async function wholeAnswer(ctx: Ctx, call: Call, upstream: Upstream): Promise<Answer> {
   const { run, wire } = call
   const { content, broken } = await wholeContent(upstream)
-  const parsed = broken === null ? tryParse(content.toString()) : undefined
-  const answer = isJsonObject(parsed) ? parsed : null
+  const answer = broken === null ? objectIn(content.toString()) : null
   await settle(ctx, call, (answer && wholeUsage(wire, answer)) ?? likelyUsage(call.reserved.text, content.length))
   if (run.over.isAborted) throw new RunOver()
   if (!answer) throw modelFailed(run, `${run.model.provider} ${broken ?? 'did not answer with json'}`)

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { countOf, objectIn, objectOf, objectsOf, textOf } from '../base/fields.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Wire } from '../base/protocol.ts'
-import { countOf, objectOf, objectsOf, textOf, tryParse } from '../base/fields.ts'
 import { frameReader } from './frames.ts'
 import type { Usage } from './rates.ts'
 
@@ -33,8 +33,8 @@ export function meter(wire: Wire, onFrame: (frame: JsonObject) => void = () => {
       heard.done = true
       return
     }
-    const frame = tryParse(data)
-    if (!isJsonObject(frame)) {
+    const frame = objectIn(data)
+    if (!frame) {
       heard.broken ??= 'sent a malformed frame'
       return
     }

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { objectIn, objectOf, objectsOf, textOf } from '../base/fields.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Wire } from '../base/protocol.ts'
-import { objectOf, objectsOf, textOf, tryParse } from '../base/fields.ts'
 
 /** One turn of a model, in no provider's words. */
 export interface Said {
@@ -76,6 +76,5 @@ function hearOpenai(open: OpenAnswer, frame: JsonObject): void {
 }
 
 function callOf(tool: string, json: string): { tool: string; input: JsonObject } {
-  const input = tryParse(json)
-  return { tool, input: isJsonObject(input) ? input : {} }
+  return { tool, input: objectIn(json) ?? {} }
 }

@@ -1,8 +1,7 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { isJsonObject } from '../base/json.ts'
+import { objectIn } from '../base/fields.ts'
 import type { Clock } from '../ctx/world.ts'
-import { tryParse } from '../base/fields.ts'
 import { kindOf } from './meter.ts'
 
 export interface Outgoing {
@@ -146,8 +145,7 @@ async function refusal(message: IncomingMessage, silence: Silence, now: number):
     // The status says enough.
   }
   silence.stop()
-  const body = tryParse(text)
-  const kind = isJsonObject(body) ? kindOf(body) : ''
+  const kind = kindOf(objectIn(text) ?? {})
   // A used-up quota is told as a rate limit, but waiting does not bring it back.
   const again = (status === 408 || status === 429 || status >= 500) && !kind.includes('insufficient_quota')
   return failed(`answered ${status}${kind}`, { status, again, retryAfterMs: retryAfter(message.headers, now) })

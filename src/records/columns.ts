@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { prepared } from '../store/prepared.ts'
 import type { Db, Store } from '../store/store.ts'
 import type { RecordPaths } from '../store/tables.ts'
@@ -53,7 +53,7 @@ export const LONG = { from: 'l', to: 'm' }
 /** A moment as text is not longer. */
 const MAX_KEY_BYTES = 28
 
-const shortHash = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 12)
+const shortHash = (text: string) => hash('sha256', text, 'base64url').slice(0, 12)
 
 const pathsOn = prepared<{ shelf: string }, Pick<RecordPaths, 'path' | 'n'>>((db, arg) =>
   db.selectFrom('record_paths').select(['path', 'n']).where('shelf', '=', arg('shelf')),

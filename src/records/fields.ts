@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
 import { isSegment, MAX_LEVELS, MAX_ORDERED_BYTES, type Scalar } from './where.ts'
@@ -63,8 +63,7 @@ const CUT_BYTES = MAX_ORDERED_BYTES + 4
 function textKey(text: string): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= CUT_BYTES) return text
-  const hash = createHash('sha256').update(bytes).digest('base64url')
   let end = CUT_BYTES
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--
-  return bytes.toString('utf8', 0, end) + hash
+  return bytes.toString('utf8', 0, end) + hash('sha256', bytes, 'base64url')
 }

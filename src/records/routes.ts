@@ -1,17 +1,16 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
-import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { json } from '../http/judge.ts'
 import { filter, page, pageOf, pageQuery } from '../http/page.ts'
-import { created, noContent, type Params, read, write } from '../http/route.ts'
+import { created, noContent, type Finding, read, write } from '../http/route.ts'
 import type { Records } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled.ts'
 import { CollectionName, conditionsOf, KeyName, RecordRecord, showRecord } from './record.ts'
 import { findRecord, listRecords } from './rows.ts'
 import { putRecord, removeRecord } from './upsert.ts'
 
-async function recordInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }): Promise<Records> {
+async function recordInScope({ ctx, scope, params }: Finding<Scope>): Promise<Records> {
   const record = await findRecord(ctx.db, scope.projectIds, params.id ?? '')
   if (!record) throw notFound('record')
   return record

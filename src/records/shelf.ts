@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Columns } from './columns.ts'
 
 /** Where the index has what a collection of a project holds. Short, because it stands in every row. */
 export function shelfOf(projectId: string, collection: string): string {
   // Neither contains a NUL, so two places never read the same.
-  return createHash('sha256').update(`${projectId}\0${collection}`).digest('base64url').slice(0, 16)
+  return hash('sha256', `${projectId}\0${collection}`, 'base64url').slice(0, 16)
 }
 
 /** Where a filter looks: the shelf of a collection in a project, and what of it makes a page. */

@@ -29,8 +29,8 @@ export const keyFulfils = (key: Expression<unknown>, { conditions }: FieldTest):
 /** Whether the record of an id fulfils a test, by the rows of its fields: for a few records. */
 export function recordFulfils(id: string, test: FieldTest): Expression<SqlBool> {
   // The offset keeps PostgreSQL from making a join of it, which would read the whole path for a few records.
-  return sql<SqlBool>`${NOT_IF(!test.present)} exists (select 1 from record_fields as p where p.path = ${test.path}
-    and p.record_id = ${sql.ref(id)} and ${NOT_IF(!test.present)} (${keyFulfils(sql.ref('p.sort_key'), test)})
+  return sql<SqlBool>`${notIf(!test.present)} exists (select 1 from record_fields as p where p.path = ${test.path}
+    and p.record_id = ${sql.ref(id)} and ${notIf(!test.present)} (${keyFulfils(sql.ref('p.sort_key'), test)})
     limit 1 offset 0)`
 }
 
@@ -41,10 +41,10 @@ export function recordFulfils(id: string, test: FieldTest): Expression<SqlBool> 
 export function recordAmong(id: string, shelf: string, test: FieldTest): Expression<SqlBool> {
   return sql<SqlBool>`(${sql.ref(id)} in (select p.record_id from record_fields as p
     where p.shelf = ${shelf} and p.path = ${test.path}
-    and ${NOT_IF(!test.present)} (${keyFulfils(sql.ref('p.sort_key'), test)}))) is ${test.present ? sql`true` : sql`false`}`
+    and ${notIf(!test.present)} (${keyFulfils(sql.ref('p.sort_key'), test)}))) is ${test.present ? sql`true` : sql`false`}`
 }
 
-const NOT_IF = (negative: boolean) => (negative ? sql`not` : sql``)
+const notIf = (negative: boolean) => (negative ? sql`not` : sql``)
 
 /** Whether a row of columns, which the statement calls `c`, fulfils all tests; `byRows` tells what it cannot. */
 export function columnsFulfil(

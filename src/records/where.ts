@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, own } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
 
 export type Scalar = string | number | boolean | null
@@ -107,7 +107,7 @@ function choices(field: string, value: Json): Scalar[] {
 function at(value: Json, path: string[]): Json | undefined {
   let found: Json | undefined = value
   for (const segment of path) {
-    found = isJsonObject(found) && Object.hasOwn(found, segment) ? found[segment] : undefined
+    found = isJsonObject(found) ? own(found, segment) : undefined
   }
   return found
 }

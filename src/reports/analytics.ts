@@ -1,7 +1,8 @@
+import { TERMINAL } from '../tasks/status.ts'
 import type { ApprovalSum, ClientSum, RunSum } from './rows.ts'
 import { medianOf, NO_WAIT, waitOf } from './wait.ts'
 
-const CLIENTS_SHOWN = 100
+export const CLIENTS_SHOWN = 100
 
 /** Puts the sums into the shape of the answer. Money is added in whole micro-dollars, so it is right to the cent. */
 export function summarise(
@@ -53,12 +54,10 @@ function byClient(clients: readonly ClientSum[]) {
     .map(({ client_id, runs, cost_micros }) => ({ client_id, runs, cost_usd: cost_micros / 1e6 }))
 }
 
-const FINAL = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled']
-
 /** What has not ended yet is a run, but neither a success nor a failure. */
 function tally(sums: readonly RunSum[]) {
   const of = (status: string) => sum(sums.filter((row) => row.status === status).map(({ runs }) => runs))
-  const ended = sum(FINAL.map(of))
+  const ended = sum(TERMINAL.map(of))
   return {
     runs: sum(sums.map(({ runs }) => runs)),
     of,

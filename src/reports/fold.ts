@@ -1,6 +1,6 @@
 import { makeId } from '../base/ids.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import { isTerminal, STATUSES } from '../tasks/status.ts'
+import { isTerminal, TERMINAL } from '../tasks/status.ts'
 import {
   addApprovals,
   addClients,
@@ -55,14 +55,13 @@ interface Folding<Row extends { id: string }> {
 
 type Approval = Awaited<ReturnType<typeof approvalsIn>>[number]
 
-const FINAL = STATUSES.filter(isTerminal)
 const noChance = (bytes: number) => new Uint8Array(bytes)
 
 const TASKS: Folding<FoldedTask> = {
   source: 'tasks',
   firstId: (ms) => makeId('task', ms, noChance),
   read: (ctx, stretch) => tasksIn(ctx.db, stretch),
-  readOpen: (ctx, projectId, limit) => openTasks(ctx.db, projectId, FINAL, limit),
+  readOpen: (ctx, projectId, limit) => openTasks(ctx.db, projectId, TERMINAL, limit),
   isFinal: ({ status }) => isTerminal(status),
   add: addTasks,
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { json } from '../http/judge.ts'
 import { read } from '../http/route.ts'
 import { taskInScope } from '../tasks/routes.ts'
-import { summarise } from './analytics.ts'
+import { CLIENTS_SHOWN, summarise } from './analytics.ts'
 import { approvalsIn, clientsIn, runsIn } from './rows.ts'
 import { daysBefore, spansOf } from './spans.ts'
 import { foldTrace } from './trace.ts'
@@ -37,8 +37,6 @@ const Analytics = z.object({
   }),
 })
 
-const MOST_CLIENTS = 100
-
 export const getAnalytics = read('/v1/analytics', {
   summary: 'Runs, success, cost and approval waits of the last days (UTC), by the day a task was created',
   query: z.object({
@@ -56,7 +54,7 @@ export const getAnalytics = read('/v1/analytics', {
     const ranges = scope.projectIds.map((projectId) => ({ projectId, ...range }))
     const [runs, clients, approvals] = await Promise.all([
       Promise.all(ranges.map((range) => runsIn(ctx.db, range))),
-      Promise.all(ranges.map((range) => clientsIn(ctx.db, range, MOST_CLIENTS))),
+      Promise.all(ranges.map((range) => clientsIn(ctx.db, range, CLIENTS_SHOWN))),
       Promise.all(ranges.map((range) => approvalsIn(ctx.db, range))),
     ])
     return summarise(days, now, { runs: runs.flat(), clients: clients.flat(), approvals: approvals.flat() })

@@ -124,7 +124,7 @@ function liveTasks(db: Db, { projectId, from, to }: Range) {
   const columns = ['tasks.wedge', 'tasks.status', 'tasks.client_id', 'tasks.cost_micros'] as const
   const beyond = db
     .selectFrom('tasks')
-    .select([day('tasks').as('day'), sql<number>`1`.as('runs'), ...columns])
+    .select([DAY.as('day'), sql<number>`1`.as('runs'), ...columns])
     // All of them, named: the index that there is begins with the status.
     .where('tasks.status', 'in', STATUSES)
     .where('tasks.project_id', '=', projectId)
@@ -134,7 +134,7 @@ function liveTasks(db: Db, { projectId, from, to }: Range) {
   const left = db
     .selectFrom('report_open')
     .innerJoin('tasks', 'tasks.id', 'report_open.id')
-    .select([day('tasks').as('day'), sql<number>`1`.as('runs'), ...columns])
+    .select([DAY.as('day'), sql<number>`1`.as('runs'), ...columns])
     .where('report_open.project_id', '=', projectId)
     .where('report_open.source', '=', 'tasks')
     .where('tasks.created_at', '>=', from)
@@ -164,7 +164,7 @@ function liveApprovals(db: Db, { projectId, from, to }: Range) {
 
 const mark = (projectId: string, source: Source) =>
   sql<string>`coalesce((select folded_to from report_marks where project_id = ${projectId} and source = ${source}), '')`
-const day = (table: 'tasks') => sql<string>`substr(${sql.ref(`${table}.created_at`)}, 1, 10)`
+const DAY = sql<string>`substr(tasks.created_at, 1, 10)`
 /** Sorts after every time of the day. */
 const behind = (to: string) => `${to}U`
 /** PostgreSQL sums whole numbers to decimals, which come as text. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, nestsDeeper } from '../base/json.ts'
 import { AGENT_EVENTS, type AgentEvent, type PlaneAsk, type Question } from '../base/protocol.ts'
 import type { NewEvent } from '../events/types.ts'
 
@@ -82,11 +82,6 @@ const TOO_DEEP: Heard = { kind: 'refused', why: `a line that nests deeper than $
 
 /** The value of a field: the line around it is a level too. */
 const isTooDeep = (value: Json, length: number) => length > SHORT && nestsDeeper(value, MOST_LEVELS - 1)
-
-function nestsDeeper(value: Json, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((inner) => nestsDeeper(inner, levels - 1))
-}
 
 const isAgentEvent = (type: Json): type is AgentEvent => AGENT_EVENTS.some((known) => known === type)
 

@@ -13,7 +13,7 @@ import { constraintsOf, inputOf, toolsOf } from '../tasks/record.ts'
 import { startRunning } from '../tasks/state-rows.ts'
 import type { TaskError } from '../tasks/status.ts'
 import { executesCode, toolsFor } from '../tasks/tools.ts'
-import { requireTaskType } from '../wedges/task-type.ts'
+import { findTaskType } from '../wedges/task-type.ts'
 import { briefFor } from './brief.ts'
 import type { CellPool } from './cell-pool.ts'
 import type { OpenCell } from './cells.ts'
@@ -83,10 +83,8 @@ async function carryOutRun(place: Workplace, run: Run, { task, begun }: Claimed)
 async function gather(ctx: Ctx, task: QueuedTask): Promise<RunParts | TaskError> {
   const wedge = await ctx.wedges.find(task.wedge)
   if (!wedge) return { reason: 'agent_failed', message: `the wedge '${task.wedge}' is not there any more` }
-  if (!Object.hasOwn(wedge.manifest.task_types, task.task_type)) {
-    return { reason: 'agent_failed', message: `the wedge '${task.wedge}' has no '${task.task_type}' any more` }
-  }
-  const type = requireTaskType(wedge, task.task_type)
+  const type = findTaskType(wedge, task.task_type)
+  if (!type) return { reason: 'agent_failed', message: `the wedge '${task.wedge}' has no '${task.task_type}' any more` }
   const { project_id: projectId, client_id: clientId } = task
   if (type.harness.needs_connections) {
     const missing = await missingConnections(ctx, wedge.manifest, projectId, clientId)
@@ -132,8 +130,8 @@ export function starterAt({ ctx, pool, sandbox }: Workplace): Starter {
   return {
     canBegin(task) {
       const wedge = ctx.wedges.get(task.wedge)
-      if (!wedge || !Object.hasOwn(wedge.manifest.task_types, task.task_type)) return false
-      if (requireTaskType(wedge, task.task_type).harness.needs_connections) return false
+      const type = wedge && findTaskType(wedge, task.task_type)
+      if (!type || type.harness.needs_connections) return false
       const own = ownCellOf(pool, wedge.manifest, task)
       return own ? pool.hasStock(own) : pool.hasReady(task.project_id)
     },

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { objectIn } from '../base/fields.ts'
+import type { JsonObject } from '../base/json.ts'
 import { type Brief, CELL_AGENT_DIR, type Told } from '../base/protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Cell, CellExit, CellLimits, CellSpec, Driver } from '../sandbox/driver.ts'
@@ -90,7 +91,7 @@ function ready(cell: Cell, id: string, kind: CellKind, door: Door): Promise<Open
   }
   return new Promise((resolve, reject) => {
     cell.onLine((line) => {
-      const said = parse(line)
+      const said = objectIn(line)
       if (said?.ready === true) return resolve(open)
       if (said && typeof said.run === 'string') listeners.get(said.run)?.line(said, line.length)
     })
@@ -107,15 +108,6 @@ function ready(cell: Cell, id: string, kind: CellKind, door: Door): Promise<Open
 /** The text of both: a copy with the fields of both costs as much as the text. Neither is ever empty. */
 const joined = (head: object, rest: object): string =>
   `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(rest).slice(1)}`
-
-function parse(line: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
-  }
-}
 
 function specOf({ ctx, agentDir, driver }: CellMaker, kind: CellKind, socket: string | null): CellSpec {
   const harness = `${driver.agentDirInside(agentDir) || CELL_AGENT_DIR}/harness.cjs`

@@ -89,7 +89,7 @@ async function otherHolders(ctx: Ctx): Promise<string[]> {
   return all.flatMap(({ replica }) => (replica && replica !== ctx.replica ? [replica] : []))
 }
 
-export async function endRunsOf(ctx: Ctx, replica: string): Promise<void> {
+async function endRunsOf(ctx: Ctx, replica: string): Promise<void> {
   for (const task of await activeTasksOf(ctx.db, { replica })) {
     await inTx(ctx, (tx) => endTask(tx, task.id, INTERRUPTED, task.epoch))
   }

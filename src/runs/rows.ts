@@ -2,8 +2,7 @@ import { isPostgres } from '../store/dialect.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { QueuedTask, Replicas, Tasks } from '../store/tables.ts'
-
-const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const
+import { ACTIVE } from '../tasks/status.ts'
 
 /**
  * The project whose turn is next after the one that was served last, in a circle; null: nothing is queued. By order and

@@ -5,7 +5,7 @@ import { performAction } from '../approvals/effects.ts'
 import { approvedPayload } from '../approvals/record.ts'
 import { audit } from '../audit/append.ts'
 import type { Json } from '../base/json.ts'
-import { badRequest, notFound, Problem, tooMany } from '../base/problem.ts'
+import { badRequest, notFound, Problem, problemOnly, tooMany } from '../base/problem.ts'
 import type { Wire } from '../base/protocol.ts'
 import { caseForAgent, updateCaseByAgent } from '../cases/agent.ts'
 import { CaseChange } from '../cases/move.ts'
@@ -15,7 +15,8 @@ import { wholePayload } from '../connections/act.ts'
 import { requireExecutor } from '../connections/executors/table.ts'
 import { pickConnection } from '../connections/grants.ts'
 import { readThrough } from '../connections/read-through.ts'
-import { type Ctx, inTx, inTxAtLast } from '../ctx/ctx.ts'
+import { type Ctx, inTx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
 import { append } from '../events/append.ts'
 import { json, jsonObject, judgeFields } from '../http/judge.ts'
 import { pageQuery } from '../http/page.ts'
@@ -104,16 +105,11 @@ async function readOnce(ctx: Ctx, run: Run, params: Params, asked: z.infer<typeo
   const result = await run.time.working(() => readThrough(ctx, connection, request)).catch(problemOnly)
   // One that failed on its way may have been seen by the other side: it is audited like any other.
   const told = result instanceof Problem ? { status: null, error: result.message } : { status: result.status }
-  const actor = { kind: 'task', id: run.taskId } as const
   const entry = { capability, ...told }
-  await inTxAtLast(ctx, (tx) => audit(tx, run.projectId, actor, 'read.executed', connection.id, entry), run.over.signal)
+  const tell = (tx: Tx) => audit(tx, run.projectId, actorOf(run), 'read.executed', connection.id, entry)
+  await inTxAtLast(ctx, tell, run.over.signal)
   if (result instanceof Problem) throw result
   return result
-}
-
-function problemOnly(error: unknown): Problem {
-  if (error instanceof Problem) return error
-  throw error
 }
 
 export const getRead: SandboxRoute = route('GET', '/v1/internal/reads/:capability', {
@@ -156,11 +152,9 @@ export const postModelCall: SandboxRoute = route('POST', '/v1/internal/llm/:wire
   },
 })
 
-const place = (run: Run) => ({
-  projectId: run.projectId,
-  wedge: run.wedge.slug,
-  actor: { kind: 'task' as const, id: run.taskId },
-})
+const place = (run: Run) => ({ projectId: run.projectId, wedge: run.wedge.slug, actor: actorOf(run) })
+
+const actorOf = (run: Run): Actor => ({ kind: 'task', id: run.taskId })
 
 export const listAgentRecords: SandboxRoute = route('GET', '/v1/internal/records/:collection', {
   summary: "List records of the task's wedge",
@@ -187,7 +181,7 @@ export const putAgentRecord: SandboxRoute = route('POST', '/v1/internal/records/
 
 export const deleteAgentRecord: SandboxRoute = route('DELETE', '/v1/internal/records/:collection/:key', {
   summary: 'Delete a record',
-  answers: { 204: 'none' },
+  answers: { 204: z.null() },
   async handle({ ctx, scope, params }) {
     await agentRecords.delete(ctx, place(scope), params.collection ?? '', params.key ?? '')
     return noContent()
@@ -204,7 +198,7 @@ export const putAgentCase: SandboxRoute = route('PUT', '/v1/internal/case', {
   summary: "Move the task's case on",
   body: CaseChange,
   answers: JSON_ANSWER,
-  handle: ({ ctx, scope, body }) => updateCaseByAgent(ctx, scope.task.case_id, body, place(scope).actor),
+  handle: ({ ctx, scope, body }) => updateCaseByAgent(ctx, scope.task.case_id, body, actorOf(scope)),
 })
 
 /** Deterministic code of the wedge; its name passes the tool gate in the harness before it comes here. */
@@ -238,7 +232,7 @@ export const postGap: SandboxRoute = route('POST', '/v1/internal/knowledge/gap',
       const gap = await reportGap(tx, { projectId, taskId, wedge: wedge.slug, ...body })
       await append(tx, run, [{ type: 'progress', data: { text: `Missing knowledge: ${body.question}` } }])
       const told = { wedge: wedge.slug, asked: gap.asked }
-      await audit(tx, projectId, place(run).actor, 'intake.asked', gap.question_id, told)
+      await audit(tx, projectId, actorOf(run), 'intake.asked', gap.question_id, told)
       return { ok: true, question_id: gap.question_id }
     })
   },

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import type { Cell } from './driver.ts'
+import { procText } from './proc.ts'
 
 /** What a cell may get beyond its limit is what the cores can fill in this time; a look costs a fraction of a millisecond. */
 const LOOK_EVERY_MS = 500
@@ -44,13 +45,13 @@ function heldExactly(pid: number): number {
 }
 
 function numbers(path: string, lines: RegExp): number {
-  return [...textOf(path).matchAll(lines)].reduce((all, [, number]) => all + Number(number), 0)
+  return [...procText(path).matchAll(lines)].reduce((all, [, number]) => all + Number(number), 0)
 }
 
 /** Children of every thread: whoever forks in its second thread is no less a parent. */
 export function childrenOf(pid: number): number[] {
   return threadsOf(pid)
-    .flatMap((thread) => textOf(`/proc/${pid}/task/${thread}/children`).match(/\d+/g) ?? [])
+    .flatMap((thread) => procText(`/proc/${pid}/task/${thread}/children`).match(/\d+/g) ?? [])
     .map(Number)
 }
 
@@ -63,14 +64,5 @@ function threadsOf(pid: number): string[] {
     return readdirSync(`/proc/${pid}/task`)
   } catch {
     return []
-  }
-}
-
-/** Nothing of a process that ended in the meantime. */
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
   }
 }

@@ -38,7 +38,7 @@ export function staging(): Staging {
 }
 
 /** True for every path when the service is not root, because its cells are the same user. */
-export function othersCanRead(path: string): boolean {
+function othersCanRead(path: string): boolean {
   if (process.getuid?.() !== 0) return true
   const { mode } = statSync(path)
   const needed = statSync(path).isDirectory() ? 0o005 : 0o004

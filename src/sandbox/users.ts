@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { procText } from './proc.ts'
 
 /** Who a cell runs as. */
 export interface CellUser {
@@ -32,17 +32,9 @@ export function isCellUser(uid: number): boolean {
 
 /** Root of a container often holds only a few thousand users. */
 function isMapped(uid: number): boolean {
-  const lines = textOf('/proc/self/uid_map').trim().split('\n')
+  const lines = procText('/proc/self/uid_map').trim().split('\n')
   return lines.some((line) => {
     const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number)
     return uid >= first && uid < first + count
   })
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }

@@ -1,5 +1,5 @@
 import { audit } from '../audit/append.ts'
-import { Problem } from '../base/problem.ts'
+import { Problem, problemOnly } from '../base/problem.ts'
 import { requireOpen } from '../cases/spawn.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
@@ -96,11 +96,6 @@ async function planFor(ctx: Ctx, schedule: Schedules): Promise<QueuedTask> {
 function openFor(tx: Tx, plan: QueuedTask): Promise<QueuedTask | Problem> {
   if (plan.case_id === null) return Promise.resolve(plan)
   return requireOpen(tx, plan.case_id).then(() => plan, problemOnly)
-}
-
-function problemOnly(error: unknown): Problem {
-  if (error instanceof Problem) return error
-  throw error
 }
 
 const actorOf = (schedule: Schedules): Actor => ({ kind: 'system', id: schedule.id })

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { audit } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { inTx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { filter, page, pageOf, pageQuery } from '../http/page.ts'
-import { created, noContent, type Params, read, write } from '../http/route.ts'
+import { created, noContent, type Finding, read, write } from '../http/route.ts'
 import type { Schedules } from '../store/tables.ts'
 import { showTask, TaskRecord } from '../tasks/record.ts'
 import { fireNow } from './fire.ts'
@@ -12,7 +12,7 @@ import { changeSchedule, createSchedule, ScheduleChange, ScheduleInput } from '.
 import { ScheduleRecord, showSchedule } from './record.ts'
 import { dropSchedule, findSchedule, listSchedules } from './rows.ts'
 
-async function scheduleInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }): Promise<Schedules> {
+async function scheduleInScope({ ctx, scope, params }: Finding<Scope>): Promise<Schedules> {
   const schedule = await findSchedule(ctx.db, scope.projectIds, params.id ?? '')
   if (!schedule) throw notFound('schedule')
   return schedule

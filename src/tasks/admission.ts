@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict, tooMany } from '../base/problem.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
@@ -21,12 +21,7 @@ export function idempotencyKey({ headers, body }: Pick<FastifyRequest, 'headers'
   if (typeof header !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(header)) {
     throw badRequest("header 'idempotency-key' must be 1 to 255 printable characters")
   }
-  return {
-    key: header,
-    bodyHash: createHash('sha256')
-      .update(Buffer.isBuffer(body) ? body : '')
-      .digest('hex'),
-  }
+  return { key: header, bodyHash: hash('sha256', Buffer.isBuffer(body) ? body : '') }
 }
 
 /**

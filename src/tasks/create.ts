@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { audit } from '../audit/append.ts'
-import type { Json, JsonObject } from '../base/json.ts'
-import type { Ctx, Tx } from '../ctx/ctx.ts'
-import { inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { changed } from '../events/changes.ts'
@@ -31,15 +29,7 @@ export const TaskInput = z.object({
   output_schema: jsonObject.nullish(),
 })
 
-export interface TaskRequest {
-  wedge: string
-  task_type: string
-  input?: Json | undefined
-  actor?: Json | undefined
-  constraints?: z.infer<typeof TaskInput>['constraints']
-  tools?: string[] | undefined
-  output_schema?: JsonObject | null | undefined
-}
+export type TaskRequest = z.infer<typeof TaskInput>
 
 /** What a task belongs to, when it was not asked for by the founder directly. */
 export interface TaskOrigin {

@@ -43,11 +43,7 @@ export const TaskRecord = z
   .meta({ id: 'Task' })
 
 /** A task as the API shows it. */
-export type Task = Omit<z.infer<typeof TaskRecord>, 'input' | 'actor' | 'output'> & {
-  input: Json
-  actor: Json
-  output: Json
-}
+export type Task = z.infer<typeof TaskRecord>
 
 export type ArtifactRow = Pick<Artifacts, 'id' | 'task_id' | 'name' | 'content_type' | 'size'>
 

@@ -4,7 +4,7 @@ import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { filter, page, pageOf, pageQuery } from '../http/page.ts'
-import { Answer, created, type Params, read, write } from '../http/route.ts'
+import { Answer, created, type Finding, read, write } from '../http/route.ts'
 import type { Tasks } from '../store/tables.ts'
 import { idempotencyKey } from './admission.ts'
 import { serveArtifact } from './artifacts.ts'
@@ -16,7 +16,7 @@ import { STATUSES } from './status.ts'
 import { StreamQuery, streamTask } from './stream.ts'
 
 /** The task that a path names, if the caller may know of it. */
-export async function taskInScope({ ctx, scope, params }: { ctx: Ctx; scope: Scope; params: Params }): Promise<Tasks> {
+export async function taskInScope({ ctx, scope, params }: Finding<Scope>): Promise<Tasks> {
   const task = await findTask(ctx.db, scope.projectIds, params.id ?? '')
   if (!task) throw notFound('task')
   return task

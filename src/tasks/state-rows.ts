@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { isHeard } from '../events/notice-rows.ts'
+import { OPEN } from '../events/rows.ts'
 import { isPostgres } from '../store/dialect.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Tables, Tasks } from '../store/tables.ts'
@@ -9,8 +10,6 @@ import { before, type TerminalStatus } from './status.ts'
  * The statements that change a task's state. Each is a compare-and-set on the status (and on the epoch, where a run
  * asks) that takes the numbers of the events which tell of it, so state and log never disagree.
  */
-
-const OPEN = ['running', 'awaiting_approval'] as const
 
 export type HeldTask = Pick<Tasks, (typeof HELD)[number]>
 

@@ -27,9 +27,14 @@ const MOVES: Record<Status, readonly Status[]> = {
   cancelled: [],
 }
 
-export const isStatus = (text: string): text is Status => STATUSES.some((status) => status === text)
+const isStatus = (text: string): text is Status => STATUSES.some((status) => status === text)
 
 export const isTerminal = (status: string): boolean => isStatus(status) && MOVES[status].length === 0
+
+export const TERMINAL: readonly Status[] = STATUSES.filter(isTerminal)
+
+/** Of a task that a replica has claimed and not ended. */
+export const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const satisfies Status[]
 
 /** The statuses from which a task may come to this one. */
 export const before = (to: Status): Status[] => STATUSES.filter((from) => MOVES[from].includes(to))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Json } from '../base/json.ts'
 import type { Span, Trace } from '../reports/trace.ts'
 import type { Tasks } from '../store/tables.ts'
@@ -139,7 +139,7 @@ function common(taskId: string, { span_id, parent_id, started_at, ended_at }: Sp
 
 const below = (span: Span): Span[] => span.children.flatMap((child) => [child, ...below(child)])
 
-const digest = (text: string, digits: number) => createHash('sha256').update(text).digest('hex').slice(0, digits)
+const digest = (text: string, digits: number) => hash('sha256', text).slice(0, digits)
 
 /** As the first event tells it: `provider/name`. */
 function modelOf({ attributes: { model } }: Span): Model {

@@ -1,12 +1,11 @@
 import { prepared } from '../store/prepared.ts'
+import { ACTIVE } from '../tasks/status.ts'
 
 /**
  * What is open right now, over all projects. Each of these walks open rows only, in an index, and stops after so many:
  * nobody's queue may make a look at it slow.
  */
-export const MOST_COUNTED = 100_000
-
-const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const
+const MOST_COUNTED = 100_000
 
 /** Ids begin with the time, so the least is the oldest. */
 export const queue = prepared<object, { n: number; oldest: string | null }>((db) =>

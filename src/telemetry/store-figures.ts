@@ -1,5 +1,6 @@
 import type { Ctx } from '../ctx/ctx.ts'
 import { taskRow } from '../tasks/rows.ts'
+import { ACTIVE } from '../tasks/status.ts'
 import { type Family, gauge } from './exposition.ts'
 import { activeTasks, pendingApprovals, pendingNotices, queue } from './rows.ts'
 
@@ -24,7 +25,7 @@ async function openWork(ctx: Ctx): Promise<Family[]> {
   const [notices] = await pendingNotices(ctx.db, {})
   const byStatus = {
     queued: queued?.n ?? 0,
-    ...Object.fromEntries(STATUSES.map((name) => [name, active.get(name) ?? 0])),
+    ...Object.fromEntries(ACTIVE.map((name) => [name, active.get(name) ?? 0])),
   }
   return [
     gauge(
@@ -41,8 +42,6 @@ async function openWork(ctx: Ctx): Promise<Family[]> {
     gauge('svc_webhook_deliveries_pending', 'Notices that wait for their next attempt.', notices?.n ?? 0),
   ]
 }
-
-const STATUSES = ['provisioning', 'running', 'awaiting_approval']
 
 async function ageOf(ctx: Ctx, taskId: string | null): Promise<number> {
   const task = taskId === null ? undefined : await taskRow(ctx.db, taskId)

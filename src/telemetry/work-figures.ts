@@ -1,5 +1,5 @@
 import { ANSWER_SECONDS, type Counts } from '../ctx/counts.ts'
-import { isTerminal, STATUSES } from '../tasks/status.ts'
+import { TERMINAL } from '../tasks/status.ts'
 import { counter, type Family, gauge, histogramSamples } from './exposition.ts'
 import type { Moves } from './moves.ts'
 
@@ -22,7 +22,7 @@ export function workFigures(counts: Counts, moves: Moves): Family[] {
 }
 
 function taskFigures({ task, approval }: Moves): Family[] {
-  const ended = STATUSES.filter(isTerminal).map((status) => ({ labels: { status }, value: task.get(status) ?? 0 }))
+  const ended = TERMINAL.map((status) => ({ labels: { status }, value: task.get(status) ?? 0 }))
   const decided = ['approved', 'rejected', 'expired']
   return [
     counter('svc_tasks_created_total', 'Tasks that were put into the queue here.', task.get('queued') ?? 0),

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
-import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
-import { created, noContent, type Params, read, write } from '../http/route.ts'
+import { created, noContent, type Finding, read, write } from '../http/route.ts'
 import type { WebhookDeliveries, Webhooks } from '../store/tables.ts'
 import { findDelivery, listDeliveries } from './delivery-rows.ts'
 import {
@@ -26,19 +25,13 @@ import {
   type WithSecret,
 } from './webhooks.ts'
 
-interface Asked {
-  ctx: Ctx
-  scope: Scope
-  params: Params
-}
-
-async function webhookInScope({ ctx, scope, params }: Asked): Promise<Webhooks> {
+async function webhookInScope({ ctx, scope, params }: Finding<Scope>): Promise<Webhooks> {
   const webhook = await findWebhook(ctx.db, scope.projectIds, params.id ?? '')
   if (!webhook) throw notFound('webhook')
   return webhook
 }
 
-async function deliveryInScope({ ctx, scope, params }: Asked): Promise<WebhookDeliveries> {
+async function deliveryInScope({ ctx, scope, params }: Finding<Scope>): Promise<WebhookDeliveries> {
   const delivery = await findDelivery(ctx.db, scope.projectIds, params.id ?? '', params.delivery ?? '')
   if (!delivery) throw notFound('delivery')
   return delivery

@@ -1,4 +1,4 @@
-import { dropUnusedSecret, findSealed, saveSealed } from '../connections/rows.ts'
+import { dropUnusedSecret, findSealed, placeOf, saveSealed } from '../connections/rows.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { isoTime } from '../ctx/world.ts'
@@ -44,26 +44,23 @@ export async function dropSecrets(tx: Tx, webhook: Webhooks): Promise<void> {
 }
 
 async function seal(tx: Tx, webhook: Webhooks, which: Which, secret: string): Promise<void> {
-  const key = keyOf(webhook, which)
-  const place = { projectId: webhook.project_id, key, connectionId: webhook.id, kind: 'webhook' }
-  await saveSealed(tx.db, {
-    project_id: webhook.project_id,
-    key,
-    connection_id: webhook.id,
-    kind: 'webhook',
-    envelope: tx.vault.seal(secret, place),
-    updated_at: isoTime(tx.world.clock.now()),
-  })
+  const entry = entryOf(webhook, which)
+  const envelope = tx.vault.seal(secret, placeOf(entry))
+  await saveSealed(tx.db, { ...entry, envelope, updated_at: isoTime(tx.world.clock.now()) })
 }
 
 async function open(ctx: Ctx, webhook: Webhooks, which: Which): Promise<string> {
-  const key = keyOf(webhook, which)
-  const row = await findSealed(ctx.db, webhook.project_id, key)
+  const entry = entryOf(webhook, which)
+  const row = await findSealed(ctx.db, entry.project_id, entry.key)
   if (!row) throw new SecretUnavailable('the webhook has no secret: rotate it')
-  return ctx.vault.open(row.envelope, {
-    projectId: webhook.project_id,
-    key,
-    connectionId: webhook.id,
-    kind: 'webhook',
-  })
+  // Where it belongs, not where it lies: one that was moved here stays shut.
+  return ctx.vault.open(row.envelope, placeOf(entry))
 }
+
+/** How the vault knows a secret: by the webhook that it is of, in the place of a connection. */
+const entryOf = (webhook: Webhooks, which: Which) => ({
+  project_id: webhook.project_id,
+  key: keyOf(webhook, which),
+  connection_id: webhook.id,
+  kind: 'webhook',
+})

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { insideRoot } from '../base/names.ts'
@@ -21,7 +21,7 @@ export async function readCode(dir: string, { workflows }: Manifest): Promise<We
     if (left < 0) throw new Unreadable(`the files in workflows have more than ${ALL_MOST} bytes in all`)
     files[name] = bytes.toString('utf8')
   }
-  return { digest: createHash('sha256').update(JSON.stringify(files)).digest('hex'), files }
+  return { digest: hash('sha256', JSON.stringify(files)), files }
 }
 
 async function readSource(dir: string, name: string): Promise<Buffer> {

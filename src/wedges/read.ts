@@ -31,7 +31,7 @@ export async function readWedge(root: string, slug: string): Promise<Reading> {
 }
 
 /** The manifest, or the first thing that is wrong with it. */
-export function judgeManifest(source: JsonObject, slug: string): Manifest {
+function judgeManifest(source: JsonObject, slug: string): Manifest {
   const parsed = Manifest.safeParse(source)
   if (!parsed.success) throw new Unreadable(`wedge.json: ${parsed.error.issues.slice(0, 3).map(sentence).join('; ')}`)
   const fault = faultOf(parsed.data, slug)

@@ -3,9 +3,12 @@ import type { NamedText } from '../base/protocol.ts'
 import type { TaskType, Wedge } from '../base/wedge.ts'
 
 /** A task type by its name; names such as `constructor` are found only when the wedge declares them. */
+export function findTaskType({ manifest }: Wedge, name: string): TaskType | undefined {
+  return Object.hasOwn(manifest.task_types, name) ? manifest.task_types[name] : undefined
+}
+
 export function requireTaskType(wedge: Wedge, name: string): TaskType {
-  const types = wedge.manifest.task_types
-  const found = Object.hasOwn(types, name) ? types[name] : undefined
+  const found = findTaskType(wedge, name)
   if (!found) throw badRequest(`unknown task type '${name.slice(0, 100)}' of wedge '${wedge.slug}'`)
   return found
 }

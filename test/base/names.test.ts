@@ -3,23 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { insideRoot, isFileName, isSlug } from '../../src/base/names.ts'
+import { insideRoot, isSlug } from '../../src/base/names.ts'
 
 describe('names', () => {
   test.each(['a', '0', 'refunds', 'a-b_c9', 'a'.repeat(64)])('%s is a slug', (name) => {
     expect(isSlug(name)).toBe(true)
-    expect(isFileName(`${name}.md`)).toBe(true)
-    expect(isFileName(name)).toBe(false)
   })
 
   const bad = ['', '-a', '_a', 'A', 'a.b', 'a/b', '..', 'a b', 'é', 'a\n', 'a\0', 'a'.repeat(65), 'con:']
   test.each(bad)('%j is no slug', (name) => {
     expect(isSlug(name)).toBe(false)
-    expect(isFileName(`${name}.md`)).toBe(false)
-  })
-
-  test.each(['a.', '.md', 'a..md', 'a.md/', 'a.md\n', 'a.MD', 'a.b.c', '../a.md'])('%j is no file name', (name) => {
-    expect(isFileName(name)).toBe(false)
   })
 })
 

@@ -216,7 +216,7 @@ describe('outcomes', () => {
 
   test('a time-out is unknown', async () => {
     const { ctx, clock } = await place()
-    const server = await upstream(() => clock.advance(20_000))
+    const server = await upstream(() => clock.leap(20_000))
     const crm = await givenConnection(ctx, { config: { api_url: server.url } })
     expect(await act(ctx, crm, send)).toMatchObject({ outcome: 'unknown', error: 'the other side took too long' })
   })

@@ -156,7 +156,7 @@ describe('actions', () => {
   test('a provider that does not answer leaves the outcome open', async () => {
     const { ctx, server, clock } = await withProvider()
     server.state.tool = () => {
-      clock.advance(20_000)
+      clock.leap(20_000)
       return { status: 200, body: {} }
     }
     expect(await act(ctx, await givenConnection(ctx, gmail), send)).toMatchObject({ outcome: 'unknown' })

@@ -16,6 +16,7 @@ import type { ProjectScope } from '../../src/ctx/scope.ts'
 import { systemWorld } from '../../src/ctx/system.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { openStore } from '../../src/store/open.ts'
+import { TestClock } from '../clock.ts'
 import { dropDatabase } from '../postgres.ts'
 import { migratedDatabase, type StoreKind } from '../stores.ts'
 
@@ -30,7 +31,7 @@ export interface Place {
   env: Record<string, string | undefined>
   /** Every line that was logged. */
   logged: string[]
-  clock: ReturnType<typeof handClock>
+  clock: TestClock
   scope: ProjectScope
 }
 
@@ -104,7 +105,7 @@ export async function place({
 /** What is not in rows: time by hand, an environment and a log that tests can look at. */
 export function outside(config: Config, env: Place['env'] = {}) {
   const logged: string[] = []
-  const clock = handClock()
+  const clock = new TestClock(Date.UTC(2026, 0, 2))
   const own = { ...env }
   const world = {
     ...systemWorld('silent'),
@@ -136,39 +137,6 @@ export async function givenConnection(ctx: Ctx, some: Partial<Connection>): Prom
   }
   await ctx.store.transact((db) => insertConnection(db, connection))
   return connection
-}
-
-export async function givenClient(ctx: Ctx, id: string): Promise<void> {
-  const at = isoTime(ctx.world.clock.now())
-  await ctx.store.transact((db) =>
-    db
-      .insertInto('clients')
-      .values({ id, project_id: PROJECT, display_name: null, metadata: '{}', created_at: at, updated_at: at })
-      .execute(),
-  )
-}
-
-function handClock() {
-  let now = Date.UTC(2026, 0, 2)
-  let timers: { at: number; call: () => void }[] = []
-  return {
-    now: () => now,
-    after(ms: number, call: () => void) {
-      const timer = { at: now + ms, call }
-      timers.push(timer)
-      return () => {
-        timers = timers.filter((other) => other !== timer)
-      }
-    },
-    advance(ms: number) {
-      now += ms
-      const due = timers.filter((timer) => timer.at <= now)
-      timers = timers.filter((timer) => timer.at > now)
-      for (const timer of due) timer.call()
-    },
-    /** Timers that nobody cancelled. */
-    waiting: () => timers.length,
-  }
 }
 
 export interface Received {

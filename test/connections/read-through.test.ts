@@ -80,7 +80,7 @@ test('256 KB pass and one byte more is 400', async () => {
 
 test('an upstream that takes 20 s is 504, one that is not there 502, a private one 400', async () => {
   const { ctx, clock } = await place()
-  const server = await upstream(() => clock.advance(20_000))
+  const server = await upstream(() => clock.leap(20_000))
   const slow = await givenConnection(ctx, { name: 'slow', config: { base_url: server.url } })
   const gone = await givenConnection(ctx, { name: 'gone', config: { base_url: 'http://127.0.0.1:9' } })
   const inside = await givenConnection(ctx, { name: 'inside', config: { base_url: 'http://169.254.169.254' } })

@@ -1,6 +1,6 @@
 import { changed, isOver, type Kind, type State, type Step, type TaskState } from './state.ts'
 
-export const APPROVAL_TTL_MS = 300_000
+const APPROVAL_TTL_MS = 300_000
 export const PINGS_A_DAY = 3
 const DAY_MS = 24 * 60 * 60_000
 

@@ -16,7 +16,6 @@ import { newCounts } from '../../src/ctx/counts.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
 import { pooledRandom } from '../../src/ctx/system.ts'
 import { Tails } from '../../src/ctx/tails.ts'
-import type { Clock } from '../../src/ctx/world.ts'
 import { hearAnswer, openPlane, type Plane } from '../../src/harness/call.ts'
 import { jsonObject } from '../../src/http/judge.ts'
 import { type LineDoor, lineDoor } from '../../src/http/lines.ts'
@@ -26,6 +25,7 @@ import { chooseModel } from '../../src/models/choose.ts'
 import { forwardModelCall } from '../../src/models/forward.ts'
 import type { ModelRun } from '../../src/models/run.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
+import { TestClock } from '../clock.ts'
 
 export type Heard = {
   status: number
@@ -68,7 +68,7 @@ export type Ask = {
 export async function openDesk(env: Record<string, string>, more: Partial<ModelRun> = {}): Promise<Desk> {
   const dir = mkdtempSync(join(tmpdir(), 'models-'))
   const store = await openSqlite(dir, 'normal')
-  const clock = new HandClock()
+  const clock = new HandClock(1_800_000_000_000)
   const random = pooledRandom()
   let logged = ''
   const sink = new Writable({
@@ -163,32 +163,15 @@ export function wedgeWith(rehearsals: Record<string, Json>): Wedge {
 }
 
 /** Time moves when told. With `hurry`, waits of less than a minute and a half are over at once and only noted. */
-export class HandClock implements Clock {
+export class HandClock extends TestClock {
   hurry = false
   waits: number[] = []
-  #now = 1_800_000_000_000
-  #timers = new Set<{ at: number; call: () => void }>()
 
-  now(): number {
-    return this.#now
-  }
-
-  after(ms: number, call: () => void): () => void {
-    const timer = { at: this.#now + ms, call }
-    if (this.hurry && ms < 90_000) {
-      this.waits.push(ms)
-      setImmediate(call)
-    } else this.#timers.add(timer)
-    return () => this.#timers.delete(timer)
-  }
-
-  advance(ms: number): void {
-    this.#now += ms
-    const due = [...this.#timers].filter(({ at }) => at <= this.#now)
-    for (const timer of due) {
-      this.#timers.delete(timer)
-      timer.call()
-    }
+  override after(ms: number, call: () => void): () => void {
+    if (!this.hurry || ms >= 90_000) return super.after(ms, call)
+    this.waits.push(ms)
+    setImmediate(call)
+    return () => {}
   }
 
   /** Lets time pass in steps until the promise is settled. */
@@ -200,7 +183,7 @@ export class HandClock implements Clock {
     promise.then(settle, settle)
     while (!state.settled) {
       await new Promise((resolve) => setTimeout(resolve, 5))
-      this.advance(step)
+      this.leap(step)
     }
     return promise
   }

@@ -132,7 +132,7 @@ describe.each(['anthropic', 'openai'] as const)('a model call on the %s wire', (
   test('does not wait for a provider that dawdles after the last word', async () => {
     await start(wire, [{ chunks: [streamOf[wire]({ text: 'hi' })], ending: 'stay' }])
     expect(await desk.ask()).toMatchObject({ status: 200, whole: true })
-    desk.clock.advance(1000)
+    desk.clock.leap(1000)
     await provider.seen[0]?.closed
   })
 

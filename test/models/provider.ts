@@ -98,7 +98,7 @@ export function anthropicStream({ text = '', call, stop }: Turn): string {
   return frames.map((frame) => `event: ${String(frame.type)}\ndata: ${JSON.stringify(frame)}\n\n`).join('')
 }
 
-export function openaiStream({ text = '', call, stop }: Turn): string {
+function openaiStream({ text = '', call, stop }: Turn): string {
   const deltas: JsonObject[] = [{ role: 'assistant', content: '' }, ...halves(text).map((content) => ({ content }))]
   if (call) {
     const [first = '', second = ''] = halves(JSON.stringify(call.input))

@@ -46,7 +46,7 @@ export interface Estate extends TestApp {
   farOwner: string
 }
 
-export async function openEstate(store: StoreKind, wedges: Record<string, unknown> = {}): Promise<Estate> {
+async function openEstate(store: StoreKind, wedges: Record<string, unknown> = {}): Promise<Estate> {
   const env = {
     SVC_OPEN_SIGNUP: '1',
     SVC_TASK_RATE_PER_MIN: '100000',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dropCounters, useRule } from '../../src/approvals/rows.ts'
+import { dropCounters, useRule } from '../../src/approvals/counter-rows.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { pruneOldLogs } from '../../src/tasks/retention.ts'
 import { eachStore, sharedApp, type TestApp, testApp } from '../app.ts'

@@ -19,7 +19,7 @@ export async function scrape(app: TestApp, headers: Record<string, string> = {})
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (-?[0-9.e+-]+|\+Inf|NaN)$/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"/g
 
-export function read(text: string): Scraped {
+function read(text: string): Scraped {
   const samples = new Map<string, number>()
   const families = new Set<string>()
   for (const line of text.trimEnd().split('\n')) {

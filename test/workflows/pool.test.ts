@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Clock } from '../../src/ctx/world.ts'
 import { type Owner, type Seat, WorkflowPool } from '../../src/workflows/pool.ts'
 import type { WorkflowProcess } from '../../src/workflows/process.ts'
+import { TestClock } from '../clock.ts'
 
 const SECOND = 1000
 
 /** A pool whose processes are only counted, with a clock that stands still until it is moved. */
 function pool() {
-  const clock = handClock()
+  const clock = new TestClock(0)
   const killed: string[] = []
   const dying: (() => void)[] = []
   const start = async ({ projectId, wedge, code }: Owner): Promise<WorkflowProcess> => {
@@ -81,7 +81,7 @@ test('a call that waits too long, or whose run ends, gets none', async () => {
   const stop = new AbortController()
   const late = warm.take(owner('a'), SECOND)
   const ended = warm.take(owner('a'), 9 * SECOND, stop.signal)
-  clock.advance(SECOND)
+  clock.leap(SECOND)
   stop.abort()
   expect(await Promise.all([late, ended])).toEqual([null, null])
   warm.giveBack(first!, true)
@@ -100,7 +100,7 @@ test('one project has eight processes at most, all together sixteen, and the lon
 
   const ofOthers = await seats(warm, 8, (n) => owner(`b${n}`))
   for (const seat of [ofOthers[5]!, ofOthers[2]!]) {
-    clock.advance(1)
+    clock.leap(1)
     warm.giveBack(seat, true)
   }
   expect(await warm.take(owner('c'), SECOND)).toMatchObject({ projectId: 'c' })
@@ -113,9 +113,9 @@ test('an idle process ends after a minute, one that is used does not', async () 
   const [idle, used] = await seats(warm, 2, (n) => owner(`p${n}`))
   warm.giveBack(idle!, true)
   warm.giveBack(used!, true)
-  clock.advance(40 * SECOND)
+  clock.leap(40 * SECOND)
   warm.giveBack((await warm.take(owner('p1'), SECOND))!, true)
-  clock.advance(40 * SECOND)
+  clock.leap(40 * SECOND)
   await turn()
   expect([warm.size, killed]).toEqual([1, ['p0 desk 1']])
 })
@@ -138,23 +138,3 @@ test('a closed pool ends its processes and gives none', async () => {
 })
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
-
-function handClock(): Clock & { advance(ms: number): void } {
-  let now = 0
-  const timers = new Set<{ at: number; call: () => void }>()
-  return {
-    now: () => now,
-    after(ms, call) {
-      const timer = { at: now + ms, call }
-      timers.add(timer)
-      return () => void timers.delete(timer)
-    },
-    advance(ms) {
-      now += ms
-      for (const timer of [...timers].filter(({ at }) => at <= now)) {
-        timers.delete(timer)
-        timer.call()
-      }
-    },
-  }
-}
