@@ -98,12 +98,7 @@ describe('svc wedge check', () => {
 
   const planted: [string, string, string, string][] = [
     ['an unknown key', '"harness": {', '"harnes": {', "unknown key 'task_types.answer.harnes': do you mean 'harness'?"],
-    [
-      'a value of the wrong kind',
-      '"steps": 8',
-      '"steps": "8"',
-      'task_types.answer.harness.steps must be number, received string',
-    ],
+    ['a value of the wrong kind', '"steps": 8', '"steps": "8"', 'task_types.answer.harness.steps must be a number'],
     [
       'a missing skill',
       '"answering"',
@@ -147,6 +142,88 @@ describe('svc wedge check', () => {
         ? lineOf('wedge.json', '"answer": {')
         : lineOf('wedge.json', to)
     expect(found).toContainEqual(['wedge.json', line, message])
+  })
+
+  test('tells everything at once, each in its line and in our words, however wrong the shape is', async () => {
+    const wrong = {
+      wedge: 'desk',
+      title: 5,
+      skills: ['Answering!', 'answreing'],
+      tools: ['files', 'hammer'],
+      connections: [1, 'crm'],
+      approvals: [{ action: '', risk: 'huge' }, 'send'],
+      policy: {
+        auto_approve: [
+          { action: 'a', max_per_dy: 1 },
+          { max_per_task: 0.5 },
+          { action: 'send*' },
+          { action: 'send_it' },
+        ],
+      },
+      task_types: {
+        answer: { harness: { steps: 0, shape: 'agnet', skills: ['gone'] }, output_schema: 'text' },
+        'No Slug': {},
+      },
+      cases: { stages: ['new'], initial: 'old' },
+      workflows: [{ description: 'nameless' }, { name: 'sort_message' }, { name: 'sort_message' }],
+    }
+    writeFileSync(join(dir, 'wedge.json'), JSON.stringify(wrong, null, 1))
+    writeFileSync(join(dir, 'workflows/sort_message.mjs'), 'export default function (\n')
+    const found = await errors()
+    const missing = 'is missing, or a link that leads out of the folder'
+    const manifest: [string, string][] = [
+      ['"title"', 'title must be a string'],
+      ['"Answering!"', 'skills.0 must be a slug: a-z, 0-9, _ and -'],
+      ['"answreing"', `skills/answreing.md ${missing}`],
+      ['"hammer"', 'tools.1 must be one of files, shell'],
+      ['"connections"', 'connections.0 must be a string'],
+      ['"action": ""', 'approvals.0.action must have at least 1 characters'],
+      ['"huge"', 'approvals.0.risk must be one of low, medium, high'],
+      ['"send"', 'approvals.1 must be an object'],
+      ['"max_per_dy"', "unknown key 'policy.auto_approve.0.max_per_dy': do you mean 'max_per_day'?"],
+      ['"max_per_task"', 'policy.auto_approve.1.action is required'],
+      ['"max_per_task"', 'policy.auto_approve.1.max_per_task must be a whole number'],
+      ['"send_it"', 'policy rule 4 is never asked: rule 3 matches everything that it matches'],
+      ['"steps"', 'task_types.answer.harness.steps must be greater than 0'],
+      ['"agnet"', 'task_types.answer.harness.shape must be one of agent, decide, workflow'],
+      ['"gone"', `skills/gone.md ${missing}`],
+      ['"output_schema"', 'task_types.answer.output_schema must be an object'],
+      ['"No Slug"', 'task_types.No Slug must be a slug: a-z, 0-9, _ and -'],
+      ['"cases"', 'cases initial must be one of the stages'],
+      ['"nameless"', 'workflows.0.name is required'],
+      ['"sort_message"', "workflow 'sort_message' is declared twice"],
+    ]
+    expect(found.map(([, , message]) => message)).toEqual(
+      expect.arrayContaining(manifest.map(([, message]) => message)),
+    )
+    for (const [text, message] of manifest) {
+      const line = found.find(([, , said]) => said === message)?.[1] ?? 0
+      expect(Math.abs(line - lineOf('wedge.json', text)), message).toBeLessThanOrEqual(
+        message.includes('twice') ? 3 : 1,
+      )
+    }
+    expect(found).toHaveLength(manifest.length + 1)
+    expect(found.at(-1)).toEqual(['workflows/sort_message.mjs', 2, expect.stringContaining('SyntaxError')])
+  })
+
+  test('takes nothing for missing that may have been meant by what is wrong', async () => {
+    writeFileSync(
+      join(dir, 'wedge.json'),
+      JSON.stringify({
+        wedge: 'desk',
+        connections: 'crm',
+        task_types: { answer: [] },
+        workflows: { name: 'send_answer' },
+      }),
+    )
+    writeFiles(dir, {
+      'rehearsals/answer.json': [{ call: { tool: 'read', input: { connection: 'crm' } } }, { output: 1 }],
+    })
+    expect(await errors()).toEqual([
+      ['wedge.json', 1, 'task_types.answer must be an object'],
+      ['wedge.json', 1, 'connections must be a list'],
+      ['wedge.json', 1, 'workflows must be a list'],
+    ])
   })
 
   test('finds a rule that is never asked', async () => {
