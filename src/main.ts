@@ -7,7 +7,7 @@ import type { Ctx } from './ctx/ctx.ts'
 // The server's code is loaded only by the commands that need it: the others answer at once.
 
 /** Starts one replica and stays until it is told to stop. */
-async function serve(): Promise<void> {
+async function serve(svc: string): Promise<void> {
   const [{ startApp }, { systemWorld }] = await Promise.all([import('./app.ts'), import('./ctx/system.ts')])
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
@@ -21,7 +21,7 @@ async function serve(): Promise<void> {
   )
   if (app.metricsUrl) say(`metrics: ${app.metricsUrl}`)
   if (app.ctx.wedges.all().length === 0) {
-    say(`no wedges in ${config.wedgesDir} yet: \`svc wedge new NAME\` makes one, examples lie in ${EXAMPLES}`)
+    say(`no wedges in ${config.wedgesDir} yet: \`${svc} wedge new NAME\` makes one, examples lie in ${EXAMPLES}`)
   }
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)

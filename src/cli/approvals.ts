@@ -66,13 +66,18 @@ export const edit: Command = {
     const { service, env, terminal } = call.shell
     const id = word(call, 0)
     const editor = editorIn(env)
-    if (!editor) throw misused('neither VISUAL nor EDITOR is set', `or: svc approvals approve ${id} --edit JSON`)
+    if (!editor)
+      throw misused('neither VISUAL nor EDITOR is set', (svc) => `or: ${svc} approvals approve ${id} --edit JSON`)
     const { preview = null, allowed_decisions } = await service.call('GET', pathOf(id))
     const may = Array.isArray(allowed_decisions) && allowed_decisions.includes('edit')
     if (!may)
-      throw failed('this payload cannot be edited', `svc approvals approve ${id}, or svc approvals reject ${id}`)
+      throw failed(
+        'this payload cannot be edited',
+        (svc) => `${svc} approvals approve ${id}, or ${svc} approvals reject ${id}`,
+      )
     const edited = changedInEditor(editor, preview)
-    if (!edited) throw failed('nothing was changed, so nothing was decided', `as it is: svc approvals approve ${id}`)
+    if (!edited)
+      throw failed('nothing was changed, so nothing was decided', (svc) => `as it is: ${svc} approvals approve ${id}`)
     const note = textOption(call, 'note')
     const answer = await service.call('POST', `${pathOf(id)}/approve`, { edited, ...(note && { note }) })
     if (terminal.json) terminal.tell(answer)

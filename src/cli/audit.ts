@@ -9,7 +9,9 @@ export const verifyAudit: Command = {
   name: 'audit verify',
   usage: 'FILE|-',
   summary: 'check an export of the audit chain, without the service',
-  details: `Get an export with \`svc audit export > audit.jsonl\`. Ends with 1 when an entry was changed, removed or added,
+  details: (
+    svc,
+  ) => `Get an export with \`${svc} audit export > audit.jsonl\`. Ends with 1 when an entry was changed, removed or added,
 or when the last line is not the signed end of the export. The key that signed is in the file itself: compare its id with
 that of an export you trust, or of the lines 'audit checkpoint' in the log of the service.`,
   words: [1, 1],
@@ -40,7 +42,7 @@ async function verdictOn(file: string): Promise<ExportVerdict> {
   try {
     return await verifyExport(linesOf(input.setEncoding('utf8')))
   } catch (error) {
-    throw failed(`${file}: ${messageOf(error)}`, 'get an export with `svc audit export > audit.jsonl`')
+    throw failed(`${file}: ${messageOf(error)}`, (svc) => `get an export with \`${svc} audit export > audit.jsonl\``)
   }
 }
 

@@ -34,9 +34,11 @@ function describe({ terminal }: Shell, { action, risk, preview, expires_at, ...r
   terminal.note(printable(JSON.stringify(preview, null, 2)))
 }
 
-function tellWhere({ terminal }: Shell, approvalId: string): void {
+function tellWhere({ svc, terminal }: Shell, approvalId: string): void {
   terminal.note('')
-  terminal.note(`nobody to ask here: decide with \`svc approvals approve ${approvalId}\` or \`… reject ${approvalId}\``)
+  terminal.note(
+    `nobody to ask here: decide with \`${svc} approvals approve ${approvalId}\` or \`… reject ${approvalId}\``,
+  )
 }
 
 /** Whether the answer was a decision. */

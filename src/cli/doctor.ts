@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { SECRET_SETTINGS, settingOf } from '../base/settings.ts'
 import { checkWedge } from './check-wedge.ts'
+import { quoted } from './called-as.ts'
 import type { Command, Shell } from './command.ts'
 import { EXIT, messageOf } from './failure.ts'
 import { type Diagnosis, fine, lacking, sick } from './diagnosis.ts'
@@ -15,14 +16,14 @@ export const doctor: Command = {
   details: 'Ends with 1 when the service could not work as it is set up; what is merely advised does not count.',
   words: [0, 0],
   async run({ shell }) {
-    const { terminal, env } = shell
+    const { terminal, env, svc } = shell
     const all = [
       node(),
       bubblewrap(),
       userNamespaces(),
       disk(resolve(env.SVC_DATA_DIR ?? '.svc')),
       ...(await settings(env)),
-      await wedges(env),
+      await wedges(env, svc),
     ]
     for (const diagnosis of all) {
       if (terminal.json) terminal.tell(diagnosis)
@@ -90,13 +91,14 @@ function model(env: Shell['env']): Diagnosis {
     : lacking('model', `${name}, but ${key} is not set`, `export ${key}=…`)
 }
 
-async function wedges(env: Shell['env']): Promise<Diagnosis> {
+async function wedges(env: Shell['env'], svc: string): Promise<Diagnosis> {
   const root = wedgesDir(env)
-  const fix = 'svc wedge new NAME makes one; SVC_WEDGES_DIR names another folder'
+  const fix = `${svc} wedge new NAME makes one; SVC_WEDGES_DIR names another folder`
   if (!existsSync(root)) return lacking('wedges', `there is no folder ${root}`, fix)
   const folders = wedgesBelow(root)
   const findings = (await Promise.all(folders.map(checkWedge))).flat().filter(({ level }) => level === 'error')
-  if (findings.length > 0) return sick('wedges', `${findings.length} errors in ${root}`, `svc wedge check ${root}`)
+  if (findings.length > 0)
+    return sick('wedges', `${findings.length} errors in ${root}`, `${svc} wedge check ${quoted(root)}`)
   return folders.length > 0
     ? fine('wedges', `${folders.length} in ${root}, no errors`)
     : lacking('wedges', `none in ${root}`, fix)

@@ -12,7 +12,7 @@ export const serve: Command = {
 export it as SVC_KEY for the other commands.`,
   words: [0, 0],
   async run({ shell }) {
-    await shell.server.serve()
+    await shell.server.serve(shell.svc)
     return EXIT.ok
   },
 }
@@ -24,7 +24,7 @@ export const rotateVault: Command = {
   details: `Run it where the service runs, with its environment: set the new key as SVC_SECRET_KEY and the one before as
 SVC_SECRET_KEY_OLD, stop the service, rotate, and start it with the new key. All or nothing, and safe to repeat.`,
   words: [0, 0],
-  async run({ shell: { env, server, terminal } }) {
+  async run({ shell: { env, server, svc, terminal } }) {
     const { SVC_SECRET_KEY_OLD: old } = env
     if (!old) throw failed('SVC_SECRET_KEY_OLD is not set', 'set it to the key that sealed the secrets until now')
     if (!env.SVC_SECRET_KEY && !env.SVC_SECRET_KEY_FILE) {
@@ -39,7 +39,7 @@ SVC_SECRET_KEY_OLD, stop the service, rotate, and start it with the new key. All
     }
     if (unsealed.length > 0) {
       terminal.note(
-        `neither key has sealed the audit chains ${unsealed.join(', ')} as they are: see svc help audit adopt`,
+        `neither key has sealed the audit chains ${unsealed.join(', ')} as they are: see ${svc} help audit adopt`,
       )
     }
     return unreadable.length + unsealed.length === 0 ? EXIT.ok : EXIT.failed
@@ -50,8 +50,10 @@ export const adoptAudit: Command = {
   name: 'audit adopt',
   usage: '',
   summary: 'seal the audit chains anew that SVC_SECRET_KEY has not sealed',
-  details: `Needed once after an upgrade from a version that did not seal each chain from its beginning, and after a key was set
-for the first time or replaced without \`svc vault rotate\`: until then, verify says that the chain does not hold. Run it
+  details: (
+    svc,
+  ) => `Needed once after an upgrade from a version that did not seal each chain from its beginning, and after a key was set
+for the first time or replaced without \`${svc} vault rotate\`: until then, verify says that the chain does not hold. Run it
 where the service runs, with its environment. Each chain is taken over as it is, and an entry in it says so: look first
 whether an upgrade or a key explains what verify says. A chain that was changed otherwise is left as it is: ends with 1.`,
   words: [0, 0],

@@ -71,9 +71,10 @@ async function textOf(base: string, response: Response): Promise<string> {
 function unreachable(base: string, error: unknown): Failure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const why = cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause)
-  const advice = 'start it with `svc serve`, or say where it is with --url or SVC_URL'
-  return new Failure(EXIT.unreachable, `cannot reach ${base}: ${why}`, advice)
+  return new Failure(EXIT.unreachable, `cannot reach ${base}: ${why}`, startIt)
 }
+
+const startIt = (svc: string) => `start it with \`${svc} serve\`, or say where it is with --url or SVC_URL`
 
 function refusal(response: Response, text: string, key: string | undefined): Failure {
   const { error } = objectIn(text)
@@ -81,7 +82,8 @@ function refusal(response: Response, text: string, key: string | undefined): Fai
   if (response.status === 401) {
     const advice = key
       ? 'the key is unknown to this service: see --key and SVC_KEY'
-      : 'give the founder key with --key, or export SVC_KEY=svc_key_… (the first `svc serve` prints one)'
+      : (svc: string) =>
+          `give the founder key with --key, or export SVC_KEY=svc_key_… (the first \`${svc} serve\` prints one)`
     return new Failure(EXIT.unauthorised, message, advice)
   }
   if (response.status === 403) return new Failure(EXIT.unauthorised, message)

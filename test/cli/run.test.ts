@@ -144,9 +144,25 @@ describe('what goes wrong', () => {
   test.each([
     [[], 'no command was given'],
     [['nosuch'], "there is no command 'nosuch'"],
+    [['taks'], "there is no command 'taks'\n     do you mean svc tasks?"],
+    [['approve', 'apr_1'], 'do you mean svc approvals approve?'],
+    [['approvals', 'aprove', 'apr_1'], 'do you mean svc approvals approve?'],
+    [['help', 'taks'], 'do you mean svc tasks?'],
     [['wedge'], 'svc wedge check'],
-    [['tail'], 'usage: svc tail TASK'],
-    [['tasks', '--colour'], "Unknown option '--colour'"],
+    [['wedge', 'chek'], "there is no command 'wedge chek'\n     do you mean svc wedge check?"],
+    [['wedge', 'zzz'], "there is no command 'wedge zzz'\n     svc wedge new, svc wedge check"],
+    [['tail'], 'TASK is missing\n     usage: svc tail TASK'],
+    [['run', 'desk'], 'TYPE is missing\n     usage: svc run WEDGE TYPE'],
+    [['tail', 'task_1', 'task_2'], "'task_2' is one word too many\n     usage: svc tail TASK"],
+    [['tasks', '--colour'], 'tasks has no option --colour\n     svc help tasks\n'],
+    [['tasks', '--stauts=queued'], 'tasks has no option --stauts\n     do you mean --status?'],
+    [['tasks', '-url', 'x'], 'tasks has no option -url\n     do you mean --url?'],
+    [['tasks', '--limit', '-1'], '--limit needs a value; one that begins with a dash is given as --limit=-1\n'],
+    [['tasks', '--limit'], '--limit needs a value\n'],
+    [['tail', 'a', '--after', '--url'], '--after needs a value\n'],
+    [['tasks', '--help=1'], '--help takes no value'],
+    [['--ulr', 'x', 'tasks'], 'there is no option --ulr\n     do you mean --url?'],
+    [['--status', 'queued', 'tasks'], '--status must stand after the command'],
     [['tasks', '--url', 'somewhere'], "'somewhere' is not an address"],
     [['run', 'a', 'b', '--input', '/no/such/file'], "cannot read the file '/no/such/file'"],
     [['run', 'a', 'b', '--input', '{oops'], '--input is not JSON'],
@@ -156,11 +172,30 @@ describe('what goes wrong', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   })
 
+  test('an option that is misspelt does not show its value: it may be a key', async () => {
+    expect((await svc(['tasks', '--kye=svc_key_hush'])).stderr).not.toContain('hush')
+  })
+
+  test('the options of every command may stand before it', async () => {
+    const service = 'http://127.0.0.1:1'
+    for (const words of [
+      ['--url', service, '--json', 'tasks'],
+      ['--json', `--url=${service}`, 'approvals', 'reject', 'apr_1'],
+      ['--key', 'k', '--url', service, 'tail', 'task_1', '--json'],
+    ]) {
+      const { code, stderr } = await svc(words)
+      expect(code).toBe(3)
+      expect(JSON.parse(stderr).error).toContain(`cannot reach ${service}`)
+    }
+    expect((await svc(['--json', '--version'])).lines).toEqual([expect.objectContaining({ node: expect.any(String) })])
+    expect((await svc(['--help', 'run'])).stdout).toContain('usage: svc run WEDGE TYPE')
+  })
+
   test('errors are a JSON line on stderr for scripts', async () => {
     const { code, stderr } = await svc(['tail', '--json'])
     expect(JSON.parse(stderr)).toEqual({
-      error: 'usage: svc tail TASK [--after EVENT]',
-      advice: 'svc help tail',
+      error: 'TASK is missing',
+      advice: 'usage: svc tail TASK [--after EVENT]',
       exit: code,
     })
   })

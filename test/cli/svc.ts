@@ -28,6 +28,9 @@ export interface Surroundings {
   program?: string
 }
 
+/** As if by a command of that name. */
+const CALLED = { SVC_CALLED_AS: 'svc' }
+
 /** The program as it is shipped, to its end. */
 export async function svc(
   words: string[],
@@ -35,7 +38,7 @@ export async function svc(
 ): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...words], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...(url && { SVC_URL: url, SVC_KEY: KEY }), ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...CALLED, ...(url && { SVC_URL: url, SVC_KEY: KEY }), ...env },
   })
   let stdout = ''
   let stderr = ''
@@ -57,7 +60,13 @@ export async function onTerminal(
   const driver = fileURLToPath(new URL('terminal.py', import.meta.url))
   const child = spawn('python3', [driver, ...dialogue, '--', process.execPath, PROGRAM, ...words], {
     cwd: tmpdir(),
-    env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', ...(url && { SVC_URL: url, SVC_KEY: KEY }), ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      TERM: 'xterm',
+      ...CALLED,
+      ...(url && { SVC_URL: url, SVC_KEY: KEY }),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let shown = ''
