@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { databaseUrl } from '../base/database-url.ts'
 import { SECRET_SETTINGS, settingOf } from '../base/settings.ts'
 import { checkWedge } from './check-wedge.ts'
 import { quoted } from './called-as.ts'
@@ -51,10 +52,17 @@ async function settings(env: Shell['env']): Promise<Diagnosis[]> {
   return [await store(env), secretKey(env), model(env)]
 }
 
-/** The address is told without its password. */
 async function store(env: Shell['env']): Promise<Diagnosis> {
-  const url = settingOf(env, 'DATABASE_URL')
-  if (!url) return fine('store', `SQLite in ${resolve(env.SVC_DATA_DIR ?? '.svc')}`)
+  try {
+    const url = databaseUrl(env)
+    return url ? await postgres(url) : fine('store', `SQLite in ${resolve(env.SVC_DATA_DIR ?? '.svc')}`)
+  } catch (error) {
+    return sick('store', messageOf(error), 'correct DATABASE_URL, or unset it')
+  }
+}
+
+/** The address is told without its password. */
+async function postgres(url: string): Promise<Diagnosis> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`

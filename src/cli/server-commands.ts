@@ -1,8 +1,5 @@
-import { existsSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { settingOf } from '../base/settings.ts'
-import { type Command, word } from './command.ts'
-import { EXIT, failed, messageOf } from './failure.ts'
+import type { Command } from './command.ts'
+import { EXIT, failed } from './failure.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -82,38 +79,4 @@ const FOUND: Record<string, string> = {
   gone: 'it had no head',
   unsealed: 'its head had no seal',
   foreign: 'its head had the seal of another key',
-}
-
-export const backup: Command = {
-  name: 'backup',
-  usage: 'TO',
-  summary: 'copy the SQLite store to a file or folder, also while the service runs',
-  details: `The copy is complete: start a service on it by naming it svc.db in another SVC_DATA_DIR. Keep SVC_SECRET_KEY apart
-from it. For PostgreSQL it prints the command of pg_dump.`,
-  words: [1, 1],
-  async run(call) {
-    const { env, server, terminal } = call.shell
-    const to = fileFor(resolve(word(call, 0)))
-    if (settingOf(env, 'DATABASE_URL')) {
-      throw failed(
-        'the store is PostgreSQL',
-        `pg_dump --format=custom --file='${to.replace(/\.db$/, '.dump')}' "$DATABASE_URL"`,
-      )
-    }
-    if (existsSync(to)) throw failed(`${to} exists already`, 'name a file that does not')
-    try {
-      await server.backupSqlite(to)
-    } catch (error) {
-      throw failed(`the store cannot be copied: ${messageOf(error)}`, 'is SVC_DATA_DIR the one that the service uses?')
-    }
-    if (terminal.json) terminal.tell({ file: to, bytes: statSync(to).size })
-    else terminal.say(`${to} (${statSync(to).size} bytes)`)
-    return EXIT.ok
-  },
-}
-
-/** A folder gets a file named by the time. */
-function fileFor(to: string): string {
-  const folder = existsSync(to) && statSync(to).isDirectory()
-  return folder ? join(to, `svc-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.db`) : to
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { databaseUrl } from '../base/database-url.ts'
 import { SECRET_SETTINGS, settingOf } from '../base/settings.ts'
 import { httpUrl } from './http-url.ts'
 import { type Otlp, otlpSettings } from './otlp.ts'
@@ -61,7 +62,7 @@ export function loadConfig(env: Env, cwd = process.cwd()): Config {
     publicUrl: publicUrl(env),
     trustedProxies: trustedProxies(list(env.SVC_TRUSTED_PROXIES)),
     dataDir: resolve(cwd, env.SVC_DATA_DIR ?? '.svc'),
-    databaseUrl: settingOf(env, 'DATABASE_URL') || null,
+    databaseUrl: databaseUrl(env),
     sqliteSync: oneOf(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: resolve(cwd, env.SVC_WEDGES_DIR ?? 'wedges'),
     blueprintsDir: resolve(cwd, env.SVC_BLUEPRINTS_DIR ?? 'blueprints'),
