@@ -37,7 +37,7 @@ export async function withTemporaryService<T>(
 
 /** The environment without what would make it another service than the wedge alone, or let it reach a model. */
 function outsideOf(env: Shell['env']): Shell['env'] {
-  const ours = /^(SVC_|BROKER_|ANTHROPIC_|OPENAI_|OTEL_|PG|DATABASE_URL$)/
+  const ours = /^(SVC_|BROKER_|ANTHROPIC_|OPENAI_|OTEL_|PG|DATABASE_URL)/
   return Object.fromEntries(Object.entries(env).filter(([name]) => !ours.test(name)))
 }
 

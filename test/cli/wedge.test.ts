@@ -17,7 +17,10 @@ describe('svc wedge', () => {
     })
     const checked = await svc(['wedge', 'check'], { cwd })
     expect(checked).toMatchObject({ code: 0, stdout: '' })
-    const played = await svc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env: { SVC_SANDBOX: 'process' } })
+    // A rehearsal is never played on the store of a deployment.
+    writeFileSync(join(cwd, 'url'), 'postgres://svc@127.0.0.1:1/svc')
+    const env = { SVC_SANDBOX: 'process', DATABASE_URL_FILE: join(cwd, 'url') }
+    const played = await svc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env })
     expect(played.lines).toEqual([expect.objectContaining({ task_type: 'answer', passed: true })])
     expect(played.code).toBe(0)
     expect((await svc(['wedge', 'new', 'front-desk'], { cwd })).code).toBe(2)
