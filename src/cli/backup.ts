@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { databaseUrl } from '../base/database-url.ts'
+import { dataDir } from '../base/settings.ts'
 import { quoted } from './called-as.ts'
 import { type Command, type Shell, word } from './command.ts'
 import { EXIT, failed, messageOf } from './failure.ts'
@@ -21,7 +22,7 @@ PostgreSQL it prints the command of pg_dump.`,
     try {
       await server.backupSqlite(to)
     } catch (error) {
-      const isThere = existsSync(join(resolve(env.SVC_DATA_DIR ?? '.svc'), 'svc.db'))
+      const isThere = existsSync(join(dataDir(env), 'svc.db'))
       const advice = isThere ? undefined : 'is SVC_DATA_DIR the one that the service uses?'
       throw failed(`the store cannot be copied: ${messageOf(error)}`, advice)
     }

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { databaseUrl } from '../base/database-url.ts'
-import { SECRET_SETTINGS, settingOf } from '../base/settings.ts'
+import { dataDir, SECRET_SETTINGS, settingOf, wedgesDir } from '../base/settings.ts'
 import { checkWedge } from './check-wedge.ts'
 import { quoted } from './called-as.ts'
 import type { Command, Shell } from './command.ts'
 import { EXIT, messageOf } from './failure.ts'
 import { type Diagnosis, fine, lacking, sick } from './diagnosis.ts'
 import { bubblewrap, disk, node, userNamespaces } from './machine.ts'
-import { wedgesBelow, wedgesDir } from './wedge-folders.ts'
+import { wedgesBelow } from './wedge-folders.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -22,7 +21,7 @@ export const doctor: Command = {
       node(),
       bubblewrap(),
       userNamespaces(),
-      disk(resolve(env.SVC_DATA_DIR ?? '.svc')),
+      disk(dataDir(env)),
       ...(await settings(env)),
       await wedges(env, svc),
     ]
@@ -55,7 +54,7 @@ async function settings(env: Shell['env']): Promise<Diagnosis[]> {
 async function store(env: Shell['env']): Promise<Diagnosis> {
   try {
     const url = databaseUrl(env)
-    return url ? await postgres(url) : fine('store', `SQLite in ${resolve(env.SVC_DATA_DIR ?? '.svc')}`)
+    return url ? await postgres(url) : fine('store', `SQLite in ${dataDir(env)}`)
   } catch (error) {
     return sick('store', messageOf(error), 'correct DATABASE_URL, or unset it')
   }

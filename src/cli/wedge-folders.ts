@@ -1,11 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isSlug } from '../base/names.ts'
+import { wedgesDir } from '../base/settings.ts'
 import { misused } from './failure.ts'
 
 type Env = Record<string, string | undefined>
-
-export const wedgesDir = (env: Env) => resolve(env.SVC_WEDGES_DIR ?? 'wedges')
 
 /** One wedge by its folder or, in the wedges folder, by its name. */
 export function wedgeFolder(env: Env, given: string): string {

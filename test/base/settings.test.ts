@@ -89,3 +89,23 @@ test.each([
 ])('an address of PostgreSQL is taken as it is: %s', (url) => {
   expect(loadConfig({ DATABASE_URL: url }).databaseUrl).toBe(url)
 })
+
+test.each([
+  [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL must be one of info, debug, warn, error, silent'],
+  [{ SVC_PORT: '65536' }, 'SVC_PORT must be a whole number from 0 to 65535'],
+  [{ SVC_METRICS_PORT: '70000' }, 'SVC_METRICS_PORT must be a whole number from 0 to 65535'],
+  [{ SVC_POOL: '-1' }, 'SVC_POOL must be a whole number of at least 0'],
+  [{ ANTHROPIC_BASE_URL: 'localhost:4000' }, 'ANTHROPIC_BASE_URL must be an http or https url'],
+  [{ OPENAI_BASE_URL: 'models.example' }, 'OPENAI_BASE_URL must be an http or https url'],
+  [{ BROKER_BASE_URL: 'ftp://broker.example' }, 'BROKER_BASE_URL must be an http or https url'],
+])('a setting that cannot be stops the start, in our words: %j', (env, message) => {
+  expect(() => loadConfig(env)).toThrow(message)
+})
+
+test('what is set to nothing is not set', () => {
+  const names = ['HOST', 'PORT', 'DATA_DIR', 'WEDGES_DIR', 'BLUEPRINTS_DIR', 'LOG_LEVEL', 'SANDBOX'].map(
+    (name) => `SVC_${name}`,
+  )
+  const all = [...names, 'DATABASE_URL', 'ANTHROPIC_BASE_URL', 'OPENAI_BASE_URL', 'BROKER_BASE_URL']
+  expect(loadConfig(Object.fromEntries(all.map((name) => [name, ''])))).toEqual(loadConfig({}))
+})
