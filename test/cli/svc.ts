@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { KEY } from '../app.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 
 export interface Ended {
   code: number | null
@@ -50,6 +50,13 @@ export async function svc(
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   return { code, stdout, stderr, lines: jsonLines(stdout) }
 }
+
+/** A line of the shell in which `"$0" "$1"` is the program. */
+export const shell = (line: string, url: string) =>
+  spawn('bash', ['-c', line, process.execPath, PROGRAM], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'] ?? '', ...CALLED, SVC_URL: url, SVC_KEY: KEY },
+  })
 
 /** The program on a terminal: each second word of the dialogue is typed once the one before it is shown. */
 export async function onTerminal(

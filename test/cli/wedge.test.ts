@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
-import { svc, temporaryFolder } from './svc.ts'
+import { PROGRAM, svc, temporaryFolder } from './svc.ts'
 
 const EXAMPLES = fileURLToPath(new URL('../../wedges', import.meta.url))
 
@@ -62,6 +64,37 @@ describe('svc wedge', () => {
     ])
     expect(code).toBe(1)
   })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'rehearse that is ended by %s leaves no service and no folder',
+    async (signal) => {
+      const cwd = temporaryFolder()
+      const slow = 'export default () => { const end = Date.now() + 4000; while (Date.now() < end); return 1 }'
+      writeFiles(cwd, {
+        'wedges/desk/wedge.json': {
+          wedge: 'desk',
+          task_types: { wait: { harness: { shape: 'workflow' } } },
+          workflows: [{ name: 'wait' }],
+        },
+        'wedges/desk/workflows/wait.mjs': slow,
+        'wedges/desk/rehearsals/wait.input.json': {},
+        'temporary/.keep': '',
+      })
+      const TMPDIR = join(cwd, 'temporary')
+      const child = spawn(process.execPath, [PROGRAM, 'wedge', 'rehearse', 'desk'], {
+        cwd,
+        env: { PATH: process.env['PATH'] ?? '', SVC_SANDBOX: 'process', TMPDIR },
+        stdio: 'ignore',
+      })
+      const exited = once(child, 'exit')
+      const made = (name: string) =>
+        readdirSync(TMPDIR, { recursive: true, encoding: 'utf8' }).some((one) => one.endsWith(name))
+      await expect.poll(() => made('svc.db'), { timeout: 30_000 }).toBe(true)
+      child.kill(signal)
+      expect(await exited).toEqual([130, null])
+      expect(readdirSync(TMPDIR).filter((name) => name.startsWith('svc-rehearsal-'))).toEqual([])
+    },
+  )
 
   test.each(readdirSync(EXAMPLES))('rehearse plays every rehearsal of the example %s', async (name) => {
     const env = { SVC_SANDBOX: 'process', SVC_WEDGES_DIR: EXAMPLES }
