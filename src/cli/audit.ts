@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { type ExportVerdict, verifyExport } from '../base/audit-export.ts'
@@ -31,7 +32,8 @@ export const exportAudit: Command = {
   words: [0, 0],
   async run({ shell: { service } }) {
     const { body } = await service.open('/v1/audit/export')
-    for await (const piece of body ?? []) process.stdout.write(piece)
+    // A chain may be longer than the memory: no more is read than the reader takes.
+    for await (const piece of body ?? []) if (!process.stdout.write(piece)) await once(process.stdout, 'drain')
     return EXIT.ok
   },
 }

@@ -35,8 +35,8 @@ async function dispatch({ words, env, program, server }: Start, terminal: Termin
   if (asked.kind === 'version') return tellVersion(terminal)
   const { command, options } = asked
   const url = textIn(options.url)
-  const key = textIn(options.key) ?? env.SVC_KEY ?? env.SVC_FOUNDER_API_KEY
-  const service = serviceAt(addressOf(url ?? env.SVC_URL ?? DEFAULT_URL), key)
+  const key = textIn(options.key) ?? (env.SVC_KEY || env.SVC_FOUNDER_API_KEY)
+  const service = serviceAt(addressOf(url ?? (env.SVC_URL || DEFAULT_URL)), key)
   const shell: Shell = { env, terminal, service, urlGiven: url !== undefined, program, svc, server }
   return command.run({ words: asked.words, options, shell })
 }
@@ -51,8 +51,12 @@ function tellVersion(terminal: Terminal): number {
 const textIn = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 function addressOf(url: string): string {
-  if (/^https?:\/\/./.test(url) && URL.canParse(url)) return url
-  throw misused(`'${url}' is not an address`, `it looks like ${DEFAULT_URL}`)
+  if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
+    throw misused(`'${url}' is not an address`, `it looks like ${DEFAULT_URL}`)
+  }
+  const { username, password, search, hash } = new URL(url)
+  if (username + password + search + hash === '') return url
+  throw misused('the address has more than a host and a path', `it looks like ${DEFAULT_URL}; the key is given apart`)
 }
 
 function help(terminal: Terminal, asked: string, svc: string): number {

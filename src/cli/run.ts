@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../base/json.ts'
 import { advise } from './called-as.ts'
 import { type Call, type Command, type Shell, textOption, word } from './command.ts'
-import { decideHere } from './decide.ts'
+import { decideHere, tellWhere } from './decide.ts'
 import { EXIT, exitOf, Failure, messageOf } from './failure.ts'
 import { follow } from './follow.ts'
 import { givenJson } from './given-json.ts'
@@ -81,6 +81,7 @@ async function watch(shell: Shell, taskId: string, asks: boolean): Promise<void>
       open.set(approvalId, moot)
       asking = asking.then(() => decideHere(shell, approvalId, moot.signal)).catch((error) => excuse(shell, error))
     }
+    if (event.type === 'approval.requested' && !asks) tellWhere(shell, approvalId)
     if (event.type === 'approval.resolved') open.get(approvalId)?.abort()
   }
   for (const moot of open.values()) moot.abort()
