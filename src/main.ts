@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { runCommandLine } from './cli/cli.ts'
-import { failed, messageOf } from './cli/failure.ts'
+import { EXIT, failed, messageOf } from './cli/failure.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Ctx } from './ctx/ctx.ts'
 
 // The server's code is loaded only by the commands that need it: the others answer at once.
 
 /** Starts one replica and stays until it is told to stop. */
-async function serve(): Promise<void> {
+async function serve(svc: string): Promise<void> {
   const [{ startApp }, { systemWorld }] = await Promise.all([import('./app.ts'), import('./ctx/system.ts')])
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
@@ -21,7 +21,7 @@ async function serve(): Promise<void> {
   )
   if (app.metricsUrl) say(`metrics: ${app.metricsUrl}`)
   if (app.ctx.wedges.all().length === 0) {
-    say(`no wedges in ${config.wedgesDir} yet: \`svc wedge new NAME\` makes one, examples lie in ${EXAMPLES}`)
+    say(`no wedges in ${config.wedgesDir} yet: \`${svc} wedge new NAME\` makes one, examples lie in ${EXAMPLES}`)
   }
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)
@@ -56,6 +56,11 @@ function advised({ host, port, dataDir, databaseUrl }: Config, error: unknown): 
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'EADDRINUSE') {
     return failed(`${host}:${port} is taken`, 'perhaps the service runs already; else choose another with SVC_PORT')
+  }
+  const listening = error instanceof Error && 'syscall' in error && error.syscall === 'listen'
+  const lookedUp = error instanceof Error && 'hostname' in error && error.hostname === host
+  if (listening || lookedUp) {
+    return failed(`cannot listen on ${host}:${port}: ${message}`, 'choose where with SVC_HOST and SVC_PORT')
   }
   if (message.includes(dataDir)) return failed(message, 'choose a folder that it can use alone, with SVC_DATA_DIR')
   if (databaseUrl && /^E[A-Z]+$/.test(code)) {
@@ -116,8 +121,17 @@ const EXAMPLES = fileURLToPath(new URL('../wedges', import.meta.url))
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-// Whoever reads our output may have seen enough: `svc tasks | head`.
-process.stdout.on('error', () => process.exit())
+// Whoever reads our output may have seen enough: `svc tasks | head`. What could not be written otherwise is lost.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit()
+  process.stderr.write(`svc: the output cannot be written: ${error.message}\n`)
+  process.exit(EXIT.failed)
+})
+// There is nobody left to tell.
+process.stderr.on('error', () => {})
+
+/** A pipe takes what its reader takes, and an exit loses the rest. */
+const written = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.write('', () => resolve()))
 
 void runCommandLine({
   words: process.argv.slice(2),
@@ -125,4 +139,7 @@ void runCommandLine({
   streams: process,
   program: process.argv[1] ?? '',
   server: { serve, rotateVault, adoptChains, backupSqlite },
-}).then((code) => process.exit(code))
+}).then(async (code) => {
+  await Promise.all([written(process.stdout), written(process.stderr)])
+  process.exit(code)
+})

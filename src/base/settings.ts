@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 
 type Env = Record<string, string | undefined>
 
@@ -17,6 +18,10 @@ export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
   'OTEL_EXPORTER_OTLP_HEADERS',
   'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
 ])
+
+/** What is set to nothing is not set: a compose file hands on every variable that it names. */
+export const dataDir = (env: Env, cwd = '') => resolve(cwd, env.SVC_DATA_DIR || '.svc')
+export const wedgesDir = (env: Env, cwd = '') => resolve(cwd, env.SVC_WEDGES_DIR || 'wedges')
 
 /** The value of a setting, from the environment or from the file that it names. */
 export function settingOf(env: Env, name: string): string | undefined {

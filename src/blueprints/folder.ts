@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import type { z } from 'zod'
+import { complaints } from '../base/complaint.ts'
 import { isSlug } from '../base/names.ts'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -47,7 +47,7 @@ async function readBlueprint(dir: string, slug: string): Promise<Blueprint | Blu
 function judge(source: unknown, slug: string): Blueprint {
   if (!isSlug(slug)) throw new Unreadable('the name of the file must be a slug: a-z, 0-9, _ and -')
   const parsed = Blueprint.safeParse(source)
-  if (!parsed.success) throw new Unreadable(parsed.error.issues.slice(0, 3).map(sentence).join('; '))
+  if (!parsed.success) throw new Unreadable(complaints(parsed.error, source))
   const { blueprint, requires_connections, schedules, seed_knowledge } = parsed.data
   if (blueprint !== slug) throw new Unreadable(`blueprint is '${blueprint}' but the file is called '${slug}.json'`)
   for (const named of [requires_connections, schedules, seed_knowledge]) {
@@ -55,11 +55,6 @@ function judge(source: unknown, slug: string): Blueprint {
     if (twice) throw new Unreadable(`'${twice.name}' is named twice`)
   }
   return parsed.data
-}
-
-function sentence({ path, message }: z.core.$ZodIssue): string {
-  const said = message.replace(/^Invalid (input|option): /, '').replace(/^expected/, 'must be')
-  return `${path.map(String).join('.') || 'the file'} ${said}`
 }
 
 async function slugsIn(dir: string): Promise<string[]> {

@@ -1,8 +1,10 @@
+import type { JsonObject } from '../base/json.ts'
 import { type Command, textOption, word } from './command.ts'
 import { pathOf } from './decide.ts'
 import { changedInEditor, editorIn } from './edit.ts'
 import { EXIT, failed, misused } from './failure.ts'
 import { givenObject } from './given-json.ts'
+import type { Service } from './service.ts'
 import { moment, short, showTable } from './table.ts'
 import { limitOf } from './tasks.ts'
 
@@ -31,7 +33,7 @@ export const approvals: Command = {
         ),
       )
       const heading = ['APPROVAL', 'STATUS', 'ACTION', 'THROUGH', 'RISK', 'EXPIRES (UTC)', 'WOULD SEND']
-      showTable(terminal, heading, rows, 'no approvals wait')
+      showTable(terminal, heading, rows, status === 'pending' ? 'no approvals wait' : 'no approvals')
     }
     return 0
   },
@@ -48,6 +50,7 @@ export const approve: Command = {
     const edit = textOption(call, 'edit')
     const note = textOption(call, 'note')
     const edited = edit === undefined ? {} : { edited: await givenObject('--edit', edit) }
+    if (edit !== undefined) await editable(service, word(call, 0))
     const answer = await service.call('POST', `${pathOf(word(call, 0))}/approve`, { ...edited, ...(note && { note }) })
     if (terminal.json) terminal.tell(answer)
     else terminal.say(`${word(call, 0)} approved`)
@@ -66,19 +69,28 @@ export const edit: Command = {
     const { service, env, terminal } = call.shell
     const id = word(call, 0)
     const editor = editorIn(env)
-    if (!editor) throw misused('neither VISUAL nor EDITOR is set', `or: svc approvals approve ${id} --edit JSON`)
-    const { preview = null, allowed_decisions } = await service.call('GET', pathOf(id))
-    const may = Array.isArray(allowed_decisions) && allowed_decisions.includes('edit')
-    if (!may)
-      throw failed('this payload cannot be edited', `svc approvals approve ${id}, or svc approvals reject ${id}`)
+    if (!editor)
+      throw misused('neither VISUAL nor EDITOR is set', (svc) => `or: ${svc} approvals approve ${id} --edit JSON`)
+    const { preview = null } = await editable(service, id)
     const edited = changedInEditor(editor, preview)
-    if (!edited) throw failed('nothing was changed, so nothing was decided', `as it is: svc approvals approve ${id}`)
+    if (!edited)
+      throw failed('nothing was changed, so nothing was decided', (svc) => `as it is: ${svc} approvals approve ${id}`)
     const note = textOption(call, 'note')
     const answer = await service.call('POST', `${pathOf(id)}/approve`, { edited, ...(note && { note }) })
     if (terminal.json) terminal.tell(answer)
     else terminal.say(`${id} approved with ${Object.keys(edited).join(', ')} changed`)
     return EXIT.ok
   },
+}
+
+/** An edit of a payload that cannot be edited would be passed over, and what was proposed be sent. */
+async function editable(service: Service, id: string): Promise<JsonObject> {
+  const approval = await service.call('GET', pathOf(id))
+  const { status, allowed_decisions: allowed } = approval
+  // One that is decided is refused by the service, which says how.
+  if (status !== 'pending' || (Array.isArray(allowed) && allowed.includes('edit'))) return approval
+  const choices = (svc: string) => `${svc} approvals approve ${id}, or ${svc} approvals reject ${id}`
+  throw failed('this payload cannot be edited', choices)
 }
 
 export const reject: Command = {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { type ExportVerdict, verifyExport } from '../base/audit-export.ts'
@@ -9,7 +10,9 @@ export const verifyAudit: Command = {
   name: 'audit verify',
   usage: 'FILE|-',
   summary: 'check an export of the audit chain, without the service',
-  details: `Get an export with \`svc audit export > audit.jsonl\`. Ends with 1 when an entry was changed, removed or added,
+  details: (
+    svc,
+  ) => `Get an export with \`${svc} audit export > audit.jsonl\`. Ends with 1 when an entry was changed, removed or added,
 or when the last line is not the signed end of the export. The key that signed is in the file itself: compare its id with
 that of an export you trust, or of the lines 'audit checkpoint' in the log of the service.`,
   words: [1, 1],
@@ -29,7 +32,8 @@ export const exportAudit: Command = {
   words: [0, 0],
   async run({ shell: { service } }) {
     const { body } = await service.open('/v1/audit/export')
-    for await (const piece of body ?? []) process.stdout.write(piece)
+    // A chain may be longer than the memory: no more is read than the reader takes.
+    for await (const piece of body ?? []) if (!process.stdout.write(piece)) await once(process.stdout, 'drain')
     return EXIT.ok
   },
 }
@@ -40,7 +44,7 @@ async function verdictOn(file: string): Promise<ExportVerdict> {
   try {
     return await verifyExport(linesOf(input.setEncoding('utf8')))
   } catch (error) {
-    throw failed(`${file}: ${messageOf(error)}`, 'get an export with `svc audit export > audit.jsonl`')
+    throw failed(`${file}: ${messageOf(error)}`, (svc) => `get an export with \`${svc} audit export > audit.jsonl\``)
   }
 }
 

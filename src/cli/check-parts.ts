@@ -6,11 +6,13 @@ import { isJsonObject, type Json } from '../base/json.ts'
 import { checkRehearsal } from '../base/rehearsal.ts'
 import type { Manifest } from '../base/wedge.ts'
 import type { Path } from './json-places.ts'
+import type { SoundPart } from './sound-part.ts'
 import { textOf } from './table.ts'
 import { complain, fileProblem, filesIn, type Inspection, type Sheet, sheetOf, warn } from './wedge-findings.ts'
 
 /** The files that a manifest names, and the rehearsals. */
-export async function checkParts(inspection: Inspection, sheet: Sheet, manifest: Manifest): Promise<void> {
+export async function checkParts(inspection: Inspection, sheet: Sheet, sound: SoundPart): Promise<void> {
+  const { manifest } = sound
   for (const { path, file } of namedFiles(manifest)) {
     const problem = await fileProblem(inspection.dir, file)
     if (problem) complain(inspection, sheet.file, sheet.lineOf(path), `${file} ${problem}`)
@@ -18,7 +20,7 @@ export async function checkParts(inspection: Inspection, sheet: Sheet, manifest:
   }
   const rehearsals = await filesIn(inspection.dir, 'rehearsals')
   for (const file of rehearsals.filter((name) => name.endsWith('.json'))) {
-    await checkOneRehearsal(inspection, manifest, file)
+    await checkOneRehearsal(inspection, sound, file)
   }
   warnOfUnrehearsed(inspection, sheet, manifest, rehearsals)
 }
@@ -55,10 +57,10 @@ async function checkWorkflow(inspection: Inspection, file: string): Promise<void
   }
 }
 
-async function checkOneRehearsal(inspection: Inspection, manifest: Manifest, name: string): Promise<void> {
+async function checkOneRehearsal(inspection: Inspection, sound: SoundPart, name: string): Promise<void> {
   const file = `rehearsals/${name}`
   const type = name.replace(/(\.input|\.records)?\.json$/, '')
-  if (!Object.hasOwn(manifest.task_types, type))
+  if (!Object.hasOwn(sound.manifest.task_types, type) && sound.whole('task_types'))
     return complain(inspection, file, 1, `'${type}' is no task type of this wedge`)
   const sheet = await sheetOf(inspection, file)
   if (!sheet || name.endsWith('.input.json')) return
@@ -68,7 +70,7 @@ async function checkOneRehearsal(inspection: Inspection, manifest: Manifest, nam
     complain(inspection, file, sheet.lineOf(turn ? [Number(turn) - 1] : []), sentence)
   }
   for (const [at, turn] of (Array.isArray(sheet.value) ? sheet.value : []).entries()) {
-    const fault = faultOfCall(manifest, isJsonObject(turn) ? turn.call : undefined)
+    const fault = faultOfCall(sound, isJsonObject(turn) ? turn.call : undefined)
     if (fault) complain(inspection, file, sheet.lineOf([at, 'call']), `turn ${at + 1}: ${fault}`)
   }
 }
@@ -82,7 +84,7 @@ const TOOLS = ['act', 'read', 'workflow', 'records_get', 'records_put', 'records
 const OTHER_TOOLS = ['report_gap', 'progress', 'finish']
 const FILE_TOOLS = ['write_file', 'read_file', 'list_files']
 
-function faultOfCall(manifest: Manifest, call: Json | undefined): string | null {
+function faultOfCall({ manifest, whole }: SoundPart, call: Json | undefined): string | null {
   if (!isJsonObject(call) || typeof call.tool !== 'string' || !isJsonObject(call.input)) return null
   const { tool, input } = call
   const has = (name: 'files' | 'shell') => manifest.tools.includes(name)
@@ -92,10 +94,13 @@ function faultOfCall(manifest: Manifest, call: Json | undefined): string | null 
     ...(has('files') ? FILE_TOOLS : []),
     ...(has('shell') ? ['run_command'] : []),
   ]
-  if (!known.includes(tool)) return `no tool of this wedge is called '${tool}'`
+  if (!known.includes(tool)) return whole('tools') ? `no tool of this wedge is called '${tool}'` : null
   const workflows = manifest.workflows.map(({ name }) => name)
-  if (tool === 'workflow' && unnamed(input.name, workflows)) return `workflows declares no '${textOf(input.name)}'`
-  if ((tool === 'act' || tool === 'read') && unnamed(input.connection, manifest.connections)) {
+  if (tool === 'workflow' && whole('workflows') && unnamed(input.name, workflows)) {
+    return `workflows declares no '${textOf(input.name)}'`
+  }
+  const connects = (tool === 'act' || tool === 'read') && whole('connections')
+  if (connects && unnamed(input.connection, manifest.connections)) {
     return `connections does not list '${textOf(input.connection)}'`
   }
   return null

@@ -1,11 +1,12 @@
 import { basename } from 'node:path'
-import type { z } from 'zod'
+import { complaint } from '../base/complaint.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { unreachableRules } from '../base/policy.ts'
 import { Manifest } from '../base/wedge.ts'
 import { checkParts } from './check-parts.ts'
 import { checkSchema } from './check-schema.ts'
 import type { Path } from './json-places.ts'
+import { type SoundPart, soundPart } from './sound-part.ts'
 import { unknownKeys } from './unknown-keys.ts'
 import { complain, type Finding, type Inspection, type Sheet, sheetOf } from './wedge-findings.ts'
 
@@ -14,7 +15,12 @@ export async function checkWedge(dir: string): Promise<Finding[]> {
   const inspection: Inspection = { dir, findings: [] }
   const sheet = await sheetOf(inspection, 'wedge.json')
   if (sheet) await checkManifest(inspection, sheet)
-  return inspection.findings.toSorted((a, b) => order(a, b))
+  return distinct(inspection.findings).toSorted((a, b) => order(a, b))
+}
+
+/** A value may be found wrong both by its shape and by its sense, in the same words. */
+function distinct(findings: Finding[]): Finding[] {
+  return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()]
 }
 
 const order = (a: Finding, b: Finding) =>
@@ -27,40 +33,35 @@ async function checkManifest(inspection: Inspection, sheet: Sheet): Promise<void
     at(path, `unknown key '${path.join('.')}'${meant ? `: do you mean '${meant}'?` : ''}`)
   }
   checkSchemas(inspection, sheet, sheet.value)
-  const parsed = Manifest.safeParse(sheet.value)
-  for (const issue of parsed.error?.issues ?? []) at(pathOf(issue), sentence(issue))
-  if (!parsed.success) return
-  checkSense(parsed.data, basename(inspection.dir), at)
-  await checkParts(inspection, sheet, parsed.data)
-}
-
-const pathOf = (issue: z.core.$ZodIssue): Path => issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))
-
-function sentence(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map(String).join('.')
-  const inner = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
-  const message = inner.replace(/^Invalid (input|option): /, '')
-  if (message.endsWith('received undefined')) return `${path} is required`
-  return `${path} ${message.replace(/^expected/, 'must be')}`.trim()
+  for (const issue of Manifest.safeParse(sheet.value).error?.issues ?? []) {
+    const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
+    if (issue.code !== 'unrecognized_keys') at(path, `${path.join('.')} ${complaint(issue, sheet.value)}`)
+  }
+  const sound = soundPart(sheet.value)
+  if (!sound) return
+  checkSense(sound, basename(inspection.dir), (path, message) => at(sound.placeOf(path), message))
+  await checkParts(inspection, { ...sheet, lineOf: (path) => sheet.lineOf(sound.placeOf(path)) }, sound)
 }
 
 type At = (path: Path, message: string) => void
 
 /** What each key alone cannot show. */
-function checkSense(manifest: Manifest, folder: string, at: At): void {
-  if (manifest.wedge !== folder) at(['wedge'], `wedge is '${manifest.wedge}' but the folder is called '${folder}'`)
+function checkSense({ manifest, placeOf, whole }: SoundPart, folder: string, at: At): void {
+  const { wedge } = manifest
+  if (wedge !== folder && wedge !== '') at(['wedge'], `wedge is '${wedge}' but the folder is called '${folder}'`)
   const workflows = manifest.workflows.map(({ name }) => name)
   for (const [name, type] of Object.entries(manifest.task_types)) {
-    if (type.harness.shape === 'workflow' && !workflows.includes(name)) {
+    if (type.harness.shape === 'workflow' && !workflows.includes(name) && whole('workflows')) {
       at(['task_types', name], `task type '${name}' has the shape workflow, but workflows declares no '${name}'`)
     }
   }
   const intake = manifest.intake.map(({ id }) => id)
   for (const index of repeats(workflows)) at(['workflows', index], `workflow '${workflows[index]}' is declared twice`)
   for (const index of repeats(intake)) at(['intake', index], `intake has the id '${intake[index]}' twice`)
+  const numberOf = (rule: number) => Number(placeOf(['policy', 'auto_approve', rule]).at(-1)) + 1
   for (const { rule, by } of unreachableRules(manifest.policy.auto_approve)) {
     const path = ['policy', 'auto_approve', rule]
-    at(path, `policy rule ${rule + 1} is never asked: rule ${by + 1} matches everything that it matches`)
+    at(path, `policy rule ${numberOf(rule)} is never asked: rule ${numberOf(by)} matches everything that it matches`)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ParseArgsConfig } from 'node:util'
+import type { Advice } from './called-as.ts'
 import type { Service } from './service.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -10,7 +11,7 @@ export interface Command {
   /** One line. */
   summary: string
   /** Further lines of `svc help NAME`. */
-  details?: string
+  details?: Advice
   options?: NonNullable<ParseArgsConfig['options']>
   /** How many words it takes, at least and at most. */
   words: readonly [number, number]
@@ -32,12 +33,14 @@ export interface Shell {
   urlGiven: boolean
   /** The file that runs this command line, to start a service with. */
   program: string
+  /** How the person called it, for advice. */
+  svc: string
   server: ServerCommands
 }
 
 /** What needs the code of the server; the rest speaks HTTP or reads files. */
 export interface ServerCommands {
-  serve(): Promise<void>
+  serve(svc: string): Promise<void>
   /** Seals all secrets anew with `SVC_SECRET_KEY`. */
   rotateVault(oldKey: string): Promise<{ resealed: number; current: number; unreadable: string[]; unsealed: string[] }>
   /** Seals the audit chains that `SVC_SECRET_KEY` has not sealed. */
@@ -57,3 +60,5 @@ export function textOption({ options }: Call, name: string): string | undefined 
 
 /** The words that a command needs at least are there: the table says how many. */
 export const word = ({ words }: Call, at: number): string => words[at] ?? ''
+
+export const usageOf = ({ name, usage }: Command, svc: string) => `${svc} ${name} ${usage}`.trimEnd()

@@ -13,7 +13,12 @@ export async function decideHere(shell: Shell, approvalId: string, signal: Abort
   describe(shell, approval)
   while (!signal.aborted) {
     const answer = await terminal.ask(`${choices.map((name) => CHOICES[textOf(name)]).join(', ')}? `, signal)
-    if (answer === null) return signal.aborted ? undefined : tellWhere(shell, approvalId)
+    if (answer === null) {
+      if (signal.aborted) return
+      // The question stands at the end of its line.
+      terminal.note('')
+      return tellWhere(shell, approvalId)
+    }
     try {
       if (await carryOut(shell, approval, answer.trim().toLowerCase(), signal)) return
     } catch (error) {
@@ -34,9 +39,10 @@ function describe({ terminal }: Shell, { action, risk, preview, expires_at, ...r
   terminal.note(printable(JSON.stringify(preview, null, 2)))
 }
 
-function tellWhere({ terminal }: Shell, approvalId: string): void {
-  terminal.note('')
-  terminal.note(`nobody to ask here: decide with \`svc approvals approve ${approvalId}\` or \`… reject ${approvalId}\``)
+export function tellWhere({ svc, terminal }: Shell, approvalId: string): void {
+  terminal.note(
+    `nobody to ask here: decide with \`${svc} approvals approve ${approvalId}\` or \`… reject ${approvalId}\``,
+  )
 }
 
 /** Whether the answer was a decision. */

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { SECRET_SETTINGS, settingOf } from '../base/settings.ts'
+import { databaseUrl } from '../base/database-url.ts'
+import { dataDir, SECRET_SETTINGS, settingOf, wedgesDir } from '../base/settings.ts'
 import { checkWedge } from './check-wedge.ts'
+import { quoted } from './called-as.ts'
 import type { Command, Shell } from './command.ts'
 import { EXIT, messageOf } from './failure.ts'
 import { type Diagnosis, fine, lacking, sick } from './diagnosis.ts'
 import { bubblewrap, disk, node, userNamespaces } from './machine.ts'
-import { wedgesBelow, wedgesDir } from './wedge-folders.ts'
+import { wedgesBelow } from './wedge-folders.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -15,14 +16,14 @@ export const doctor: Command = {
   details: 'Ends with 1 when the service could not work as it is set up; what is merely advised does not count.',
   words: [0, 0],
   async run({ shell }) {
-    const { terminal, env } = shell
+    const { terminal, env, svc } = shell
     const all = [
       node(),
       bubblewrap(),
       userNamespaces(),
-      disk(resolve(env.SVC_DATA_DIR ?? '.svc')),
+      disk(dataDir(env)),
       ...(await settings(env)),
-      await wedges(env),
+      await wedges(env, svc),
     ]
     for (const diagnosis of all) {
       if (terminal.json) terminal.tell(diagnosis)
@@ -50,10 +51,17 @@ async function settings(env: Shell['env']): Promise<Diagnosis[]> {
   return [await store(env), secretKey(env), model(env)]
 }
 
-/** The address is told without its password. */
 async function store(env: Shell['env']): Promise<Diagnosis> {
-  const url = settingOf(env, 'DATABASE_URL')
-  if (!url) return fine('store', `SQLite in ${resolve(env.SVC_DATA_DIR ?? '.svc')}`)
+  try {
+    const url = databaseUrl(env)
+    return url ? await postgres(url) : fine('store', `SQLite in ${dataDir(env)}`)
+  } catch (error) {
+    return sick('store', messageOf(error), 'correct DATABASE_URL, or unset it')
+  }
+}
+
+/** The address is told without its password. */
+async function postgres(url: string): Promise<Diagnosis> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`
@@ -90,13 +98,14 @@ function model(env: Shell['env']): Diagnosis {
     : lacking('model', `${name}, but ${key} is not set`, `export ${key}=…`)
 }
 
-async function wedges(env: Shell['env']): Promise<Diagnosis> {
+async function wedges(env: Shell['env'], svc: string): Promise<Diagnosis> {
   const root = wedgesDir(env)
-  const fix = 'svc wedge new NAME makes one; SVC_WEDGES_DIR names another folder'
+  const fix = `${svc} wedge new NAME makes one; SVC_WEDGES_DIR names another folder`
   if (!existsSync(root)) return lacking('wedges', `there is no folder ${root}`, fix)
   const folders = wedgesBelow(root)
   const findings = (await Promise.all(folders.map(checkWedge))).flat().filter(({ level }) => level === 'error')
-  if (findings.length > 0) return sick('wedges', `${findings.length} errors in ${root}`, `svc wedge check ${root}`)
+  if (findings.length > 0)
+    return sick('wedges', `${findings.length} errors in ${root}`, `${svc} wedge check ${quoted(root)}`)
   return folders.length > 0
     ? fine('wedges', `${folders.length} in ${root}, no errors`)
     : lacking('wedges', `none in ${root}`, fix)

@@ -1,3 +1,5 @@
+import type { Advice } from './called-as.ts'
+
 /** How every command ends; `svc help` lists them. */
 export const EXIT = {
   ok: 0,
@@ -22,17 +24,17 @@ export const EXIT_WORDS: readonly (readonly [number, string])[] = [
 /** Ends a command: what went wrong, what to do about it, and the code that scripts see. */
 export class Failure extends Error {
   readonly exit: number
-  readonly advice: string | null
+  readonly advice: Advice | null
 
-  constructor(exit: number, message: string, advice: string | null = null) {
+  constructor(exit: number, message: string, advice: Advice | null = null) {
     super(message)
     this.exit = exit
     this.advice = advice
   }
 }
 
-export const failed = (message: string, advice?: string) => new Failure(EXIT.failed, message, advice ?? null)
-export const misused = (message: string, advice?: string) => new Failure(EXIT.usage, message, advice ?? null)
+export const failed = (message: string, advice?: Advice) => new Failure(EXIT.failed, message, advice ?? null)
+export const misused = (message: string, advice?: Advice) => new Failure(EXIT.usage, message, advice ?? null)
 
 export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 

@@ -41,7 +41,11 @@ export async function* follow(
     }
     await pause(Math.min(LONGEST_PAUSE_MS, 100 * 2 ** tries++))
   }
-  throw new Failure(EXIT.unreachable, 'the connection was lost again and again', `take it up with: svc tail ${taskId}`)
+  throw new Failure(
+    EXIT.unreachable,
+    'the connection was lost again and again',
+    (svc) => `take it up with: ${svc} tail ${taskId}`,
+  )
 }
 
 async function isOver(service: Service, taskId: string, last: number): Promise<boolean> {

@@ -1,27 +1,29 @@
-import type { Command } from './command.ts'
+import { advise } from './called-as.ts'
+import { type Command, usageOf } from './command.ts'
 import { EXIT_WORDS } from './failure.ts'
 
 export const DEFAULT_URL = 'http://127.0.0.1:8787'
 
-export function overview(commands: readonly Command[]): string {
+export function overview(commands: readonly Command[], svc: string): string {
   const widest = Math.max(...commands.map(({ name }) => name.length))
   return [
-    'usage: svc COMMAND …',
+    `usage: ${svc} COMMAND …`,
     '',
     ...commands.map(({ name, summary }) => `  ${name.padEnd(widest)}  ${summary}`),
     '',
-    'svc help COMMAND tells more; svc --version says which one this is.',
+    `${svc} help COMMAND tells more; ${svc} --version says which one this is.`,
     '',
     ...COMMON,
   ].join('\n')
 }
 
-export function helpOf({ name, usage, summary, details }: Command): string {
+export function helpOf(command: Command, svc: string): string {
+  const { summary, details } = command
   return [
-    `usage: svc ${name} ${usage}`.trimEnd(),
+    `usage: ${usageOf(command, svc)}`,
     '',
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
-    ...(details ? ['', details] : []),
+    ...(details ? ['', advise(details, svc)] : []),
     '',
     ...COMMON,
   ].join('\n')

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../base/json.ts'
+import { advise } from './called-as.ts'
 import { type Call, type Command, type Shell, textOption, word } from './command.ts'
-import { decideHere } from './decide.ts'
+import { decideHere, tellWhere } from './decide.ts'
 import { EXIT, exitOf, Failure, messageOf } from './failure.ts'
 import { follow } from './follow.ts'
 import { givenJson } from './given-json.ts'
@@ -13,9 +14,11 @@ export const run: Command = {
   name: 'run',
   usage: 'WEDGE TYPE [--input FILE|-|JSON] [--detach]',
   summary: 'create a task, watch it, and decide its approvals here',
-  details: `Approvals are asked inline: a approves, e edits the payload ($VISUAL or $EDITOR, else a line of JSON), r rejects
+  details: (
+    svc,
+  ) => `Approvals are asked inline: a approves, e edits the payload ($VISUAL or $EDITOR, else a line of JSON), r rejects
 and ends the task. Answers may be piped in, one per line, unless --input - reads stdin. Whatever is not answered
-here can be decided with \`svc approvals\`. --detach prints the task's id and leaves it to itself. Ctrl-C stops
+here can be decided with \`${svc} approvals\`. --detach prints the task's id and leaves it to itself. Ctrl-C stops
 watching; the task goes on.
 With --json: the events as JSON lines, then {"type":"task","data":{…}}.`,
   options: { input: { type: 'string' }, detach: { type: 'boolean' } },
@@ -48,9 +51,10 @@ export function tellDetached(terminal: Terminal, task: JsonObject): void {
 
 /** Whoever presses ctrl-C stops watching; the task is the service's, and they are told how to end that too. */
 export async function untilInterrupted(shell: Shell, taskId: string, work: () => Promise<number>): Promise<number> {
+  const { svc, terminal } = shell
   const leave = () => {
-    shell.terminal.note(
-      `\nthe task goes on; watch it with \`svc tail ${taskId}\`, end it with \`svc cancel ${taskId}\``,
+    terminal.note(
+      `\nthe task goes on; watch it with \`${svc} tail ${taskId}\`, end it with \`${svc} cancel ${taskId}\``,
     )
     process.exit(EXIT.interrupted)
   }
@@ -77,6 +81,7 @@ async function watch(shell: Shell, taskId: string, asks: boolean): Promise<void>
       open.set(approvalId, moot)
       asking = asking.then(() => decideHere(shell, approvalId, moot.signal)).catch((error) => excuse(shell, error))
     }
+    if (event.type === 'approval.requested' && !asks) tellWhere(shell, approvalId)
     if (event.type === 'approval.resolved') open.get(approvalId)?.abort()
   }
   for (const moot of open.values()) moot.abort()
@@ -87,9 +92,9 @@ export function tellLost({ terminal }: Shell): void {
   terminal.note(terminal.paint('dim', 'the connection is lost; trying again'))
 }
 
-function excuse({ terminal }: Shell, error: unknown): void {
+function excuse({ svc, terminal }: Shell, error: unknown): void {
   terminal.note(`not decided here: ${messageOf(error)}`)
-  if (error instanceof Failure && error.advice) terminal.note(error.advice)
+  if (error instanceof Failure && error.advice) terminal.note(advise(error.advice, svc))
 }
 
 /** Shows what came out, and says by the code how it ended. */

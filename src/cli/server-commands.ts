@@ -1,8 +1,5 @@
-import { existsSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { settingOf } from '../base/settings.ts'
-import { type Command, word } from './command.ts'
-import { EXIT, failed, messageOf } from './failure.ts'
+import type { Command } from './command.ts'
+import { EXIT, failed } from './failure.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -12,7 +9,7 @@ export const serve: Command = {
 export it as SVC_KEY for the other commands.`,
   words: [0, 0],
   async run({ shell }) {
-    await shell.server.serve()
+    await shell.server.serve(shell.svc)
     return EXIT.ok
   },
 }
@@ -24,7 +21,7 @@ export const rotateVault: Command = {
   details: `Run it where the service runs, with its environment: set the new key as SVC_SECRET_KEY and the one before as
 SVC_SECRET_KEY_OLD, stop the service, rotate, and start it with the new key. All or nothing, and safe to repeat.`,
   words: [0, 0],
-  async run({ shell: { env, server, terminal } }) {
+  async run({ shell: { env, server, svc, terminal } }) {
     const { SVC_SECRET_KEY_OLD: old } = env
     if (!old) throw failed('SVC_SECRET_KEY_OLD is not set', 'set it to the key that sealed the secrets until now')
     if (!env.SVC_SECRET_KEY && !env.SVC_SECRET_KEY_FILE) {
@@ -39,7 +36,7 @@ SVC_SECRET_KEY_OLD, stop the service, rotate, and start it with the new key. All
     }
     if (unsealed.length > 0) {
       terminal.note(
-        `neither key has sealed the audit chains ${unsealed.join(', ')} as they are: see svc help audit adopt`,
+        `neither key has sealed the audit chains ${unsealed.join(', ')} as they are: see ${svc} help audit adopt`,
       )
     }
     return unreadable.length + unsealed.length === 0 ? EXIT.ok : EXIT.failed
@@ -50,8 +47,10 @@ export const adoptAudit: Command = {
   name: 'audit adopt',
   usage: '',
   summary: 'seal the audit chains anew that SVC_SECRET_KEY has not sealed',
-  details: `Needed once after an upgrade from a version that did not seal each chain from its beginning, and after a key was set
-for the first time or replaced without \`svc vault rotate\`: until then, verify says that the chain does not hold. Run it
+  details: (
+    svc,
+  ) => `Needed once after an upgrade from a version that did not seal each chain from its beginning, and after a key was set
+for the first time or replaced without \`${svc} vault rotate\`: until then, verify says that the chain does not hold. Run it
 where the service runs, with its environment. Each chain is taken over as it is, and an entry in it says so: look first
 whether an upgrade or a key explains what verify says. A chain that was changed otherwise is left as it is: ends with 1.`,
   words: [0, 0],
@@ -80,38 +79,4 @@ const FOUND: Record<string, string> = {
   gone: 'it had no head',
   unsealed: 'its head had no seal',
   foreign: 'its head had the seal of another key',
-}
-
-export const backup: Command = {
-  name: 'backup',
-  usage: 'TO',
-  summary: 'copy the SQLite store to a file or folder, also while the service runs',
-  details: `The copy is complete: start a service on it by naming it svc.db in another SVC_DATA_DIR. Keep SVC_SECRET_KEY apart
-from it. For PostgreSQL it prints the command of pg_dump.`,
-  words: [1, 1],
-  async run(call) {
-    const { env, server, terminal } = call.shell
-    const to = fileFor(resolve(word(call, 0)))
-    if (settingOf(env, 'DATABASE_URL')) {
-      throw failed(
-        'the store is PostgreSQL',
-        `pg_dump --format=custom --file='${to.replace(/\.db$/, '.dump')}' "$DATABASE_URL"`,
-      )
-    }
-    if (existsSync(to)) throw failed(`${to} exists already`, 'name a file that does not')
-    try {
-      await server.backupSqlite(to)
-    } catch (error) {
-      throw failed(`the store cannot be copied: ${messageOf(error)}`, 'is SVC_DATA_DIR the one that the service uses?')
-    }
-    if (terminal.json) terminal.tell({ file: to, bytes: statSync(to).size })
-    else terminal.say(`${to} (${statSync(to).size} bytes)`)
-    return EXIT.ok
-  },
-}
-
-/** A folder gets a file named by the time. */
-function fileFor(to: string): string {
-  const folder = existsSync(to) && statSync(to).isDirectory()
-  return folder ? join(to, `svc-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.db`) : to
 }

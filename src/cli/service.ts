@@ -11,14 +11,15 @@ export interface Service {
   open(path: string, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>
 }
 
-export function serviceAt(url: string, key: string | undefined): Service {
+export function serviceAt(url: string, given: string | undefined): Service {
   const base = url.replace(/\/+$/, '')
+  const key = given?.trim()
   const send = (method: string, path: string, init: Sent) => request(base, key, method, path, init)
   const call: Service['call'] = async (method, path, body, headers = {}) => {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const response = await send(method, path, { ...sent, headers: { ...type, ...headers } })
-    return objectIn(await textOf(base, response))
+    return answerIn(base, await textOf(base, response))
   }
   return {
     url: base,
@@ -51,6 +52,9 @@ interface Sent {
 }
 
 async function request(base: string, key: string | undefined, method: string, path: string, init: Sent) {
+  if (key && !/^[\x21-\x7e]+$/.test(key)) {
+    throw new Failure(EXIT.unauthorised, 'the key has characters that no key has', 'see --key and SVC_KEY')
+  }
   const authorization = key ? { authorization: `Bearer ${key}` } : {}
   const headers = { ...authorization, ...init.headers }
   const response = await fetch(base + path, { ...init, method, headers }).catch((error: unknown) => {
@@ -71,17 +75,19 @@ async function textOf(base: string, response: Response): Promise<string> {
 function unreachable(base: string, error: unknown): Failure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const why = cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause)
-  const advice = 'start it with `svc serve`, or say where it is with --url or SVC_URL'
-  return new Failure(EXIT.unreachable, `cannot reach ${base}: ${why}`, advice)
+  return new Failure(EXIT.unreachable, `cannot reach ${base}: ${why}`, startIt)
 }
 
+const startIt = (svc: string) => `start it with \`${svc} serve\`, or say where it is with --url or SVC_URL`
+
 function refusal(response: Response, text: string, key: string | undefined): Failure {
-  const { error } = objectIn(text)
+  const error = objectIn(text)?.error
   const message = typeof error === 'string' ? error : `the service answered ${response.status}`
   if (response.status === 401) {
     const advice = key
       ? 'the key is unknown to this service: see --key and SVC_KEY'
-      : 'give the founder key with --key, or export SVC_KEY=svc_key_… (the first `svc serve` prints one)'
+      : (svc: string) =>
+          `give the founder key with --key, or export SVC_KEY=svc_key_… (the first \`${svc} serve\` prints one)`
     return new Failure(EXIT.unauthorised, message, advice)
   }
   if (response.status === 403) return new Failure(EXIT.unauthorised, message)
@@ -89,11 +95,19 @@ function refusal(response: Response, text: string, key: string | undefined): Fai
   return failed(message, wait ? `try again in ${wait} s` : undefined)
 }
 
-function objectIn(text: string): JsonObject {
+/** Any server of pages may answer 200: nothing is made of what is not the service's. */
+function answerIn(base: string, text: string): JsonObject {
+  const answer = text === '' ? {} : objectIn(text)
+  if (answer) return answer
+  const advice = 'say where the service is with --url or SVC_URL'
+  throw new Failure(EXIT.unreachable, `${base} does not answer like the service`, advice)
+}
+
+function objectIn(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : {}
+    return isJsonObject(value) ? value : null
   } catch {
-    return {}
+    return null
   }
 }

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Shell } from './command.ts'
-import { failed } from './failure.ts'
+import { EXIT, failed } from './failure.ts'
 import { type Service, serviceAt } from './service.ts'
 
 /** The secret of every connection in a temporary service. */
@@ -22,22 +22,37 @@ export async function withTemporaryService<T>(
   const key = `svc_key_${randomBytes(24).toString('base64url')}`
   const child = spawn(process.execPath, [...process.execArgv, shell.program, 'serve'], {
     cwd: folder,
-    env: { ...outsideOf(shell.env), ...settings(folder, wedgesDir, key), SVC_SANDBOX: shell.env.SVC_SANDBOX ?? 'auto' },
+    env: { ...outsideOf(shell.env), ...settings(folder, wedgesDir, key), SVC_SANDBOX: shell.env.SVC_SANDBOX || 'auto' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit')
-  try {
-    return await work(serviceAt(await addressOf(child), key))
-  } finally {
+  const end = async () => {
     child.kill('SIGTERM')
     await exited
     rmSync(folder, { recursive: true, force: true })
   }
+  const interrupted = new AbortController()
+  const leave = () => {
+    interrupted.abort()
+    void end().then(() => process.exit(EXIT.interrupted))
+  }
+  for (const signal of SIGNALS) process.once(signal, leave)
+  try {
+    return await work(serviceAt(await addressOf(child), key))
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, leave)
+    await end()
+    // What failed because the service was ended is not worth a word.
+    if (interrupted.signal.aborted) process.exit(EXIT.interrupted)
+  }
 }
+
+/** Whoever ends the rehearsal ends its service, which would stay otherwise. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** The environment without what would make it another service than the wedge alone, or let it reach a model. */
 function outsideOf(env: Shell['env']): Shell['env'] {
-  const ours = /^(SVC_|BROKER_|ANTHROPIC_|OPENAI_|OTEL_|PG|DATABASE_URL$)/
+  const ours = /^(SVC_|BROKER_|ANTHROPIC_|OPENAI_|OTEL_|PG|DATABASE_URL)/
   return Object.fromEntries(Object.entries(env).filter(([name]) => !ours.test(name)))
 }
 

@@ -1,15 +1,19 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { isSlug } from '../base/names.ts'
+import { wedgesDir } from '../base/settings.ts'
 import { misused } from './failure.ts'
 
 type Env = Record<string, string | undefined>
 
-export const wedgesDir = (env: Env) => resolve(env.SVC_WEDGES_DIR ?? 'wedges')
-
 /** One wedge by its folder or, in the wedges folder, by its name. */
 export function wedgeFolder(env: Env, given: string): string {
   const folder = [resolve(given), join(wedgesDir(env), given)].find(isWedge)
-  if (!folder) throw misused(`there is no wedge.json in '${given}'`, `make a wedge with: svc wedge new ${given}`)
+  if (!folder)
+    throw misused(
+      `there is no wedge.json in '${given}'`,
+      (svc) => `make a wedge with: ${svc} wedge new ${isSlug(given) ? given : 'NAME'}`,
+    )
   return folder
 }
 
@@ -19,7 +23,8 @@ export function wedgeFolders(env: Env, given: string | undefined): string[] {
   const root = given === undefined ? wedgesDir(env) : resolve(given)
   const below = !isWedge(root) && existsSync(root) ? wedgesBelow(root) : []
   if (below.length > 0) return below
-  if (given === undefined) throw misused(`there are no wedges in '${root}'`, 'make one with: svc wedge new NAME')
+  if (given === undefined)
+    throw misused(`there are no wedges in '${root}'`, (svc) => `make one with: ${svc} wedge new NAME`)
   return [wedgeFolder(env, given)]
 }
 

@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { isSlug } from '../base/names.ts'
+import { wedgesDir } from '../base/settings.ts'
+import { quoted } from './called-as.ts'
 import { type Command, word } from './command.ts'
 import { messageOf, misused } from './failure.ts'
 import { scaffold } from './scaffold.ts'
-import { wedgesDir } from './wedge-folders.ts'
 
 export const newWedge: Command = {
   name: 'wedge new',
@@ -13,7 +14,7 @@ export const newWedge: Command = {
   details: 'Below SVC_WEDGES_DIR, by default ./wedges. A running service finds it by itself.',
   words: [1, 1],
   async run(call) {
-    const { terminal, env } = call.shell
+    const { terminal, env, svc } = call.shell
     const name = word(call, 0)
     if (!isSlug(name))
       throw misused(`'${name}' cannot be a name`, 'use a-z, 0-9, _ and -, and begin with a letter or digit')
@@ -28,8 +29,9 @@ export const newWedge: Command = {
     if (terminal.json) terminal.tell({ wedge: name, folder, files: files.map(([file]) => file) })
     else {
       for (const [file] of files) terminal.say(join(shown, file))
-      terminal.note(`next: svc wedge check ${shown}, svc wedge rehearse ${name}`)
-      terminal.note(`then: svc run ${name} answer --input ${join(shown, 'rehearsals/answer.input.json')}`)
+      const input = quoted(join(shown, 'rehearsals/answer.input.json'))
+      terminal.note(`next: ${svc} wedge check ${quoted(shown)}, ${svc} wedge rehearse ${name}`)
+      terminal.note(`then: ${svc} run ${name} answer --input ${input}`)
     }
     return 0
   },

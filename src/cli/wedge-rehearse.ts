@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { Manifest } from '../base/wedge.ts'
+import { quoted } from './called-as.ts'
 import { type Command, type Shell, word } from './command.ts'
 import { pathOf } from './decide.ts'
 import { EXIT, Failure, failed, messageOf, misused } from './failure.ts'
@@ -39,7 +40,10 @@ function manifestOf(folder: string): Manifest {
   try {
     return Manifest.parse(JSON.parse(readFileSync(join(folder, 'wedge.json'), 'utf8')))
   } catch {
-    throw failed(`${folder} is not a wedge that can run`, `see what is wrong with: svc wedge check ${folder}`)
+    throw failed(
+      `${folder} is not a wedge that can run`,
+      (svc) => `see what is wrong with: ${svc} wedge check ${quoted(folder)}`,
+    )
   }
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { SECRET_SETTINGS, settingOf } from '../base/settings.ts'
+import { databaseUrl } from '../base/database-url.ts'
+import { dataDir, SECRET_SETTINGS, settingOf, wedgesDir } from '../base/settings.ts'
 import { httpUrl } from './http-url.ts'
 import { type Otlp, otlpSettings } from './otlp.ts'
 import { trustedProxies } from './trusted-proxies.ts'
@@ -56,15 +57,15 @@ export function loadConfig(env: Env, cwd = process.cwd()): Config {
   // A file that cannot be read must not be found out by the first call that needs it.
   for (const name of SECRET_SETTINGS) settingOf(env, name)
   return {
-    host: env.SVC_HOST ?? '127.0.0.1',
-    port: whole(env, 'SVC_PORT', 8787, 0),
+    host: env.SVC_HOST || '127.0.0.1',
+    port: whole(env, 'SVC_PORT', 8787, 0, PORT_MOST),
     publicUrl: publicUrl(env),
     trustedProxies: trustedProxies(list(env.SVC_TRUSTED_PROXIES)),
-    dataDir: resolve(cwd, env.SVC_DATA_DIR ?? '.svc'),
-    databaseUrl: settingOf(env, 'DATABASE_URL') || null,
+    dataDir: dataDir(env, cwd),
+    databaseUrl: databaseUrl(env),
     sqliteSync: oneOf(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
-    wedgesDir: resolve(cwd, env.SVC_WEDGES_DIR ?? 'wedges'),
-    blueprintsDir: resolve(cwd, env.SVC_BLUEPRINTS_DIR ?? 'blueprints'),
+    wedgesDir: wedgesDir(env, cwd),
+    blueprintsDir: resolve(cwd, env.SVC_BLUEPRINTS_DIR || 'blueprints'),
     sandbox: oneOf(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
     founderApiKey: founderKey(env),
     openSignup: env.SVC_OPEN_SIGNUP === '1',
@@ -80,24 +81,28 @@ export function loadConfig(env: Env, cwd = process.cwd()): Config {
     agentCommand: env.SVC_AGENT_COMMAND || null,
     agentDir: env.SVC_AGENT_DIR ? resolve(cwd, env.SVC_AGENT_DIR) : null,
     models: modelsByTier(env),
-    anthropicBaseUrl: env.ANTHROPIC_BASE_URL ?? 'https://api.anthropic.com',
-    openaiBaseUrl: env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1',
-    brokerBaseUrl: env.BROKER_BASE_URL ?? 'https://backend.composio.dev',
+    anthropicBaseUrl: baseUrl(env, 'ANTHROPIC_BASE_URL', 'https://api.anthropic.com'),
+    openaiBaseUrl: baseUrl(env, 'OPENAI_BASE_URL', 'https://api.openai.com/v1'),
+    brokerBaseUrl: baseUrl(env, 'BROKER_BASE_URL', 'https://backend.composio.dev'),
     egressAllow: list(env.SVC_EGRESS_ALLOW),
     envSecrets: env.SVC_ENV_SECRETS === undefined ? null : list(env.SVC_ENV_SECRETS),
     recordRehearsal: env.SVC_RECORD_REHEARSAL === '1',
     retentionDays: env.SVC_RETENTION_DAYS ? positive(env, 'SVC_RETENTION_DAYS', 0) : null,
-    logLevel: env.SVC_LOG_LEVEL ?? 'info',
-    metricsPort: env.SVC_METRICS_PORT ? whole(env, 'SVC_METRICS_PORT', 0, 0) : null,
+    logLevel: oneOf(env, 'SVC_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'silent']),
+    metricsPort: env.SVC_METRICS_PORT ? whole(env, 'SVC_METRICS_PORT', 0, 0, PORT_MOST) : null,
     metricsHost: env.SVC_METRICS_HOST || '127.0.0.1',
     otlp: otlpSettings(env),
   }
 }
 
-function whole(env: Env, name: string, fallback: number, least: number): number {
+const PORT_MOST = 65_535
+
+function whole(env: Env, name: string, fallback: number, least: number, most = Infinity): number {
   const value = env[name] ? Number(env[name]) : fallback
-  if (!Number.isInteger(value) || value < least) throw new Error(`${name} must be a whole number of at least ${least}`)
-  return value
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw new Error(
+    `${name} must be a whole number ${most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`}`,
+  )
 }
 
 function positive(env: Env, name: string, fallback: number): number {
@@ -114,9 +119,13 @@ function oneOf<const T extends string>(env: Env, name: string, choices: readonly
   return found
 }
 
-function publicUrl({ SVC_PUBLIC_URL: url }: Env): string | null {
-  if (!url) return null
-  httpUrl('SVC_PUBLIC_URL', url)
+function publicUrl(env: Env): string | null {
+  return baseUrl(env, 'SVC_PUBLIC_URL', '') || null
+}
+
+function baseUrl(env: Env, name: string, fallback: string): string {
+  const url = env[name] || fallback
+  if (url) httpUrl(name, url)
   return url
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { complaint } from '../base/complaint.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, Problem } from '../base/problem.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
@@ -39,47 +40,7 @@ export function judgeFields<T extends z.ZodType>(schema: T, value: unknown, noun
   throw badRequest(issue ? sentence(issue, value, noun) : `${noun}s are not valid`)
 }
 
-type Issue = z.core.$ZodIssue
-
-function sentence(issue: Issue, value: unknown, noun: string): string {
+function sentence(issue: z.core.$ZodIssue, value: unknown, noun: string): string {
   const path = issue.path.map(String).join('.')
-  if (path === '') return issue.message
-  if (issue.path.reduce<unknown>(step, value) === undefined) return `${noun} '${path}' is required`
-  return `${noun} '${path}' ${complaint(issue)}`
-}
-
-function step(value: unknown, key: PropertyKey): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined
-}
-
-const ARTICLE: Record<string, string> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-  record: 'an object',
-  null: 'null',
-}
-
-function complaint(issue: Issue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${ARTICLE[issue.expected] ?? `of type ${issue.expected}`}`
-    case 'invalid_value':
-      return `must be one of ${issue.values.map(String).join(', ')}`
-    case 'too_small':
-      return issue.origin === 'string' || issue.origin === 'array'
-        ? `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`
-        : `must be ${issue.inclusive ? 'at least' : 'greater than'} ${issue.minimum}`
-    case 'too_big':
-      return issue.origin === 'string' || issue.origin === 'array'
-        ? `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`
-        : `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`
-    case 'invalid_union':
-      return 'has none of the allowed forms'
-    default:
-      return issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
-  }
+  return path === '' ? issue.message : `${noun} '${path}' ${complaint(issue, value)}`
 }

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { untilBack } from './away.ts'
 import { CommitLane } from './commit-lane.ts'
@@ -96,6 +96,10 @@ export function copySqlite(dataDir: string, to: string): void {
   try {
     database.exec('pragma busy_timeout = 5000')
     database.prepare('vacuum into ?').run(to)
+  } catch (error) {
+    // Half a copy must not pass for one, nor stand in the way of the next.
+    rmSync(to, { force: true })
+    throw error
   } finally {
     database.close()
   }

@@ -97,9 +97,20 @@ async function attempt(ctx: Ctx, webhook: Webhooks, delivery: WebhookDeliveries)
   const answer = await send(ctx, webhook, delivery)
   const { webhook_id, id, next_at: claimed_to } = delivery
   const outcome = outcomeOf(answer, delivery.attempts, ctx.world.clock.now())
-  await inTx(ctx, (tx) => setOutcome(tx.db, { webhook_id, id, claimed_to, ...outcome }))
+  const [kept] = await inTx(ctx, (tx) => setOutcome(tx.db, { webhook_id, id, claimed_to, ...outcome }))
   ctx.counts.notices[outcome.status] = (ctx.counts.notices[outcome.status] ?? 0) + 1
-  ctx.world.log.info({ webhook: webhook_id, delivery: id, status: outcome.status }, 'notice sent')
+  logOutcome(ctx, delivery, outcome, kept !== undefined)
+}
+
+/** Where the claim was lost, whoever took it over says what becomes of the notice. */
+function logOutcome({ world: { log } }: Ctx, delivery: WebhookDeliveries, outcome: Outcome, kept: boolean): void {
+  const { webhook_id: webhook, id, attempts } = delivery
+  const { status, last_error: why, next_at } = outcome
+  const fields = { webhook, delivery: id, attempts }
+  if (status === 'delivered') log.info(fields, 'notice delivered')
+  else if (!kept) log.info({ ...fields, why }, 'notice not delivered')
+  else if (status === 'pending') log.info({ ...fields, why, next_at }, 'notice not delivered, will be tried again')
+  else log.warn({ ...fields, why }, 'notice not delivered, given up')
 }
 
 export interface Reply {

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { complaints } from '../base/complaint.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { insideRoot, isSlug } from '../base/names.ts'
 import type { NamedText } from '../base/protocol.ts'
@@ -30,10 +30,10 @@ export async function readWedge(root: string, slug: string): Promise<Reading> {
   }
 }
 
-/** The manifest, or the first thing that is wrong with it. */
+/** The manifest, or the first things that are wrong with it. */
 function judgeManifest(source: JsonObject, slug: string): Manifest {
   const parsed = Manifest.safeParse(source)
-  if (!parsed.success) throw new Unreadable(`wedge.json: ${parsed.error.issues.slice(0, 3).map(sentence).join('; ')}`)
+  if (!parsed.success) throw new Unreadable(`wedge.json: ${complaints(parsed.error, source)}`)
   const fault = faultOf(parsed.data, slug)
   if (fault) throw new Unreadable(`wedge.json: ${fault}`)
   return parsed.data
@@ -53,13 +53,6 @@ function faultOf(manifest: Manifest, slug: string): string | null {
 }
 
 const repeated = (names: string[]) => names.find((name, at) => names.indexOf(name) !== at)
-
-function sentence(issue: z.core.$ZodIssue): string {
-  const message = issue.message.replace(/^Invalid (input|option): /, '')
-  const path = issue.path.map(String).join('.')
-  if (message.endsWith('received undefined')) return `${path} is required`
-  return `${path} ${message.replace(/^expected/, 'must be')}`
-}
 
 async function wedgeDir(root: string, slug: string): Promise<string> {
   if (!isSlug(slug)) throw new Unreadable('the name of the folder must be a slug: a-z, 0-9, _ and -')

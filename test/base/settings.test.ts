@@ -63,3 +63,49 @@ test('trusted proxies are addresses and networks, and none unless they are named
   expect(loadConfig(named).trustedProxies).toEqual(['127.0.0.1', '10.0.0.0/8', 'fd00::/8'])
   expect(loadConfig({}).trustedProxies).toEqual([])
 })
+
+test.each([
+  [
+    'mysql://root:hush@db/svc',
+    'DATABASE_URL must be postgres://user:password@host:5432/name, not mysql://…: the store is',
+  ],
+  ['sqlite://svc.db', ', not sqlite://…: the store is PostgreSQL, or SQLite where it is not set'],
+  ['svc:hush@db/svc', 'DATABASE_URL must be postgres://user:password@host:5432/name: the store is'],
+  ['hush.db', 'DATABASE_URL must be'],
+  [' ', 'DATABASE_URL must be'],
+  ['postgres:/db/hush', 'DATABASE_URL must be'],
+  ['postgres://svc:hush/hush@db/svc', 'DATABASE_URL cannot be read: in a name or password write @ as %40'],
+  ['postgres://svc:hush@db:port/svc', 'DATABASE_URL cannot be read'],
+])('a database that cannot be the store stops the start, and is not repeated: %j', (url, message) => {
+  expect(() => loadConfig({ DATABASE_URL: url })).toThrow(message)
+  expect(() => loadConfig({ DATABASE_URL: url })).not.toThrow('hush')
+})
+
+test.each([
+  'postgres://u:p%2F@db:5432/svc',
+  'postgresql://db/svc',
+  'postgres://u@/svc?host=/run/postgresql',
+  'postgres://',
+])('an address of PostgreSQL is taken as it is: %s', (url) => {
+  expect(loadConfig({ DATABASE_URL: url }).databaseUrl).toBe(url)
+})
+
+test.each([
+  [{ SVC_LOG_LEVEL: 'loud' }, 'SVC_LOG_LEVEL must be one of info, debug, warn, error, silent'],
+  [{ SVC_PORT: '65536' }, 'SVC_PORT must be a whole number from 0 to 65535'],
+  [{ SVC_METRICS_PORT: '70000' }, 'SVC_METRICS_PORT must be a whole number from 0 to 65535'],
+  [{ SVC_POOL: '-1' }, 'SVC_POOL must be a whole number of at least 0'],
+  [{ ANTHROPIC_BASE_URL: 'localhost:4000' }, 'ANTHROPIC_BASE_URL must be an http or https url'],
+  [{ OPENAI_BASE_URL: 'models.example' }, 'OPENAI_BASE_URL must be an http or https url'],
+  [{ BROKER_BASE_URL: 'ftp://broker.example' }, 'BROKER_BASE_URL must be an http or https url'],
+])('a setting that cannot be stops the start, in our words: %j', (env, message) => {
+  expect(() => loadConfig(env)).toThrow(message)
+})
+
+test('what is set to nothing is not set', () => {
+  const names = ['HOST', 'PORT', 'DATA_DIR', 'WEDGES_DIR', 'BLUEPRINTS_DIR', 'LOG_LEVEL', 'SANDBOX'].map(
+    (name) => `SVC_${name}`,
+  )
+  const all = [...names, 'DATABASE_URL', 'ANTHROPIC_BASE_URL', 'OPENAI_BASE_URL', 'BROKER_BASE_URL']
+  expect(loadConfig(Object.fromEntries(all.map((name) => [name, ''])))).toEqual(loadConfig({}))
+})

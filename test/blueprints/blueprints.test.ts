@@ -51,8 +51,15 @@ eachStore((store) => {
         },
       ])
       expect(body.next_cursor).toBeNull()
-      const problems = body.problems.map(({ blueprint }: { blueprint: string }) => blueprint)
-      expect(problems).toEqual(['bad', 'odd', 'other', 'twice'])
+      expect(body.problems).toEqual([
+        { blueprint: 'bad', problem: expect.stringContaining('malformed json') },
+        {
+          blueprint: 'odd',
+          problem: 'requires_connections.0.kind must be one of email, webhook, custom, broker',
+        },
+        { blueprint: 'other', problem: "blueprint is 'desk' but the file is called 'other.json'" },
+        { blueprint: 'twice', problem: expect.stringMatching(/^'.+' is named twice$/) },
+      ])
       await logBlueprintProblems(app.ctx)
       expect(app.logged.filter((line) => line.includes("blueprint 'other'"))).toHaveLength(1)
     })

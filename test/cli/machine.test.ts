@@ -71,9 +71,44 @@ describe('svc audit', () => {
       stderr: expect.stringContaining('exists already'),
     })
     expect((await svc(['backup', folder, '--json'], { env })).lines[0].file).toMatch(/svc-[\dT-]+\.db$/)
+  })
+
+  test('backup takes a folder that is there or a new .db file, and says what to do about anything else', async () => {
+    const folder = temporaryFolder()
+    const env = { SVC_DATA_DIR: join(app().dir, 'data') }
+    const to = (place: string) => svc(['backup', place], { env, cwd: folder })
+    const missing = join(folder, 'daily')
+    const make = `there is no folder ${missing}\n     make it with: mkdir -p ${missing}`
+    expect(await to('daily')).toMatchObject({ code: 1, stderr: expect.stringContaining(make) })
+    expect((await to('daily')).stderr).toContain(', or name a file that ends in .db')
+    expect(await to('daily/')).toMatchObject({ code: 1, stderr: expect.stringContaining(make) })
+    expect(await to('daily/copy.db')).toMatchObject({ code: 1, stderr: `svc: ${make}\n` })
+    expect(readdirSync(folder)).toEqual([])
+    writeFileSync(join(folder, 'file'), '')
+    expect(await to('file')).toMatchObject({ code: 1, stderr: expect.stringContaining('exists already') })
+    expect(await to('file/copy.db')).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no folder') })
+    expect((await to('copy.db')).code).toBe(0)
+    const elsewhere = await svc(['backup', 'other.db'], { cwd: folder })
+    expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('is SVC_DATA_DIR the one') })
+    expect(readdirSync(folder).toSorted()).toEqual(['copy.db', 'file'])
+  })
+
+  test('a backup that fails half way leaves no file', async () => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'svc.db'), 'no store'.repeat(1000))
+    const { code, stderr } = await svc(['backup', join(folder, 'copy.db')], { env: { SVC_DATA_DIR: folder } })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('the store cannot be copied') })
+    expect(readdirSync(folder)).toEqual(['svc.db'])
+  })
+
+  test('backup of PostgreSQL is a command of its own', async () => {
+    const folder = temporaryFolder()
     const postgres = await svc(['backup', folder], { env: { DATABASE_URL: 'postgres://u:p@h/d' } })
     expect(postgres).toMatchObject({ code: 1, stderr: expect.stringContaining('pg_dump --format=custom --file=') })
     expect(postgres.stderr).not.toContain('u:p@')
+    writeFileSync(join(folder, 'url'), 'postgres://u:p@h/d')
+    const byFile = await svc(['backup', 'my copy.db'], { cwd: folder, env: { DATABASE_URL_FILE: join(folder, 'url') } })
+    expect(byFile.stderr).toContain(`--file='${join(folder, 'my copy.dump')}' "$(cat "$DATABASE_URL_FILE")"`)
   })
 })
 

@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { desks, wedgeFiles } from '../approvals/desk.ts'
-import { svc, temporaryFolder } from './svc.ts'
+import { shell, svc, temporaryFolder } from './svc.ts'
 
 const input = JSON.stringify({ connection: 'crm', action: 'crm:update', payload: { name: 'Kim', amount: 80 } })
 
@@ -72,6 +74,20 @@ describe('svc run', () => {
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('approval already decided (approved)') })
   })
 
+  test('says where to decide when stdin is taken by the input, and lets no edit pass that would be ignored', async () => {
+    const tool = JSON.stringify({ name: 'send_it', args: { a: 1 } })
+    const running = run(['tool', '--input', '-'], tool)
+    const waiting = async () => (await desk().call('GET', '/v1/approvals?status=pending')).body.data[0]
+    let approval = await waiting()
+    while (!approval) approval = await waiting()
+    const approve = ['approvals', 'approve', approval.approval_id]
+    expect(approval.allowed_decisions).not.toContain('edit')
+    const edited = await svc([...approve, '--edit', '{"a":2}'], { url: desk().url })
+    expect(edited).toMatchObject({ code: 1, stderr: expect.stringContaining('this payload cannot be edited') })
+    expect((await svc(approve, { url: desk().url })).code).toBe(0)
+    expect((await running).stderr).toContain(`decide with \`svc ${approve.join(' ')}\``)
+  })
+
   test('takes the question back when it is answered elsewhere', async () => {
     const running = run(['act', '--input', input], null)
     const waiting = async () => (await desk().call('GET', '/v1/approvals?status=pending')).body.data[0]
@@ -110,6 +126,22 @@ describe('svc run', () => {
     }
   })
 
+  test('a reader that takes its time gets all of a long output', async () => {
+    const said = Array.from({ length: 4_000 }, (_, n) => `line ${n} of a long answer`)
+    const child = shell('"$0" "$1" run gate say --json --input - | { read -r first; sleep 1; tail -n 1; }', desk().url)
+    child.stdin.end(JSON.stringify(said))
+    const last = JSON.parse(await text(child.stdout))
+    expect(last).toMatchObject({ type: 'task', data: { status: 'succeeded', output: said } })
+  })
+
+  test('an output that cannot be written is an error, and a reader that has seen enough is none', async () => {
+    const full = shell('"$0" "$1" tasks > /dev/full; echo $?', desk().url)
+    expect(await text(full.stdout)).toBe('1\n')
+    expect(await text(full.stderr)).toContain('the output cannot be written: ENOSPC')
+    const enough = shell('set -o pipefail; "$0" "$1" audit export | head -c 5 >&2; echo $?', desk().url)
+    expect(await text(enough.stdout)).toBe('0\n')
+  })
+
   test('ends with 1 when the task fails', async () => {
     const { code, stdout } = await run(['strict'])
     expect(stdout).toMatch(/✗ failed after .*: the output does not match its schema/)
@@ -131,6 +163,8 @@ describe('svc run', () => {
     expect((await svc(['keys'], surroundings)).stdout).toContain('laptop')
     expect((await svc(['keys', 'delete', made.lines[0].id], surroundings)).code).toBe(0)
     expect((await svc(['keys'], surroundings)).stdout).not.toContain('laptop')
+    expect((await svc(['approvals'], surroundings)).stderr).toBe('no approvals wait\n')
+    expect((await svc(['approvals', '--status', 'expired'], surroundings)).stderr).toBe('no approvals\n')
   })
 })
 
@@ -144,9 +178,25 @@ describe('what goes wrong', () => {
   test.each([
     [[], 'no command was given'],
     [['nosuch'], "there is no command 'nosuch'"],
+    [['taks'], "there is no command 'taks'\n     do you mean svc tasks?"],
+    [['approve', 'apr_1'], 'do you mean svc approvals approve?'],
+    [['approvals', 'aprove', 'apr_1'], 'do you mean svc approvals approve?'],
+    [['help', 'taks'], 'do you mean svc tasks?'],
     [['wedge'], 'svc wedge check'],
-    [['tail'], 'usage: svc tail TASK'],
-    [['tasks', '--colour'], "Unknown option '--colour'"],
+    [['wedge', 'chek'], "there is no command 'wedge chek'\n     do you mean svc wedge check?"],
+    [['wedge', 'zzz'], "there is no command 'wedge zzz'\n     svc wedge new, svc wedge check"],
+    [['tail'], 'TASK is missing\n     usage: svc tail TASK'],
+    [['run', 'desk'], 'TYPE is missing\n     usage: svc run WEDGE TYPE'],
+    [['tail', 'task_1', 'task_2'], "'task_2' is one word too many\n     usage: svc tail TASK"],
+    [['tasks', '--colour'], 'tasks has no option --colour\n     svc help tasks\n'],
+    [['tasks', '--stauts=queued'], 'tasks has no option --stauts\n     do you mean --status?'],
+    [['tasks', '-url', 'x'], 'tasks has no option -url\n     do you mean --url?'],
+    [['tasks', '--limit', '-1'], '--limit needs a value; one that begins with a dash is given as --limit=-1\n'],
+    [['tasks', '--limit'], '--limit needs a value\n'],
+    [['tail', 'a', '--after', '--url'], '--after needs a value\n'],
+    [['tasks', '--help=1'], '--help takes no value'],
+    [['--ulr', 'x', 'tasks'], 'there is no option --ulr\n     do you mean --url?'],
+    [['--status', 'queued', 'tasks'], '--status must stand after the command'],
     [['tasks', '--url', 'somewhere'], "'somewhere' is not an address"],
     [['run', 'a', 'b', '--input', '/no/such/file'], "cannot read the file '/no/such/file'"],
     [['run', 'a', 'b', '--input', '{oops'], '--input is not JSON'],
@@ -156,11 +206,55 @@ describe('what goes wrong', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   })
 
+  test('an answer that is not of the service is 3: any server of pages answers something', async () => {
+    const pages = createServer((_, response) => response.end('<h1>Welcome</h1>'))
+    await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void pages.close())
+    const address = pages.address()
+    const url = `http://127.0.0.1:${typeof address === 'object' && address?.port}`
+    const { code, stdout, stderr } = await svc(['tasks'], { url })
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect(stderr).toContain(`${url} does not answer like the service`)
+  })
+
+  test('neither a key that cannot be sent nor an address with a password is shown', async () => {
+    const url = 'http://127.0.0.1:1'
+    for (const key of ['svc_key_hush\nhush', 'svc_key_hush€']) {
+      const { code, stderr } = await svc(['tasks'], { url, env: { SVC_KEY: key } })
+      expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('the key has characters') })
+      expect(stderr).not.toContain('hush')
+    }
+    for (const more of ['http://me:hush@127.0.0.1:1', 'http://127.0.0.1:1?key=hush', 'http://127.0.0.1:1/#hush']) {
+      const { code, stderr } = await svc(['--url', more, 'tasks'])
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('more than a host and a path') })
+      expect(stderr).not.toContain('hush')
+    }
+  })
+
+  test('an option that is misspelt does not show its value: it may be a key', async () => {
+    expect((await svc(['tasks', '--kye=svc_key_hush'])).stderr).not.toContain('hush')
+  })
+
+  test('the options of every command may stand before it', async () => {
+    const service = 'http://127.0.0.1:1'
+    for (const words of [
+      ['--url', service, '--json', 'tasks'],
+      ['--json', `--url=${service}`, 'approvals', 'reject', 'apr_1'],
+      ['--key', 'k', '--url', service, 'tail', 'task_1', '--json'],
+    ]) {
+      const { code, stderr } = await svc(words)
+      expect(code).toBe(3)
+      expect(JSON.parse(stderr).error).toContain(`cannot reach ${service}`)
+    }
+    expect((await svc(['--json', '--version'])).lines).toEqual([expect.objectContaining({ node: expect.any(String) })])
+    expect((await svc(['--help', 'run'])).stdout).toContain('usage: svc run WEDGE TYPE')
+  })
+
   test('errors are a JSON line on stderr for scripts', async () => {
     const { code, stderr } = await svc(['tail', '--json'])
     expect(JSON.parse(stderr)).toEqual({
-      error: 'usage: svc tail TASK [--after EVENT]',
-      advice: 'svc help tail',
+      error: 'TASK is missing',
+      advice: 'usage: svc tail TASK [--after EVENT]',
       exit: code,
     })
   })

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { placeOn } from '../faults/service.ts'
@@ -16,6 +16,19 @@ test('a data folder has one service: a second is told so, and the first goes on'
   await place.start()
 })
 
+test('a database that cannot be the store is refused by every command before anything is touched', async () => {
+  const cwd = temporaryFolder()
+  const env = { DATABASE_URL: 'mysql://root:hushhush@127.0.0.1/x', SVC_PORT: '0' }
+  const sentence = 'DATABASE_URL must be postgres://user:password@host:5432/name, not mysql://…'
+  for (const words of [['serve'], ['backup', '.'], ['doctor']]) {
+    const { code, stdout, stderr } = await svc(words, { cwd, env })
+    expect(code).toBe(1)
+    expect(stdout + stderr).toContain(sentence)
+    expect(stdout + stderr).not.toContain('hushhush')
+  }
+  expect(readdirSync(cwd)).toEqual([])
+})
+
 test('a start that cannot be says what to do: a port that is taken, a folder or a database that cannot be used', async () => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
@@ -26,6 +39,7 @@ test('a start that cannot be says what to do: a port that is taken, a folder or 
   writeFileSync(join(cwd, 'file'), '')
   for (const [env, stderr] of [
     [{ SVC_PORT: port }, new RegExp(`127.0.0.1:${port} is taken\\n.*SVC_PORT`)],
+    [{ SVC_PORT: '0', SVC_HOST: '192.0.2.1' }, /cannot listen on 192.0.2.1:0: .*\n.*SVC_HOST/],
     [{ SVC_PORT: '0', SVC_DATA_DIR: join(cwd, 'file') }, /file.*\n.*SVC_DATA_DIR/],
     [{ SVC_PORT: '0', DATABASE_URL: `postgres://u:hushhush@127.0.0.1:1/x` }, /cannot be reached: .*\n.*DATABASE_URL/],
   ] as const) {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { KEY } from '../app.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 
 export interface Ended {
   code: number | null
@@ -28,6 +28,9 @@ export interface Surroundings {
   program?: string
 }
 
+/** As if by a command of that name. */
+const CALLED = { SVC_CALLED_AS: 'svc' }
+
 /** The program as it is shipped, to its end. */
 export async function svc(
   words: string[],
@@ -35,7 +38,7 @@ export async function svc(
 ): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...words], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...(url && { SVC_URL: url, SVC_KEY: KEY }), ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...CALLED, ...(url && { SVC_URL: url, SVC_KEY: KEY }), ...env },
   })
   let stdout = ''
   let stderr = ''
@@ -48,6 +51,13 @@ export async function svc(
   return { code, stdout, stderr, lines: jsonLines(stdout) }
 }
 
+/** A line of the shell in which `"$0" "$1"` is the program. */
+export const shell = (line: string, url: string) =>
+  spawn('bash', ['-c', line, process.execPath, PROGRAM], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'] ?? '', ...CALLED, SVC_URL: url, SVC_KEY: KEY },
+  })
+
 /** The program on a terminal: each second word of the dialogue is typed once the one before it is shown. */
 export async function onTerminal(
   words: string[],
@@ -57,7 +67,13 @@ export async function onTerminal(
   const driver = fileURLToPath(new URL('terminal.py', import.meta.url))
   const child = spawn('python3', [driver, ...dialogue, '--', process.execPath, PROGRAM, ...words], {
     cwd: tmpdir(),
-    env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', ...(url && { SVC_URL: url, SVC_KEY: KEY }), ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      TERM: 'xterm',
+      ...CALLED,
+      ...(url && { SVC_URL: url, SVC_KEY: KEY }),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let shown = ''

@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
-import { svc, temporaryFolder } from './svc.ts'
+import { PROGRAM, svc, temporaryFolder } from './svc.ts'
 
 const EXAMPLES = fileURLToPath(new URL('../../wedges', import.meta.url))
 
@@ -17,7 +19,10 @@ describe('svc wedge', () => {
     })
     const checked = await svc(['wedge', 'check'], { cwd })
     expect(checked).toMatchObject({ code: 0, stdout: '' })
-    const played = await svc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env: { SVC_SANDBOX: 'process' } })
+    // A rehearsal is never played on the store of a deployment.
+    writeFileSync(join(cwd, 'url'), 'postgres://svc@127.0.0.1:1/svc')
+    const env = { SVC_SANDBOX: 'process', DATABASE_URL_FILE: join(cwd, 'url') }
+    const played = await svc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env })
     expect(played.lines).toEqual([expect.objectContaining({ task_type: 'answer', passed: true })])
     expect(played.code).toBe(0)
     expect((await svc(['wedge', 'new', 'front-desk'], { cwd })).code).toBe(2)
@@ -60,6 +65,37 @@ describe('svc wedge', () => {
     expect(code).toBe(1)
   })
 
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'rehearse that is ended by %s leaves no service and no folder',
+    async (signal) => {
+      const cwd = temporaryFolder()
+      const slow = 'export default () => { const end = Date.now() + 4000; while (Date.now() < end); return 1 }'
+      writeFiles(cwd, {
+        'wedges/desk/wedge.json': {
+          wedge: 'desk',
+          task_types: { wait: { harness: { shape: 'workflow' } } },
+          workflows: [{ name: 'wait' }],
+        },
+        'wedges/desk/workflows/wait.mjs': slow,
+        'wedges/desk/rehearsals/wait.input.json': {},
+        'temporary/.keep': '',
+      })
+      const TMPDIR = join(cwd, 'temporary')
+      const child = spawn(process.execPath, [PROGRAM, 'wedge', 'rehearse', 'desk'], {
+        cwd,
+        env: { PATH: process.env['PATH'] ?? '', SVC_SANDBOX: 'process', TMPDIR },
+        stdio: 'ignore',
+      })
+      const exited = once(child, 'exit')
+      const made = (name: string) =>
+        readdirSync(TMPDIR, { recursive: true, encoding: 'utf8' }).some((one) => one.endsWith(name))
+      await expect.poll(() => made('svc.db'), { timeout: 30_000 }).toBe(true)
+      child.kill(signal)
+      expect(await exited).toEqual([130, null])
+      expect(readdirSync(TMPDIR).filter((name) => name.startsWith('svc-rehearsal-'))).toEqual([])
+    },
+  )
+
   test.each(readdirSync(EXAMPLES))('rehearse plays every rehearsal of the example %s', async (name) => {
     const env = { SVC_SANDBOX: 'process', SVC_WEDGES_DIR: EXAMPLES }
     const { lines } = await svc(['wedge', 'rehearse', name, '--json'], { env })
@@ -98,12 +134,7 @@ describe('svc wedge check', () => {
 
   const planted: [string, string, string, string][] = [
     ['an unknown key', '"harness": {', '"harnes": {', "unknown key 'task_types.answer.harnes': do you mean 'harness'?"],
-    [
-      'a value of the wrong kind',
-      '"steps": 8',
-      '"steps": "8"',
-      'task_types.answer.harness.steps must be number, received string',
-    ],
+    ['a value of the wrong kind', '"steps": 8', '"steps": "8"', 'task_types.answer.harness.steps must be a number'],
     [
       'a missing skill',
       '"answering"',
@@ -147,6 +178,88 @@ describe('svc wedge check', () => {
         ? lineOf('wedge.json', '"answer": {')
         : lineOf('wedge.json', to)
     expect(found).toContainEqual(['wedge.json', line, message])
+  })
+
+  test('tells everything at once, each in its line and in our words, however wrong the shape is', async () => {
+    const wrong = {
+      wedge: 'desk',
+      title: 5,
+      skills: ['Answering!', 'answreing'],
+      tools: ['files', 'hammer'],
+      connections: [1, 'crm'],
+      approvals: [{ action: '', risk: 'huge' }, 'send'],
+      policy: {
+        auto_approve: [
+          { action: 'a', max_per_dy: 1 },
+          { max_per_task: 0.5 },
+          { action: 'send*' },
+          { action: 'send_it' },
+        ],
+      },
+      task_types: {
+        answer: { harness: { steps: 0, shape: 'agnet', skills: ['gone'] }, output_schema: 'text' },
+        'No Slug': {},
+      },
+      cases: { stages: ['new'], initial: 'old' },
+      workflows: [{ description: 'nameless' }, { name: 'sort_message' }, { name: 'sort_message' }],
+    }
+    writeFileSync(join(dir, 'wedge.json'), JSON.stringify(wrong, null, 1))
+    writeFileSync(join(dir, 'workflows/sort_message.mjs'), 'export default function (\n')
+    const found = await errors()
+    const missing = 'is missing, or a link that leads out of the folder'
+    const manifest: [string, string][] = [
+      ['"title"', 'title must be a string'],
+      ['"Answering!"', 'skills.0 must be a slug: a-z, 0-9, _ and -'],
+      ['"answreing"', `skills/answreing.md ${missing}`],
+      ['"hammer"', 'tools.1 must be one of files, shell'],
+      ['"connections"', 'connections.0 must be a string'],
+      ['"action": ""', 'approvals.0.action must have at least 1 characters'],
+      ['"huge"', 'approvals.0.risk must be one of low, medium, high'],
+      ['"send"', 'approvals.1 must be an object'],
+      ['"max_per_dy"', "unknown key 'policy.auto_approve.0.max_per_dy': do you mean 'max_per_day'?"],
+      ['"max_per_task"', 'policy.auto_approve.1.action is required'],
+      ['"max_per_task"', 'policy.auto_approve.1.max_per_task must be a whole number'],
+      ['"send_it"', 'policy rule 4 is never asked: rule 3 matches everything that it matches'],
+      ['"steps"', 'task_types.answer.harness.steps must be greater than 0'],
+      ['"agnet"', 'task_types.answer.harness.shape must be one of agent, decide, workflow'],
+      ['"gone"', `skills/gone.md ${missing}`],
+      ['"output_schema"', 'task_types.answer.output_schema must be an object'],
+      ['"No Slug"', 'task_types.No Slug must be a slug: a-z, 0-9, _ and -'],
+      ['"cases"', 'cases initial must be one of the stages'],
+      ['"nameless"', 'workflows.0.name is required'],
+      ['"sort_message"', "workflow 'sort_message' is declared twice"],
+    ]
+    expect(found.map(([, , message]) => message)).toEqual(
+      expect.arrayContaining(manifest.map(([, message]) => message)),
+    )
+    for (const [text, message] of manifest) {
+      const line = found.find(([, , said]) => said === message)?.[1] ?? 0
+      expect(Math.abs(line - lineOf('wedge.json', text)), message).toBeLessThanOrEqual(
+        message.includes('twice') ? 3 : 1,
+      )
+    }
+    expect(found).toHaveLength(manifest.length + 1)
+    expect(found.at(-1)).toEqual(['workflows/sort_message.mjs', 2, expect.stringContaining('SyntaxError')])
+  })
+
+  test('takes nothing for missing that may have been meant by what is wrong', async () => {
+    writeFileSync(
+      join(dir, 'wedge.json'),
+      JSON.stringify({
+        wedge: 'desk',
+        connections: 'crm',
+        task_types: { answer: [] },
+        workflows: { name: 'send_answer' },
+      }),
+    )
+    writeFiles(dir, {
+      'rehearsals/answer.json': [{ call: { tool: 'read', input: { connection: 'crm' } } }, { output: 1 }],
+    })
+    expect(await errors()).toEqual([
+      ['wedge.json', 1, 'task_types.answer must be an object'],
+      ['wedge.json', 1, 'connections must be a list'],
+      ['wedge.json', 1, 'workflows must be a list'],
+    ])
   })
 
   test('finds a rule that is never asked', async () => {

@@ -175,7 +175,7 @@ describe('what is refused', () => {
   const shared = sharedApp({ store: 'sqlite', env: { SVC_SECRET_KEY: SECRET_KEY } })
 
   test.each([
-    [{ name: 'mail' }, "field 'kind' is required"],
+    [{ name: 'mail' }, "field 'kind' is required: one of email, webhook, custom, broker"],
     [{ kind: 'email' }, "field 'name' is required"],
     [{ kind: 'fax', name: 'x' }, "field 'kind' must be one of email, webhook, custom, broker"],
     [{ kind: 'email', name: 7 }, "field 'name' must be a string"],

@@ -25,7 +25,13 @@ test.each(SHELLS.filter(([shell]) => whereIs(shell) !== null))(
         env: { PATH: tools },
         encoding: 'utf8',
       })
-      expect(ended, name).toMatchObject({ status: 0, stderr: '', stdout: '["tasks","a word"]\n' })
+      // A name alone would be looked for on the PATH.
+      const called = name.includes('/') ? name : `./${name}`
+      expect(ended, name).toMatchObject({
+        status: 0,
+        stderr: '',
+        stdout: `${JSON.stringify(['tasks', 'a word', called])}\n`,
+      })
     }
   },
 )
@@ -75,7 +81,10 @@ function upToDateClone(folder: string): void {
   cpSync(join(ROOT, 'svc'), join(folder, 'svc'))
   for (const name of ['package-lock.json', 'node_modules/.package-lock.json', 'dist/.built'])
     writeFileSync(join(folder, name), '')
-  writeFileSync(join(folder, 'dist/svc.mjs'), 'console.log(JSON.stringify(process.argv.slice(2)))')
+  writeFileSync(
+    join(folder, 'dist/svc.mjs'),
+    'console.log(JSON.stringify([...process.argv.slice(2), process.env.SVC_CALLED_AS]))',
+  )
 }
 
 function whereIs(program: string): string | null {

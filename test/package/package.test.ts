@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { licenses } from '../../scripts/licenses.mjs'
 import { svc } from '../cli/svc.ts'
@@ -108,7 +108,7 @@ test('from an empty folder: serve, make a wedge, check, rehearse, run, verify, b
   })
   const exited = once(child, 'exit')
   try {
-    const said = await saidUntil(child.stdout, 'svc wedge new NAME')
+    const said = await saidUntil(child.stdout, `node ${relative(folder, program)} wedge new NAME`)
     const url = /listens on (\S+)/.exec(said)?.[1] ?? ''
     const key = /svc_key_\S+/.exec(said)?.[0] ?? ''
     const here = { program, url, cwd: folder, env: { ...env, SVC_KEY: key } }

@@ -108,6 +108,8 @@ eachStore((store) => {
     [{ task_type: 'nothing' }, "unknown task type 'nothing' of wedge 'echo'"],
     [{ name: '' }, "field 'name' must have at least 1 characters"],
     [{ cadence: undefined }, "field 'cadence' is required"],
+    [{ cadence: { kind: 'weekly' } }, "field 'cadence.kind' must be one of every, daily, monthly"],
+    [{ cadence: {} }, "field 'cadence.kind' is required: one of every, daily, monthly"],
     [{ cadence: { kind: 'every', seconds: 0 } }, "field 'cadence.seconds' must be at least 1"],
     [{ cadence: { kind: 'daily', hour: 24, minute: 0 } }, "field 'cadence.hour' must be at most 23"],
     [{ client_id: 'cli_nobody' }, "unknown client 'cli_nobody'"],

@@ -77,7 +77,17 @@ eachStore((store) => {
       expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual((BACKOFF_MS[0] ?? 0) / 1000)
       expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual((BACKOFF_MS[1] ?? 0) / 1000)
       expect(seen.map((one) => signedBy(one, [hook.secret])[0])).toEqual([true, true, true])
-      await deliveryOf(desk, hook, subject, ({ status, attempts }) => status === 'delivered' && attempts === 3)
+      const { id } = await deliveryOf(
+        desk,
+        hook,
+        subject,
+        ({ status, attempts }) => status === 'delivered' && attempts === 3,
+      )
+      expect(loggedOf(desk, id)).toEqual([
+        ['notice not delivered, will be tried again', 'the receiver answered 501'],
+        ['notice not delivered, will be tried again', 'the receiver answered 502'],
+        ['notice delivered', undefined],
+      ])
     })
 
     test('after the last attempt it has failed, and can be sent again by hand', async () => {
@@ -94,6 +104,7 @@ eachStore((store) => {
       )
       const failed = await deliveryOf(desk, hook, subject, ({ status }) => status === 'failed')
       expect(failed).toMatchObject({ attempts: 7, last_status: 500, next_at: null })
+      expect(loggedOf(desk, failed.id)).toEqual([['notice not delivered, given up', 'the receiver answered 500']])
       expect((await hook.deliveries('?status=failed')).map(({ id }) => id)).toEqual([failed.id])
       hook.answer = (_seen, response) => answerJson(response, 200, {})
       const again = await desk.call('POST', `/v1/webhooks/${hook.id}/deliveries/${failed.id}/redeliver`)
@@ -251,4 +262,10 @@ const subjectsOf = ({ received }: Receiver): string[] =>
 
 async function projectOf(desk: Desk): Promise<string> {
   return (await desk.call('GET', '/v1/projects')).body.data[0].id
+}
+
+/** What the log says about a delivery, and why. */
+function loggedOf({ logged }: Desk, delivery: string): [string, string | undefined][] {
+  const lines = logged.filter((line) => line.includes(delivery)).map((line) => JSON.parse(line))
+  return lines.map(({ msg, why }) => [msg, why])
 }

@@ -114,7 +114,7 @@ describe('a folder that cannot be used is told by file and fault:', () => {
     ['a manifest that is a list', { 'wedge.json': [] }, /^wedge.json must be an object$/],
     ['no task types', { 'wedge.json': { wedge: 'desk' } }, /^wedge.json: task_types is required$/],
     ['an empty set of task types', { 'wedge.json': { wedge: 'desk', task_types: {} } }, /at least one task type/],
-    ['a wrong type', { 'wedge.json': manifest('desk', { skills: 'a' }) }, /^wedge.json: skills must be array/],
+    ['a wrong type', { 'wedge.json': manifest('desk', { skills: 'a' }) }, /^wedge.json: skills must be a list$/],
     ['another name', { 'wedge.json': manifest('other') }, /wedge is 'other' but the folder is called 'desk'$/],
     ['a missing skill', { 'wedge.json': manifest('desk', { skills: ['a'] }) }, /^skills\/a.md is missing$/],
     ['missing knowledge', { 'wedge.json': manifest('desk', { knowledge: ['a.md'] }) }, /^knowledge\/a.md is missing$/],
