@@ -2,9 +2,9 @@ import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 
 /** A name that may become a path, a host's label or a part of a key without being escaped. */
-export function isSlug(name: string): boolean {
-  return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)
-}
+export const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+export const isSlug = (name: string): boolean => SLUG.test(name)
 
 export function isFileName(name: string): boolean {
   return /^[a-z0-9][a-z0-9_-]{0,63}\.[a-z0-9]{1,16}$/.test(name)

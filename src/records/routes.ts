@@ -3,7 +3,7 @@ import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { json } from '../http/judge.ts'
-import { filter, page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageById, pageOf } from '../http/page.ts'
 import { created, noContent, type Params, read, write } from '../http/route.ts'
 import type { Records } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled.ts'
@@ -24,7 +24,7 @@ export const getRecords = read('/v1/records', {
     collection: CollectionName.optional(),
     key: KeyName.optional(),
     where: filter.meta({ description: 'such as {"status":"open","total.usd":{"$gte":5}}' }),
-    ...pageQuery,
+    ...pageById('rec'),
   }),
   answers: { 200: pageOf(RecordRecord) },
   async handle({ ctx, scope, query }) {
