@@ -23,7 +23,7 @@ import {
 } from './portal-records.ts'
 import { casesOfClient } from './portal-rows.ts'
 import { openPortalSession } from './portal-session.ts'
-import { untilRevoked } from './portal-stream.ts'
+import { untilPortalRevoked } from './portal-stream.ts'
 import { findThread, listThreads } from './thread-rows.ts'
 import { messagesOf } from './threads.ts'
 
@@ -112,7 +112,7 @@ export const portalRoutes: Route<ClientScope>[] = [
     answers: { 200: 'text/event-stream' },
     find: ownTask,
     handle: async ({ ctx, scope, subject, request, query }) =>
-      untilRevoked(ctx, scope, request, streamTask(ctx, subject, request, query, clientText)),
+      untilPortalRevoked(ctx, scope, request, streamTask(ctx, subject, request, query, clientText)),
   }),
   route('GET', '/v1/portal/cases', {
     summary: "List the client's cases, newest first",
