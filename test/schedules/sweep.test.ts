@@ -7,9 +7,9 @@ const LOOK_MS = 500
 
 eachStore((store) => {
   test('no due time of the shortest cadence is skipped where each look comes a little late', async () => {
-    const { clock, call, ctx } = await testApp({ store })
+    const app = await testApp({ store })
     const cadence = { kind: 'every', seconds: 1 }
-    const { status, body } = await call('POST', '/v1/schedules', {
+    const { status, body } = await app.call('POST', '/v1/schedules', {
       name: 'S',
       wedge: 'echo',
       task_type: 'say',
@@ -18,11 +18,11 @@ eachStore((store) => {
     expect(status).toBe(201)
     // Six seconds.
     for (let look = 0; look < 10; look++) {
-      await eventually(() => clock.awaits(LOOK_MS))
-      clock.leap(LOOK_MS + 100)
+      await eventually(() => app.clock.awaits(LOOK_MS))
+      app.clock.leap(LOOK_MS + 100)
     }
-    await eventually(() => clock.awaits(LOOK_MS))
-    const fired = ctx.db.selectFrom('tasks').select('id').where('schedule_id', '=', body.id).execute()
+    await eventually(() => app.clock.awaits(LOOK_MS))
+    const fired = app.ctx.db.selectFrom('tasks').select('id').where('schedule_id', '=', body.id).execute()
     expect(await fired).toHaveLength(6)
   })
 })
