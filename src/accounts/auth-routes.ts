@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
 import { created, noContent, type Route, route } from '../http/route.ts'
+import { mayAdopt } from './adoption.ts'
 import { addressOf, authenticate, bearerOf } from './authenticate.ts'
 import { findKey } from './credential-rows.ts'
 import { email, newPassword, shortText } from './fields.ts'
@@ -23,10 +24,11 @@ const SignedInRecord = z.object({
 /** Open routes: those that need a credential look at it themselves. */
 export const authRoutes: Route<null>[] = [
   route('POST', '/v1/auth/signup', {
-    summary: 'Sign up: the first becomes the owner of the organisation, then sign-up is closed',
+    summary: 'Sign up: the first becomes the owner, on the machine itself or with the founder key; then it is closed',
     body: z.object({ email, password: newPassword, organisation: shortText.optional(), name: shortText.optional() }),
     answers: { 201: SignedInRecord },
-    handle: async ({ ctx, body }) => created('/v1/auth/session', await signup(ctx, body)),
+    handle: async ({ ctx, body, request }) =>
+      created('/v1/auth/session', await signup(ctx, body, await mayAdopt(ctx, request))),
   }),
   route('POST', '/v1/auth/login', {
     summary: 'Sign in',

@@ -9,7 +9,9 @@ import { hashPassword, SALT_LENGTH } from './passwords.ts'
 import {
   findInvited,
   findMemberByEmail,
+  findOpenInvite,
   insertMember,
+  lockFounding,
   lockOrganisation,
   type Member,
   replaceInvite,
@@ -36,6 +38,7 @@ export async function inviteMember(
   const expires_at = isoTime(ctx.world.clock.now() + INVITE_MS)
   const member = await inTx(ctx, async (tx) => {
     refuseOwnersToOthers(scope, role)
+    if (await findMemberByEmail(tx.db, email)) throw inUse()
     const open = { email, role, invite_hash: tokenHash(invite), invite_expires_at: expires_at }
     const member = (await newInvited(tx, scope, open)) ?? (await invitedAgain(tx, scope, open))
     await audit(tx, scope.orgId, scope.actor, 'member.invited', member.id, { email, role })
@@ -44,7 +47,10 @@ export async function inviteMember(
   return { member, invite, expires_at }
 }
 
-/** An invite that is unknown, used, replaced or too old is no credential. */
+/**
+ * An invite that is unknown, used, replaced or too old is no credential. An open one keeps its email from nobody, so
+ * somebody may have it by now.
+ */
 export async function acceptInvite(
   ctx: Ctx,
   input: { invite: string; password: string; name?: string | undefined },
@@ -54,6 +60,10 @@ export async function acceptInvite(
   if (!(await findInvited(ctx.db, hash, now))) throw unauthorized()
   const password = await hashPassword(input.password, ctx.world.random(SALT_LENGTH))
   return inTx(ctx, async (tx) => {
+    // As sign-ups do: of all that come at once with one email, one comes first and the others see what it did.
+    await lockFounding(tx.db)
+    const invited = await findInvited(tx.db, hash, now)
+    if (invited && (await findMemberByEmail(tx.db, invited.email))) throw inUse()
     const member = await useInvite(tx.db, hash, now, { password, name: input.name })
     if (!member) throw unauthorized()
     await audit(tx, member.org_id, { kind: 'member', id: member.id }, 'member.accepted', member.id)
@@ -77,8 +87,8 @@ async function newInvited(tx: Tx, scope: Scope, open: OpenInvite): Promise<Membe
 
 async function invitedAgain(tx: Tx, scope: Scope, { email, ...open }: OpenInvite): Promise<Member> {
   await lockOrganisation(tx.db, scope.orgId)
-  const member = await findMemberByEmail(tx.db, email)
-  if (!member || member.org_id !== scope.orgId || member.password !== null) throw inUse()
+  const member = await findOpenInvite(tx.db, scope.orgId, email)
+  if (!member) throw inUse()
   refuseOwnersToOthers(scope, member.role)
   const invited = await replaceInvite(tx.db, member.id, open)
   if (!invited) throw inUse()

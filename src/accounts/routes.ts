@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
+import { page, pageById, pageOf } from '../http/page.ts'
 import { created, noContent, type Params, type Route, read, route, write } from '../http/route.ts'
 import { addressOf, bearerOf } from './authenticate.ts'
 import { findKey, listKeys as keysOf } from './credential-rows.ts'
@@ -27,7 +27,7 @@ const ProjectSettings = z.object({
 
 export const listProjects = read('/v1/projects', {
   summary: 'List the projects in scope',
-  query: z.object(pageQuery),
+  query: z.object(pageById('prj')),
   answers: { 200: pageOf(ProjectRecord) },
   async handle({ ctx, scope, query }) {
     const rows = await projectsOf(ctx.db, scope.projectIds, query)
@@ -92,7 +92,7 @@ type Sought = Parameters<NonNullable<Parameters<typeof read>[1]['find']>>[0]
 
 export const listKeys = read('/v1/keys', {
   summary: 'List the keys; none is ever shown again',
-  query: z.object(pageQuery),
+  query: z.object(pageById('key')),
   answers: { 200: pageOf(KeyRecord) },
   async handle({ ctx, scope, query }) {
     const rows = await keysOf(ctx.db, scope.projectIds, query)
@@ -139,7 +139,7 @@ async function keyIn(ctx: Ctx, projectIds: readonly string[], { id = '' }: Param
 
 export const listMembers = read('/v1/members', {
   summary: 'List the members of the organisation and the open invitations',
-  query: z.object(pageQuery),
+  query: z.object(pageById('mem')),
   answers: { 200: pageOf(MemberRecord) },
   find: async ({ scope }) => refuseKeys(scope),
   async handle({ ctx, scope, query }) {

@@ -136,12 +136,15 @@ function projectOf(row: Projects): Project {
 
 // Members
 
-/** False when somebody has the email already: it names one member over all organisations. */
+/**
+ * False when the email is taken: with a password it names one member over all organisations, and of open invites one in
+ * each.
+ */
 export async function insertMember(db: Db, row: Member): Promise<boolean> {
   const query = db
     .insertInto('members')
     .values(row)
-    .onConflict((conflict) => conflict.column('email').doNothing())
+    .onConflict((conflict) => conflict.doNothing())
   return (await query.returning('id').execute()).length > 0
 }
 
@@ -150,8 +153,16 @@ export async function findMember(db: Db, orgId: string, id: string): Promise<Mem
   return memberOf(await query.executeTakeFirst())
 }
 
+/** Whose email it is; an open invite makes it nobody's. */
 export async function findMemberByEmail(db: Db, email: string): Promise<Member | undefined> {
-  return memberOf(await db.selectFrom('members').selectAll().where('email', '=', email).executeTakeFirst())
+  const query = db.selectFrom('members').selectAll().where('email', '=', email)
+  return memberOf(await query.where('password', 'is not', null).executeTakeFirst())
+}
+
+/** Of one organisation to an email. */
+export async function findOpenInvite(db: Db, orgId: string, email: string): Promise<Member | undefined> {
+  const query = db.selectFrom('members').selectAll().where('org_id', '=', orgId).where('email', '=', email)
+  return memberOf(await query.where('password', 'is', null).executeTakeFirst())
 }
 
 /** Held until the commit, so that nobody removes the member meanwhile; undefined when it is gone or its password another. */

@@ -16,16 +16,16 @@ export interface Signup {
 }
 
 /**
- * The first start makes an organisation that nobody owns, so the first sign-up adopts it, with its project, keys and
- * tasks, as its owner. From then on sign-up is closed, or opens an organisation of one's own where that is allowed.
+ * The first start makes an organisation that nobody owns, so the first sign-up that may adopts it, with its project,
+ * keys and tasks, as its owner. Else sign-up is closed, or opens an organisation of one's own where that is allowed.
  */
-export async function signup(ctx: Ctx, input: Signup): Promise<SignedIn> {
+export async function signup(ctx: Ctx, input: Signup, mayAdopt: boolean): Promise<SignedIn> {
   // Before the hash, which costs: a closed door should be cheap to knock at.
-  if (!ctx.config.openSignup && (await isFoundingOwned(ctx.db))) throw closed()
+  await refuseClosed(ctx, mayAdopt)
   const password = await hashPassword(input.password, ctx.world.random(SALT_LENGTH))
   return inTx(ctx, async (tx) => {
     const id = tx.world.newId('mem')
-    const orgId = await organisationFor(tx, input, { kind: 'member', id })
+    const orgId = await organisationFor(tx, input, { kind: 'member', id }, mayAdopt)
     const member: Member = {
       id,
       org_id: orgId,
@@ -42,16 +42,27 @@ export async function signup(ctx: Ctx, input: Signup): Promise<SignedIn> {
   })
 }
 
-const closed = () => forbidden('sign-up is closed: ask for an invitation')
+async function refuseClosed({ db, config }: Pick<Ctx, 'db' | 'config'>, mayAdopt: boolean): Promise<void> {
+  if (config.openSignup) return
+  if (await isFoundingOwned(db)) throw forbidden('sign-up is closed: ask for an invitation')
+  if (mayAdopt) return
+  throw forbidden("the first sign-up needs the founder key as bearer, unless it is made on the service's own machine")
+}
 
-async function organisationFor(tx: Tx, { organisation: name }: Signup, actor: Actor): Promise<string> {
+async function organisationFor(
+  tx: Tx,
+  { organisation: name }: Signup,
+  actor: Actor,
+  mayAdopt: boolean,
+): Promise<string> {
   const founding = await foundingOrganisation(tx, actor)
-  if (!(await isFoundingOwned(tx.db))) {
+  // Again, under the lock: of two first ones, one was.
+  await refuseClosed(tx, mayAdopt)
+  if (mayAdopt && !(await isFoundingOwned(tx.db))) {
     if (name !== undefined) await renameOrganisation(tx.db, founding.id, name)
     await audit(tx, founding.id, actor, 'organisation.adopted', founding.id)
     return founding.id
   }
-  if (!tx.config.openSignup) throw closed()
   const id = tx.world.newId('org')
   await foundOrganisation(tx, actor, { id, name: name ?? 'default', founding: null })
   return id

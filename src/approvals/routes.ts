@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
-import { filter, page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageById, pageOf } from '../http/page.ts'
 import { type Finding, read, write } from '../http/route.ts'
 import type { Db } from '../store/store.ts'
 import { TaskRecord } from '../tasks/record.ts'
@@ -33,7 +33,7 @@ export const getApprovals = read('/v1/approvals', {
     status: z.enum(APPROVAL_STATUSES).optional(),
     task_id: filter,
     wedge: filter,
-    ...pageQuery,
+    ...pageById('apr'),
   }),
   answers: { 200: pageOf(ApprovalRecord) },
   async handle({ ctx, scope, query }) {
@@ -80,7 +80,7 @@ export const postCancel = write('POST', '/v1/tasks/:id/cancel', {
 
 export const getTaskActions = read('/v1/tasks/:id/actions', {
   summary: 'The effect ledger of a task: one row per external effect',
-  query: z.object(pageQuery),
+  query: z.object(pageById('apr')),
   answers: { 200: pageOf(EffectRecord) },
   find: taskInScope,
   async handle({ ctx, subject, query }) {

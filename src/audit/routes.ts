@@ -30,8 +30,7 @@ const seq = z.string().regex(/^\d{1,15}$/, 'must be a whole number of at least 0
 export const getAudit = read('/v1/audit', {
   summary: 'The audit chain of a project, newest first',
   query: z.object({
-    ...pageQuery,
-    cursor: seq.optional(),
+    ...pageQuery(/^[1-9]\d{0,14}$/),
     chain,
     action: filter,
     subject: filter,

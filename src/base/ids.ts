@@ -40,6 +40,9 @@ export function idMaker(now: () => number, random: (bytes: number) => Uint8Array
   }
 }
 
+/** What the ids of a prefix look like. */
+export const idPattern = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`)
+
 /** Crockford's base32: no i, l, o, u; its characters sort like their values. Taken by pairs, which is twice as fast. */
 const ALPHABET = Array.from('0123456789abcdefghjkmnpqrstvwxyz')
 const PAIRS = ALPHABET.flatMap((first) => ALPHABET.map((second) => first + second))

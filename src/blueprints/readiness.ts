@@ -10,6 +10,7 @@ import { isEnabled } from '../wedges/enabled.ts'
 import { allowanceOf, slugs } from '../wedges/rows.ts'
 import type { Blueprint } from './blueprint.ts'
 import { findInstall, schedulesNamed } from './rows.ts'
+import { warningsOf } from './warnings.ts'
 
 export const ReadinessItem = z.object({
   item: z.string(),
@@ -24,7 +25,11 @@ export const ReadinessItem = z.object({
         'the call that closes the item, null where no call can; what only you know stands in <angle brackets>',
     }),
 })
-export const Readiness = z.object({ ready: z.boolean(), items: z.array(ReadinessItem) })
+export const Readiness = z.object({
+  ready: z.boolean(),
+  items: z.array(ReadinessItem),
+  warnings: z.array(z.string()).meta({ description: 'what no call can mend and will keep its tasks from being done' }),
+})
 export type Readiness = z.infer<typeof Readiness>
 type Item = z.infer<typeof ReadinessItem>
 type Fix = NonNullable<Item['fix']>
@@ -40,7 +45,7 @@ export async function readinessOf(ctx: Ctx, projectId: string, blueprint: Bluepr
     ...(await connectionItems(ctx, projectId, blueprint)),
     ...(await scheduleItems(ctx, projectId, blueprint)),
   ]
-  return { ready: items.every(({ ok }) => ok), items }
+  return { ready: items.every(({ ok }) => ok), items, warnings: await warningsOf(ctx, projectId, blueprint) }
 }
 
 export const openItems = ({ items }: Readiness) => items.filter(({ ok }) => !ok)

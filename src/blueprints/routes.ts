@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { oneProject } from '../accounts/authenticate.ts'
+import { SLUG } from '../base/names.ts'
 import { page, pageOf, pageQuery } from '../http/page.ts'
 import { read, write } from '../http/route.ts'
 import { activate } from './activate.ts'
@@ -26,7 +27,7 @@ const Parts = z.object({
 export const getBlueprints = read('/v1/blueprints', {
   summary: 'List the blueprints, and whether each is installed',
   // Blueprints have no age: they are listed by name, and the name is the cursor.
-  query: z.object({ ...pageQuery, cursor: z.string().max(64).optional() }),
+  query: z.object(pageQuery(SLUG)),
   answers: {
     200: pageOf(BlueprintSummary).extend({
       problems: z.array(z.object({ blueprint: z.string(), problem: z.string() })),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { filter, pageOf, pageQuery } from '../http/page.ts'
+import { filter, pageById, pageOf } from '../http/page.ts'
 import { created, type Finding, read, write } from '../http/route.ts'
 import type { Cases } from '../store/tables.ts'
 import { showTask, TaskRecord } from '../tasks/record.ts'
@@ -27,7 +27,7 @@ export const getCases = read('/v1/cases', {
     status: z.enum(CASE_STATUSES).optional(),
     stage: filter,
     client_id: filter,
-    ...pageQuery,
+    ...pageById('case'),
   }),
   answers: { 200: pageOf(CaseRecord) },
   async handle({ ctx, scope, query }) {

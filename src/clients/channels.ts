@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lockProject } from '../accounts/rows.ts'
 import { audit } from '../audit/append.ts'
 import { badRequest, notFound } from '../base/problem.ts'
 import { findConnection } from '../connections/rows.ts'
@@ -23,8 +24,6 @@ export async function createChannel(
   scope: ProjectScope,
   input: z.infer<typeof ChannelInput>,
 ): Promise<Channels> {
-  const connection = await findConnection(ctx.db, input.connection_id)
-  if (connection?.project_id !== scope.projectId) throw badRequest('unknown connection')
   requireTaskType(await requireWedge(ctx, scope, input.wedge), input.task_type)
   const channel: Channels = {
     ...input,
@@ -33,6 +32,10 @@ export async function createChannel(
     created_at: isoTime(ctx.world.clock.now()),
   }
   await inTx(ctx, async (tx) => {
+    // Held, so that the connection is not deleted meanwhile.
+    await lockProject(tx.db, scope.projectId)
+    const connection = await findConnection(tx.db, input.connection_id)
+    if (connection?.project_id !== scope.projectId) throw badRequest('unknown connection')
     await insertChannel(tx.db, channel)
     const { connection_id, wedge, task_type } = channel
     await audit(tx, scope.projectId, scope.actor, 'channel.created', channel.id, { connection_id, wedge, task_type })

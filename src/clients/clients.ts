@@ -8,7 +8,12 @@ import { jsonObject } from '../http/judge.ts'
 import { type Client, dropHandles, findClient, insertClient, takeHandle, updateClient } from './client-rows.ts'
 import { comparable, handle } from './handles.ts'
 
-export const displayName = z.string().trim().max(200)
+/** Blank is no name. */
+export const displayName = z
+  .string()
+  .trim()
+  .max(200)
+  .transform((name) => name || null)
 
 export const ClientInput = z.object({
   display_name: displayName.nullish(),
@@ -71,7 +76,7 @@ function newClient(tx: Tx, projectId: string, input: ClientInput): Client {
   return {
     id: tx.world.newId('cli'),
     project_id: projectId,
-    display_name: input.display_name || null,
+    display_name: input.display_name ?? null,
     handles: [],
     metadata: input.metadata ?? {},
     created_at: now,

@@ -67,7 +67,7 @@ async function take(
 ): Promise<Delivered> {
   const client = await clientOfHandle(tx, channel.project_id, from)
   const place = await placeOf(tx, channel, client.id, subject)
-  const sender = { handle: from.handle, name: from.name || null }
+  const sender = { handle: from.handle, name: from.name ?? null }
   const message = await receive(tx, scope.actor, place, plan, { from: sender, body, subject, external_id })
   const delivered = { task_id: plan.id, thread_id: place.id, client_id: client.id }
   if (client.isNew) await audit(tx, scope.projectId, scope.actor, 'client.created', client.id, { by: 'inbound' })

@@ -3,7 +3,7 @@ import { notFound, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientText } from '../events/client-view.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
+import { page, pageById, pageOf } from '../http/page.ts'
 import { created, type Params, type Route, route } from '../http/route.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
@@ -23,7 +23,7 @@ import {
 } from './portal-records.ts'
 import { casesOfClient } from './portal-rows.ts'
 import { openPortalSession } from './portal-session.ts'
-import { untilRevoked } from './portal-stream.ts'
+import { untilPortalRevoked } from './portal-stream.ts'
 import { findThread, listThreads } from './thread-rows.ts'
 import { messagesOf } from './threads.ts'
 
@@ -79,7 +79,7 @@ export const portalRoutes: Route<ClientScope>[] = [
   }),
   route('GET', '/v1/portal/threads', {
     summary: "List the client's threads, newest first",
-    query: z.object(pageQuery),
+    query: z.object(pageById('thr')),
     answers: { 200: pageOf(PortalThreadSummary) },
     async handle({ ctx, scope, query }) {
       const rows = await listThreads(ctx.db, [scope.projectId], { ...query, client_id: scope.clientId })
@@ -112,11 +112,11 @@ export const portalRoutes: Route<ClientScope>[] = [
     answers: { 200: 'text/event-stream' },
     find: ownTask,
     handle: async ({ ctx, scope, subject, request, query }) =>
-      untilRevoked(ctx, scope, request, streamTask(ctx, subject, request, query, clientText)),
+      untilPortalRevoked(ctx, scope, request, streamTask(ctx, subject, request, query, clientText)),
   }),
   route('GET', '/v1/portal/cases', {
     summary: "List the client's cases, newest first",
-    query: z.object(pageQuery),
+    query: z.object(pageById('case')),
     answers: { 200: pageOf(PortalCase) },
     async handle({ ctx, scope, query }) {
       return page(await casesOfClient(ctx.db, scope, query), query.limit, idOf, (row) => row)

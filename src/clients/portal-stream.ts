@@ -11,7 +11,7 @@ import { clientSession } from './portal-rows.ts'
 export const revokedBell = (clientId: string): string => `portal:${clientId}`
 
 /** A stream that ends with the session that opened it: after a revocation the client hears nothing more. */
-export function untilRevoked(
+export function untilPortalRevoked(
   ctx: Ctx,
   { clientId }: ClientScope,
   request: Heading,

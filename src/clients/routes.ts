@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
-import { filter, page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageById, pageOf } from '../http/page.ts'
 import { Answer, created, noContent, type Params, read, write } from '../http/route.ts'
 import { findChannel, listChannels } from './channel-rows.ts'
 import { ChannelInput, createChannel, removeChannel } from './channels.ts'
@@ -46,7 +46,7 @@ const channelInProject = (sought: Sought<ProjectScope>) => channelIn(sought, [so
 
 export const getChannels = read('/v1/channels', {
   summary: 'List channels, newest first',
-  query: z.object(pageQuery),
+  query: z.object(pageById('chan')),
   answers: { 200: pageOf(ChannelRecord) },
   async handle({ ctx, scope, query }) {
     return page(await listChannels(ctx.db, scope.projectIds, query), query.limit, idOf, showChannel)
@@ -108,7 +108,7 @@ async function clientIn(ctx: Ctx, projectIds: readonly string[], params: Params)
 
 export const getClients = read('/v1/clients', {
   summary: 'List clients, newest first',
-  query: z.object({ handle: filter.transform((handle) => handle && comparable(handle)), ...pageQuery }),
+  query: z.object({ handle: filter.transform((handle) => handle && comparable(handle)), ...pageById('cli') }),
   answers: { 200: pageOf(ClientRecord) },
   async handle({ ctx, scope, query }) {
     return page(await listClients(ctx.db, scope.projectIds, query), query.limit, idOf, showClient)
@@ -165,7 +165,7 @@ export const getThreads = read('/v1/threads', {
     client_id: filter,
     channel_id: filter,
     status: z.enum(THREAD_STATUSES).optional(),
-    ...pageQuery,
+    ...pageById('thr'),
   }),
   answers: { 200: pageOf(ThreadSummary) },
   async handle({ ctx, scope, query }) {

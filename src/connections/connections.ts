@@ -8,6 +8,7 @@ import { isoTime } from '../ctx/world.ts'
 import {
   type Connection,
   changeConnection,
+  channelThrough,
   clientExists,
   deleteConnection,
   dropUnusedSecret,
@@ -89,11 +90,19 @@ export async function removeConnection(ctx: Ctx, scope: ProjectScope, connection
   await inTx(ctx, async (tx) => {
     await lockProject(tx.db, connection.project_id)
     const now = await findConnection(tx.db, connection.id)
+    await refuseWhileUsed(tx, connection)
     if (!now || !(await deleteConnection(tx.db, now.id))) throw notFound('connection')
     await dropSecrets(tx, now)
     const told = { name: now.name, kind: now.kind }
     await audit(tx, now.project_id, scope.actor, 'connection.deleted', now.id, told)
   })
+}
+
+/** A channel names its connection for as long as it is there. */
+async function refuseWhileUsed(tx: Tx, connection: Connection): Promise<void> {
+  const channel = await channelThrough(tx.db, connection)
+  if (!channel) return
+  throw conflict(`connection is used by channel ${channel.id} (${channel.address}): delete the channel first`)
 }
 
 /** What the connection referred to, and what lies under its own id, unless a connection still refers to it. */

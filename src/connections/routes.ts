@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { badRequest } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { jsonObject } from '../http/judge.ts'
-import { filter, page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageById, pageOf } from '../http/page.ts'
 import { created, noContent, read, write } from '../http/route.ts'
 import { createConnection, removeConnection, updateConnection } from './connections.ts'
 import { KINDS } from './executors/table.ts'
@@ -36,7 +36,7 @@ export const postConnection = write('POST', '/v1/connections', {
 
 export const getConnections = read('/v1/connections', {
   summary: 'List connections',
-  query: z.object({ ...pageQuery, kind: z.enum(KINDS).optional(), client_id: filter }),
+  query: z.object({ ...pageById('conn'), kind: z.enum(KINDS).optional(), client_id: filter }),
   answers: { 200: pageOf(ConnectionRecord) },
   async handle({ ctx, scope, query }) {
     const { kind, client_id: clientId, cursor, limit } = query

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Envelope, SecretPlace } from '../ctx/vault.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
-import type { Connections, Vault } from '../store/tables.ts'
+import type { Channels, Connections, Vault } from '../store/tables.ts'
 
 /** A connection as the features use it. It names its secret and never holds it. */
 export type Connection = Omit<Connections, 'config'> & { config: JsonObject }
@@ -130,6 +130,15 @@ export async function setHealth(db: Db, id: string, health: Health): Promise<voi
 export async function deleteConnection(db: Db, id: string): Promise<boolean> {
   const result = await db.deleteFrom('connections').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows === 1n
+}
+
+/** The oldest channel that is bound to the connection. */
+export function channelThrough(
+  db: Db,
+  { id, project_id }: Connection,
+): Promise<Pick<Channels, 'id' | 'address'> | undefined> {
+  const query = db.selectFrom('channels').select(['id', 'address']).where('project_id', '=', project_id)
+  return query.where('connection_id', '=', id).orderBy('id').limit(1).executeTakeFirst()
 }
 
 export async function clientExists(db: Db, projectId: string, clientId: string): Promise<boolean> {

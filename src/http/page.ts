@@ -1,17 +1,18 @@
 import { z } from 'zod'
+import { type IdPrefix, idPattern } from '../base/ids.ts'
 
 const MOST = 200
 
 const wholeFrom1 = z.string().regex(/^[1-9]\d{0,15}$/, 'must be a whole number of at least 1')
 
-/** Every list takes these. Ids are time-ordered, so the last id of a page is its cursor. */
-export const pageQuery = {
+/** Every list takes these. One that got mixed up must not look like the end of the list, so a cursor has to be like its own. */
+export const pageQuery = (cursor: RegExp) => ({
   limit: wholeFrom1.optional().transform((limit) => Math.min(limit ? Number(limit) : 50, MOST)),
-  cursor: z
-    .string()
-    .regex(/^[a-z0-9_]{1,64}$/, 'must be a next_cursor of this list')
-    .optional(),
-}
+  cursor: z.string().regex(cursor, 'must be a next_cursor of this list').optional(),
+})
+
+/** Ids are time-ordered, so the last id of a page is its cursor. */
+export const pageById = (prefix: IdPrefix) => pageQuery(idPattern(prefix))
 
 /** What a list is narrowed by. Not empty: a value that got lost on the way to us must not answer with everything. */
 export const filter = z.string().min(1, 'must not be empty').optional()

@@ -39,12 +39,17 @@ export async function recordFeedback(
 }
 
 export function feedbackText(taskType: string, { rating, correction, note }: TaskFeedback): string | null {
-  const corrected = correction === undefined || correction === null || correction === '' ? null : correction
-  if (corrected === null && !note) return null
+  if (isBlank(correction) && isBlank(note)) return null
   const lines = [`A person gave feedback on a finished '${taskType}' task.`]
   if (rating !== undefined) lines.push(`Rating: ${rating}`)
-  if (corrected !== null)
-    lines.push(`It should have been: ${typeof corrected === 'string' ? corrected : JSON.stringify(corrected)}`)
-  if (note) lines.push(`Note: ${note}`)
+  if (!isBlank(correction))
+    lines.push(`It should have been: ${typeof correction === 'string' ? correction : JSON.stringify(correction)}`)
+  if (!isBlank(note)) lines.push(`Note: ${note}`)
   return lines.join('\n')
 }
+
+export const saysNothing = ({ rating, correction, note }: TaskFeedback): boolean =>
+  [rating, correction, note].every(isBlank)
+
+const isBlank = (said: Json | undefined): boolean =>
+  said === undefined || said === null || (typeof said === 'string' && said.trim() === '')

@@ -4,7 +4,7 @@ import { notFound } from '../base/problem.ts'
 import { inTx } from '../ctx/ctx.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
+import { page, pageById, pageOf, pageQuery } from '../http/page.ts'
 import { created, noContent, type Finding, read, write } from '../http/route.ts'
 import { enabledWedgeAt, wedgeAt } from '../wedges/enabled.ts'
 import { summaryOf, wedgeSummary } from '../wedges/routes.ts'
@@ -64,7 +64,7 @@ export const showWedge = read('/v1/wedges/:wedge', {
 
 export const listKnowledge = read('/v1/wedges/:wedge/knowledge', {
   summary: 'List the live knowledge of a wedge',
-  query: z.object({ ...pageQuery, kind: z.enum(KINDS).optional() }),
+  query: z.object({ ...pageById('kn'), kind: z.enum(KINDS).optional() }),
   answers: { 200: pageOf(item) },
   find: ({ ctx, params }) => wedgeAt(ctx, params.wedge ?? ''),
   async handle({ ctx, scope, query, subject }) {
@@ -142,13 +142,7 @@ const revision = z.object({
 
 export const listKnowledgeRevisions = read('/v1/knowledge/:id/revisions', {
   summary: 'Every version of a knowledge item, the newest first',
-  query: z.object({
-    ...pageQuery,
-    cursor: z
-      .string()
-      .regex(/^[1-9]\d{0,9}$/, 'must be a next_cursor of this list')
-      .optional(),
-  }),
+  query: z.object(pageQuery(/^[1-9]\d{0,9}$/)),
   answers: { 200: pageOf(revision) },
   find: readable,
   async handle({ ctx, query, subject }) {

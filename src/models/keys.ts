@@ -1,13 +1,20 @@
 import type { Ctx } from '../ctx/ctx.ts'
+import type { World } from '../ctx/world.ts'
 
 export const KEYS = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' } as const
 export const ADDRESSES = { anthropic: 'ANTHROPIC_BASE_URL', openai: 'OPENAI_BASE_URL' } as const
 
-/** Told at the start, or the first task would find it out. Somebody's own gateway may need none. */
+/** Told at the start, or the first task would find it out. */
 export function warnOfMissingKeys({ config, world }: Pick<Ctx, 'config' | 'world'>): void {
   for (const provider of ['anthropic', 'openai'] as const) {
     const used = Object.values(config.models).some((model) => model?.startsWith(`${provider}/`))
-    if (!used || world.env(KEYS[provider]) || world.env(ADDRESSES[provider])) continue
-    world.log.warn(`${KEYS[provider]} is not set: ${provider} will refuse every call of its models`)
+    const missing = used ? missingKey(world, provider) : null
+    if (missing) world.log.warn(missing)
   }
+}
+
+/** Null where there is one, and for somebody's own gateway, which may need none. */
+export function missingKey({ env }: Pick<World, 'env'>, provider: keyof typeof KEYS): string | null {
+  if (env(KEYS[provider]) || env(ADDRESSES[provider])) return null
+  return `${KEYS[provider]} is not set: ${provider} will refuse every call of its models`
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { json } from '../http/judge.ts'
-import { filter, page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageById, pageOf } from '../http/page.ts'
 import { created, noContent, type Finding, read, write } from '../http/route.ts'
 import type { Records } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled.ts'
@@ -23,7 +23,7 @@ export const getRecords = read('/v1/records', {
     collection: CollectionName.optional(),
     key: KeyName.optional(),
     where: filter.meta({ description: 'such as {"status":"open","total.usd":{"$gte":5}}' }),
-    ...pageQuery,
+    ...pageById('rec'),
   }),
   answers: { 200: pageOf(RecordRecord) },
   async handle({ ctx, scope, query }) {

@@ -19,7 +19,7 @@ import { type Ctx, inTx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { append } from '../events/append.ts'
 import { json, jsonObject, judgeFields } from '../http/judge.ts'
-import { pageQuery } from '../http/page.ts'
+import { pageById } from '../http/page.ts'
 import { Answer, type Heading, noContent, type Params, type Route, route, StreamAnswer } from '../http/route.ts'
 import { reportGap } from '../knowledge/intake.ts'
 import { forwardModelCall } from '../models/forward.ts'
@@ -158,7 +158,7 @@ const actorOf = (run: Run): Actor => ({ kind: 'task', id: run.taskId })
 
 export const listAgentRecords: SandboxRoute = route('GET', '/v1/internal/records/:collection', {
   summary: "List records of the task's wedge",
-  query: z.object({ where: z.string().optional(), ...pageQuery }),
+  query: z.object({ where: z.string().optional(), ...pageById('rec') }),
   answers: JSON_ANSWER,
   handle: ({ ctx, scope, params, query }) => agentRecords.list(ctx, place(scope), params.collection ?? '', query),
 })

@@ -3,7 +3,7 @@ import { audit } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
 import { inTx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { filter, page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageById, pageOf } from '../http/page.ts'
 import { created, noContent, type Finding, read, write } from '../http/route.ts'
 import type { Schedules } from '../store/tables.ts'
 import { showTask, TaskRecord } from '../tasks/record.ts'
@@ -20,7 +20,7 @@ async function scheduleInScope({ ctx, scope, params }: Finding<Scope>): Promise<
 
 export const getSchedules = read('/v1/schedules', {
   summary: 'List schedules, newest first',
-  query: z.object({ wedge: filter, ...pageQuery }),
+  query: z.object({ wedge: filter, ...pageById('sch') }),
   answers: { 200: pageOf(ScheduleRecord) },
   async handle({ ctx, scope, query }) {
     const rows = await listSchedules(ctx.db, scope.projectIds, query)

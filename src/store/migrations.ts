@@ -296,4 +296,23 @@ export const MIGRATIONS: Record<string, Migration> = {
   },
 
   '0019_approval_connection': statements('alter table approvals add column connection text'),
+
+  // SQLite takes no constraint away from a table that is there, so the table is made anew, with the one that names it.
+  '0020_open_invites': statements(`
+    create table members_new (
+      id text primary key, org_id text not null references organisations(id), email text not null, name text,
+      role text not null, password text, invite_hash text unique, invite_expires_at text, created_at text not null,
+      unique (org_id, email));
+    insert into members_new select
+      id, org_id, email, name, role, password, invite_hash, invite_expires_at, created_at from members;
+    create table sessions_new (
+      hash text primary key, member_id text not null references members_new(id) on delete cascade,
+      created_at text not null, expires_at text not null);
+    insert into sessions_new select hash, member_id, created_at, expires_at from sessions;
+    drop table sessions;
+    drop table members;
+    alter table members_new rename to members;
+    alter table sessions_new rename to sessions;
+    create unique index members_email on members (email) where password is not null;
+    create index sessions_member on sessions (member_id)`),
 }

@@ -3,7 +3,7 @@ import { untilRevoked } from '../accounts/until-revoked.ts'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { filter, page, pageOf, pageQuery } from '../http/page.ts'
+import { filter, page, pageById, pageOf } from '../http/page.ts'
 import { Answer, created, type Finding, read, write } from '../http/route.ts'
 import type { Tasks } from '../store/tables.ts'
 import { idempotencyKey } from './admission.ts'
@@ -45,7 +45,7 @@ export const getTasks = read('/v1/tasks', {
     wedge: filter,
     client_id: filter,
     case_id: filter,
-    ...pageQuery,
+    ...pageById('task'),
   }),
   answers: { 200: pageOf(TaskRecord) },
   async handle({ ctx, scope, query }) {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
+import { isLoopback } from '../base/loopback.ts'
 import { tokenHash } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -68,8 +69,6 @@ function listen(server: ReturnType<typeof createServer>, host: string, port: num
 
 /** By hash: how long the comparison takes says nothing about the token. */
 const mayRead = (request: IncomingMessage, wanted: string) => tokenHash(request.headers.authorization ?? '') === wanted
-
-const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
 
 function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
+import { page, pageById, pageOf } from '../http/page.ts'
 import { created, noContent, type Finding, read, write } from '../http/route.ts'
 import type { WebhookDeliveries, Webhooks } from '../store/tables.ts'
 import { findDelivery, listDeliveries } from './delivery-rows.ts'
@@ -41,7 +41,7 @@ const withSecret = ({ webhook, secret }: WithSecret) => ({ ...showWebhook(webhoo
 
 export const getWebhooks = read('/v1/webhooks', {
   summary: 'List webhooks, newest first',
-  query: z.object(pageQuery),
+  query: z.object(pageById('hook')),
   answers: { 200: pageOf(WebhookRecord) },
   async handle({ ctx, scope, query }) {
     return page(await listWebhooks(ctx.db, scope.projectIds, query), query.limit, (row) => row.id, showWebhook)
@@ -96,7 +96,7 @@ export const postRotate = write('POST', '/v1/webhooks/:id/rotate', {
 
 export const getDeliveries = read('/v1/webhooks/:id/deliveries', {
   summary: 'What was sent to a webhook of late, newest first',
-  query: z.object({ status: z.enum(DELIVERY_STATUSES).optional(), ...pageQuery }),
+  query: z.object({ status: z.enum(DELIVERY_STATUSES).optional(), ...pageById('dlv') }),
   answers: { 200: pageOf(DeliveryRecord) },
   find: webhookInScope,
   async handle({ ctx, subject, query }) {

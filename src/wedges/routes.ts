@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SLUG } from '../base/names.ts'
 import type { Wedge } from '../base/wedge.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { jsonObject } from '../http/judge.ts'
@@ -17,7 +18,7 @@ export const wedgeSummary = z.object({
 })
 
 /** Wedges have no age: they are listed by name, and the name is the cursor. */
-const query = z.object({ ...pageQuery, cursor: z.string().max(64).optional() })
+const query = z.object(pageQuery(SLUG))
 
 export const listWedges = read('/v1/wedges', {
   summary: 'List the wedges',

@@ -38,7 +38,6 @@ eachStore((store) => {
     expect(login.status).toBe(200)
     expect((await auditOf(app, login.body.organisation.id)).slice(3)).toEqual([
       'member.invited',
-      'member.sign_in_failed',
       'member.accepted',
       'member.signed_in',
       'member.signed_in',
@@ -67,6 +66,35 @@ eachStore((store) => {
     expect(await accept(fourth.invite)).toBe(200)
     const again = await app.call('POST', '/v1/members', { email: 'v@example.com', role: 'viewer' }, { key })
     expect(again).toMatchObject({ status: 409, body: { error: 'email is already in use' } })
+  })
+
+  test('an open invite keeps nobody from signing up, nor another organisation from inviting; who accepts first has the email', async () => {
+    const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
+    const owners = [await signUp(app), await signUp(app, 'second@example.com')]
+    const invited = (email: string) =>
+      Promise.all(
+        owners.map(async (key) => {
+          const { status, body } = await app.call('POST', '/v1/members', { email, role: 'viewer' }, { key })
+          expect(status).toBe(201)
+          return String(body.invite)
+        }),
+      )
+    const accept = (invite: string | undefined) =>
+      app.call('POST', '/v1/auth/accept', { invite, password: PASSWORD }, { key: null })
+    const inUse = { status: 409, body: { error: 'email is already in use' } }
+
+    const [first, second] = await invited('bob@example.com')
+    await signUp(app, 'bob@example.com')
+    for (const invite of [first, second]) expect(await accept(invite)).toMatchObject(inUse)
+
+    const answers = await Promise.all((await invited('eve@example.com')).map(accept))
+    expect(tally(answers)).toEqual({ 200: 1, 409: 1 })
+    for (const key of owners) {
+      const again = await app.call('POST', '/v1/members', { email: 'eve@example.com', role: 'viewer' }, { key })
+      expect(again).toMatchObject(inUse)
+    }
+    const login = { email: 'eve@example.com', password: PASSWORD }
+    expect((await app.call('POST', '/v1/auth/login', login, { key: null })).status).toBe(200)
   })
 
   test('an admin cannot make, change or remove an owner', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { logBlueprintProblems } from '../../src/blueprints/folder.ts'
-import { eachStore, type TestApp, testApp, writeFiles } from '../app.ts'
+import { ECHO, eachStore, type TestApp, testApp, writeFiles } from '../app.ts'
 import { follow, openItems } from './follow.ts'
 
 const DESK = {
@@ -70,6 +70,53 @@ eachStore((store) => {
       expect(first.body).toMatchObject({ data: [{ blueprint: 'a' }], next_cursor: 'a' })
       const second = await app.call('GET', '/v1/blueprints?limit=1&cursor=a')
       expect(second.body).toMatchObject({ data: [{ blueprint: 'b' }], next_cursor: null })
+    })
+  })
+
+  describe('readiness warns of a model that will not answer', () => {
+    const warnings = async (app: TestApp) => (await app.call('GET', '/v1/blueprints/desk/readiness')).body.warnings
+    const types = { asked: {}, decided: { harness: { shape: 'decide' } }, counted: { harness: { shape: 'workflow' } } }
+    const wedges = {
+      ...ECHO,
+      'mixed/wedge.json': { wedge: 'mixed', task_types: types, workflows: [{ name: 'counted' }] },
+      'mixed/workflows/counted.mjs': 'export default () => ({})',
+      'mixed/rehearsals/asked.json': [{ output: {} }],
+      'code/wedge.json': {
+        wedge: 'code',
+        task_types: { counted: types.counted },
+        workflows: [{ name: 'counted' }],
+      },
+      'code/workflows/counted.mjs': 'export default () => ({})',
+    }
+    const appFor = async (wedge: string, env: Record<string, string> = {}) => {
+      const app = await testApp({ store, wedges, env })
+      writeFiles(join(app.dir, 'blueprints'), { 'desk.json': { ...DESK, wedge, schedules: [] } })
+      return app
+    }
+
+    test('without a key of its provider, and not with one', async () => {
+      const env = { SVC_MODEL: 'anthropic/claude-x' }
+      expect(await warnings(await appFor('echo', env))).toEqual([
+        'ANTHROPIC_API_KEY is not set: anthropic will refuse every call of its models',
+      ])
+      expect(await warnings(await appFor('echo', { ...env, ANTHROPIC_API_KEY: 'k' }))).toEqual([])
+    })
+
+    test('where there is none, and not for what needs none', async () => {
+      expect(await warnings(await appFor('mixed'))).toEqual([
+        'SVC_MODEL is not set: without a model tasks are rehearsed, not done',
+        "SVC_MODEL is not set: task type 'decided' has no rehearsal and will fail",
+      ])
+      expect(await warnings(await appFor('code'))).toEqual([])
+      expect(await warnings(await appFor('absent'))).toEqual([])
+    })
+
+    test('without keeping it from being activated', async () => {
+      const app = await appFor('echo', { SVC_MODEL: 'openai/gpt-x' })
+      await follow(app, 'desk')
+      const { body } = await app.call('GET', '/v1/blueprints/desk/readiness')
+      expect(body).toMatchObject({ ready: true, warnings: [expect.stringMatching(/^OPENAI_API_KEY is not set/)] })
+      expect((await app.call('POST', '/v1/blueprints/desk/activate')).status).toBe(200)
     })
   })
 

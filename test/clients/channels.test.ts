@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
+import { brake } from '../faults/brake.ts'
 import { auditOf, made, mail, openFront, projectOf, stranger, writeIn } from './front.ts'
 
 eachStore((store) => {
@@ -46,6 +47,17 @@ eachStore((store) => {
     expect((await front.call('GET', `/v1/threads/${thread_id}`)).body.client_id).toBe(client_id)
   })
 
+  test('a connection that a channel uses cannot be deleted before the channel', async () => {
+    const front = await openFront(store)
+    const path = `/v1/connections/${front.connection}`
+    const { status, body } = await front.call('DELETE', path)
+    const error = `connection is used by channel ${front.channel} (help@desk.example): delete the channel first`
+    expect({ status, body }).toEqual({ status: 409, body: { error } })
+    expect((await front.call('GET', path)).body.name).toBe('mail')
+    await front.call('DELETE', `/v1/channels/${front.channel}`)
+    expect((await front.call('DELETE', path)).status).toBe(204)
+  })
+
   test('another organisation sees none of it', async () => {
     const front = await openFront(store)
     const { client_id, thread_id } = await writeIn(front, 'ada@example.com')
@@ -79,4 +91,19 @@ eachStore((store) => {
     expect((await front.call('POST', path, mail('a@example.com'), { key })).status).toBe(201)
     expect(await made(front, '/v1/clients', {})).toMatch(/^cli_/)
   })
+})
+
+test('a channel is not bound to a connection that is being deleted', async () => {
+  const front = await openFront('postgres')
+  const connection_id = await made(front, '/v1/connections', { kind: 'email', name: 'second' })
+  const { hold, halted, release } = await brake(front.ctx.config.databaseUrl ?? '')
+  await hold('connections')
+  const deleting = front.call('DELETE', `/v1/connections/${connection_id}`)
+  await halted(1)
+  const whole = { connection_id, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
+  const binding = front.call('POST', '/v1/channels', whole)
+  await halted(2)
+  await release()
+  expect((await deleting).status).toBe(204)
+  expect(await binding).toMatchObject({ status: 400, body: { error: 'unknown connection' } })
 })

@@ -3,6 +3,16 @@ import { eachStore } from '../app.ts'
 import { auditOf, made, openFront } from './front.ts'
 
 eachStore((store) => {
+  test('a name of blanks is none, at the creation and at a change', async () => {
+    const front = await openFront(store)
+    const made = await front.call('POST', '/v1/clients', { display_name: ' ' })
+    expect(made).toMatchObject({ status: 201, body: { display_name: null } })
+    const path = `/v1/clients/${made.body.id}`
+    expect((await front.call('PUT', path, { display_name: 'Ada' })).body.display_name).toBe('Ada')
+    expect((await front.call('PUT', path, { display_name: ' ' })).body.display_name).toBeNull()
+    expect((await front.call('GET', path)).body.display_name).toBeNull()
+  })
+
   test('a client is created, read, listed and changed', async () => {
     const front = await openFront(store)
     const answer = await front.call('POST', '/v1/clients', {

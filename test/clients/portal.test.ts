@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { untilRevoked } from '../../src/clients/portal-stream.ts'
+import { untilPortalRevoked } from '../../src/clients/portal-stream.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { append } from '../../src/events/append.ts'
 import type { NewEvent } from '../../src/events/types.ts'
@@ -138,7 +138,7 @@ eachStore((store) => {
     } as const
     let begun = false
     const log = new StreamAnswer({}, async () => void (begun = true))
-    const answer = untilRevoked(front.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
+    const answer = untilPortalRevoked(front.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
     await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)
     const out = new ServerResponse(new IncomingMessage(new Socket()))
     await answer.write(out)

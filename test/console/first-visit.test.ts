@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { anthropicStream, startProvider } from '../models/provider.ts'
+import { KEY } from '../app.ts'
 import { barriers, sharedConsole } from './browser.ts'
 
 async function signUp(page: Page) {
@@ -72,6 +73,21 @@ describe('the first visit on a fresh start', () => {
     await page.getByRole('button', { name: 'Output', exact: true }).click()
     await page.getByText(REPLY).first().waitFor()
     expect(provider.seen[0]).toMatchObject({ path: '/v1/messages', headers: { 'x-api-key': 'sk-real' } })
+  })
+})
+
+describe('the first visit from elsewhere', () => {
+  const console = sharedConsole({ SVC_PUBLIC_URL: 'https://work.example' })
+
+  test('asks for the founder key, and for nothing that was filled in already', async () => {
+    const page = await console().open('/', { signedIn: false })
+    await signUp(page)
+    await page.getByText(/first sign-up needs the founder key/).waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByLabel('Founder key').fill(KEY)
+    await page.getByRole('button', { name: 'Create the account' }).click()
+    await current(page).getByText('Look at the example').waitFor()
+    expect(await page.evaluate('sessionStorage.getItem("svc.token")')).toMatch(/^svc_fst_/)
   })
 })
 

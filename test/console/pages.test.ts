@@ -173,6 +173,10 @@ describe('the pages of the console', () => {
 
   test('sets a blueprint up by the buttons of its checklist', async () => {
     const page = await console().open('/blueprints')
+    await page
+      .getByRole('list', { name: 'Warnings' })
+      .getByText(/without a model tasks are rehearsed/)
+      .waitFor()
     await page.getByRole('button', { name: /Invoice chaser/ }).click()
     await page.getByRole('button', { name: 'Set up', exact: true }).click()
     await page.getByRole('button', { name: 'Set secret for mail' }).waitFor()

@@ -23,6 +23,9 @@ const inDocument = ({ method, path }: Bound) => [path.replace(/:(\w+)/g, '{$1}')
 /** Without those that a key is refused before its question is read. */
 const LISTS = /^\/v1\/(?!portal|broker|members)[^{]*$/
 
+/** What has no age is listed by name, so that any name is a place to go on from. */
+const BY_NAME = ['/v1/wedges', '/v1/blueprints']
+
 describe('the reference', () => {
   const shared = sharedApp({ store: 'sqlite' })
   const document = async () => (await shared().call('GET', '/openapi.json', undefined, { key: null })).body
@@ -77,8 +80,24 @@ describe('the reference', () => {
       LISTS.test(path) ? (get?.parameters ?? []).map(({ name }) => `${path}?${name}=`) : [],
     )
     expect(filters).toContain('/v1/tasks?client_id=')
-    for (const filter of filters.filter((one) => !one.endsWith('?cursor=')))
-      expect((await shared().call('GET', filter)).status, filter).toBe(400)
+    for (const filter of filters) expect((await shared().call('GET', filter)).status, filter).toBe(400)
+  })
+
+  test('a cursor that no list has given, or that another list has, is 400 on every list', async () => {
+    const { paths } = await document()
+    const lists = Object.entries<{ get?: { parameters?: { name: string }[] } }>(paths).flatMap(([path, { get }]) =>
+      LISTS.test(path) && get?.parameters?.some(({ name }) => name === 'cursor') ? [path] : [],
+    )
+    expect(lists).toEqual(expect.arrayContaining(['/v1/tasks', '/v1/wedges', '/v1/audit']))
+    const orphan = `org_${'0'.repeat(26)}`
+    for (const path of lists) {
+      const given = BY_NAME.includes(path) ? ['Zzz', 'a b'] : ['zzz', 'task_', orphan]
+      for (const cursor of given) {
+        const { status, body } = await shared().call('GET', `${path}?cursor=${encodeURIComponent(cursor)}`)
+        const error = "query 'cursor' must be a next_cursor of this list"
+        expect({ path, cursor, status, body }).toEqual({ path, cursor, status: 400, body: { error } })
+      }
+    }
   })
 
   test('describes the body that the service judges by', async () => {

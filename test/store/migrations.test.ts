@@ -72,6 +72,32 @@ async function insertAsBefore(db: Db, id: string, value: Json): Promise<void> {
 }
 
 eachStore((store) => {
+  test('members of an older store stay signed in, and their sessions go with them', async () => {
+    const place = await newPlace(store)
+    const old = place.bare()
+    await bringTo(old, '0019_approval_connection')
+    const at = '2026-01-01T00:00:00.000Z'
+    await old.insertInto('organisations').values({ id: 'org_1', name: 'One', created_at: at, founding: 1 }).execute()
+    const member = { org_id: 'org_1', name: null, role: 'owner', invite_hash: null, invite_expires_at: null }
+    const ids = ['mem_1', 'mem_2']
+    for (const id of ids) {
+      const row = { ...member, id, email: `${id}@example.com`, password: 'hashed', created_at: at }
+      await old.insertInto('members').values(row).execute()
+      await old.insertInto('sessions').values({ hash: id, member_id: id, created_at: at, expires_at: at }).execute()
+    }
+    await old.destroy()
+    const opened = await place.open()
+    onTestFinished(() => opened.close())
+    const sessions = async () =>
+      (await opened.db.selectFrom('sessions').select('hash').orderBy('hash').execute()).length
+    expect((await opened.db.selectFrom('members').select('id').orderBy('id').execute()).map(({ id }) => id)).toEqual(
+      ids,
+    )
+    expect(await sessions()).toBe(2)
+    await opened.transact(async (tx) => void (await tx.deleteFrom('members').where('id', '=', 'mem_1').execute()))
+    expect(await sessions()).toBe(1)
+  })
+
   test('logs and audit entries of an older store are all there after its migration', async () => {
     const place = await newPlace(store)
     const old = place.bare()

@@ -96,6 +96,17 @@ eachStore((store) => {
       expect(events.at(-1)).toMatchObject({ event: 'task.finished' })
     })
 
+    test.each([{}, { rating: '' }, { note: ' ' }, { correction: null }, { rating: '', note: '', correction: '' }])(
+      'that says nothing is 400, and leaves no note: %j',
+      async (body) => {
+        const app = shared()
+        const id = await done()
+        const before = await taskOf(app, id)
+        expectRefusal(await give(id, body), 400, "one of 'rating', 'correction' and 'note' is required")
+        expect(await taskOf(app, id)).toEqual(before)
+      },
+    )
+
     test.each([{ rating: true }, { rating: {} }, { note: 1 }, { note: 'x'.repeat(10_001) }])(
       'of a wrong kind is 400: %j',
       async (body) => {

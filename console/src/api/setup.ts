@@ -114,6 +114,7 @@ export interface Fix {
 export interface Readiness {
   ready: boolean
   items: { item: string; kind: string; ok: boolean; detail: string; fix: Fix | null }[]
+  warnings: string[]
 }
 
 export interface Member {

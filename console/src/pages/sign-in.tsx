@@ -35,7 +35,7 @@ export function SignIn() {
   const [way, setWay] = useState<Way>(invite ? 'accept' : 'login')
   const [pasted, setPasted] = useState('')
   const [stay, setStay] = useState(false)
-  const { submit, busy, problem } = useSignIn(way, invite, stay)
+  const { submit, busy, problem, asksKey } = useSignIn(way, invite, stay)
   // A fresh start gives a key and has no member yet, but the page opens on the email.
   const onEmail = (email: string) => {
     if (!email.startsWith('svc_key_')) return
@@ -50,6 +50,7 @@ export function SignIn() {
         {!invite && <Tabs label="How to sign in" value={way} onChange={setWay} tabs={WAYS} />}
         <form key={way} className="mt-4 flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
           <Inputs way={way} pasted={pasted} onEmail={onEmail} />
+          {way === 'signup' && asksKey && <FounderKey />}
           <Check label="Stay signed in on this computer" checked={stay} onChange={setStay} />
           {problem && <Failure message={problem} />}
           <Button type="submit" look="primary" disabled={busy}>
@@ -111,12 +112,29 @@ function Inputs({ way, pasted, onEmail }: { way: Way; pasted: string; onEmail: (
   )
 }
 
+/** Who comes from elsewhere proves with it that the deployment is theirs. */
+function FounderKey() {
+  return (
+    <Text
+      label="Founder key"
+      name="founder_key"
+      type="password"
+      required
+      autoFocus
+      autoComplete="off"
+      placeholder="svc_key_…"
+      hint="The first start of the service prints it once, or SVC_FOUNDER_API_KEY sets it."
+    />
+  )
+}
+
 function useSignIn(way: Way, invite: string, stay: boolean) {
   const router = useRouter()
   const { to = '/' } = route.useSearch()
   const queries = useQueryClient()
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
+  const [asksKey, setAsksKey] = useState(false)
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const given = valuesOf(event.currentTarget)
@@ -130,18 +148,22 @@ function useSignIn(way: Way, invite: string, stay: boolean) {
       router.history.push(to)
     } catch (error) {
       credential.forget()
-      setProblem(messageOf(error))
+      const message = messageOf(error)
+      setProblem(message)
+      setAsksKey((asked) => asked || message.includes('founder key'))
     } finally {
       setBusy(false)
     }
   }
-  return { submit, busy, problem }
+  return { submit, busy, problem, asksKey }
 }
 
 async function tokenFor(way: Way, given: Record<string, string>, invite: string): Promise<string> {
   if (way === 'key') return given['key']?.trim() ?? ''
-  const body = way === 'accept' ? { ...given, invite } : given
-  const { session_token } = await call<SignedIn>(`/v1/auth/${way}`, { method: 'POST', body })
+  const { founder_key: key, ...rest } = given
+  const body = way === 'accept' ? { ...rest, invite } : rest
+  const headers: Record<string, string> = key ? { authorization: `Bearer ${key.trim()}` } : {}
+  const { session_token } = await call<SignedIn>(`/v1/auth/${way}`, { method: 'POST', body, headers })
   return session_token
 }
 

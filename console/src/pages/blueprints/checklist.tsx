@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Circle, CircleCheck } from 'lucide-react'
+import { Circle, CircleCheck, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../api/http.ts'
 import { type Fix, type Readiness, readinessQuery } from '../../api/setup.ts'
@@ -13,12 +13,12 @@ import { May } from '../../ui/may.tsx'
 import { openAuthorisation } from '../connections/broker.tsx'
 import { blanksOf, filled } from './blanks.ts'
 
-/** What is there and what is not; each open item has the button that closes it. */
+/** What is there and what is not; each open item has the button that closes it, and what no button can is told below. */
 export function Checklist({ blueprint }: { blueprint: string }) {
   const query = useQuery(readinessQuery(blueprint))
   return (
     <Loaded query={query}>
-      {({ ready, items }) => (
+      {({ ready, items, warnings }) => (
         <>
           <p className={ready ? 'font-medium text-ok' : 'font-medium'}>
             {ready ? 'Everything is ready' : `${items.filter(({ ok }) => ok).length} of ${items.length} done`}
@@ -28,6 +28,16 @@ export function Checklist({ blueprint }: { blueprint: string }) {
               <Line key={item.kind + item.item} item={item} />
             ))}
           </ul>
+          {warnings.length > 0 && (
+            <ul aria-label="Warnings" className="flex flex-col gap-2 rounded-md bg-wait-soft px-3 py-2 text-wait">
+              {warnings.map((warning) => (
+                <li key={warning} className="flex items-start gap-2">
+                  <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
+                  <span className="min-w-0 break-words">{warning}</span>
+                </li>
+              ))}
+            </ul>
+          )}
         </>
       )}
     </Loaded>
