@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
+import { slug } from '../base/wedge.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
 import { page, pageById, pageOf } from '../http/page.ts'
-import { created, noContent, type Params, type Route, read, route, write } from '../http/route.ts'
+import { created, type Finding, noContent, type Params, type Route, read, route, write } from '../http/route.ts'
 import { addressOf, bearerOf } from './authenticate.ts'
 import { findKey, listKeys as keysOf } from './credential-rows.ts'
-import { email, newPassword, shortText, slug } from './fields.ts'
+import { email, newPassword, shortText } from './fields.ts'
 import { inviteMember as invite } from './invites.ts'
 import { createKey as makeKey, KEY_ROLES, revokeKey } from './keys.ts'
 import { changeMember, refuseKeys, removeMember } from './members.ts'
@@ -79,14 +80,12 @@ export const enableWedge: Route<Scope> = route('PUT', '/v1/projects/:id/wedges/:
   handle: async ({ ctx, scope, subject: { id, wedge } }) => showProject(await enable(ctx, scope, id, wedge)),
 })
 
-async function projectInScope({ ctx, scope, params }: Sought) {
+async function projectInScope({ ctx, scope, params }: Finding<Scope>) {
   const id = params.id ?? ''
   const project = scope.projectIds.includes(id) ? await findProject(ctx.db, id) : undefined
   if (!project) throw notFound('project')
   return project
 }
-
-type Sought = Parameters<NonNullable<Parameters<typeof read>[1]['find']>>[0]
 
 // Keys
 
@@ -203,7 +202,7 @@ export const changeOwnPassword: Route<Scope> = route('POST', '/v1/auth/password'
   },
 })
 
-async function memberInScope({ ctx, scope, params }: Sought) {
+async function memberInScope({ ctx, scope, params }: Finding<Scope>) {
   refuseKeys(scope)
   const member = await findMember(ctx.db, scope.orgId, params.id ?? '')
   if (!member) throw notFound('member')

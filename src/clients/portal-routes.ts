@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { notFound, unauthorized } from '../base/problem.ts'
-import type { Ctx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientText } from '../events/client-view.ts'
 import { page, pageById, pageOf } from '../http/page.ts'
-import { created, type Params, type Route, route } from '../http/route.ts'
+import { created, type Finding, type Route, route } from '../http/route.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
 import { StreamQuery, streamTask } from '../tasks/stream.ts'
@@ -38,31 +37,27 @@ export const postPortalSession: Route<null> = route('POST', '/v1/portal/session'
   },
 })
 
-interface Sought {
-  ctx: Ctx
-  scope: ClientScope
-  params: Params
-}
+type Own = Finding<ClientScope>
 
-async function self({ ctx, scope }: Pick<Sought, 'ctx' | 'scope'>) {
+async function self({ ctx, scope }: Pick<Own, 'ctx' | 'scope'>) {
   const client = await findClient(ctx.db, [scope.projectId], scope.clientId)
   if (!client) throw unauthorized()
   return client
 }
 
-async function ownThread({ ctx, scope, params }: Sought) {
+async function ownThread({ ctx, scope, params }: Own) {
   const thread = await findThread(ctx.db, [scope.projectId], params.id ?? '')
   if (thread?.client_id !== scope.clientId) throw notFound('thread')
   return thread
 }
 
-async function ownTask({ ctx, scope, params }: Sought) {
+async function ownTask({ ctx, scope, params }: Own) {
   const task = await findTask(ctx.db, [scope.projectId], params.id ?? '')
   if (task?.client_id !== scope.clientId) throw notFound('task')
   return task
 }
 
-async function ownArtifact({ ctx, scope, params }: Sought) {
+async function ownArtifact({ ctx, scope, params }: Own) {
   const artifact = await findArtifact(ctx.db, [scope.projectId], params.id ?? '')
   if (artifact?.client_id !== scope.clientId) throw notFound('artifact')
   return artifact

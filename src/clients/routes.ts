@@ -3,7 +3,7 @@ import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { filter, page, pageById, pageOf } from '../http/page.ts'
-import { Answer, created, noContent, type Params, read, write } from '../http/route.ts'
+import { Answer, created, type Finding, noContent, type Params, read, write } from '../http/route.ts'
 import { findChannel, listChannels } from './channel-rows.ts'
 import { ChannelInput, createChannel, removeChannel } from './channels.ts'
 import { findClient, listClients } from './client-rows.ts'
@@ -26,23 +26,17 @@ import { answerThread } from './reply.ts'
 import { findThread, listThreads } from './thread-rows.ts'
 import { messagesOf, setThreadStatus, THREAD_STATUSES } from './threads.ts'
 
-interface Sought<ScopeT> {
-  ctx: Ctx
-  scope: ScopeT
-  params: Params
-}
-
 const idOf = (row: { id: string }) => row.id
 
 // Channels
 
-async function channelIn({ ctx, params }: Sought<unknown>, projectIds: readonly string[]) {
+async function channelIn({ ctx, params }: Finding<unknown>, projectIds: readonly string[]) {
   const channel = await findChannel(ctx.db, projectIds, params.id ?? '')
   if (!channel) throw notFound('channel')
   return channel
 }
 
-const channelInProject = (sought: Sought<ProjectScope>) => channelIn(sought, [sought.scope.projectId])
+const channelInProject = (sought: Finding<ProjectScope>) => channelIn(sought, [sought.scope.projectId])
 
 export const getChannels = read('/v1/channels', {
   summary: 'List channels, newest first',
@@ -96,7 +90,7 @@ export const postInbound = write('POST', '/v1/channels/:id/inbound', {
 
 // Clients
 
-async function clientInProject({ ctx, scope, params }: Sought<ProjectScope>) {
+async function clientInProject({ ctx, scope, params }: Finding<ProjectScope>) {
   return clientIn(ctx, [scope.projectId], params)
 }
 
@@ -128,7 +122,7 @@ export const postClient = write('POST', '/v1/clients', {
 export const getClient = read('/v1/clients/:id', {
   summary: 'Read a client',
   answers: { 200: ClientRecord },
-  find: ({ ctx, scope, params }: Sought<Scope>) => clientIn(ctx, scope.projectIds, params),
+  find: ({ ctx, scope, params }: Finding<Scope>) => clientIn(ctx, scope.projectIds, params),
   handle: async ({ subject }) => showClient(subject),
 })
 
@@ -173,7 +167,7 @@ export const getThreads = read('/v1/threads', {
   },
 })
 
-const threadInProject = ({ ctx, scope, params }: Sought<ProjectScope>) => threadIn(ctx, [scope.projectId], params)
+const threadInProject = ({ ctx, scope, params }: Finding<ProjectScope>) => threadIn(ctx, [scope.projectId], params)
 
 async function threadIn(ctx: Ctx, projectIds: readonly string[], params: Params) {
   const thread = await findThread(ctx.db, projectIds, params.id ?? '')
@@ -184,7 +178,7 @@ async function threadIn(ctx: Ctx, projectIds: readonly string[], params: Params)
 export const getThread = read('/v1/threads/:id', {
   summary: 'Read a thread with its messages, oldest first; of a very long one the newest thousand',
   answers: { 200: ThreadRecord },
-  find: ({ ctx, scope, params }: Sought<Scope>) => threadIn(ctx, scope.projectIds, params),
+  find: ({ ctx, scope, params }: Finding<Scope>) => threadIn(ctx, scope.projectIds, params),
   async handle({ ctx, subject }) {
     return { ...showThread(subject), messages: (await messagesOf(ctx, subject)).map(showMessage) }
   },
