@@ -130,17 +130,27 @@ function hearArtifact({ name, content_type, content_base64 }: JsonObject): Heard
   if (typeof name !== 'string' || typeof content_base64 !== 'string') {
     return { kind: 'refused', why: 'an artifact without a name or content' }
   }
+  // Decoded all the same it would be delivered empty or cut short, and nobody would know.
+  if (!/^[\w+/=\s-]*$/.test(content_base64)) return { kind: 'refused', why: 'an artifact that is not in base64' }
   const content = Buffer.from(content_base64, 'base64')
   if (content.length > MOST_ARTIFACT_BYTES) return { kind: 'refused', why: 'an artifact larger than 10 MiB' }
   const type = typeof content_type === 'string' && /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/.test(content_type)
   return {
     kind: 'artifact',
     artifact: {
-      name: name.replace(/[\p{Cc}]/gu, '').slice(0, 255) || 'artifact',
+      name: fileName(name),
       content_type: type ? content_type : 'application/octet-stream',
       // Written anew, so that it is base64 whatever the agent wrote.
       content: content.toString('base64'),
       size: content.length,
     },
   }
+}
+
+/** Whoever fetches files saves them under this name: it stays below their folder, and shows what it is. */
+function fileName(given: string): string {
+  const steps = given.replaceAll(/\p{C}/gu, '').split(/[/\\]/)
+  const name = steps.filter((step) => !/^[\s.]*$/.test(step)).join('/')
+  // Behind the cut, which may go through the middle of a character.
+  return name.slice(0, 255).replaceAll(/\p{Cs}/gu, '') || 'artifact'
 }

@@ -161,6 +161,26 @@ eachStore((store) => {
       expect(headers.get('content-type')).toBe('application/octet-stream')
     })
 
+    test.each([
+      ['../../.ssh/authorized_keys', '.ssh/authorized_keys'],
+      ['/etc/passwd', 'etc/passwd'],
+      ['..\\up\\here.txt', 'up/here.txt'],
+      ['sub/./table.csv', 'sub/table.csv'],
+      ['\u202Egnp.exe', 'gnp.exe'],
+      [`${'a'.repeat(254)}\u{1F600}`, 'a'.repeat(254)],
+      [' .. ', 'artifact'],
+    ])('have names under which they can be saved: %s', async (name, kept) => {
+      const id = await done({ input: [{ artifact: { name, content_base64: text } }, { output: 1 }] })
+      expect((await taskOf(shared(), id)).artifacts[1].name).toBe(kept)
+    })
+
+    test('that are not in base64 are left out, not delivered empty; line breaks and the alphabet of urls are', async () => {
+      const contents = ['%%%', 'aGk=\naGk=\n', '-_-_']
+      const lines = contents.map((content_base64) => ({ artifact: { name: 'f', content_base64 } }))
+      const { artifacts } = await taskOf(shared(), await done({ input: [...lines, { output: 1 }] }))
+      expect(artifacts.map((artifact: { size: number }) => artifact.size)).toEqual([1, 2, 3])
+    })
+
     test('that are not there are 404', async () => {
       expectRefusal(await shared().call('GET', '/v1/artifacts/art_nobody'), 404, 'no such artifact')
     })
