@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Json, JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { json, jsonObject } from '../http/judge.ts'
 import type { Approvals } from '../store/tables.ts'
 
@@ -34,6 +34,10 @@ export const ApprovalRecord = z
   .meta({ id: 'Approval' })
 
 export function showApproval(row: Approvals) {
+  const preview = proposedPayload(row)
+  // The tool gate asks about a call that the agent makes itself: its arguments are not ours to change. And an edit is
+  // laid over the fields of a payload: a text or a list has none.
+  const canEdit = row.path === 'action' && isJsonObject(preview)
   return {
     approval_id: row.id,
     task_id: row.task_id,
@@ -42,10 +46,9 @@ export function showApproval(row: Approvals) {
     task_type: row.task_type,
     action: row.action,
     risk: row.risk,
-    preview: proposedPayload(row),
+    preview,
     payload_sha256: row.payload_sha256,
-    // The tool gate asks about a call that the agent makes itself: its arguments are not ours to change.
-    allowed_decisions: row.path === 'action' ? ['approve', 'edit', 'reject'] : ['approve', 'reject'],
+    allowed_decisions: canEdit ? ['approve', 'edit', 'reject'] : ['approve', 'reject'],
     status: row.status,
     path: row.path,
     connection: row.connection,
