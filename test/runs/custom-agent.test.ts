@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ECHO, sharedApp, testApp } from '../app.ts'
 import { agentFolder, loggedLines, played } from './agents.ts'
@@ -218,9 +221,12 @@ describe('an agent that lies', () => {
   })
 })
 
-test('an agent whose folder is not there fails its task as sandbox_failed', async () => {
-  const env = { SVC_SANDBOX: 'bwrap', SVC_AGENT_COMMAND: 'true', SVC_AGENT_DIR: '/nowhere' }
-  const { task, types } = await played(await testApp({ store: 'sqlite', env }), '')
+test('an agent whose folder has gone since the start fails its task as sandbox_failed', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-agent-'))
+  const env = { SVC_SANDBOX: 'bwrap', SVC_POOL: '0', SVC_AGENT_COMMAND: 'true', SVC_AGENT_DIR: dir }
+  const app = await testApp({ store: 'sqlite', env })
+  rmSync(dir, { recursive: true })
+  const { task, types } = await played(app, '')
   expect(task).toMatchObject({ status: 'failed', error: { reason: 'sandbox_failed' } })
   expect(types).toEqual(['task.created', 'task.finished'])
 })
