@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { databaseUrl } from '../base/database-url.ts'
 import { dataDir, SECRET_SETTINGS, settingOf, wedgesDir } from '../base/settings.ts'
@@ -53,22 +54,23 @@ export interface Config {
 
 type Env = Record<string, string | undefined>
 
-export function loadConfig(env: Env, cwd = process.cwd()): Config {
+export function loadConfig(given: Env, cwd = process.cwd()): Config {
+  const env = withoutBlanks(given)
   // A file that cannot be read must not be found out by the first call that needs it.
   for (const name of SECRET_SETTINGS) settingOf(env, name)
   return {
-    host: env.SVC_HOST || '127.0.0.1',
+    host: env.SVC_HOST ?? '127.0.0.1',
     port: whole(env, 'SVC_PORT', 8787, 0, PORT_MOST),
-    publicUrl: publicUrl(env),
+    publicUrl: url(env, 'SVC_PUBLIC_URL') ?? null,
     trustedProxies: trustedProxies(list(env.SVC_TRUSTED_PROXIES)),
     dataDir: dataDir(env, cwd),
     databaseUrl: databaseUrl(env),
     sqliteSync: oneOf(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: wedgesDir(env, cwd),
-    blueprintsDir: resolve(cwd, env.SVC_BLUEPRINTS_DIR || 'blueprints'),
+    blueprintsDir: resolve(cwd, env.SVC_BLUEPRINTS_DIR ?? 'blueprints'),
     sandbox: oneOf(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
     founderApiKey: founderKey(env),
-    openSignup: env.SVC_OPEN_SIGNUP === '1',
+    openSignup: isOn(env, 'SVC_OPEN_SIGNUP'),
     maxConcurrentTasks: whole(env, 'SVC_MAX_CONCURRENT_TASKS', 8, 0),
     pool: whole(env, 'SVC_POOL', 2, 0),
     maxRuntimeS: positive(env, 'SVC_MAX_RUNTIME_S', 1800),
@@ -79,20 +81,29 @@ export function loadConfig(env: Env, cwd = process.cwd()): Config {
     workflowTimeoutMs: whole(env, 'SVC_WORKFLOW_TIMEOUT_MS', 5000, 1),
     sseKeepaliveMs: whole(env, 'SVC_SSE_KEEPALIVE_MS', 0, 0),
     agentCommand: env.SVC_AGENT_COMMAND || null,
-    agentDir: env.SVC_AGENT_DIR ? resolve(cwd, env.SVC_AGENT_DIR) : null,
+    agentDir: agentDir(env, cwd),
     models: modelsByTier(env),
-    anthropicBaseUrl: baseUrl(env, 'ANTHROPIC_BASE_URL', 'https://api.anthropic.com'),
-    openaiBaseUrl: baseUrl(env, 'OPENAI_BASE_URL', 'https://api.openai.com/v1'),
-    brokerBaseUrl: baseUrl(env, 'BROKER_BASE_URL', 'https://backend.composio.dev'),
+    anthropicBaseUrl: url(env, 'ANTHROPIC_BASE_URL') ?? 'https://api.anthropic.com',
+    openaiBaseUrl: url(env, 'OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
+    brokerBaseUrl: url(env, 'BROKER_BASE_URL') ?? 'https://backend.composio.dev',
     egressAllow: list(env.SVC_EGRESS_ALLOW),
-    envSecrets: env.SVC_ENV_SECRETS === undefined ? null : list(env.SVC_ENV_SECRETS),
-    recordRehearsal: env.SVC_RECORD_REHEARSAL === '1',
+    // An empty list allows no name at all: somebody shut the door, and it must not spring open.
+    envSecrets: given.SVC_ENV_SECRETS === undefined ? null : list(given.SVC_ENV_SECRETS),
+    recordRehearsal: isOn(env, 'SVC_RECORD_REHEARSAL'),
     retentionDays: env.SVC_RETENTION_DAYS ? positive(env, 'SVC_RETENTION_DAYS', 0) : null,
     logLevel: oneOf(env, 'SVC_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'silent']),
     metricsPort: env.SVC_METRICS_PORT ? whole(env, 'SVC_METRICS_PORT', 0, 0, PORT_MOST) : null,
-    metricsHost: env.SVC_METRICS_HOST || '127.0.0.1',
+    metricsHost: env.SVC_METRICS_HOST ?? '127.0.0.1',
     otlp: otlpSettings(env),
   }
+}
+
+/**
+ * What is empty is not set: `SVC_HOST=` in a file of variables means the default. Taken at its word, an empty host
+ * opens the service to every network, and an empty folder is the one that it was started in.
+ */
+function withoutBlanks(env: Env): Env {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()))
 }
 
 const PORT_MOST = 65_535
@@ -119,14 +130,23 @@ function oneOf<const T extends string>(env: Env, name: string, choices: readonly
   return found
 }
 
-function publicUrl(env: Env): string | null {
-  return baseUrl(env, 'SVC_PUBLIC_URL', '') || null
+/** Anything but these two is a mistake: `true` would quietly mean no. */
+function isOn(env: Env, name: string): boolean {
+  return oneOf(env, name, ['0', '1']) === '1'
 }
 
-function baseUrl(env: Env, name: string, fallback: string): string {
-  const url = env[name] || fallback
-  if (url) httpUrl(name, url)
-  return url
+function url(env: Env, name: string): string | undefined {
+  const text = env[name]
+  if (text !== undefined) httpUrl(name, text)
+  return text
+}
+
+/** Looked for at the start: without it every task would fail, one by one. */
+function agentDir({ SVC_AGENT_DIR: dir }: Env, cwd: string): string | null {
+  if (!dir) return null
+  const path = resolve(cwd, dir)
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`SVC_AGENT_DIR is no folder: ${path}`)
+  return path
 }
 
 function founderKey(env: Env): string | null {

@@ -41,7 +41,8 @@ export async function openMetricsDoor(ctx: Ctx, observed: Observed): Promise<Met
   })
   const url = await listen(server, host, port).catch((error: unknown) => {
     metrics.close()
-    throw error
+    const why = error instanceof Error ? error.message : 'unknown'
+    throw new Error(`SVC_METRICS_HOST and SVC_METRICS_PORT cannot be listened on: ${why}`, { cause: error })
   })
   return {
     url,

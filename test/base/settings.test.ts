@@ -44,6 +44,31 @@ test('a public url is taken as it is, and may be left out', () => {
   expect(loadConfig({ SVC_PUBLIC_URL: '' }).publicUrl).toBeNull()
 })
 
+test.each(['', ' '])('a setting that is empty is not set: %j', (blank) => {
+  const names = 'HOST PORT DATA_DIR WEDGES_DIR BLUEPRINTS_DIR AGENT_DIR LOG_LEVEL MAX_CONCURRENT_TASKS METRICS_HOST'
+  const ours = [...names.split(' ').map((name) => `SVC_${name}`), 'OPENAI_BASE_URL', 'BROKER_BASE_URL', 'DATABASE_URL']
+  expect(loadConfig(Object.fromEntries(ours.map((name) => [name, blank])))).toEqual(loadConfig({}))
+})
+
+test('an empty list of names for secrets stays a list: it allows none', () => {
+  expect(loadConfig({ SVC_ENV_SECRETS: '' }).envSecrets).toEqual([])
+  expect(loadConfig({}).envSecrets).toBeNull()
+})
+
+test.each([
+  ['SVC_PORT', '65536'],
+  ['SVC_METRICS_PORT', '70000'],
+  ['SVC_LOG_LEVEL', 'loud'],
+  ['SVC_OPEN_SIGNUP', 'true'],
+  ['SVC_RECORD_REHEARSAL', 'yes'],
+  ['OPENAI_BASE_URL', 'localhost:11434/v1'],
+  ['ANTHROPIC_BASE_URL', 'models.example'],
+  ['BROKER_BASE_URL', 'broker.example'],
+  ['SVC_AGENT_DIR', '/nowhere/agent'],
+])('a start that a setting stops names it: %s=%s', (name, value) => {
+  expect(() => loadConfig({ [name]: value })).toThrow(name)
+})
+
 test.each([
   'proxy.example',
   '10.0.0.0/33',

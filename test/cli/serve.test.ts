@@ -40,6 +40,7 @@ test('a start that cannot be says what to do: a port that is taken, a folder or 
   for (const [env, stderr] of [
     [{ SVC_PORT: port }, new RegExp(`127.0.0.1:${port} is taken\\n.*SVC_PORT`)],
     [{ SVC_PORT: '0', SVC_HOST: '192.0.2.1' }, /cannot listen on 192.0.2.1:0: .*\n.*SVC_HOST/],
+    [{ SVC_PORT: '0', SVC_HOST: 'no.such.host.invalid' }, /listen on no\.such\.host\.invalid:0: .*\n.*SVC_HOST/],
     [{ SVC_PORT: '0', SVC_DATA_DIR: join(cwd, 'file') }, /file.*\n.*SVC_DATA_DIR/],
     [{ SVC_PORT: '0', DATABASE_URL: `postgres://u:hushhush@127.0.0.1:1/x` }, /cannot be reached: .*\n.*DATABASE_URL/],
   ] as const) {
@@ -49,4 +50,10 @@ test('a start that cannot be says what to do: a port that is taken, a folder or 
     expect(ended.stdout).not.toContain('svc_key_')
     expect(ended.stderr + ended.stdout).not.toContain('hushhush')
   }
+})
+
+test('a door for metrics that cannot be opened is named', async () => {
+  const env = { SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_METRICS_PORT: '0', SVC_METRICS_HOST: '127.0.0.999' }
+  const ended = await svc(['serve'], { cwd: temporaryFolder(), env: { ...env, SVC_METRICS_TOKEN: 'x'.repeat(20) } })
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('SVC_METRICS_HOST and SVC_METRICS_PORT') })
 })
