@@ -97,7 +97,6 @@ test.each([
   ['sqlite://svc.db', ', not sqlite://…: the store is PostgreSQL, or SQLite where it is not set'],
   ['svc:hush@db/svc', 'DATABASE_URL must be postgres://user:password@host:5432/name: the store is'],
   ['hush.db', 'DATABASE_URL must be'],
-  [' ', 'DATABASE_URL must be'],
   ['postgres:/db/hush', 'DATABASE_URL must be'],
   ['postgres://svc:hush/hush@db/svc', 'DATABASE_URL cannot be read: in a name or password write @ as %40'],
   ['postgres://svc:hush@db:port/svc', 'DATABASE_URL cannot be read'],

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -45,12 +45,13 @@ describe('the image', () => {
   })
 })
 
-/** What the service asks its environment for. */
+/** What the service asks its environment for, by the names that stand where settings are read. */
 function knownSettings(): Set<string> {
   const asked = new Set<string>(['NODE_ENV', 'SVC_MODEL'])
-  const nothing: Record<string, string | undefined> = {}
-  loadConfig(new Proxy(nothing, { get: (_, name) => void asked.add(String(name)) }))
-  for (const name of SECRET_SETTINGS) asked.add(name).add(`${name}_FILE`)
+  const sources = readdirSync(join(ROOT, 'src/config')).map((file) => page(`src/config/${file}`))
+  for (const [name] of [...sources, page('src/base/settings.ts')].join('\n').matchAll(/\b[A-Z]+(_[A-Z]+)+\b/g))
+    asked.add(name)
+  for (const name of SECRET_SETTINGS) asked.add(`${name}_FILE`)
   return asked
 }
 
