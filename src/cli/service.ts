@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { objectIn, objectsOf } from '../base/fields.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import { EXIT, Failure, failed } from './failure.ts'
 
 /** The service over HTTP. Every refusal becomes a failure that says what to do. */
@@ -38,7 +39,7 @@ async function pages(call: Service['call'], path: string, query: Record<string, 
     const words = new URLSearchParams({ limit: String(Math.min(PAGE, most - found.length)) })
     for (const [name, value] of Object.entries({ ...query, cursor })) if (value !== undefined) words.set(name, value)
     const answer = await call('GET', `${path}?${words.toString()}`)
-    if (Array.isArray(answer.data)) found.push(...answer.data.filter(isJsonObject))
+    found.push(...objectsOf(answer, 'data'))
     if (typeof answer.next_cursor !== 'string') break
     cursor = answer.next_cursor
   }
@@ -101,13 +102,4 @@ function answerIn(base: string, text: string): JsonObject {
   if (answer) return answer
   const advice = 'say where the service is with --url or SVC_URL'
   throw new Failure(EXIT.unreachable, `${base} does not answer like the service`, advice)
-}
-
-function objectIn(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
-  }
 }
