@@ -8,8 +8,8 @@ export default defineConfig({
     pool: 'forks',
     // Files of one worker share what they import, which would be a seventh of all the time; nothing of ours keeps state there.
     isolate: false,
-    // Tests wait for sockets and databases more than they compute, so even one core carries two files at a time.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Some files wait for outages and leases more than they compute, so there is always one more than there are cores.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     watch: false,
