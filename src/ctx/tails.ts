@@ -1,4 +1,4 @@
-/** Events of one commit, serialised once and shared by everyone who follows the log. */
+/** Events of one commit, or some of many, serialised once and shared by everyone who follows the log. */
 export interface Chunk {
   first: number
   last: number
@@ -21,14 +21,14 @@ export type View = (frame: Frame) => string
 
 /** What a log holds beyond some number, and whether that is not yet all. */
 export interface Read {
-  chunk: Chunk | null
+  chunks: Chunk[]
   more: boolean
 }
 
 /** One who follows a log. */
 export interface Seat {
   /** Events that were committed; in order, but maybe some that it has and some not. */
-  offer(chunk: Chunk): void
+  offer(chunks: readonly Chunk[]): void
   /** The log has grown, nobody can say by what. */
   wake(): void
 }
@@ -59,9 +59,9 @@ export class Tails {
     return [...this.#logs.keys()]
   }
 
-  publish(taskId: string, chunk: Chunk): void {
+  publish(taskId: string, chunks: readonly Chunk[]): void {
     const log = this.#logs.get(taskId)
-    if (log) hand(log, chunk)
+    if (log) hand(log, chunks)
   }
 
   /** A follower has read the log up to here, and found its end. */
@@ -94,8 +94,8 @@ export class Tails {
     try {
       while (log.again && log.seats.size > 0) {
         log.again = false
-        const { chunk, more } = await read(log.last)
-        if (chunk) hand(log, chunk)
+        const { chunks, more } = await read(log.last)
+        if (chunks.length > 0) hand(log, chunks)
         log.again ||= more
       }
     } finally {
@@ -115,7 +115,7 @@ export class Tails {
   }
 }
 
-function hand(log: Followed, chunk: Chunk): void {
-  log.last = Math.max(log.last ?? 0, chunk.last)
-  for (const seat of log.seats) seat.offer(chunk)
+function hand(log: Followed, chunks: readonly Chunk[]): void {
+  log.last = Math.max(log.last ?? 0, chunks.at(-1)?.last ?? 0)
+  for (const seat of log.seats) seat.offer(chunks)
 }

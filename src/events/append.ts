@@ -2,7 +2,7 @@ import { conflict, Problem } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Events } from '../store/tables.ts'
-import { chunkOf } from './frames.ts'
+import { chunksOf } from './frames.ts'
 import { insertEvents, takeNumberOfNote, takeNumbers } from './rows.ts'
 import type { EventData, NewEvent } from './types.ts'
 
@@ -46,6 +46,6 @@ export async function write(tx: Tx, taskId: string, last: number, events: readon
   tx.ring(`log:${taskId}`)
   tx.afterCommit(() => {
     tx.counts.events += rows.length
-    if (tx.tails.followed(taskId)) tx.tails.publish(taskId, chunkOf(rows))
+    if (tx.tails.followed(taskId)) tx.tails.publish(taskId, chunksOf(rows))
   })
 }

@@ -3,7 +3,7 @@ import type { View } from '../ctx/tails.ts'
 import type { Reader } from '../http/sse.ts'
 import { untilBack } from '../store/away.ts'
 import { Follower } from './follower.ts'
-import { chunkOf, prunedFrame } from './frames.ts'
+import { chunksOf, prunedFrame } from './frames.ts'
 import { readHeads, readPage } from './rows.ts'
 
 export interface Following {
@@ -32,14 +32,13 @@ export async function follow(ctx: Ctx, { taskId, after, view, ended }: Following
       const where = { task_id: taskId, after: follower.cursor }
       const page = await untilBack(() => readPage(ctx.db, where, long), follower)
       long = page.long
-      let more = page.more
-      if (page.rows.length > 0) {
-        const chunk = chunkOf(page.rows)
+      for (const chunk of chunksOf(page.rows)) {
+        if (reader.isFull) break
         if (chunk.first > follower.cursor + 1) reader.write(prunedFrame(taskId, chunk.first))
         finished ||= chunk.finished
-        more = !follower.show(chunk) || more
+        follower.show(chunk)
       }
-      if (more || reader.isFull) {
+      if (page.more || reader.isFull) {
         await follower.readOn()
       } else if (finished) {
         return
@@ -57,7 +56,7 @@ export async function follow(ctx: Ctx, { taskId, after, view, ended }: Following
 export function catchUp(ctx: Ctx, taskId: string): Promise<void> {
   return ctx.tails.catchUp(taskId, async (after) => {
     const { rows, more } = await readPage(ctx.db, { task_id: taskId, after })
-    return { chunk: rows.length > 0 ? chunkOf(rows) : null, more }
+    return { chunks: chunksOf(rows), more }
   })
 }
 

@@ -8,9 +8,6 @@ const OVERFLOW = errorFrame('stream overflow: reconnect with Last-Event-ID')
 /** In bytes. A reader that chunks of more than this wait for finds them in the log instead, when it reads again. */
 const MOST_KEPT = 1024 * 1024
 
-/** In bytes, unless one event is longer: what is written is kept in memory until the reader takes it. */
-const MOST_AT_ONCE = 256 * 1024
-
 /**
  * One reader of a log. It is fed from pages of the log until it has caught up; from then on chunks go from the commit
  * straight to its socket, without a promise in between. While the socket is full they wait here.
@@ -49,24 +46,8 @@ export class Follower implements Seat {
     this.#listening = true
   }
 
-  /** Writes events, as many as there is room for. False when that were not all. */
-  show(chunk: Chunk): boolean {
-    if (chunk.bytes.length <= MOST_AT_ONCE) {
-      this.#reader.write(bytesFor(chunk, this.#view, this.cursor))
-      this.cursor = chunk.last
-      return true
-    }
-    let text = ''
-    for (const frame of chunk.frames) {
-      if (frame.seq <= this.cursor) continue
-      text += this.#view ? this.#view(frame) : frame.text
-      if (text.length < MOST_AT_ONCE && frame.seq < chunk.last) continue
-      this.#reader.write(text)
-      this.cursor = frame.seq
-      text = ''
-      if (this.#reader.isFull) break
-    }
-    return this.cursor >= chunk.last
+  show(chunk: Chunk): void {
+    this.#reader.write(this.#take(chunk))
   }
 
   /** There is more in the log, and what was committed meanwhile will be found there too. Resolves when there is room. */
@@ -85,14 +66,17 @@ export class Follower implements Seat {
     return waited
   }
 
-  offer(chunk: Chunk): void {
-    this.#newest = Math.max(this.#newest, chunk.last)
-    if (this.#listening) {
+  offer(chunks: readonly Chunk[]): void {
+    const hadRoom = this.#live && !this.#reader.isFull
+    for (const chunk of chunks) {
+      this.#newest = Math.max(this.#newest, chunk.last)
+      if (!this.#listening) continue
       this.#waiting.push(chunk)
       this.#kept += chunk.bytes.length
     }
     if (this.#live) this.#pass()
-    else this.#keepLittle()
+    // A burst is no fault of a reader that was there for it, and all who follow share its bytes.
+    if (!hadRoom) this.#keepLittle()
   }
 
   wake(): void {
@@ -123,11 +107,13 @@ export class Follower implements Seat {
       if (!chunk && this.#newest <= this.cursor) return
       // What comes next was not kept, or never came here.
       if (!chunk || chunk.first > this.cursor + 1) return this.#readAgain()
-      if (chunk.last > this.cursor && !this.#write(chunk)) break
       this.#waiting.shift()
       this.#kept -= chunk.bytes.length
+      if (chunk.last <= this.cursor) continue
+      // The last events and the end of the stream are one write.
+      if (chunk.finished) return this.#end(this.#take(chunk))
+      this.show(chunk)
     }
-    this.#keepLittle()
   }
 
   #readAgain(): void {
@@ -142,15 +128,11 @@ export class Follower implements Seat {
     else if (isFar || this.#kept > MOST_KEPT) this.#ignore()
   }
 
-  /** False when nothing more can be written: for now, or because that was the end. */
-  #write(chunk: Chunk): boolean {
-    if (!chunk.finished) return this.show(chunk)
-    // The last events and the end of the stream are one write, unless it were a large one.
-    if (chunk.bytes.length > MOST_AT_ONCE && !this.show(chunk)) return false
+  /** What of a chunk is new to the reader, which has it from now on. */
+  #take(chunk: Chunk): Buffer | string {
     const bytes = bytesFor(chunk, this.#view, this.cursor)
     this.cursor = chunk.last
-    this.#end(bytes)
-    return false
+    return bytes
   }
 
   #end(bytes: Buffer | string): void {

@@ -1,15 +1,38 @@
 import type { Chunk, Frame } from '../ctx/tails.ts'
 import type { Events } from '../store/tables.ts'
 
-/** Rows as SSE frames. The payload is JSON text already and is not parsed again. */
-export function chunkOf(rows: readonly Events[]): Chunk {
-  const frames = rows.map(frameOf)
+/** About so many bytes, unless one event is longer: what is written is kept in memory until the reader takes it. */
+const MOST_AT_ONCE = 256 * 1024
+
+/**
+ * Rows as SSE frames, in chunks that are written at once. The payload is JSON text already and is not parsed again.
+ * Cut here and not by each reader, so that all of them share the bytes.
+ */
+export function chunksOf(rows: readonly Events[]): Chunk[] {
+  const chunks: Chunk[] = []
+  let frames: Frame[] = []
+  let length = 0
+  for (const row of rows) {
+    const frame = frameOf(row)
+    if (frames.length > 0 && length + frame.text.length > MOST_AT_ONCE) {
+      chunks.push(chunkOf(frames))
+      frames = []
+      length = 0
+    }
+    frames.push(frame)
+    length += frame.text.length
+  }
+  if (frames.length > 0) chunks.push(chunkOf(frames))
+  return chunks
+}
+
+function chunkOf(frames: Frame[]): Chunk {
   return {
-    first: rows[0]?.seq ?? 0,
-    last: rows.at(-1)?.seq ?? 0,
+    first: frames[0]?.seq ?? 0,
+    last: frames.at(-1)?.seq ?? 0,
     frames,
     bytes: Buffer.from(frames.map((frame) => frame.text).join('')),
-    finished: rows.some((row) => row.type === 'task.finished'),
+    finished: frames.some((frame) => frame.type === 'task.finished'),
   }
 }
 

@@ -66,4 +66,19 @@ eachStore((store) => {
     const rest = await replay(urlOf(app, id), { 'last-event-id': String(seen.length) })
     expect(text.slice(0, -overflow.length) + rest === whole).toBe(true)
   })
+
+  test('a burst of more than 5,000 events reaches those who were there for it, in pieces that they share', async () => {
+    const app = await testApp({ store, env: SCRIPTED })
+    const id = await runningTask(app)
+    const readers = await Promise.all(Array.from({ length: 3 }, () => openStream(urlOf(app, id))))
+    await Promise.all(readers.map((reader) => reader.until(({ tail }) => tail.includes('id: 1\n'))))
+    await say(app, id, progress(14_000))
+    await Promise.all(readers.map((reader) => reader.until(({ tail }) => tail.includes('id: 14001\n'))))
+    await cancel(app, id)
+    for (const reader of readers) {
+      const text = await reader.ended
+      expect(text).not.toContain('event: error')
+      expect(idsIn(text)).toEqual(oneTo(14_002))
+    }
+  })
 })

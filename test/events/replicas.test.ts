@@ -67,7 +67,7 @@ test('the log is read once for all who follow it, however often somebody says th
   const { ctx } = app
   const elsewhere = { ...ctx, tails: new Tails() }
   const handed = Array.from({ length: 50 }, (): Chunk[] => [])
-  for (const chunks of handed) elsewhere.tails.sit(id, { offer: (chunk) => chunks.push(chunk), wake: () => {} })
+  for (const kept of handed) elsewhere.tails.sit(id, { offer: (chunks) => kept.push(...chunks), wake: () => {} })
   elsewhere.tails.reached(id, 1)
   await say(app, id, progress(3))
   expect(elsewhere.tails.lags(id, 4)).toBe(true)
@@ -83,7 +83,10 @@ test('what is more than a page is read to its end at one bell', async () => {
   const id = await runningTask(app)
   const handed: [number, number][] = []
   const elsewhere = { ...app.ctx, tails: new Tails() }
-  elsewhere.tails.sit(id, { offer: ({ first, last }) => handed.push([first, last]), wake: () => {} })
+  elsewhere.tails.sit(id, {
+    offer: (chunks) => handed.push(...chunks.map(({ first, last }): [number, number] => [first, last])),
+    wake: () => {},
+  })
   elsewhere.tails.reached(id, 1)
   await say(app, id, progress(2 * PAGE + 10))
   await catchUp(elsewhere, id)
