@@ -41,6 +41,7 @@ const MOST_MS: Record<string, number> = {
   filters: 300_000,
   'pg-delivery': 120_000,
   'pg-decision': 150_000,
+  'pg-tasks': 120_000,
   crowd: 180_000,
 }
 const MOST_MS_ELSE = 60_000
