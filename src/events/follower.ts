@@ -5,8 +5,11 @@ import { errorFrame, type Reader } from '../http/sse.ts'
 const MOST_BEHIND = 5000
 const OVERFLOW = errorFrame('stream overflow: reconnect with Last-Event-ID')
 
-/** In bytes. A reader that chunks of more than this wait for finds them in the log instead, when it reads again. */
-const MOST_KEPT = 1024 * 1024
+/**
+ * In bytes. A reader that chunks of more than this wait for finds them in the log instead, when it reads again. Room for
+ * most bursts: all who follow share their bytes, and would each read the log for itself.
+ */
+const MOST_KEPT = 4 * 1024 * 1024
 
 /**
  * One reader of a log. It is fed from pages of the log until it has caught up; from then on chunks go from the commit
@@ -75,8 +78,9 @@ export class Follower implements Seat {
       this.#kept += chunk.bytes.length
     }
     if (this.#live) this.#pass()
-    // A burst is no fault of a reader that was there for it, and all who follow share its bytes.
-    if (!hadRoom) this.#keepLittle()
+    // A burst is no fault of a reader that had room for its beginning.
+    if (!hadRoom && this.#isLate()) this.#end(OVERFLOW)
+    else if (this.#kept > MOST_KEPT) this.#ignore()
   }
 
   wake(): void {
@@ -121,11 +125,9 @@ export class Follower implements Seat {
     this.#goOn?.()
   }
 
-  /** Cuts off who had caught up and stopped reading; whoever else is far behind will find all this in the log. */
-  #keepLittle(): void {
-    const isFar = this.#newest - this.cursor > MOST_BEHIND
-    if (isFar && this.#caughtUp && this.#reader.isFull) this.#end(OVERFLOW)
-    else if (isFar || this.#kept > MOST_KEPT) this.#ignore()
+  /** It had caught up and stopped reading; whoever never had is on the way through the log. */
+  #isLate(): boolean {
+    return this.#caughtUp && this.#reader.isFull && this.#newest - this.cursor > MOST_BEHIND
   }
 
   /** What of a chunk is new to the reader, which has it from now on. */

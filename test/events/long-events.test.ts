@@ -1,12 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test } from 'vitest'
 import { clientText } from '../../src/events/client-view.ts'
 import { type Following, follow } from '../../src/events/follow.ts'
 import { Reader } from '../../src/http/sse.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
 import { cancel, progress, runningTask, SCRIPTED, say } from '../tasks/scripted.ts'
-import { idsIn, oneTo } from './streams.ts'
+import { idsIn, oneTo, openAndStall } from './streams.ts'
 
 const MB = 1024 * 1024
 /** About as long as one event may be. */
@@ -66,4 +68,22 @@ eachStore((store) => {
     expect(idsIn(await text)).toEqual(oneTo(602))
     expect(door.kept()).toBeLessThan(MB)
   })
+
+  test('of what is said live while a reader does not read, little waits for it in memory', async () => {
+    const { app, id } = await open()
+    const stalled = await openAndStall(app, id)
+    await say(app, id, progress(100, LONG))
+    const before = heldBytes()
+    for (let n = 0; n < 6; n++) await say(app, id, progress(100, LONG))
+    expect(heldBytes() - before).toBeLessThan(8 * MB)
+    stalled.destroy()
+    await cancel(app, id)
+  })
 })
+
+/** What buffers hold in this process, without those that nobody has any more. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().arrayBuffers
+}

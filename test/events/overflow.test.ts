@@ -1,22 +1,12 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { eachStore, KEY, type TestApp, testApp } from '../app.ts'
+import { eachStore, testApp } from '../app.ts'
 import { cancel, progress, runningTask, SCRIPTED, say } from '../tasks/scripted.ts'
-import { idsIn, oneTo, openStream, replay, urlOf } from './streams.ts'
+import { idsIn, oneTo, openAndStall, openStream, replay, urlOf } from './streams.ts'
 
 /** More than the buffers between two sockets hold. */
 const WIDE = 'x'.repeat(16_000)
-
-/** A reader that opens a stream and then does not read. */
-async function openAndStall(app: TestApp, taskId: string): Promise<Socket> {
-  const { hostname, port, pathname } = new URL(urlOf(app, taskId))
-  const socket = connect(Number(port), hostname)
-  const lines = [`GET ${pathname} HTTP/1.1`, 'host: service', `authorization: Bearer ${KEY}`, 'connection: close']
-  socket.write([...lines, '', ''].join('\r\n'))
-  await once(socket, 'readable')
-  return socket
-}
 
 async function readAll(socket: Socket): Promise<string> {
   const pieces: Buffer[] = []

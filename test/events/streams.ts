@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { KEY, type TestApp } from '../app.ts'
 
 /** A reader of a stream that stays open: what came so far, and a way to wait for more of it. */
@@ -71,3 +73,13 @@ export async function replay(url: string, headers: Record<string, string> = {}):
 export const idsIn = (text: string): number[] => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
 
 export const oneTo = (last: number, from = 1): number[] => Array.from({ length: last - from + 1 }, (_, i) => from + i)
+
+/** A reader that opens a stream and then does not read. */
+export async function openAndStall(app: TestApp, taskId: string): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(urlOf(app, taskId))
+  const socket = connect(Number(port), hostname)
+  const lines = [`GET ${pathname} HTTP/1.1`, 'host: service', `authorization: Bearer ${KEY}`, 'connection: close']
+  socket.write([...lines, '', ''].join('\r\n'))
+  await once(socket, 'readable')
+  return socket
+}
