@@ -5,9 +5,10 @@ import type { Records } from '../store/tables.ts'
 import { columnsOn } from './columns.ts'
 import { shelfOf } from './shelf.ts'
 import type { Condition } from './where.ts'
-import { gatheredIds, leadingTest } from './where-lead.ts'
-import { recordsOfNewest } from './where-newest.ts'
-import { scannedRecords } from './where-scan.ts'
+import { gather, leadingTest, singleTest } from './where-lead.ts'
+import { byAge } from './where-newest.ts'
+import { glanceAt, rarestFirst } from './where-sample.ts'
+import { scan } from './where-scan.ts'
 import { type FieldTest, fieldTests, recordFulfils } from './where-sql.ts'
 
 export interface RecordFilter extends PageQuery {
@@ -39,9 +40,15 @@ async function filterCollection(
 ): Promise<Records[]> {
   const shelf = shelfOf(filter.projectId, filter.collection)
   const place = { ...filter, shelf, columns: await columnsOn(db, shelf) }
-  const lead = await leadingTest(db, place, tests)
-  if (!lead) return scannedRecords(db, place, tests)
-  const { rows } = await recordsOfNewest(db, place, gatheredIds(db, place, lead, tests)).execute(db)
+  const single = singleTest(tests)
+  const { rows } = single
+    ? await gather(db, place, single, tests).execute(db)
+    : await byAge(db, async (planned) => {
+        const glance = await glanceAt(planned, place, tests)
+        const lead = await leadingTest(planned, place, glance)
+        const found = lead ? gather(planned, place, lead, tests) : scan(planned, place, rarestFirst(glance))
+        return found.execute(planned)
+      })
   return rows
 }
 

@@ -1,21 +1,23 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
 import type { Db } from '../store/store.ts'
+import type { Records } from '../store/tables.ts'
 import { sortKey } from './fields.ts'
 import type { Shelf } from './shelf.ts'
-import { broadTests } from './where-sample.ts'
+import { recordsOfNewest } from './where-newest.ts'
+import { broadTests, type Glance } from './where-sample.ts'
 import { columnsFulfil, type FieldTest, keyFulfils, recordFulfils } from './where-sql.ts'
 
-/**
- * The test to go by: the one that the fewest records fulfil, or the only one when its rows lie in the order of age.
- * Null when many fulfil each.
- */
-export async function leadingTest(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<FieldTest | null> {
+/** The only test, when its rows lie in the order of age: then nothing has to be weighed. */
+export function singleTest(tests: readonly FieldTest[]): FieldTest | null {
   const [only, ...more] = tests
-  if (only && more.length === 0 && hasOneKey(only)) return only
-  const present = tests.filter((test) => test.present)
-  const broad = await broadTests(db, place, present)
-  const others = present.filter((test) => !broad.has(test))
+  return only && more.length === 0 && hasOneKey(only) ? only : null
+}
+
+/** The test to go by: the one that the fewest records fulfil. Null when many fulfil each. */
+export async function leadingTest(db: Db, place: Shelf, glance: Glance): Promise<FieldTest | null> {
+  const broad = broadTests(glance)
+  const others = glance.tests.filter((test) => test.present && !broad.has(test))
   const counts = await countsUpTo(db, place, others, MANY)
   const least = Math.min(...counts)
   return least < MANY ? (others[counts.indexOf(least)] ?? null) : null
@@ -23,15 +25,16 @@ export async function leadingTest(db: Db, place: Shelf, tests: readonly FieldTes
 
 const MANY = 3_000
 
-/** The ids of records that fulfil the leading test by the rows of the index, and the others by their columns. */
-export function gatheredIds(db: Db, place: Shelf, lead: FieldTest, tests: readonly FieldTest[]): Sql {
+/** The statement for the newest records that fulfil the leading test by the rows of the index, and the others by their columns. */
+export function gather(db: Db, place: Shelf, lead: FieldTest, tests: readonly FieldTest[]): RawBuilder<Records> {
   const others = tests.filter((test) => test !== lead)
   const rows = sql`select f.record_id from ${rowsOf(db, place, lead)}
     ${place.cursor === undefined ? NOTHING : sql`and f.record_id < ${place.cursor}`}
     ${others.length === 0 ? NOTHING : sql`and ${columnsOfRowFulfil(place, others)}`}`
-  if (hasOneKey(lead)) return rows
+  if (hasOneKey(lead)) return recordsOfNewest(db, place, rows)
   // A store would sometimes read by age what lies together by key; to sort by an expression is in no index.
-  return sql`select record_id from (${rows} order by f.record_id || '' desc limit ${place.limit + 1}) as gathered`
+  const sorted = sql`${rows} order by f.record_id || '' desc limit ${place.limit + 1}`
+  return recordsOfNewest(db, place, sql`select record_id from (${sorted}) as gathered`)
 }
 
 type Sql = RawBuilder<unknown>

@@ -1,31 +1,63 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Db } from '../store/store.ts'
 import type { Shelf } from './shelf.ts'
-import { byAge } from './where-newest.ts'
 import { columnsFulfil, type FieldTest, recordFulfils } from './where-sql.ts'
 
-/**
- * The tests that many records seem to fulfil, by a glance at the newest and the oldest of the shelf: at both ends, because
- * what is common among the newest, such as a state that passes, may be rare on the whole. To count would cost more.
- */
-export async function broadTests(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Set<FieldTest>> {
-  if (tests.length === 0) return new Set()
-  const { rows: ends } = await byAge(db, (planned) =>
-    sql<Hits>`${hitsAtEnd(place, tests, sql`desc`)} union all ${hitsAtEnd(place, tests, sql`asc`)}`.execute(planned),
-  )
-  return new Set(tests.filter((_, n) => ends.every((hits) => (hits[`n${n}`] ?? 0) >= BROAD)))
+/** Which tests each of the newest and of the oldest hundred records of a shelf fulfils. To count all would cost more. */
+export interface Glance {
+  tests: readonly FieldTest[]
+  newest: readonly Fulfilled[]
+  oldest: readonly Fulfilled[]
 }
 
-type Hits = Record<`n${number}`, number>
+type Fulfilled = ReadonlySet<FieldTest>
+
+export async function glanceAt(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Glance> {
+  const ends = sql<Row>`${recordsAt('newest', place, tests)} union all ${recordsAt('oldest', place, tests)}`
+  const { rows } = await ends.execute(db)
+  const seen = (end: End) =>
+    rows.filter((row) => row.place === end).map((row) => new Set(tests.filter((_, n) => row[`n${n}`] === 1)))
+  return { tests, newest: seen('newest'), oldest: seen('oldest') }
+}
+
+type End = 'newest' | 'oldest'
+type Row = { place: End } & Record<`n${number}`, number>
 
 const SAMPLE = 100
+
+function recordsAt(end: End, { shelf, columns }: Shelf, tests: readonly FieldTest[]) {
+  const answers = tests.map((test, n) => {
+    const fits = columnsFulfil(columns, [test], (untold) => recordFulfils('c.record_id', untold))
+    return sql`case when ${fits} then 1 else 0 end as ${sql.id(`n${n}`)}`
+  })
+  const order = end === 'newest' ? sql`desc` : sql`asc`
+  return sql`select * from (select ${sql.lit(end)} as place, ${sql.join(answers)} from record_columns as c
+    where c.shelf = ${shelf} order by c.record_id ${order} limit ${sql.lit(SAMPLE)}) as ${sql.id(end)}`
+}
+
+/**
+ * The tests that many records seem to fulfil: at both ends, because what is common among the newest, such as a state that
+ * passes, may be rare on the whole.
+ */
+export function broadTests({ tests, newest, oldest }: Glance): Set<FieldTest> {
+  return new Set(tests.filter((test) => hits(test, newest) >= BROAD && hits(test, oldest) >= BROAD))
+}
+
 const BROAD = 10
 
-function hitsAtEnd({ shelf, columns }: Shelf, tests: readonly FieldTest[], order: RawBuilder<unknown>) {
-  const hits = tests.map((test, n) => {
-    const fits = columnsFulfil(columns, [test], (untold) => recordFulfils('c.record_id', untold))
-    return sql`count(case when ${fits} then 1 end) as ${sql.id(`n${n}`)}`
-  })
-  return sql`select ${sql.join(hits)} from (select * from record_columns where shelf = ${shelf}
-    order by record_id ${order} limit ${SAMPLE}) as c`
+/** Each test that the fewest fulfil of those records that pass the ones before it: most records then fail early. */
+export function rarestFirst({ tests, newest, oldest }: Glance): FieldTest[] {
+  let left = [...newest, ...oldest]
+  let open = tests
+  const inOrder: FieldTest[] = []
+  for (;;) {
+    const counts = open.map((test) => hits(test, left))
+    const rarest = open[counts.indexOf(Math.min(...counts))]
+    if (!rarest) return inOrder
+    inOrder.push(rarest)
+    left = left.filter((fulfilled) => fulfilled.has(rarest))
+    open = open.filter((test) => test !== rarest)
+  }
 }
+
+const hits = (test: FieldTest, seen: readonly Fulfilled[]) => seen.filter((fulfilled) => fulfilled.has(test)).length

@@ -2,24 +2,20 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
 import type { Shelf } from './shelf.ts'
-import { byAge, recordsOfNewest } from './where-newest.ts'
+import { recordsOfNewest } from './where-newest.ts'
 import { columnsFulfil, type FieldTest, recordAmong } from './where-sql.ts'
 
 /**
- * The newest records that fulfil all tests, where many fulfil each: the rows of columns are read by age until a page is
- * full. That is soon when the tests agree, and when hardly a record fulfils all of them, each row is still read but once.
+ * The statement for the newest records that fulfil all tests, where many fulfil each: the rows of columns are read by age
+ * until a page is full. That is soon when the tests agree, and when hardly a record fulfils all of them, each row is still
+ * read but once. As the operand of `is` the tests stay in their order; PostgreSQL would put what must be equal to something
+ * last.
  */
-export async function scannedRecords(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Records[]> {
-  const { rows } = await byAge(db, (planned) => scan(planned, place, tests).execute(planned))
-  return rows
-}
-
-/** The statement for it. */
 export function scan(db: Db, place: Shelf, tests: readonly FieldTest[]): RawBuilder<Records> {
   const { shelf, columns, wedge, cursor } = place
   const ids = sql`select record_id from record_columns as c where c.shelf = ${shelf}
     ${wedge === undefined ? sql`` : sql`and c.wedge = ${wedge}`}
     ${cursor === undefined ? sql`` : sql`and c.record_id < ${cursor}`}
-    and ${columnsFulfil(columns, tests, (test) => recordAmong('c.record_id', shelf, test))}`
+    and (${columnsFulfil(columns, tests, (test) => recordAmong('c.record_id', shelf, test))}) is true`
   return recordsOfNewest(db, place, ids)
 }

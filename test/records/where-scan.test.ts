@@ -6,13 +6,14 @@ import { columnsOn } from '../../src/records/columns.ts'
 import { shelfOf } from '../../src/records/shelf.ts'
 import { matches, parseWhere } from '../../src/records/where.ts'
 import type { Shelf } from '../../src/records/shelf.ts'
-import { gatheredIds, leadingTest } from '../../src/records/where-lead.ts'
-import { byAge, recordsOfNewest } from '../../src/records/where-newest.ts'
-import { broadTests } from '../../src/records/where-sample.ts'
-import { scan, scannedRecords } from '../../src/records/where-scan.ts'
-import { fieldTests } from '../../src/records/where-sql.ts'
+import { gather, leadingTest } from '../../src/records/where-lead.ts'
+import { byAge } from '../../src/records/where-newest.ts'
+import { broadTests, glanceAt, rarestFirst } from '../../src/records/where-sample.ts'
+import { scan } from '../../src/records/where-scan.ts'
+import { type FieldTest, fieldTests } from '../../src/records/where-sql.ts'
 import { isPostgres } from '../../src/store/dialect.ts'
 import type { Db, Store } from '../../src/store/store.ts'
+import type { Records } from '../../src/store/tables.ts'
 import { eachStore } from '../stores.ts'
 import { emptyStore } from './empty-store.ts'
 import { put } from './put.ts'
@@ -60,6 +61,10 @@ eachStore((kind) => {
     }
   }
 
+  async function scanned(at: Shelf, tests: readonly FieldTest[]): Promise<Records[]> {
+    return (await byAge(store.db, (db) => scan(db, at, tests).execute(db))).rows
+  }
+
   async function placeOf(collection: string): Promise<Shelf> {
     const shelf = shelfOf('p', collection)
     return { projectId: 'p', shelf, columns: await columnsOn(store.db, shelf), limit: 40 }
@@ -76,11 +81,7 @@ eachStore((kind) => {
         )
         const found: string[] = []
         for (let more = true; more; ) {
-          const page = await scannedRecords(
-            store.db,
-            { ...place, columns, wedge, cursor: found.at(-1) },
-            fieldTests(conditions),
-          )
+          const page = await scanned({ ...place, columns, wedge, cursor: found.at(-1) }, fieldTests(conditions))
           found.push(...page.slice(0, place.limit).map((record) => record.id))
           more = page.length > place.limit
         }
@@ -92,8 +93,8 @@ eachStore((kind) => {
 
   test('no record of another project is found, even by the same place in the index', async () => {
     const tests = fieldTests(parseWhere({ e: { $exists: false } }))
-    expect(await scannedRecords(store.db, place, tests)).toHaveLength(41)
-    expect(await scannedRecords(store.db, { ...place, projectId: 'q' }, tests)).toEqual([])
+    expect(await scanned(place, tests)).toHaveLength(41)
+    expect(await scanned({ ...place, projectId: 'q' }, tests)).toEqual([])
   })
 
   test('a field for which no column was left is found by its row', async () => {
@@ -105,7 +106,7 @@ eachStore((kind) => {
     for (const filter of [{ f2: 1, f90: { $gte: 7 } }, { f1: { $ne: 1 }, f99: { $ne: 20 } }, { f100: 1 }]) {
       const conditions = parseWhere(filter)
       const expected = entries.flatMap((entry, n) => (matches(conditions, entry) ? [String(n)] : [])).toReversed()
-      const found = await scannedRecords(store.db, shelf, fieldTests(conditions))
+      const found = await scanned(shelf, fieldTests(conditions))
       expect(found.map(({ key }) => key)).toEqual(expected)
     }
   })
@@ -124,6 +125,15 @@ eachStore((kind) => {
     expect(plan.filter((step) => /sort {2}|temp b-tree|hash|seq scan|bitmap|scan records/i.test(step))).toEqual([])
   })
 
+  test('the store tries a record in the order of the tests', async () => {
+    const tests = fieldTests(parseWhere({ a: { $gte: 0 }, b: 1, d: { $ne: 2 } }))
+    const plan = await byAge(store.db, (db) => explained(db, scan(db, place, tests)))
+    const tried = plan.find((step) => /filter: .*c\d/i.test(step))?.match(/\bc\d+/g)
+    // SQLite tells of no filters; it keeps to the order of the statement.
+    const expected = kind === 'sqlite' ? undefined : ['a', 'a', 'b', 'd', 'd']
+    expect(tried?.map((column) => pathOf(place, column))).toEqual(expected)
+  })
+
   test('of a path without a column all rows are read once, not again for each record', async () => {
     const tests = fieldTests(parseWhere({ a: true, b: { $ne: 1 } }))
     const blind = { ...place, columns: new Map<string, number>() }
@@ -140,19 +150,42 @@ eachStore((kind) => {
       Array.from({ length: 220 }, (_, n) => ({ state: n < 120 ? 'done' : 'new', odd: n % 2 === 1 })),
     )
     const tests = fieldTests(parseWhere({ state: 'new', odd: true, other: 1 }))
-    expect(await broadTests(store.db, await placeOf('states'), tests)).toEqual(new Set([tests[1]]))
+    const glance = await glanceAt(store.db, await placeOf('states'), tests)
+    expect(broadTests(glance)).toEqual(new Set([tests[1]]))
+  })
+
+  test('a record is tried first by what the fewest fulfil, and at last by what no column tells', async () => {
+    await putAll(
+      'rare',
+      Array.from({ length: 50 }, (_, n) => ({
+        all: 1,
+        text: `${LONG}${n}`,
+        half: n % 2,
+        tenth: n % 10 === 0,
+        name: 'n',
+      })),
+    )
+    const shelf = await placeOf('rare')
+    const filter = { text: { $gt: LONG }, all: { $gte: 1 }, name: { $ne: 'm' }, half: 1, tenth: true }
+    const tests = rarestFirst(await glanceAt(store.db, shelf, fieldTests(parseWhere(filter))))
+    expect(tests.map(({ path }) => path)).toEqual(['tenth', 'half', 'text', 'all', 'name'])
+    const tried = scan(store.db, shelf, tests)
+      .compile(store.db)
+      .sql.match(/\bc\d+(?=")/g)
+    expect([...new Set(tried)].map((column) => pathOf(shelf, column))).toEqual(['tenth', 'half', 'all', 'name', 'text'])
   })
 
   test.each<[object]>([[{ a: 1, b: { $ne: 2 } }], [{ a: { $in: [1, 7] }, b: { $ne: 2 } }]])(
     'for %j the few are looked up by key and id, whether or not the store knows something of the table',
     async (filter) => {
       const tests = fieldTests(parseWhere(filter))
-      const lead = await leadingTest(store.db, place, tests)
+      const lead = await leadingTest(store.db, place, await glanceAt(store.db, place, tests))
       if (!lead) throw new Error('nothing leads')
-      const statement = recordsOfNewest(store.db, place, gatheredIds(store.db, place, lead, tests))
-      const ofNewTable = await explained(store.db, statement)
+      const planOn = (db: Db) => explained(db, gather(db, place, lead, tests))
+      const plans = async () => [await planOn(store.db), await byAge(store.db, planOn)]
+      const ofNewTable = await plans()
       await sql`analyze`.execute(store.db)
-      for (const plan of [ofNewTable, await explained(store.db, statement)]) {
+      for (const plan of [...ofNewTable, ...(await plans())]) {
         const reads = plan.filter((step) => /(search|scan|on) records\b/i.test(step))
         expect(reads).toHaveLength(1)
         expect(reads[0]).toMatch(/\(id=\?\)|using records_pkey/i)
@@ -172,5 +205,6 @@ async function explained(db: Db, statement: RawBuilder<unknown>): Promise<string
   return rows.map((row) => row['QUERY PLAN'])
 }
 
+const pathOf = ({ columns }: Shelf, column: string) => [...columns].find(([, n]) => `c${n}` === column)?.[0]
 const idOf = (collection: string, n: number) => `rec_${collection}${String(n).padStart(6, '0')}`
 const wedgeOf = (n: number) => (n % 2 === 0 ? 'even' : 'odd')

@@ -9,7 +9,7 @@ import { columnsOn } from '../../src/records/columns.ts'
 import { fieldsOf } from '../../src/records/fields.ts'
 import { shelfOf } from '../../src/records/shelf.ts'
 import { matches, parseWhere } from '../../src/records/where.ts'
-import { scannedRecords } from '../../src/records/where-scan.ts'
+import { scan } from '../../src/records/where-scan.ts'
 import { fieldTests } from '../../src/records/where-sql.ts'
 import { addClients } from '../../src/reports/fold-rows.ts'
 import { MIGRATIONS } from '../../src/store/migrations.ts'
@@ -175,8 +175,8 @@ eachStore((store) => {
     for (const filter of filters) {
       const conditions = parseWhere(filter)
       const expected = values.flatMap((value, n) => (matches(conditions, value) ? [`rec_${n}`] : [])).toReversed()
-      const found = await scannedRecords(opened.db, at, fieldTests(conditions))
-      expect(found.map(({ id }) => id)).toEqual(expected)
+      const { rows } = await scan(opened.db, at, fieldTests(conditions)).execute(opened.db)
+      expect(rows.map(({ id }) => id)).toEqual(expected)
     }
     expect(await opened.db.selectFrom('record_fields').selectAll().where('path', '=', '').execute()).toEqual([])
   })
