@@ -10,7 +10,7 @@ import { loadConfig } from '../src/config/config.ts'
 import { pooledRandom } from '../src/ctx/system.ts'
 import { TestClock } from './clock.ts'
 import { dropDatabase } from './postgres.ts'
-import { migratedDatabase, type StoreKind } from './stores.ts'
+import { migratedDatabase, migratedFolder, type StoreKind } from './stores.ts'
 import { type Answered, call, type CallOptions, type StreamedEvent, stream } from './http.ts'
 
 export { eachStore } from './stores.ts'
@@ -87,6 +87,7 @@ export async function startTestApp({ store, wedges = ECHO, env = {} }: TestAppOp
   writeFiles(join(dir, 'wedges'), wedges)
   mkdirSync(join(dir, 'blueprints'))
   const database = store === 'postgres' ? await migratedDatabase() : null
+  if (!database) await migratedFolder(join(dir, 'data'))
   const settings = {
     SVC_PORT: '0',
     SVC_DATA_DIR: join(dir, 'data'),
@@ -151,6 +152,8 @@ function testWorld(clock: TestClock, env: Record<string, string | undefined>, lo
     clock,
     random,
     newId: idMaker(() => clock.now(), random),
+    // Nobody guesses at these, and hundreds of tests sign up.
+    passwordCost: { N: 1024, r: 8, p: 1 },
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
     env: (name: string) => settingOf(env, name),
   }

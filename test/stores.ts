@@ -1,5 +1,9 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe } from 'vitest'
 import { openPostgres } from '../src/store/postgres.ts'
+import { openSqlite } from '../src/store/sqlite.ts'
 import { createDatabase } from './postgres.ts'
 
 export type StoreKind = 'sqlite' | 'postgres'
@@ -7,6 +11,24 @@ export type StoreKind = 'sqlite' | 'postgres'
 /** Runs the same tests on both stores: what holds must hold on each. */
 export function eachStore(tests: (store: StoreKind) => void): void {
   describe.each(['sqlite', 'postgres'] as const)('on %s', tests)
+}
+
+let file: Promise<Buffer> | null = null
+
+/** Puts a store with the schema in it into a new folder, as it was migrated once a process. */
+export async function migratedFolder(dataDir: string): Promise<void> {
+  file ??= migrateFile()
+  mkdirSync(dataDir, { mode: 0o700 })
+  writeFileSync(join(dataDir, 'svc.db'), await file, { mode: 0o600 })
+}
+
+async function migrateFile(): Promise<Buffer> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  const store = await openSqlite(dir, 'normal')
+  await store.close()
+  const bytes = readFileSync(join(dir, 'svc.db'))
+  rmSync(dir, { recursive: true })
+  return bytes
 }
 
 let template: Promise<string> | null = null

@@ -5,7 +5,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Role, Scope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { refuseOwnersToOthers } from './members.ts'
-import { hashPassword, SALT_LENGTH } from './passwords.ts'
+import { hashPassword } from './passwords.ts'
 import {
   findInvited,
   findMemberByEmail,
@@ -58,7 +58,7 @@ export async function acceptInvite(
   const hash = tokenHash(input.invite)
   const now = isoTime(ctx.world.clock.now())
   if (!(await findInvited(ctx.db, hash, now))) throw unauthorized()
-  const password = await hashPassword(input.password, ctx.world.random(SALT_LENGTH))
+  const password = await hashPassword(ctx.world, input.password)
   return inTx(ctx, async (tx) => {
     // As sign-ups do: of all that come at once with one email, one comes first and the others see what it did.
     await lockFounding(tx.db)

@@ -16,7 +16,7 @@ export interface Login {
 export async function login(ctx: Ctx, input: Login): Promise<SignedIn> {
   await refuseTooManyFailures(ctx, input)
   const known = await findMemberByEmail(ctx.db, input.email)
-  const matches = await passwordMatches(input.password, known?.password ?? null)
+  const matches = await passwordMatches(ctx.world, input.password, known?.password ?? null)
   const signedIn = await inTx(ctx, async (tx) => {
     const member = known && matches ? await holdMember(tx.db, known) : undefined
     if (!member) return noteFailure(tx, input)

@@ -5,7 +5,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { deleteOtherSessions } from './credential-rows.ts'
 import { forgive, noteFailure, refuseTooManyFailures, tellFailure } from './login-limit.ts'
-import { hashPassword, passwordMatches, SALT_LENGTH } from './passwords.ts'
+import { hashPassword, passwordMatches } from './passwords.ts'
 import { sessionBell } from './revoked-bells.ts'
 import { findMember, replacePassword } from './rows.ts'
 
@@ -26,12 +26,12 @@ export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChan
   if (!member) throw unauthorized()
   const attempt = { email: member.email, address: input.address }
   await refuseTooManyFailures(ctx, attempt)
-  if (!(await passwordMatches(input.password, member.password))) {
+  if (!(await passwordMatches(ctx.world, input.password, member.password))) {
     await inTx(ctx, (tx) => noteFailure(tx, attempt))
     tellFailure(ctx, member, input.address)
     throw forbidden('password is wrong')
   }
-  const password = await hashPassword(input.new_password, ctx.world.random(SALT_LENGTH))
+  const password = await hashPassword(ctx.world, input.new_password)
   await inTx(ctx, async (tx) => {
     // As at the sign-in: the member before the counters, which are asked again after the hash.
     if (!(await replacePassword(tx.db, member, password))) throw conflict('the password was changed meanwhile')

@@ -1,28 +1,30 @@
 import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import type { World } from '../ctx/world.ts'
 
-/** Of OWASP's equal choices the one that takes least memory: 16 MiB, about a fifth of a second. */
-const COST = { N: 2 ** 14, r: 8, p: 5 }
 const LENGTH = 32
-export const SALT_LENGTH = 16
+const SALT_LENGTH = 16
+
+type Hashing = Pick<World, 'random' | 'passwordCost'>
 
 /** The parameters are kept with the hash, so they can be raised without locking anyone out. */
-export async function hashPassword(password: string, salt: Uint8Array): Promise<string> {
-  return stored(salt, await derive(password, salt, COST))
+export async function hashPassword({ random, passwordCost }: Hashing, password: string): Promise<string> {
+  const salt = random(SALT_LENGTH)
+  return stored(passwordCost, salt, await derive(password, salt, passwordCost))
 }
 
 /** Costs the same when there is no such account, so the time tells nothing. */
-export async function passwordMatches(password: string, kept: string | null): Promise<boolean> {
-  const { salt, hash, ...cost } = parse(kept ?? NOBODY)
+export async function passwordMatches(world: Hashing, password: string, kept: string | null): Promise<boolean> {
+  const { salt, hash, ...cost } = parse(kept ?? nobody(world))
   const same = timingSafeEqual(await derive(password, salt, cost), hash)
   return same && kept !== null
 }
 
-function stored(salt: Uint8Array, hash: Uint8Array): string {
+function stored({ N, r, p }: World['passwordCost'], salt: Uint8Array, hash: Uint8Array): string {
   const texts = [salt, hash].map((bytes) => Buffer.from(bytes).toString('base64url'))
-  return ['scrypt', COST.N, COST.r, COST.p, ...texts].join('$')
+  return ['scrypt', N, r, p, ...texts].join('$')
 }
 
-const NOBODY = stored(new Uint8Array(SALT_LENGTH), new Uint8Array(LENGTH))
+const nobody = ({ passwordCost }: Hashing) => stored(passwordCost, new Uint8Array(SALT_LENGTH), new Uint8Array(LENGTH))
 
 function parse(kept: string): { N: number; r: number; p: number; salt: Buffer; hash: Buffer } {
   const [kind, N, r, p, salt = '', hash = ''] = kept.split('$')

@@ -4,7 +4,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { foundingOrganisation, foundOrganisation } from './founding.ts'
-import { hashPassword, SALT_LENGTH } from './passwords.ts'
+import { hashPassword } from './passwords.ts'
 import { insertMember, isFoundingOwned, type Member, renameOrganisation } from './rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
@@ -22,7 +22,7 @@ export interface Signup {
 export async function signup(ctx: Ctx, input: Signup, mayAdopt: boolean): Promise<SignedIn> {
   // Before the hash, which costs: a closed door should be cheap to knock at.
   await refuseClosed(ctx, mayAdopt)
-  const password = await hashPassword(input.password, ctx.world.random(SALT_LENGTH))
+  const password = await hashPassword(ctx.world, input.password)
   return inTx(ctx, async (tx) => {
     const id = tx.world.newId('mem')
     const orgId = await organisationFor(tx, input, { kind: 'member', id }, mayAdopt)

@@ -1,11 +1,13 @@
 import type { Logger } from 'pino'
 import type { IdPrefix } from '../base/ids.ts'
 
-/** All that is not a function of rows: time, chance, the log, the environment. Tests bring their own. */
+/** All that is not a function of rows: time and what shall take some, chance, the log, the environment. Tests bring their own. */
 export interface World {
   clock: Clock
   random: (bytes: number) => Uint8Array
   newId: (prefix: IdPrefix) => string
+  /** Of scrypt: what it costs to hash a password, and so to guess one. */
+  passwordCost: { N: number; r: number; p: number }
   log: Logger
   /** Reads the service's own settings; used on the line that needs a secret, never kept. */
   env: (name: string) => string | undefined

@@ -85,6 +85,7 @@ async function bareContext(store: Store, clock: Ctx['world']['clock']): Promise<
     clock,
     random,
     newId: (prefix) => makeId(prefix, clock.now(), random),
+    passwordCost: { N: 1024, r: 8, p: 1 },
     log: pino({ level: 'silent' }),
     env: () => undefined,
   }
