@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { eachStore } from '../app.ts'
+import { agentFolder } from '../runs/agents.ts'
+import { approvalOf, desks } from './desk.ts'
+
+const agents = agentFolder()
+const EDIT = { edited: { text: 'hi' } }
+
+eachStore((store) => {
+  const shared = desks(store, { env: agents })
+
+  /** The approval of an action with this payload; the agent of a founder may send what ours would not. */
+  async function asked(payload: unknown): Promise<string> {
+    const body = JSON.stringify({ connection: 'crm', payload })
+    const js = `say({ output: (await ask('POST', '/v1/internal/actions/send_note', ${body})).body })`
+    const task = await shared().createTask({ wedge: 'gate', task_type: 'act', input: { js } })
+    return approvalOf(shared(), task.id)
+  }
+
+  test.each([[{ text: 'hello' }], [{}]])('an edit of %j is offered and taken', async (payload) => {
+    const path = `/v1/approvals/${await asked(payload)}`
+    expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'edit', 'reject'])
+    expect(await shared().call('POST', `${path}/approve`, EDIT)).toMatchObject({ status: 200 })
+  })
+
+  test.each([['hello'], [['hello']]])(
+    'an edit of %j is neither offered nor taken: it has no fields',
+    async (payload) => {
+      const path = `/v1/approvals/${await asked(payload)}`
+      expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'reject'])
+      const refused = { status: 400, body: { error: "field 'edited' needs a payload that is an object" } }
+      expect(await shared().call('POST', `${path}/approve`, EDIT)).toMatchObject(refused)
+      expect((await shared().call('GET', path)).body.status).toBe('pending')
+      expect(await shared().call('POST', `${path}/approve`)).toMatchObject({ status: 200 })
+    },
+  )
+})
