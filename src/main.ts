@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { messageOf } from './base/message-of.ts'
 import { runCommandLine } from './cli/cli.ts'
-import { EXIT, failed, messageOf } from './cli/failure.ts'
+import { EXIT, failed } from './cli/failure.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Ctx } from './ctx/ctx.ts'
 

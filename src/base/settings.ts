@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { messageOf } from './message-of.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -30,7 +31,6 @@ export function settingOf(env: Env, name: string): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'unknown'
-    throw new Error(`${name}_FILE cannot be read: ${why}`, { cause: error })
+    throw new Error(`${name}_FILE cannot be read: ${messageOf(error)}`, { cause: error })
   }
 }

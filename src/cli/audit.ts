@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { type ExportVerdict, verifyExport } from '../base/audit-export.ts'
+import { messageOf } from '../base/message-of.ts'
 import { type Command, word } from './command.ts'
-import { EXIT, failed, messageOf, misused } from './failure.ts'
+import { EXIT, failed, misused } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
 export const verifyAudit: Command = {

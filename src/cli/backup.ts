@@ -1,10 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { databaseUrl } from '../base/database-url.ts'
+import { messageOf } from '../base/message-of.ts'
 import { dataDir } from '../base/settings.ts'
 import { quoted } from './called-as.ts'
 import { type Command, type Shell, word } from './command.ts'
-import { EXIT, failed, messageOf } from './failure.ts'
+import { EXIT, failed } from './failure.ts'
 
 export const backup: Command = {
   name: 'backup',

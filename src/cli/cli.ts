@@ -1,8 +1,9 @@
+import { messageOf } from '../base/message-of.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { advise, calledAs } from './called-as.ts'
 import type { ServerCommands, Shell } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { EXIT, Failure, messageOf, misused } from './failure.ts'
+import { EXIT, Failure, misused } from './failure.ts'
 import { DEFAULT_URL, helpOf, overview } from './help.ts'
 import { serviceAt } from './service.ts'
 import { openTerminal, type Streams, type Terminal } from './terminal.ts'

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../base/json.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { Shell } from './command.ts'
 import { editedFields } from './edit.ts'
-import { Failure, messageOf } from './failure.ts'
+import { Failure } from './failure.ts'
 import { printable, short, textOf, through } from './table.ts'
 
 /** Asks the person for a decision until there is one, or until the signal says that it is too late. */

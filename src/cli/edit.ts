@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { canonical, isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { Shell } from './command.ts'
-import { failed, messageOf } from './failure.ts'
+import { failed } from './failure.ts'
 
 /** The fields that a person wants changed in a payload; null when there are none after all. */
 export async function editedFields(shell: Shell, payload: Json, signal: AbortSignal): Promise<JsonObject | null> {

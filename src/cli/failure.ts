@@ -36,8 +36,6 @@ export class Failure extends Error {
 export const failed = (message: string, advice?: Advice) => new Failure(EXIT.failed, message, advice ?? null)
 export const misused = (message: string, advice?: Advice) => new Failure(EXIT.usage, message, advice ?? null)
 
-export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
 /** The code of a task's end. */
 export function exitOf(status: string): number {
   if (status === 'succeeded') return EXIT.ok

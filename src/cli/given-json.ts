@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { messageOf, misused } from './failure.ts'
+import { messageOf } from '../base/message-of.ts'
+import { misused } from './failure.ts'
 
 /** JSON as a person gives it: a file, `-` for stdin, or the text itself. */
 export async function givenJson(option: string, given: string): Promise<Json> {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { messageOf } from '../base/message-of.ts'
 import { type Diagnosis, fine, lacking, sick } from './diagnosis.ts'
-import { messageOf } from './failure.ts'
 
 export function node(): Diagnosis {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { messageOf } from '../base/message-of.ts'
 import { isSlug } from '../base/names.ts'
 import { wedgesDir } from '../base/settings.ts'
 import { quoted } from './called-as.ts'
 import { type Command, word } from './command.ts'
-import { messageOf, misused } from './failure.ts'
+import { misused } from './failure.ts'
 import { scaffold } from './scaffold.ts'
 
 export const newWedge: Command = {

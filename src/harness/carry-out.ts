@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { AgentLine } from '../base/protocol.ts'
 import { work } from './agent.ts'
 import { collectFiles } from './artifacts.ts'
@@ -33,7 +34,7 @@ async function ending(run: Run): Promise<AgentLine> {
   } catch (error) {
     if (run.plane.over.isAborted) return { error: 'aborted' }
     if (error instanceof RunFailed) return { error: error.message }
-    return { error: `agent failed: ${error instanceof Error ? error.message : String(error)}` }
+    return { error: `agent failed: ${messageOf(error)}` }
   }
 }
 

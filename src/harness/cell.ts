@@ -3,6 +3,7 @@ import path from 'node:path'
 import { objectIn } from '../base/fields.ts'
 import { isJsonObject } from '../base/json.ts'
 import { LateAbort } from '../base/late-abort.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { AgentLine, Brief, CellInput, PlaneAsk } from '../base/protocol.ts'
 import { hearAnswer, openPlane, type Plane } from './call.ts'
 import { carryOut } from './carry-out.ts'
@@ -78,7 +79,7 @@ async function startRun(cell: Cell, id: string, brief: Brief): Promise<void> {
     }
     await carryOut({ brief, plane, gate: null, folder, emit: say, emitAndDrain })
   } catch (error) {
-    say({ error: `agent failed: ${error instanceof Error ? error.message : String(error)}` })
+    say({ error: `agent failed: ${messageOf(error)}` })
   } finally {
     cell.running.delete(id)
   }

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/message-of.ts'
 import type { Wire } from '../base/protocol.ts'
 import { type Answer, failureOf, type Plane, streamFrom } from './call.ts'
 import { type Conversation, RunFailed, type Stop, type ToolCall, type WireFormat } from './conversation.ts'
@@ -64,5 +65,5 @@ function refuseFailures(answer: Answer, heard: Heard): void {
 
 function asModelFailure(error: unknown): RunFailed {
   if (error instanceof RunFailed) return error
-  return new RunFailed(`model failed: ${error instanceof Error ? error.message : String(error)}`)
+  return new RunFailed(`model failed: ${messageOf(error)}`)
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { Brief } from '../base/protocol.ts'
 import { schemaErrors } from '../base/schema.ts'
 import { commandTool } from './command-tool.ts'
@@ -73,7 +74,7 @@ async function guarded(run: Run, tool: Tool, call: ToolCall, question: GateQuest
     return await gated(run, tool, call.input, question)
   } catch (error) {
     if (error instanceof RunFailed || run.plane.over.isAborted) throw error
-    return failed(error instanceof Error ? error.message : String(error))
+    return failed(messageOf(error))
   }
 }
 

@@ -1,4 +1,5 @@
 import { LateAbort } from '../base/late-abort.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { Manifest } from '../base/wedge.ts'
 import { grantFor, missingConnections } from '../connections/grants.ts'
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
@@ -158,6 +159,5 @@ async function tellBegun(tx: Tx, tasks: QueuedTask[], sandbox: string): Promise<
 }
 
 function sandboxFailed(error: unknown): TaskError {
-  const message = error instanceof Error ? error.message : 'unknown'
-  return { reason: 'sandbox_failed', message: `the sandbox could not be started: ${message.slice(0, 500)}` }
+  return { reason: 'sandbox_failed', message: `the sandbox could not be started: ${messageOf(error).slice(0, 500)}` }
 }

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs'
+import { messageOf } from '../base/message-of.ts'
 import { bwrapDriver } from './bwrap.ts'
 import type { Driver, Log } from './driver.ts'
 import { probe } from './probe.ts'
@@ -17,7 +18,7 @@ export async function pickDriver(choice: 'auto' | 'bwrap' | 'process', log: Log,
     driver.isolation.warnings.push(...(await probe(driver)))
     return announced(driver, log)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     if (choice === 'bwrap') throw new Error(`the sandbox cannot be used: ${reason}. ${remedy()}`, { cause })
     log(`WARNING: agents run WITHOUT a sandbox: ${reason}. ${remedy()}`, 'warn')
     return announced(processDriver(log), log)

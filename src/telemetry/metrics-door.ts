@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { isLoopback } from '../base/loopback.ts'
+import { messageOf } from '../base/message-of.ts'
 import { tokenHash } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -41,7 +42,7 @@ export async function openMetricsDoor(ctx: Ctx, observed: Observed): Promise<Met
   })
   const url = await listen(server, host, port).catch((error: unknown) => {
     metrics.close()
-    const why = error instanceof Error ? error.message : 'unknown'
+    const why = messageOf(error)
     throw new Error(`SVC_METRICS_HOST and SVC_METRICS_PORT cannot be listened on: ${why}`, { cause: error })
   })
   return {

@@ -1,6 +1,7 @@
 import { lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Json } from '../base/json.ts'
+import { messageOf } from '../base/message-of.ts'
 import { insideRoot } from '../base/names.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 
@@ -85,8 +86,6 @@ function syntaxFault(text: string): string | null {
     return `malformed json: ${messageOf(error)}`
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** Present, inside the folder and small enough. */
 export async function checkFile(dir: string, part: string, name: string): Promise<string> {

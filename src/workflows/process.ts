@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { messageOf } from '../base/message-of.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 import { RESULT_MOST_BYTES, type WorkflowCall, type WorkflowStart } from '../base/workflow-protocol.ts'
 import type { Clock } from '../ctx/world.ts'
@@ -99,7 +100,7 @@ function parsed(line: string): JsonObject {
     const value = parseStrictJson(Buffer.from(line))
     return isJsonObject(value) ? value : {}
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) }
+    return { fault: messageOf(error) }
   }
 }
 
