@@ -24,6 +24,12 @@ const FILTERS: Record<string, object> = {
   'what is not there': { state: { $ne: 'done' }, sent: { $exists: false } },
   'halves that share one record': { paid: true, due: true },
   'three tests that none fulfils': { t0: 1, t1: 1, t2: 1 },
+  'ten tests that share one record': { ...allOf(8), paid: true, due: true },
+}
+
+/** So many tests that every record fulfils. */
+function allOf(tests: number): Record<string, object> {
+  return Object.fromEntries(Array.from({ length: tests }, (_, t) => [`t${t}`, { $gte: 0 }]))
 }
 
 const valueOf = (n: number) => ({
