@@ -19,6 +19,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks, as the plane knows it. */
     scope: unknown
+    /** The body was still on its way when that was found out. */
+    isLate: boolean
   }
 }
 
@@ -56,6 +58,7 @@ export function httpServer(ctx: Ctx): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.decorateRequest('scope', null)
+  app.decorateRequest('isLate', false)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done(unclear(request))
@@ -93,8 +96,11 @@ export function bind<ScopeT>(
     // Before the body is read: a stranger's megabyte is not ours to carry.
     onRequest: async (request) => {
       request.scope = await scopeOf(request)
+      request.isLate = !request.raw.complete
     },
     handler: async (request, reply) => {
+      // Whoever keeps the body back may have been revoked meanwhile.
+      if (request.isLate) request.scope = await scopeOf(request)
       const result = await route.run({
         ctx,
         scope: request.scope as ScopeT,
