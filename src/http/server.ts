@@ -77,15 +77,19 @@ export function httpServer(ctx: Ctx): FastifyInstance {
   return app
 }
 
+/** Ends a stream with the right of whoever opened it. */
+type Hold<ScopeT> = (scope: ScopeT, request: FastifyRequest, answer: StreamAnswer) => StreamAnswer
+
 /**
- * Binds a route to the server; `scopeOf` is the plane's way to know who asks. That a write's scope names its project
- * is the plane's promise; the types of a whole list of routes cannot carry it.
+ * Binds a route to the server; `scopeOf` is the plane's way to know who asks, and `hold` to know for how long they may.
+ * That a write's scope names its project is the plane's promise; the types of a whole list of routes cannot carry it.
  */
 export function bind<ScopeT>(
   app: FastifyInstance,
   ctx: Ctx,
   route: Route<ScopeT>,
   scopeOf: (request: FastifyRequest) => Promise<unknown>,
+  hold: Hold<ScopeT> = (_scope, _request, answer) => answer,
 ): void {
   const count = countFor(ctx.counts, route.path)
   app.route({
@@ -113,7 +117,8 @@ export function bind<ScopeT>(
       })
       if (!(result instanceof StreamAnswer)) return send(reply, result)
       // Nobody waits for it: all that led here would stay in memory for as long as the stream does.
-      stream(ctx, request.id, whileStreaming(count, reply.hijack().raw), result)
+      const held = hold(request.scope as ScopeT, request, result)
+      stream(ctx, request.id, whileStreaming(count, reply.hijack().raw), held)
       return reply
     },
     // Where nobody can read the counts, nobody pays for them.
