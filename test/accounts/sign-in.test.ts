@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { noteFailure } from '../../src/accounts/login-limit.ts'
+import { countAttempt } from '../../src/accounts/login-limit.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
@@ -218,6 +218,26 @@ eachStore((store) => {
     expect((await login(PASSWORD)).status).toBe(429)
   })
 
+  test('of guesses sent all at once those that are refused cost no hash, which would keep everybody else waiting', async () => {
+    const app = await testApp({ store })
+    const cost = { ...app.ctx.world.passwordCost, p: 8 }
+    let hashes = 0
+    Object.defineProperty(app.ctx.world, 'passwordCost', { get: () => (hashes++, cost) })
+    const login = (n: number) => ({ email: `nobody${n}@example.com`, password: PASSWORD })
+    const guess = (_: unknown, n: number) => app.call('POST', '/v1/auth/login', login(n), { key: null })
+    expect(tally(await Promise.all(Array.from({ length: 200 }, guess)))).toEqual({ 401: 50, 429: 150 })
+    expect(hashes).toBe(50)
+  })
+
+  test('those who sign in with the right password are not counted', async () => {
+    const app = await testApp({ store })
+    await signUp(app)
+    const login = () => app.call('POST', '/v1/auth/login', OWNER, { key: null }).then(({ status }) => status)
+    for (let n = 0; n < 12; n++) expect(await login()).toBe(200)
+    const counted = await app.ctx.db.selectFrom('login_failures').select('count').execute()
+    expect(counted.every(({ count }) => count === 0)).toBe(true)
+  })
+
   test('a sign-in that succeeds clears the failures of its account from its address', async () => {
     const app = await testApp({ store })
     await signUp(app)
@@ -242,10 +262,8 @@ eachStore((store) => {
 })
 
 /** Failed sign-ins, from this machine unless told otherwise, without the cost of their hashes. */
-function failures(app: TestApp, count: number, email: (n: number) => string, address = '127.0.0.1'): Promise<void> {
-  return inTx(app.ctx, async (tx) => {
-    for (let n = 0; n < count; n++) await noteFailure(tx, { email: email(n), address })
-  })
+async function failures(app: TestApp, count: number, email: (n: number) => string, address = '127.0.0.1') {
+  for (let n = 0; n < count; n++) await countAttempt(app.ctx, { email: email(n), address })
 }
 
 /** As a proxy on this machine passes it on. */
