@@ -1,4 +1,5 @@
 import { audit } from '../audit/append.ts'
+import { networkOf } from '../base/network.ts'
 import { tooMany } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
@@ -68,11 +69,12 @@ function tooManyFailures(ctx: Pick<Ctx, 'world'>) {
 }
 
 /** Always in this order, so that no two sign-ins wait for each other's counters. */
-function countersOf(attempt: Attempt): { subject: string; most: number }[] {
+function countersOf({ email, address }: Attempt): { subject: string; most: number }[] {
+  const network = networkOf(address)
   return [
-    // An address has no blanks, so no two pairs are written alike.
-    { subject: `pair:${attempt.address} ${attempt.email}`, most: MOST_PER_PAIR },
-    { subject: `account:${attempt.email}`, most: MOST_PER_ACCOUNT },
-    { subject: `address:${attempt.address}`, most: MOST_PER_ADDRESS },
+    // A network has no blanks, so no two pairs are written alike.
+    { subject: `pair:${network} ${email}`, most: MOST_PER_PAIR },
+    { subject: `account:${email}`, most: MOST_PER_ACCOUNT },
+    { subject: `address:${network}`, most: MOST_PER_ADDRESS },
   ]
 }

@@ -194,6 +194,17 @@ eachStore((store) => {
     expect(await loginFrom(app, '198.51.100.7')).toBe(200)
   })
 
+  test('of IPv6 a whole /64 is one address, since whoever has one has them all', async () => {
+    const app = await testApp({ store, env: BEHIND_PROXY })
+    await signUp(app)
+    await failures(app, 50, (n) => `stranger${n}@example.com`, '2001:db8:0:7::1')
+    expect(await loginFrom(app, '2001:0DB8::7:a:b:c:d')).toBe(429)
+    expect(await loginFrom(app, '2001:db8:0:8::1')).toBe(200)
+    await failures(app, 50, (n) => `stranger${n}@example.com`, '::ffff:203.0.113.9')
+    expect(await loginFrom(app, '203.0.113.9')).toBe(429)
+    expect(await loginFrom(app, '::ffff:203.0.113.10')).toBe(200)
+  })
+
   test('where a proxy names no address its own is counted', async () => {
     const app = await testApp({ store, env: BEHIND_PROXY })
     await signUp(app)
