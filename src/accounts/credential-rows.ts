@@ -118,6 +118,11 @@ export async function failuresOf(db: Db, subject: string, windowStart: string): 
   return (await query.where('window_start', '=', windowStart).executeTakeFirst())?.count ?? 0
 }
 
+export async function uncountFailure(db: Db, subject: string, windowStart: string): Promise<void> {
+  const query = db.updateTable('login_failures').set((eb) => ({ count: eb('count', '-', 1) }))
+  await query.where('subject', '=', subject).where('window_start', '=', windowStart).execute()
+}
+
 export async function forgetFailures(db: Db, subject: string): Promise<void> {
   await db.deleteFrom('login_failures').where('subject', '=', subject).execute()
 }

@@ -1,9 +1,10 @@
 import { audit } from '../audit/append.ts'
+import { networkOf } from '../base/network.ts'
 import { tooMany } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import { countFailure, failuresOf, forgetFailures } from './credential-rows.ts'
+import { countFailure, failuresOf, forgetFailures, uncountFailure } from './credential-rows.ts'
 import type { Member } from './rows.ts'
 
 /** Of one address at one account: a stranger elsewhere must not be able to keep a member out. */
@@ -18,18 +19,22 @@ interface Attempt {
   address: string
 }
 
-/** Counted in the store: a restart or another replica gives no new guesses. */
-export async function refuseTooManyFailures(ctx: Ctx, attempt: Attempt): Promise<void> {
-  const start = isoTime(windowStart(ctx))
-  for (const { subject, most } of countersOf(attempt))
-    if ((await failuresOf(ctx.db, subject, start)) >= most) throw tooManyFailures(ctx)
-}
-
-/** Counting locks the counters until the commit, so of guesses sent all at once no more than the limit are answered. */
-export async function noteFailure(tx: Tx, attempt: Attempt): Promise<void> {
-  const start = isoTime(windowStart(tx))
-  for (const { subject, most } of countersOf(attempt))
-    if ((await countFailure(tx.db, subject, start)) > most) throw tooManyFailures(tx)
+/**
+ * Counts an attempt as one that failed, until `forgive` takes it back: before its hash, which costs, so that of guesses
+ * sent all at once no more than the limit get that far. In the store: a restart or another replica gives no new ones.
+ * Answers the window in which it was counted.
+ */
+export function countAttempt(ctx: Ctx, attempt: Attempt): Promise<string> {
+  return inTx(ctx, async (tx) => {
+    const start = isoTime(windowStart(tx))
+    // Before anything is written: on SQLite what is written and then refused makes all works of its commit run again.
+    for (const { subject, most } of countersOf(attempt))
+      if ((await failuresOf(tx.db, subject, start)) >= most) throw tooManyFailures(tx)
+    // Counting locks the counters until the commit.
+    for (const { subject, most } of countersOf(attempt))
+      if ((await countFailure(tx.db, subject, start)) > most) throw tooManyFailures(tx)
+    return start
+  })
 }
 
 /**
@@ -43,11 +48,14 @@ export function tellFailure(ctx: Ctx, { id, org_id }: Pick<Member, 'id' | 'org_i
 }
 
 /**
- * Only this address at this account. Who knows one password could otherwise go on guessing at others, and who guesses
- * from elsewhere would begin anew whenever the member signs in.
+ * Takes back what was counted of an attempt that succeeded, and forgets the failures before it, but only those of
+ * this address at this account. Who knows one password could otherwise go on guessing at others, and who guesses from
+ * elsewhere would begin anew whenever the member signs in.
  */
-export async function forgive(tx: Tx, attempt: Attempt): Promise<void> {
-  await forgetFailures(tx.db, pairOf(attempt))
+export async function forgive(tx: Tx, attempt: Attempt, start: string): Promise<void> {
+  const [pair, ...others] = countersOf(attempt)
+  if (pair) await forgetFailures(tx.db, pair.subject)
+  for (const { subject } of others) await uncountFailure(tx.db, subject, start)
 }
 
 export function windowStart({ world }: Pick<Ctx, 'world'>): number {
@@ -61,13 +69,12 @@ function tooManyFailures(ctx: Pick<Ctx, 'world'>) {
 }
 
 /** Always in this order, so that no two sign-ins wait for each other's counters. */
-function countersOf(attempt: Attempt): { subject: string; most: number }[] {
+function countersOf({ email, address }: Attempt): { subject: string; most: number }[] {
+  const network = networkOf(address)
   return [
-    { subject: pairOf(attempt), most: MOST_PER_PAIR },
-    { subject: `account:${attempt.email}`, most: MOST_PER_ACCOUNT },
-    { subject: `address:${attempt.address}`, most: MOST_PER_ADDRESS },
+    // A network has no blanks, so no two pairs are written alike.
+    { subject: `pair:${network} ${email}`, most: MOST_PER_PAIR },
+    { subject: `account:${email}`, most: MOST_PER_ACCOUNT },
+    { subject: `address:${network}`, most: MOST_PER_ADDRESS },
   ]
 }
-
-/** An address has no blanks, so no two pairs are written alike. */
-const pairOf = ({ email, address }: Attempt) => `pair:${address} ${email}`

@@ -1,8 +1,8 @@
 import { Problem } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
-import { forgive, noteFailure, refuseTooManyFailures, tellFailure } from './login-limit.ts'
+import { countAttempt, forgive, tellFailure } from './login-limit.ts'
 import { passwordMatches } from './passwords.ts'
-import { findMemberByEmail, holdMember } from './rows.ts'
+import { findMemberByEmail, holdMember, type Member } from './rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
 export interface Login {
@@ -14,20 +14,23 @@ export interface Login {
 
 /** The same work and the same words whether or not the account exists. */
 export async function login(ctx: Ctx, input: Login): Promise<SignedIn> {
-  await refuseTooManyFailures(ctx, input)
+  const counted = await countAttempt(ctx, input)
   const known = await findMemberByEmail(ctx.db, input.email)
   const matches = await passwordMatches(ctx.world, input.password, known?.password ?? null)
-  const signedIn = await inTx(ctx, async (tx) => {
-    const member = known && matches ? await holdMember(tx.db, known) : undefined
-    if (!member) return noteFailure(tx, input)
-    // Asked again after the hash: among guesses sent all at once the right one must not slip through.
-    await refuseTooManyFailures(tx, input)
-    await forgive(tx, input)
-    return signIn(tx, member)
-  })
+  const signedIn = known && matches ? await enter(ctx, known, input, counted) : null
   if (signedIn) return signedIn
   if (known) tellFailure(ctx, known, input.address)
   throw wrongPassword()
+}
+
+/** Null when the member is gone, or its password another, since it was compared. */
+function enter(ctx: Ctx, known: Member, input: Login, counted: string): Promise<SignedIn | null> {
+  return inTx(ctx, async (tx) => {
+    const member = await holdMember(tx.db, known)
+    if (!member) return null
+    await forgive(tx, input, counted)
+    return signIn(tx, member)
+  })
 }
 
 const wrongPassword = () =>

@@ -4,7 +4,7 @@ import { tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { deleteOtherSessions } from './credential-rows.ts'
-import { forgive, noteFailure, refuseTooManyFailures, tellFailure } from './login-limit.ts'
+import { countAttempt, forgive, tellFailure } from './login-limit.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { sessionBell } from './revoked-bells.ts'
 import { findMember, replacePassword } from './rows.ts'
@@ -25,18 +25,16 @@ export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChan
   const member = await findMember(ctx.db, scope.orgId, scope.actor.id)
   if (!member) throw unauthorized()
   const attempt = { email: member.email, address: input.address }
-  await refuseTooManyFailures(ctx, attempt)
+  const counted = await countAttempt(ctx, attempt)
   if (!(await passwordMatches(ctx.world, input.password, member.password))) {
-    await inTx(ctx, (tx) => noteFailure(tx, attempt))
     tellFailure(ctx, member, input.address)
     throw forbidden('password is wrong')
   }
   const password = await hashPassword(ctx.world, input.new_password)
   await inTx(ctx, async (tx) => {
-    // As at the sign-in: the member before the counters, which are asked again after the hash.
+    // As at the sign-in: the member before the counters.
     if (!(await replacePassword(tx.db, member, password))) throw conflict('the password was changed meanwhile')
-    await refuseTooManyFailures(tx, attempt)
-    await forgive(tx, attempt)
+    await forgive(tx, attempt, counted)
     for (const hash of await deleteOtherSessions(tx.db, member.id, tokenHash(input.session))) tx.ring(sessionBell(hash))
     await audit(tx, scope.orgId, scope.actor, 'member.password_changed', member.id)
   })

@@ -70,6 +70,20 @@ export async function isFoundingOwned(db: Db): Promise<boolean> {
   return owner !== undefined
 }
 
+/** Whether a project is of the organisation that the first start made: the operator's own. */
+export async function isOfFounding(db: Db, projectId: string): Promise<boolean> {
+  const [found] = await foundingByProject(db, { projectId })
+  return found?.founding === 1
+}
+
+const foundingByProject = prepared<{ projectId: string }, Pick<Organisations, 'founding'>>((db, arg) =>
+  db
+    .selectFrom('projects')
+    .innerJoin('organisations', 'organisations.id', 'projects.org_id')
+    .select('organisations.founding')
+    .where('projects.id', '=', arg('projectId')),
+)
+
 // Projects
 
 /** False when the organisation has a project of that slug. */

@@ -20,14 +20,16 @@ export function exportChain(ctx: Ctx, chain: string): StreamAnswer {
     'content-disposition': `attachment; filename="audit-${chain}.jsonl"`,
     'cache-control': 'no-store',
   }
-  return new StreamAnswer(headers, async (out) => {
-    const gone = goneSignal(out)
-    for await (const text of exportedLines(ctx, chain)) {
-      if (gone.aborted) return
-      if (!out.write(text)) await drained(out, gone)
-    }
-    out.end()
-  })
+  return new StreamAnswer(headers, (out) => writeExport(ctx, chain, out), 'destroy')
+}
+
+async function writeExport(ctx: Ctx, chain: string, out: ServerResponse): Promise<void> {
+  const gone = goneSignal(out)
+  for await (const text of exportedLines(ctx, chain)) {
+    if (gone.aborted) return
+    if (!out.write(text)) await drained(out, gone)
+  }
+  out.end()
 }
 
 async function* exportedLines(ctx: Ctx, chain: string): AsyncGenerator<string> {

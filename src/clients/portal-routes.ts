@@ -22,7 +22,6 @@ import {
 } from './portal-records.ts'
 import { casesOfClient } from './portal-rows.ts'
 import { openPortalSession } from './portal-session.ts'
-import { untilPortalRevoked } from './portal-stream.ts'
 import { findThread, listThreads } from './thread-rows.ts'
 import { messagesOf } from './threads.ts'
 
@@ -106,8 +105,7 @@ export const portalRoutes: Route<ClientScope>[] = [
     query: StreamQuery,
     answers: { 200: 'text/event-stream' },
     find: ownTask,
-    handle: async ({ ctx, scope, subject, request, query }) =>
-      untilPortalRevoked(ctx, scope, request, streamTask(ctx, subject, request, query, clientText)),
+    handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, clientText),
   }),
   route('GET', '/v1/portal/cases', {
     summary: "List the client's cases, newest first",

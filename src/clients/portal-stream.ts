@@ -4,7 +4,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Heading, StreamAnswer } from '../http/route.ts'
-import { untilRung } from '../http/until.ts'
+import { untilOver } from '../http/until.ts'
 import { clientSession } from './portal-rows.ts'
 
 /** Rung when a client's access is revoked. */
@@ -18,7 +18,7 @@ export function untilPortalRevoked(
   answer: StreamAnswer,
 ): StreamAnswer {
   const hash = tokenHash(bearerOf(request))
-  return untilRung(ctx, [revokedBell(clientId)], () => isSession(ctx, hash), answer)
+  return untilOver(ctx, { bells: [revokedBell(clientId)], holds: () => isSession(ctx, hash) }, answer)
 }
 
 async function isSession({ db, world }: Ctx, hash: string): Promise<boolean> {

@@ -17,6 +17,7 @@ import {
   insertConnection,
 } from './rows.ts'
 import { refOf, requireRef } from './secret-ref.ts'
+import { envNames } from './secrets.ts'
 
 export interface NewConnection {
   kind: string
@@ -37,7 +38,7 @@ export async function createConnection(ctx: Ctx, scope: ProjectScope, input: New
 
 /** Registers a connection in the caller's transaction; null when its owner has one of that name. */
 export async function addConnection(tx: Tx, scope: ProjectScope, input: NewConnection): Promise<Connection | null> {
-  if (input.secret_ref) requireRef(input.secret_ref, tx.config.envSecrets, null)
+  if (input.secret_ref) requireRef(input.secret_ref, await envNames(tx, scope.projectId), null)
   const owner = await ownerOf(tx, scope.projectId, input)
   const connection = { ...fresh(tx, input), project_id: scope.projectId, ...owner }
   await lockProject(tx.db, scope.projectId)
@@ -60,7 +61,7 @@ export async function updateConnection(
   connection: Connection,
   { name = connection.name, config, secret_ref = connection.secret_ref }: ConnectionChanges,
 ): Promise<Connection> {
-  if (secret_ref !== null) requireRef(secret_ref, ctx.config.envSecrets, connection.id)
+  if (secret_ref !== null) requireRef(secret_ref, await envNames(ctx, connection.project_id), connection.id)
   const changes = {
     name,
     secret_ref,

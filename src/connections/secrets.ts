@@ -1,4 +1,4 @@
-import { lockProject } from '../accounts/rows.ts'
+import { isOfFounding, lockProject } from '../accounts/rows.ts'
 import { audit } from '../audit/append.ts'
 import { conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
@@ -32,11 +32,20 @@ export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Con
   })
 }
 
+/**
+ * The names of the environment that connections of a project may read, where they are listed or have to be: only the
+ * operator's own organisation reads without a list, and not everybody who signed up. Null: all that are not the service's.
+ */
+export async function envNames({ db, config }: Pick<Ctx, 'db' | 'config'>, projectId: string) {
+  return config.envSecrets ?? ((await isOfFounding(db, projectId)) ? null : [])
+}
+
 /** The secret itself; null when the connection has none and names none. */
 export async function openSecret(ctx: Ctx, connection: Connection): Promise<string | null> {
   const ref = refOf(connection)
   if (ref.in === 'env') {
-    const value = mayReadEnv(ref.name, ctx.config.envSecrets) ? ctx.world.env(ref.name) : undefined
+    const names = await envNames(ctx, connection.project_id)
+    const value = mayReadEnv(ref.name, names) ? ctx.world.env(ref.name) : undefined
     if (!value) throw new SecretUnavailable(`the environment variable '${ref.name}' is not set or not allowed`)
     return value
   }
@@ -54,9 +63,14 @@ export async function withSecret(ctx: Ctx, connections: readonly Connection[]): 
     ref.in === 'vault' ? [{ projectId: connection.project_id, key: ref.key }] : [],
   )
   const kids = await sealedKids(ctx.db, places)
+  const names = new Map<string, readonly string[] | null>()
+  for (const { connection, ref } of refs) {
+    const { project_id } = connection
+    if (ref.in === 'env' && !names.has(project_id)) names.set(project_id, await envNames(ctx, project_id))
+  }
   const usable = refs.filter(({ connection, ref }) =>
     ref.in === 'env'
-      ? mayReadEnv(ref.name, ctx.config.envSecrets) && Boolean(ctx.world.env(ref.name))
+      ? mayReadEnv(ref.name, names.get(connection.project_id) ?? null) && Boolean(ctx.world.env(ref.name))
       : kids.get(`${connection.project_id} ${ref.key}`) === ctx.vault.kid && !isForeign(ref.key, connection.id),
   )
   return new Set(usable.map(({ connection }) => connection.id))

@@ -1,4 +1,3 @@
-import { untilRevoked } from '../accounts/until-revoked.ts'
 import { read } from '../http/route.ts'
 import { sse } from '../http/sse.ts'
 import { followProjects } from './changes.ts'
@@ -6,9 +5,7 @@ import { followProjects } from './changes.ts'
 export const getStream = read('/v1/stream', {
   summary: 'What changes in your projects, live: tasks, approvals, cases, threads',
   answers: { 200: 'text/event-stream' },
-  async handle({ ctx, scope, request }) {
-    const { projectIds } = scope
-    const changes = sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => followProjects(ctx, projectIds, reader))
-    return untilRevoked(ctx, scope, request, changes)
+  async handle({ ctx, scope: { projectIds } }) {
+    return sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => followProjects(ctx, projectIds, reader))
   },
 })

@@ -134,9 +134,12 @@ export const bytes = (content: Buffer, headers: Record<string, string>) => new A
 export class StreamAnswer<Out extends Writable = ServerResponse> {
   readonly write: (out: Out) => Promise<void>
   readonly headers: Record<string, string>
-  constructor(headers: Record<string, string>, write: (out: Out) => Promise<void>) {
+  /** How it ends before its time: a file that is not whole must not look like one. */
+  readonly cut: 'end' | 'destroy'
+  constructor(headers: Record<string, string>, write: (out: Out) => Promise<void>, cut: 'end' | 'destroy' = 'end') {
     this.headers = headers
     this.write = write
+    this.cut = cut
   }
 }
 

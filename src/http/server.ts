@@ -19,6 +19,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks, as the plane knows it. */
     scope: unknown
+    /** The body was still on its way when that was found out. */
+    isLate: boolean
   }
 }
 
@@ -56,6 +58,7 @@ export function httpServer(ctx: Ctx): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.decorateRequest('scope', null)
+  app.decorateRequest('isLate', false)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done(unclear(request))
@@ -74,15 +77,19 @@ export function httpServer(ctx: Ctx): FastifyInstance {
   return app
 }
 
+/** Ends a stream with the right of whoever opened it. */
+type Hold<ScopeT> = (scope: ScopeT, request: FastifyRequest, answer: StreamAnswer) => StreamAnswer
+
 /**
- * Binds a route to the server; `scopeOf` is the plane's way to know who asks. That a write's scope names its project
- * is the plane's promise; the types of a whole list of routes cannot carry it.
+ * Binds a route to the server; `scopeOf` is the plane's way to know who asks, and `hold` to know for how long they may.
+ * That a write's scope names its project is the plane's promise; the types of a whole list of routes cannot carry it.
  */
 export function bind<ScopeT>(
   app: FastifyInstance,
   ctx: Ctx,
   route: Route<ScopeT>,
   scopeOf: (request: FastifyRequest) => Promise<unknown>,
+  hold: Hold<ScopeT> = (_scope, _request, answer) => answer,
 ): void {
   const count = countFor(ctx.counts, route.path)
   app.route({
@@ -93,8 +100,11 @@ export function bind<ScopeT>(
     // Before the body is read: a stranger's megabyte is not ours to carry.
     onRequest: async (request) => {
       request.scope = await scopeOf(request)
+      request.isLate = !request.raw.complete
     },
     handler: async (request, reply) => {
+      // Whoever keeps the body back may have been revoked meanwhile.
+      if (request.isLate) request.scope = await scopeOf(request)
       const result = await route.run({
         ctx,
         scope: request.scope as ScopeT,
@@ -107,7 +117,8 @@ export function bind<ScopeT>(
       })
       if (!(result instanceof StreamAnswer)) return send(reply, result)
       // Nobody waits for it: all that led here would stay in memory for as long as the stream does.
-      stream(ctx, request.id, whileStreaming(count, reply.hijack().raw), result)
+      const held = hold(request.scope as ScopeT, request, result)
+      stream(ctx, request.id, whileStreaming(count, reply.hijack().raw), held)
       return reply
     },
     // Where nobody can read the counts, nobody pays for them.

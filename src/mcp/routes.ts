@@ -1,10 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { forbidden, Problem } from '../base/problem.ts'
+import { rightOf } from '../accounts/until-revoked.ts'
+import { forbidden, Problem, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { json, jsonObject } from '../http/judge.ts'
 import { Answer, read, route } from '../http/route.ts'
+import { whenOver } from '../http/until.ts'
 import { answerShaken, answerStateless, isNoMethod } from './answer.ts'
 import { revisionOf } from './revision.ts'
 
@@ -61,7 +63,8 @@ async function handleMessage({ ctx, scope, body, request }: McpAsk, version: str
   // A notification tells something that we need not know.
   if (id === undefined) return new Answer(202, null)
   const answer = revision === 'stateless' ? answerStateless : answerShaken
-  const answered = await whileThere(request, (gone) => answer({ ctx, scope, gone }, method, params, version))
+  const work = (gone: AbortSignal) => answer({ ctx, scope, gone }, method, params, version)
+  const answered = await whileThere(request, (gone) => whileAllowed({ ctx, scope, request }, gone, work))
   const unknown = revision === 'stateless' && isNoMethod(answered)
   return new Answer(unknown ? 404 : 200, { ...envelope, ...answered })
 }
@@ -70,6 +73,26 @@ async function handleMessage({ ctx, scope, body, request }: McpAsk, version: str
 function refuseStrangePages(ctx: Ctx, { headers }: FastifyRequest): void {
   const own = ctx.config.publicUrl && new URL(ctx.config.publicUrl).origin
   if (headers.origin !== undefined && headers.origin !== own) throw forbidden('origin is not allowed')
+}
+
+/** Who loses the right to ask while they wait waits no longer, and is not told what they waited for. */
+async function whileAllowed<T>(
+  { ctx, scope, request }: Pick<McpAsk, 'ctx' | 'scope' | 'request'>,
+  gone: AbortSignal,
+  work: (gone: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const revoked = new AbortController()
+  const right = rightOf(ctx, scope, request)
+  const stop = whenOver(ctx, right, () => revoked.abort())
+  try {
+    // Between the request's own look and the listening.
+    if (!(await right.holds())) throw unauthorized()
+    const done = await work(AbortSignal.any([gone, revoked.signal]))
+    if (revoked.signal.aborted) throw unauthorized()
+    return done
+  } finally {
+    stop()
+  }
 }
 
 /** The signal fires when the caller hangs up: nobody waits on behalf of nobody. */

@@ -1,8 +1,11 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { scopeFor } from '../accounts/authenticate.ts'
+import { untilRevoked } from '../accounts/until-revoked.ts'
 import { unauthorized } from '../base/problem.ts'
 import { clientScope } from '../clients/portal-session.ts'
+import { untilPortalRevoked } from '../clients/portal-stream.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import type { Scope } from '../ctx/scope.ts'
 import { docsPage } from '../http/docs.ts'
 import { type Described, type OpenApiDocument, openApi } from '../http/openapi.ts'
 import { Answer, type Route, route } from '../http/route.ts'
@@ -27,10 +30,14 @@ export function servePublicPlanes(ctx: Ctx, driver: Promise<Driver>, isDraining:
   const described = [...describe('open', open), ...describe('founder', founder), ...describe('client', client)]
   for (const one of [...Object.values(open).flat(), ...referencePages(described)]) bind(app, ctx, one, async () => null)
   for (const one of Object.values(founder).flat()) {
-    bind(app, ctx, one, (request) => scopeFor(ctx, request, one))
+    const scopeOf = (request: FastifyRequest) => scopeFor(ctx, request, one)
+    bind<Scope>(app, ctx, one, scopeOf, (scope, request, answer) => untilRevoked(ctx, scope, request, answer))
   }
   for (const one of pages()) bind(app, ctx, one, async () => null)
-  for (const one of clientPlane) bind(app, ctx, one, (request) => clientScope(ctx, request))
+  for (const one of clientPlane) {
+    const scopeOf = (request: FastifyRequest) => clientScope(ctx, request)
+    bind(app, ctx, one, scopeOf, (scope, request, answer) => untilPortalRevoked(ctx, scope, request, answer))
+  }
   // The sandbox plane lives on the cells' own sockets; here no credential opens it.
   app.all('/v1/internal/*', async () => {
     throw unauthorized()

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { untilRevoked } from '../accounts/until-revoked.ts'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
@@ -83,8 +82,7 @@ export const getTaskEvents = read('/v1/tasks/:id/events', {
     if (!head) throw notFound('task')
     return head
   },
-  handle: async ({ ctx, scope, subject, request, query }) =>
-    untilRevoked(ctx, scope, request, streamTask(ctx, subject, request, query, null)),
+  handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, null),
 })
 
 export const postFeedback = write('POST', '/v1/tasks/:id/feedback', {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { noteFailure } from '../../src/accounts/login-limit.ts'
+import { countAttempt } from '../../src/accounts/login-limit.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
@@ -194,6 +194,17 @@ eachStore((store) => {
     expect(await loginFrom(app, '198.51.100.7')).toBe(200)
   })
 
+  test('of IPv6 a whole /64 is one address, since whoever has one has them all', async () => {
+    const app = await testApp({ store, env: BEHIND_PROXY })
+    await signUp(app)
+    await failures(app, 50, (n) => `stranger${n}@example.com`, '2001:db8:0:7::1')
+    expect(await loginFrom(app, '2001:0DB8::7:a:b:c:d')).toBe(429)
+    expect(await loginFrom(app, '2001:db8:0:8::1')).toBe(200)
+    await failures(app, 50, (n) => `stranger${n}@example.com`, '::ffff:203.0.113.9')
+    expect(await loginFrom(app, '203.0.113.9')).toBe(429)
+    expect(await loginFrom(app, '::ffff:203.0.113.10')).toBe(200)
+  })
+
   test('where a proxy names no address its own is counted', async () => {
     const app = await testApp({ store, env: BEHIND_PROXY })
     await signUp(app)
@@ -216,6 +227,26 @@ eachStore((store) => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => login('a wrong guess')))
     expect(tally(answers)).toEqual({ 401: 1, 429: 3 })
     expect((await login(PASSWORD)).status).toBe(429)
+  })
+
+  test('of guesses sent all at once those that are refused cost no hash, which would keep everybody else waiting', async () => {
+    const app = await testApp({ store })
+    const cost = { ...app.ctx.world.passwordCost, p: 8 }
+    let hashes = 0
+    Object.defineProperty(app.ctx.world, 'passwordCost', { get: () => (hashes++, cost) })
+    const login = (n: number) => ({ email: `nobody${n}@example.com`, password: PASSWORD })
+    const guess = (_: unknown, n: number) => app.call('POST', '/v1/auth/login', login(n), { key: null })
+    expect(tally(await Promise.all(Array.from({ length: 200 }, guess)))).toEqual({ 401: 50, 429: 150 })
+    expect(hashes).toBe(50)
+  })
+
+  test('those who sign in with the right password are not counted', async () => {
+    const app = await testApp({ store })
+    await signUp(app)
+    const login = () => app.call('POST', '/v1/auth/login', OWNER, { key: null }).then(({ status }) => status)
+    for (let n = 0; n < 12; n++) expect(await login()).toBe(200)
+    const counted = await app.ctx.db.selectFrom('login_failures').select('count').execute()
+    expect(counted.every(({ count }) => count === 0)).toBe(true)
   })
 
   test('a sign-in that succeeds clears the failures of its account from its address', async () => {
@@ -242,10 +273,8 @@ eachStore((store) => {
 })
 
 /** Failed sign-ins, from this machine unless told otherwise, without the cost of their hashes. */
-function failures(app: TestApp, count: number, email: (n: number) => string, address = '127.0.0.1'): Promise<void> {
-  return inTx(app.ctx, async (tx) => {
-    for (let n = 0; n < count; n++) await noteFailure(tx, { email: email(n), address })
-  })
+async function failures(app: TestApp, count: number, email: (n: number) => string, address = '127.0.0.1') {
+  for (let n = 0; n < count; n++) await countAttempt(app.ctx, { email: email(n), address })
 }
 
 /** As a proxy on this machine passes it on. */

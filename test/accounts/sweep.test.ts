@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { noteFailure } from '../../src/accounts/login-limit.ts'
+import { countAttempt } from '../../src/accounts/login-limit.ts'
 import { sweepAccounts } from '../../src/accounts/sweep.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { eachStore, testApp } from '../app.ts'
@@ -12,7 +12,7 @@ eachStore((store) => {
     const app = await testApp({ store })
     const { db, world } = app.ctx
     const key = await signUp(app)
-    const note = (email: string) => inTx(app.ctx, (tx) => noteFailure(tx, { email, address: '192.0.2.1' }))
+    const note = (email: string) => countAttempt(app.ctx, { email, address: '192.0.2.1' })
     await note('early@example.com')
     await app.clock.advance(15 * 60_000)
     await note('late@example.com')

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import { audit } from '../../src/audit/append.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { SYSTEM } from '../../src/ctx/scope.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
@@ -26,13 +27,30 @@ eachStore((store) => {
     }
     expect((await app.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
   })
+
+  test('an export that is still being read when its key is deleted is cut off', async () => {
+    const app = await testApp({ store })
+    // More than what lies between the service and a reader that does not read.
+    await lengthen(app, 10_000, { text: 'x'.repeat(4_000) })
+    const { id, key } = (await app.call('POST', '/v1/keys', { name: 'leaked', role: 'viewer' })).body
+    const file = await fetch(`${app.url}/v1/audit/export`, { headers: { authorization: `Bearer ${key}` } })
+    expect(file.status).toBe(200)
+    expect((await app.call('DELETE', `/v1/keys/${id}`)).status).toBe(204)
+    const read = file.text().then(
+      (whole) => whole.length,
+      (error: Error) => error.message,
+    )
+    expect(await read).toBe('terminated')
+    // And the service goes on.
+    expect((await app.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
+  })
 })
 
 /** Adds so many entries to the chain of the project. */
-async function lengthen(app: TestApp, entries: number): Promise<void> {
+async function lengthen(app: TestApp, entries: number, data: JsonObject = {}): Promise<void> {
   const { id } = (await app.call('GET', '/v1/projects')).body.data[0]
   await inTx(app.ctx, async (tx) => {
-    for (let n = 0; n < entries; n++) await audit(tx, id, SYSTEM, 'thing.noted', `thing ${n}`)
+    for (let n = 0; n < entries; n++) await audit(tx, id, SYSTEM, 'thing.noted', `thing ${n}`, data)
   })
 }
 

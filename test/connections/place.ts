@@ -75,7 +75,7 @@ export async function place({
   await opened.transact((db) =>
     db
       .insertInto('organisations')
-      .values({ id: 'org_1', name: 'one', created_at: isoTime(clock.now()) })
+      .values({ id: 'org_1', name: 'one', founding: 1, created_at: isoTime(clock.now()) })
       .execute(),
   )
   await opened.transact((db) =>

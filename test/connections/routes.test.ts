@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
 import { sharedApp, type TestApp, testApp } from '../app.ts'
+import { stranger } from '../clients/front.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
 import { answerJson, upstream } from './place.ts'
 
@@ -23,6 +25,27 @@ async function client(app: TestApp): Promise<string> {
 }
 
 eachStore((store) => {
+  test('who signed up by themselves reads the environment only as far as it is listed', async () => {
+    const seen = await upstream((_request, response) => answerJson(response, 200, {}))
+    const mail = { kind: 'email', name: 'mail', config: { api_url: seen.url }, secret_ref: 'env:MAIL_KEY' }
+    const open = { SVC_OPEN_SIGNUP: '1', MAIL_KEY: CANARY }
+    const app = await start(store, open)
+    const key = await stranger(app)
+    const refused = await app.call('POST', '/v1/connections', mail, { key })
+    expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining("'MAIL_KEY'") } })
+    const { id } = (await app.call('POST', '/v1/connections', { ...mail, secret_ref: null }, { key })).body
+    expect((await app.call('PUT', `/v1/connections/${id}`, { secret_ref: 'env:MAIL_KEY' }, { key })).status).toBe(400)
+    // As one that was stored before.
+    await inTx(app.ctx, (tx) => tx.db.updateTable('connections').set({ secret_ref: mail.secret_ref }).execute())
+    expect((await app.call('GET', `/v1/connections/${id}`, undefined, { key })).body.has_secret).toBe(false)
+    expect((await app.call('POST', `/v1/connections/${id}/test`, undefined, { key })).body.ok).toBe(false)
+    expect(seen.received).toEqual([])
+    // The organisation that came with the service is the operator's own.
+    expect(await make(app, { ...mail, name: 'own' })).toMatchObject({ has_secret: true })
+    const listed = await start(store, { ...open, SVC_ENV_SECRETS: 'MAIL_KEY' })
+    expect((await listed.call('POST', '/v1/connections', mail, { key: await stranger(listed) })).status).toBe(201)
+  })
+
   test('a connection is registered, read, listed, changed and deleted', async () => {
     const app = await start(store)
     const made = await app.call('POST', '/v1/connections', {

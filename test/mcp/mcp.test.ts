@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { signUp } from '../accounts/people.ts'
 import { eachStore } from '../app.ts'
 import { approvalOf, desks, passing, startAct, wedgeFiles } from '../approvals/desk.ts'
@@ -243,6 +243,18 @@ eachStore((store) => {
       const waiting = client.tool('get_task', { task_id: ran.got.task_id, wait_s: 50 })
       await desk().call('POST', `/v1/tasks/${ran.got.task_id}/cancel`)
       expect((await waiting).got).toMatchObject({ status: 'cancelled', finished: true })
+    })
+
+    test('is waited for no longer by a key that was deleted', async () => {
+      const { id: taskId } = await desk().createTask({ input: ['hang'] })
+      const { id, key } = (await desk().call('POST', '/v1/keys', { name: 'leaked', role: 'viewer' })).body
+      const wait = { name: 'get_task', arguments: { task_id: taskId, wait_s: 50 } }
+      const waiting = mcpClient(desk(), { key }).post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: wait })
+      const used = async () => (await desk().call('GET', `/v1/keys/${id}`)).body.last_used_at
+      await vi.waitFor(async () => expect(await used()).not.toBe(null))
+      expect((await desk().call('DELETE', `/v1/keys/${id}`)).status).toBe(204)
+      expect(await waiting).toMatchObject({ status: 401, body: { error: expect.any(String) } })
+      await desk().call('POST', `/v1/tasks/${taskId}/cancel`)
     })
   })
 })
