@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { messageOf } from './base/message-of.ts'
 import { runCommandLine } from './cli/cli.ts'
 import { EXIT, failed } from './cli/failure.ts'
+import { unknownSettings } from './cli/unknown-settings.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Ctx } from './ctx/ctx.ts'
 
@@ -12,6 +13,7 @@ async function serve(svc: string): Promise<void> {
   const [{ startApp }, { systemWorld }] = await Promise.all([import('./app.ts'), import('./ctx/system.ts')])
   const config = loadConfig(process.env)
   const world = systemWorld(config.logLevel)
+  for (const sentence of unknownSettings(process.env)) world.log.warn(sentence)
   const release = config.databaseUrl ? () => {} : await holdData(config)
   const app = await startApp(config, world, tellKey).catch((error: unknown) => {
     throw advised(config, error)
@@ -64,6 +66,13 @@ function advised({ host, port, dataDir, databaseUrl }: Config, error: unknown): 
     return failed(`cannot listen on ${host}:${port}: ${message}`, 'choose where with SVC_HOST and SVC_PORT')
   }
   if (message.includes(dataDir)) return failed(message, 'choose a folder that it can use alone, with SVC_DATA_DIR')
+  if (!databaseUrl && message.includes('not a database')) {
+    return failed(`${dataDir}/svc.db cannot be used: ${message}`, 'restore a copy, or choose another SVC_DATA_DIR')
+  }
+  // What PostgreSQL itself says of a database or a user that it does not have.
+  if (databaseUrl && /^(3D|28)[0-9A-Z]{3}$/.test(code)) {
+    return failed(message, 'make the database and its user, or correct DATABASE_URL')
+  }
   if (databaseUrl && /^E[A-Z]+$/.test(code)) {
     return failed(`PostgreSQL cannot be reached: ${message}`, 'start it, correct DATABASE_URL, or unset it for SQLite')
   }

@@ -73,7 +73,10 @@ export const getReadiness = read('/v1/blueprints/:slug/readiness', {
 export const activateBlueprint = write('POST', '/v1/blueprints/:slug/activate', {
   summary: 'Let a blueprint work: its schedules are switched on',
   role: 'admin',
-  answers: { 200: z.object({ ok: z.literal(true), active: z.literal(true) }) },
+  answers: {
+    200: z.object({ ok: z.literal(true), active: z.literal(true) }),
+    409: z.object({ error: z.string(), missing: Readiness.shape.items.optional() }),
+  },
   find: ({ ctx, params }) => blueprintAt(ctx, params.slug ?? ''),
   async handle({ ctx, scope, subject }) {
     await activate(ctx, scope, subject)

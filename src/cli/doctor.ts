@@ -8,6 +8,7 @@ import type { Command, Shell } from './command.ts'
 import { EXIT } from './failure.ts'
 import { type Diagnosis, fine, lacking, sick } from './diagnosis.ts'
 import { bubblewrap, disk, node, userNamespaces } from './machine.ts'
+import { unknownSettings } from './unknown-settings.ts'
 import { wedgesBelow } from './wedge-folders.ts'
 
 export const doctor: Command = {
@@ -23,6 +24,7 @@ export const doctor: Command = {
       bubblewrap(),
       userNamespaces(),
       disk(dataDir(env)),
+      ...unknownSettings(env).map((sentence) => lacking('settings', sentence, 'correct its name, or unset it')),
       ...(await settings(env)),
       await wedges(env, svc),
     ]

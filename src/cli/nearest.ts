@@ -1,6 +1,6 @@
 /** The known name that was probably meant: two slips of the finger at most, and fewer than it has letters. */
 export function nearest(given: string, known: readonly string[]): string | null {
-  const scored = known.map((name) => ({ name, distance: distance(given.toLowerCase(), name) }))
+  const scored = known.map((name) => ({ name, distance: distance(given.toLowerCase(), name.toLowerCase()) }))
   const best = scored.toSorted((a, b) => a.distance - b.distance)[0]
   return best && best.distance <= Math.min(2, given.length - 1) ? best.name : null
 }

@@ -29,7 +29,7 @@ SVC_SECRET_KEY_OLD, stop the service, rotate, and start it with the new key. All
     }
     const rotation = await server.rotateVault(old)
     if (terminal.json) terminal.tell(rotation)
-    else terminal.say(`${rotation.resealed} secrets sealed anew, ${rotation.current} were already`)
+    else terminal.say(`secrets sealed anew: ${rotation.resealed}, sealed by this key already: ${rotation.current}`)
     const { unreadable, unsealed } = rotation
     if (unreadable.length > 0) {
       terminal.note(`neither key opens the secrets of ${unreadable.join(', ')}: write them again`)

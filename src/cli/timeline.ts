@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { TaskEvent } from './follow.ts'
 import { printable, short, textOf, through } from './table.ts'
 import type { Style, Terminal } from './terminal.ts'
@@ -32,7 +32,7 @@ function lineOf({ type, data }: TaskEvent): Line | null {
   const of = (name: string) => short(data[name])
   switch (type) {
     case 'task.created':
-      return line('▶', `${of('wedge')}/${of('task_type')} runs in ${of('sandbox')} with ${of('model')}`, 'bold')
+      return line('▶', `${of('wedge')}/${of('task_type')} ${begun(data)}`, 'bold')
     case 'step.started':
       return line('·', `step ${of('step')}: ${of('label')}`, 'dim')
     case 'tool.called':
@@ -93,3 +93,7 @@ function faults(errors: Json | undefined): string {
     .map(({ path, message }) => `${short(path)} ${short(message, 500)}`)
     .join('; ')
 }
+
+/** What ended in the queue has the event too, as every log begins with it. */
+const begun = ({ sandbox, model }: JsonObject): string =>
+  sandbox === 'none' ? 'ends before it runs' : `runs in ${short(sandbox)} with ${short(model)}`

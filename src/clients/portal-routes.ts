@@ -6,7 +6,7 @@ import { page, pageById, pageOf } from '../http/page.ts'
 import { created, type Finding, type Route, route } from '../http/route.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
-import { StreamQuery, streamTask } from '../tasks/stream.ts'
+import { StreamHeaders, StreamQuery, streamTask } from '../tasks/stream.ts'
 import { findClient } from './client-rows.ts'
 import { isFor } from './messages.ts'
 import { postMessage } from './portal-messages.ts'
@@ -102,6 +102,7 @@ export const portalRoutes: Route<ClientScope>[] = [
   }),
   route('GET', '/v1/portal/tasks/:id/events', {
     summary: "Follow the log of one of the client's tasks, without what is internal",
+    headers: StreamHeaders,
     query: StreamQuery,
     answers: { 200: 'text/event-stream' },
     find: ownTask,

@@ -32,11 +32,13 @@ ${Object.entries(operation.responses)
   .join('')}</details>`
 }
 
-function parameters(list: Parameter[]): string {
+/** Without those that all have, which the page tells of once. */
+function parameters(given: NonNullable<Operation['parameters']>): string {
+  const list = given.filter((one): one is Parameter => 'name' in one)
   if (list.length === 0) return ''
   const rows = list.map(
-    ({ name, in: place, required, schema }) =>
-      `<tr><td><code>${escape(name)}</code><td>${place}${required ? ', required' : ''}<td>${escape(kind(schema))}`,
+    ({ name, in: place, required, schema, description }) =>
+      `<tr><td><code>${escape(name)}</code><td>${place}${required ? ', required' : ''}<td>${description ? prose(description) : escape(kind(schema))}`,
   )
   return `<h4>Parameters</h4><table>${rows.join('')}</table>`
 }
@@ -76,6 +78,7 @@ function kind(schema: Schema): string {
   if (schema.type === 'array') return `list of ${kind((schema.items as Schema | undefined) ?? {})}`
   const properties = schema.properties as Record<string, Schema> | undefined
   if (properties) return `{ ${Object.keys(properties).join(', ')} }`
+  if (Array.isArray(schema.type)) return schema.type.join(' | ')
   if (typeof schema.type === 'string') return schema.type
   return typeof schema.description === 'string' ? schema.description : 'a JSON value'
 }

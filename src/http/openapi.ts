@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Answers, Route } from './route.ts'
+import type { Answers, Headers, Route } from './route.ts'
 
 /** A route with its place in the reference. */
 export interface Described {
   plane: 'open' | 'founder' | 'client'
   section: string
-  route: Pick<Route<never>, 'method' | 'path' | 'summary' | 'role' | 'query' | 'body' | 'answers'>
+  route: Pick<Route<never>, 'method' | 'path' | 'summary' | 'role' | 'headers' | 'query' | 'body' | 'answers'>
 }
 
 export interface OpenApiDocument {
@@ -13,23 +13,45 @@ export interface OpenApiDocument {
   info: Record<string, unknown>
   tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
-  components: { securitySchemes: Record<string, unknown>; schemas: Record<string, Schema> }
+  components: {
+    securitySchemes: Record<string, unknown>
+    parameters: Record<string, Parameter>
+    headers: Record<string, Header>
+    schemas: Record<string, Schema>
+  }
 }
 
 export interface Operation {
+  operationId: string
   summary: string
   tags: string[]
   security?: Record<string, string[]>[]
-  parameters?: Parameter[]
-  requestBody?: { content: Record<string, { schema: Schema }>; required?: boolean }
-  responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>
+  parameters?: (Parameter | Reference)[]
+  requestBody?: { content: Record<string, { schema: Schema }>; required: boolean }
+  responses: Record<string, Response>
 }
 
 export interface Parameter {
   name: string
-  in: 'path' | 'query'
+  in: 'path' | 'query' | 'header'
+  description?: string
   required: boolean
   schema: Schema
+}
+
+interface Response {
+  description: string
+  headers: Record<string, Header | Reference>
+  content?: Record<string, { schema: Schema }>
+}
+
+interface Header {
+  description: string
+  schema: Schema
+}
+
+interface Reference {
+  $ref: string
 }
 
 export type Schema = Record<string, unknown>
@@ -46,7 +68,7 @@ export function openApi(version: string, described: Described[]): OpenApiDocumen
     info: {
       title: 'Agent Work Service',
       version,
-      description: 'Errors are `{"error": "a lower-case sentence"}`. Lists are `{"data": […], "next_cursor": …}`.',
+      description: ABOUT,
     },
     tags: [...new Set(described.map(({ section }) => section))].map((name) => ({ name })),
     paths,
@@ -55,6 +77,8 @@ export function openApi(version: string, described: Described[]): OpenApiDocumen
         founder: { type: 'http', scheme: 'bearer', description: 'An API key (svc_key_…) or a session (svc_fst_…)' },
         client: { type: 'http', scheme: 'bearer', description: 'A client session (svc_cst_…)' },
       },
+      parameters: { Project: PROJECT },
+      headers: { RequestId: REQUEST_ID, Location: LOCATION, RetryAfter: RETRY_AFTER },
       schemas: { Error: ERROR },
     },
   })
@@ -77,24 +101,57 @@ function withNamedSchemas(document: OpenApiDocument): OpenApiDocument {
 const hasDefinitions = (value: unknown): value is Schema & { $defs: Schema } =>
   typeof value === 'object' && value !== null && '$defs' in value
 
+const ABOUT =
+  'Errors are `{"error": "a lower-case sentence"}`. Lists are `{"data": […], "next_cursor": …}`. ' +
+  'A member of several projects names one on writes, by its id or slug, in the header `x-svc-project`; on reads it narrows the answer.'
+
+const PROJECT: Parameter = {
+  name: 'X-SVC-Project',
+  in: 'header',
+  description: 'a project by its id or slug; a member of several needs it to write',
+  required: false,
+  schema: { type: 'string' },
+}
+const REQUEST_ID: Header = { description: "also in the service's log", schema: { type: 'string' } }
+const LOCATION: Header = { description: 'where what was made can be read, if it can', schema: { type: 'string' } }
+const RETRY_AFTER: Header = { description: 'seconds, on 429 and 503', schema: { type: 'integer' } }
+
 const ERROR: Schema = { type: 'object', required: ['error'], properties: { error: { type: 'string' } } }
 
 function operation({ plane, section, route }: Described): Operation {
-  const parameters = [...pathParameters(route.path), ...queryParameters(route.query)]
+  const parameters = [
+    ...pathParameters(route.path),
+    ...queryParameters(route.query),
+    ...headerParameters(route.headers),
+  ]
+  const all = plane === 'founder' ? [...parameters, { $ref: '#/components/parameters/Project' }] : parameters
   return {
+    operationId: operationId(route),
     summary: route.summary,
     tags: [section],
     ...(plane !== 'open' && { security: [{ [plane]: [] }] }),
-    ...(parameters.length > 0 && { parameters }),
-    ...(route.body && { requestBody: { content: { 'application/json': { schema: schemaOf(route.body) } } } }),
+    ...(all.length > 0 && { parameters: all }),
+    ...(route.body && { requestBody: requestBody(schemaOf(route.body)) }),
     responses: {
-      ...responses(route.answers),
+      ...responses(route.answers, route.headers),
       default: {
         description: 'an error',
+        headers: { ...EVERYWHERE, 'retry-after': { $ref: '#/components/headers/RetryAfter' } },
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     },
   }
+}
+
+/** `getTasksIdEvents`: what generated clients call it, so it follows from what cannot change. */
+function operationId({ method, path }: Described['route']): string {
+  const words = path.replace(/^\/v1\//, '/').match(/[a-z]+/gi) ?? []
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
+
+/** What is optional in every field may be left out as a whole. */
+function requestBody(schema: Schema): NonNullable<Operation['requestBody']> {
+  return { required: Array.isArray(schema.required), content: { 'application/json': { schema } } }
 }
 
 function pathParameters(path: string): Parameter[] {
@@ -120,16 +177,38 @@ function queryParameters(query: z.ZodType | null): Parameter[] {
   }))
 }
 
-function responses(answers: Answers): Operation['responses'] {
+function headerParameters(headers: Headers): Parameter[] {
+  return Object.entries(headers.read ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    required: false,
+    schema: { type: 'string' },
+  }))
+}
+
+function responses(answers: Answers, headers: Headers): Operation['responses'] {
   return Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => [
       status,
       {
         description: status === '204' ? 'done' : 'the answer',
+        headers: {
+          ...EVERYWHERE,
+          ...(status === '201' && { location: { $ref: '#/components/headers/Location' } }),
+          ...answeredHeaders(headers),
+        },
         ...(status !== '204' && { content: content(answer) }),
       },
     ]),
   )
+}
+
+const EVERYWHERE = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
+
+function answeredHeaders(headers: Headers): Record<string, Header> {
+  const described = Object.entries(headers.answered ?? {})
+  return Object.fromEntries(described.map(([name, description]) => [name, { description, schema: { type: 'string' } }]))
 }
 
 function content(answer: z.ZodType | string): Record<string, { schema: Schema }> {

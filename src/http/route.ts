@@ -20,11 +20,18 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   role: Role
   /** A write happens in one project, unless it is about the organisation itself. */
   level: 'project' | 'organisation'
+  headers: Headers
   query: z.ZodType | null
   body: z.ZodType | null
   /** What it answers, by status, for the reference. A string names a content type that is not JSON. */
   answers: Answers
   run(ask: RawAsk<ScopeT, Request>): Promise<unknown>
+}
+
+/** What a route has to do with headers beside those that all have, each with what it is for, for the reference. */
+export interface Headers {
+  read?: Record<string, string>
+  answered?: Record<string, string>
 }
 
 /** Of one parameter of a path, as it stands in the path. */
@@ -65,6 +72,7 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   summary: string
   role?: Role
   level?: 'project' | 'organisation'
+  headers?: Headers
   query?: Query
   body?: Body
   answers: Answers
@@ -83,6 +91,7 @@ export function route<ScopeT, Query extends z.ZodType, Body extends z.ZodType, S
     summary: spec.summary,
     role: spec.role ?? (method === 'GET' ? 'viewer' : 'operator'),
     level: spec.level ?? 'project',
+    headers: spec.headers ?? {},
     query: spec.query ?? null,
     body: spec.body ?? null,
     answers: spec.answers,

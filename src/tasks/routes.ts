@@ -12,7 +12,7 @@ import { Feedback, giveFeedback } from './feedback.ts'
 import { showTask, TaskRecord } from './record.ts'
 import { artifactsOf, findArtifact, findHead, findTask, listTasks } from './rows.ts'
 import { STATUSES } from './status.ts'
-import { StreamQuery, streamTask } from './stream.ts'
+import { StreamHeaders, StreamQuery, streamTask } from './stream.ts'
 
 /** The task that a path names, if the caller may know of it. */
 export async function taskInScope({ ctx, scope, params }: Finding<Scope>): Promise<Tasks> {
@@ -27,6 +27,12 @@ export async function showWithArtifacts(ctx: Ctx, task: Tasks) {
 
 export const postTask = write('POST', '/v1/tasks', {
   summary: 'Create a task',
+  headers: {
+    read: {
+      'Idempotency-Key': 'the same key with the same body gives the same task for 24 hours; with another it is 409',
+    },
+    answered: { 'idempotency-replayed': '`true` where the key had made the task before' },
+  },
   body: TaskInput,
   answers: { 201: TaskRecord },
   async handle({ ctx, scope, body, request }) {
@@ -75,6 +81,7 @@ export const getTask = read('/v1/tasks/:id', {
 
 export const getTaskEvents = read('/v1/tasks/:id/events', {
   summary: "Follow a task's log: replay after Last-Event-ID, then live",
+  headers: StreamHeaders,
   query: StreamQuery,
   answers: { 200: 'text/event-stream' },
   async find({ ctx, scope, params }) {
@@ -90,7 +97,10 @@ export const postFeedback = write('POST', '/v1/tasks/:id/feedback', {
   body: Feedback,
   answers: { 201: z.object({ ok: z.boolean(), knowledge_id: z.string().nullable() }) },
   find: taskInScope,
-  handle: async ({ ctx, scope, subject, body }) => new Answer(201, await giveFeedback(ctx, scope, subject, body)),
+  async handle({ ctx, scope, subject, body }) {
+    const given = await giveFeedback(ctx, scope, subject, body)
+    return given.knowledge_id === null ? new Answer(201, given) : created(`/v1/knowledge/${given.knowledge_id}`, given)
+  },
 })
 
 export const getArtifact = read('/v1/artifacts/:id', {

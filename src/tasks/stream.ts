@@ -4,12 +4,16 @@ import { badRequest } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { View } from '../ctx/tails.ts'
 import { follow } from '../events/follow.ts'
-import type { StreamAnswer } from '../http/route.ts'
+import type { Headers, StreamAnswer } from '../http/route.ts'
 import { sse } from '../http/sse.ts'
 import type { TaskHead } from './rows.ts'
 import { isTerminal } from './status.ts'
 
 export const StreamQuery = z.object({ lastEventId: z.string().optional() })
+
+export const StreamHeaders: Headers = {
+  read: { 'Last-Event-ID': 'the number of the last event that you have; it wins over `lastEventId`' },
+}
 
 /** The log of a task as SSE, from where the caller left off; the header wins, as browsers set it on reconnect. */
 export function streamTask(

@@ -17,11 +17,11 @@ const COMMON = [
 ] as const
 const OPTIONAL = { files: ['write_file', 'read_file', 'list_files'], shell: ['run_command'] } as const
 
-const KNOWN = new Set<string>([...COMMON, ...OPTIONAL.files, ...OPTIONAL.shell])
+export const KNOWN_TOOLS: ReadonlySet<string> = new Set<string>([...COMMON, ...OPTIONAL.files, ...OPTIONAL.shell])
 
 /** A task's `tools` may only name tools that exist. */
 export function checkToolNames(names: readonly string[]): void {
-  for (const name of names) if (!KNOWN.has(name)) throw badRequest(`unknown tool '${name}'`)
+  for (const name of names) if (!KNOWN_TOOLS.has(name)) throw badRequest(`unknown tool '${name}'`)
 }
 
 /** The wedge's tools, narrowed by the task's list when it has one; `finish` is how a run ends, so it stays. */

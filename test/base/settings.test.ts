@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { SECRET_SETTINGS, settingOf } from '../../src/base/settings.ts'
+import { unknownSettings } from '../../src/cli/unknown-settings.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { mayReadEnv } from '../../src/connections/secret-ref.ts'
+import { page } from '../docs/pages.ts'
 
 function fileWith(text: string): string {
   const dir = mkdtempSync(join(tmpdir(), 'svc-setting-'))
@@ -132,4 +134,12 @@ test('what is set to nothing is not set', () => {
   )
   const all = [...names, 'DATABASE_URL', 'ANTHROPIC_BASE_URL', 'OPENAI_BASE_URL', 'BROKER_BASE_URL']
   expect(loadConfig(Object.fromEntries(all.map((name) => [name, ''])))).toEqual(loadConfig({}))
+})
+
+test('what the README and the sources name is a setting, and a model may be set for any tier', () => {
+  const sources = ['README.md', 'src/config/config.ts', 'src/config/otlp.ts', 'src/base/settings.ts'].map(page).join()
+  const named = [...sources.matchAll(/\bSVC_[A-Z_]+\b/g)].map(([name]) => name)
+  expect(named).toEqual(expect.arrayContaining(['SVC_POOL', 'SVC_SECRET_KEY_FILE', 'SVC_WORKFLOW_TIMEOUT_MS']))
+  const env = Object.fromEntries([...named, 'SVC_MODEL_GOLD'].map((name) => [name, '1']))
+  expect(unknownSettings(env)).toEqual([])
 })

@@ -1,8 +1,9 @@
 import { createServer } from 'node:net'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { placeOn } from '../faults/service.ts'
+import { SERVER_URL } from '../postgres.ts'
 import { svc, temporaryFolder } from './svc.ts'
 
 test('a data folder has one service: a second is told so, and the first goes on', async () => {
@@ -37,11 +38,17 @@ test('a start that cannot be says what to do: a port that is taken, a folder or 
   const port = String(typeof address === 'object' && address?.port)
   const cwd = temporaryFolder()
   writeFileSync(join(cwd, 'file'), '')
+  mkdirSync(join(cwd, 'broken'))
+  writeFileSync(join(cwd, 'broken/svc.db'), 'no database, but long enough to look like one. '.repeat(200))
+  const absent = new URL(process.env[SERVER_URL] ?? '')
+  absent.pathname = '/absent'
   for (const [env, stderr] of [
     [{ SVC_PORT: port }, new RegExp(`127.0.0.1:${port} is taken\\n.*SVC_PORT`)],
     [{ SVC_PORT: '0', SVC_HOST: '192.0.2.1' }, /cannot listen on 192.0.2.1:0: .*\n.*SVC_HOST/],
     [{ SVC_PORT: '0', SVC_HOST: 'no.such.host.invalid' }, /listen on no\.such\.host\.invalid:0: .*\n.*SVC_HOST/],
     [{ SVC_PORT: '0', SVC_DATA_DIR: join(cwd, 'file') }, /file.*\n.*SVC_DATA_DIR/],
+    [{ SVC_PORT: '0', SVC_DATA_DIR: join(cwd, 'broken') }, /broken.svc\.db .*not a database\n.*SVC_DATA_DIR/],
+    [{ SVC_PORT: '0', DATABASE_URL: absent.href }, /database "absent" does not exist\n.*DATABASE_URL/],
     [{ SVC_PORT: '0', DATABASE_URL: `postgres://u:hushhush@127.0.0.1:1/x` }, /cannot be reached: .*\n.*DATABASE_URL/],
   ] as const) {
     const ended = await svc(['serve'], { cwd, env: { SVC_SANDBOX: 'process', ...env } })
@@ -49,6 +56,18 @@ test('a start that cannot be says what to do: a port that is taken, a folder or 
     // It is shown once: the start that can be must be the one that makes it.
     expect(ended.stdout).not.toContain('svc_key_')
     expect(ended.stderr + ended.stdout).not.toContain('hushhush')
+  }
+})
+
+test('a setting that nobody knows is told of at the start and by the doctor, with the one that was meant', async () => {
+  const env = { SVC_MAX_CONCURENT_TASKS: '3', SVC_WHATEVER: '1', SVC_MODEL_GOLD: '', SVC_HOST: '192.0.2.1' }
+  const [started, seen] = await Promise.all(
+    ['serve', 'doctor'].map((command) => svc([command], { cwd: temporaryFolder(), env })),
+  )
+  for (const said of [started?.stderr, seen?.stdout]) {
+    expect(said).toContain('SVC_MAX_CONCURENT_TASKS is no setting: SVC_MAX_CONCURRENT_TASKS is')
+    expect(said).toContain('SVC_WHATEVER is no setting')
+    expect(said?.match(/is no setting/g)).toHaveLength(2)
   }
 })
 

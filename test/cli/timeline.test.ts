@@ -33,6 +33,14 @@ test('a question of an older log, or about a tool, has no connection to tell of'
   expect(said('approval.requested', asked)).toBe('09:00:00 ? payments:refund waits for approval apr_1 (risk high)')
 })
 
+test('a task that ended before it began ran in no sandbox', () => {
+  const created = { wedge: 'desk', task_type: 'pay', status: 'running', sandbox: 'none', model: 'none' }
+  expect(said('task.created', created)).toBe('09:00:00 ▶ desk/pay ends before it runs')
+  expect(said('task.created', { ...created, sandbox: 'bwrap', model: 'openai/x' })).toBe(
+    '09:00:00 ▶ desk/pay runs in bwrap with openai/x',
+  )
+})
+
 test('what is wrong with an output is told without control characters', () => {
   const errors = [{ path: '/a\u202eb', message: 'must be\u009b2J a string' }]
   expect(said('output.validated', { ok: false, errors })).toBe(

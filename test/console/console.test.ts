@@ -209,6 +209,13 @@ describe('the console', () => {
     await page.getByText('Finished: rejected').waitFor()
   })
 
+  test('a task that ended before it began says so, and names no sandbox', async () => {
+    const { body } = await console().call('POST', '/v1/tasks', { wedge: 'refund-desk', task_type: 'pay_out' })
+    const page = await console().open(`/tasks/${body.id}`)
+    await page.getByText('Ended before it began').waitFor()
+    expect(await page.getByText('sandbox').count()).toBe(0)
+  })
+
   test('finds by the command menu, and shows its keys', async () => {
     const page = await console().open('/tasks?status=succeeded')
     await page.getByRole('region', { name: 'Tasks that are succeeded', exact: true }).waitFor()

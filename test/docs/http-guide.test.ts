@@ -3,12 +3,15 @@ import { expect, onTestFinished, test } from 'vitest'
 import { provider } from '../connections/provider.ts'
 import { upstream } from '../connections/place.ts'
 import { KEY, type TestApp, testApp } from '../app.ts'
+import { CLIENT, FOUNDER, OPEN } from '../planes/table.ts'
 import { fieldAt, type Request, requestOf, type Step, stepsOf, type Variables, wordsOf } from './curl.ts'
 import { blocks, page, ROOT } from './pages.ts'
 
 const GUIDE = page('docs/http-guide.md')
 
-test('every example of the guide answers as it says, and every route has one', { timeout: 120_000 }, async () => {
+test('every example of the guide answers as it and the reference say, and every route has one', {
+  timeout: 120_000,
+}, async () => {
   const { app, places } = await guidedApp()
   const variables: Variables = { SVC_KEY: KEY }
   const tried: Request[] = []
@@ -61,12 +64,25 @@ async function carryOut(
   expect(`${step.words}\n→ ${status} ${status === wanted ? '' : JSON.stringify(body)}`).toBe(
     `${step.words}\n→ ${wanted} `,
   )
+  expectAsDeclared(request, status, body)
   if (!step.keep) return request
   const kept = fieldAt(body, step.keep.path)
   expect(kept, `${step.keep.path} of the answer to ${step.words}`).toEqual(expect.any(String))
   variables[step.keep.name] = String(kept)
   return request
 }
+
+/** A status that the reference has, and of the body every field that it has and no other. */
+function expectAsDeclared(request: Request, status: number, body: unknown): void {
+  const route = [...FOUNDER, ...CLIENT, ...OPEN].filter((one) => isOf(request, inDocument(one))).at(0)
+  const declared = route?.answers[status]
+  if (status >= 400 && declared === undefined) return
+  expect(declared, `${status} of ${request.method} ${request.url}`).toBeDefined()
+  if (typeof declared === 'object' && status !== 204)
+    expect(declared.parse(body), `${request.method} ${request.url}`).toEqual(body)
+}
+
+const inDocument = ({ method, path }: RouteOf): RouteOf => ({ method, path: path.replaceAll(/:(\w+)/g, '{$1}') })
 
 async function send({ method, url, headers, body, endless }: Request): Promise<{ status: number; body: unknown }> {
   const gone = new AbortController()

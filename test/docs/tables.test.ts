@@ -5,6 +5,7 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { EXIT_WORDS } from '../../src/cli/failure.ts'
 import { NOTICES } from '../../src/events/notices.ts'
 import { TOOLS } from '../../src/mcp/tools.ts'
+import { KNOWN_TOOLS } from '../../src/tasks/tools.ts'
 import { page, pages, ROOT } from './pages.ts'
 
 const source = (path: string): string => readFileSync(join(ROOT, 'src', path), 'utf8')
@@ -39,6 +40,11 @@ test('the page on the command line lists the commands and exit codes that exist'
   )
   const codes = [...page('docs/command-line.md').matchAll(/^\| `(\d+)` \| (.+) \|$/gm)]
   expect(codes.map(([, code, words]) => [Number(code), words])).toEqual(EXIT_WORDS)
+})
+
+test('the page on wedges lists the tools that a model can call', () => {
+  const shown = rowsBelow('docs/making-a-wedge.md', '5. What the agent can call')
+  expect(shown).toEqual([...KNOWN_TOOLS])
 })
 
 test('the agent protocol shows every route of the sandbox plane', () => {

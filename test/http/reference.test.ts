@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { clientPlane, openClientRoutes } from '../../src/planes/client.ts'
 import { founderPlane } from '../../src/planes/founder.ts'
 import { openPlane } from '../../src/planes/open.ts'
+import type { Operation } from '../../src/http/openapi.ts'
 import { KEY, sharedApp } from '../app.ts'
+import { queriesOf } from '../planes/table.ts'
 
 const METHODS = ['get', 'post', 'put', 'delete']
 
@@ -25,6 +27,9 @@ const LISTS = /^\/v1\/(?!portal|broker|members)[^{]*$/
 
 /** What has no age is listed by name, so that any name is a place to go on from. */
 const BY_NAME = ['/v1/wedges', '/v1/blueprints']
+
+const operationsOf = (paths: Record<string, Record<string, Operation>>): Operation[] =>
+  Object.values(paths).flatMap((methods) => Object.values(methods))
 
 describe('the reference', () => {
   const shared = sharedApp({ store: 'sqlite' })
@@ -76,8 +81,8 @@ describe('the reference', () => {
 
   test('an empty value of any filter of a list is 400, and not everything', async () => {
     const { paths } = await document()
-    const filters = Object.entries<{ get?: { parameters?: { name: string }[] } }>(paths).flatMap(([path, { get }]) =>
-      LISTS.test(path) ? (get?.parameters ?? []).map(({ name }) => `${path}?${name}=`) : [],
+    const filters = Object.entries<{ get?: Operation }>(paths).flatMap(([path, { get }]) =>
+      LISTS.test(path) && get ? queriesOf(get).map((name) => `${path}?${name}=`) : [],
     )
     expect(filters).toContain('/v1/tasks?client_id=')
     for (const filter of filters) expect((await shared().call('GET', filter)).status, filter).toBe(400)
@@ -85,8 +90,8 @@ describe('the reference', () => {
 
   test('a cursor that no list has given, or that another list has, is 400 on every list', async () => {
     const { paths } = await document()
-    const lists = Object.entries<{ get?: { parameters?: { name: string }[] } }>(paths).flatMap(([path, { get }]) =>
-      LISTS.test(path) && get?.parameters?.some(({ name }) => name === 'cursor') ? [path] : [],
+    const lists = Object.entries<{ get?: Operation }>(paths).flatMap(([path, { get }]) =>
+      LISTS.test(path) && get && queriesOf(get).includes('cursor') ? [path] : [],
     )
     expect(lists).toEqual(expect.arrayContaining(['/v1/tasks', '/v1/wedges', '/v1/audit']))
     const orphan = `org_${'0'.repeat(26)}`
@@ -115,6 +120,64 @@ describe('the reference', () => {
     ])
   })
 
+  test('gives every operation a name of its own, by which clients are generated', async () => {
+    const { paths } = await document()
+    const names = operationsOf(paths).map(({ operationId }) => operationId)
+    expect(names).toHaveLength(bound.length)
+    expect(new Set(names).size).toBe(names.length)
+    for (const name of names) expect(name).toMatch(/^(get|post|put|delete)[A-Z][A-Za-z]*$/)
+    expect(paths['/v1/clients/{id}/portal-link'].post.operationId).toBe('postClientsIdPortalLink')
+  })
+
+  test('says which bodies cannot be left out, and the service holds them for needed', async () => {
+    const { paths } = await document()
+    expect(paths['/v1/tasks'].post.requestBody.required).toBe(true)
+    expect(paths['/v1/approvals/{id}/approve'].post.requestBody.required).toBe(false)
+    const needing = Object.entries<Record<string, Operation>>(paths).filter(
+      ([path, { post }]) => /^\/v1\/[a-z]+$/.test(path) && post?.requestBody?.required,
+    )
+    expect(needing.map(([path]) => path)).toEqual(expect.arrayContaining(['/v1/tasks', '/v1/records', '/v1/schedules']))
+    for (const [path] of needing.filter(([one]) => one !== '/v1/members' && one !== '/v1/projects'))
+      expect((await shared().call('POST', path)).status, path).toBe(400)
+  })
+
+  test('names the headers that requests may carry', async () => {
+    const { paths, components } = await document()
+    const headers = ({ parameters = [] }: Operation) =>
+      parameters.flatMap((one) => ('name' in one && one.in === 'header' ? [one.name] : []))
+    expect(headers(paths['/v1/tasks'].post)).toEqual(['Idempotency-Key'])
+    for (const path of ['/v1/tasks/{id}/events', '/v1/portal/tasks/{id}/events'])
+      expect(headers(paths[path].get)).toEqual(['Last-Event-ID'])
+    expect(components.parameters.Project).toMatchObject({ name: 'X-SVC-Project', in: 'header', required: false })
+    for (const { security, parameters = [] } of operationsOf(paths)) {
+      const founders = JSON.stringify(security) === '[{"founder":[]}]'
+      expect(parameters.some((one) => '$ref' in one && one.$ref === '#/components/parameters/Project')).toBe(founders)
+    }
+  })
+
+  test('names the headers of answers, as answers have them', async () => {
+    const { paths, components } = await document()
+    for (const { responses } of operationsOf(paths)) {
+      for (const [status, answer] of Object.entries(responses)) {
+        expect(answer.headers).toMatchObject({ 'x-request-id': { $ref: '#/components/headers/RequestId' } })
+        expect('location' in answer.headers).toBe(status === '201')
+        expect('retry-after' in answer.headers).toBe(status === 'default')
+      }
+    }
+    expect(Object.keys(components.headers)).toEqual(['RequestId', 'Location', 'RetryAfter'])
+    expect(Object.keys(paths['/v1/tasks'].post.responses['201'].headers)).toEqual([
+      'x-request-id',
+      'location',
+      'idempotency-replayed',
+    ])
+    const task = await shared().createTask()
+    await shared().finished(task.id)
+    const path = `/v1/tasks/${task.id}/feedback`
+    const { headers, body } = await shared().call('POST', path, { note: 'ask first' })
+    expect(headers.get('location')).toBe(`/v1/knowledge/${body.knowledge_id}`)
+    expect((await shared().call('POST', path, { rating: 3 })).headers.get('location')).toBeNull()
+  })
+
   test('is readable at /docs, which lists every operation, runs nothing and loads nothing', async () => {
     const { status, body, headers } = await shared().call('GET', '/docs', undefined, { key: null })
     expect(status).toBe(200)
@@ -124,6 +187,9 @@ describe('the reference', () => {
       expect(body).toContain(`<b class="${method}">${method.toUpperCase()}</b> <code>${path}</code>`)
     }
     expect(body).toContain('<code>last_event_id</code>')
+    expect(body).toContain('<code>Idempotency-Key</code>')
+    expect(body).toContain('<code>x-svc-project</code>')
+    expect(body).toContain('<code>started_at</code><sup>required</sup><td>string | null')
     expect(body).toContain('/openapi.json')
     expect(body).not.toMatch(/<script|src=|https?:/)
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")

@@ -15,6 +15,7 @@ import {
   OPEN,
   operationOf,
   pathWith,
+  queriesOf,
   type Raw,
   reference,
   type Sent,
@@ -110,10 +111,9 @@ eachStore((store) => {
     const document = await reference(estate())
     const client = await portalSession(estate(), estate().near)
     for (const route of [...FOUNDER, ...CLIENT, ...OPEN]) {
-      const parameters = (operationOf(document, route).parameters ?? []).filter((one) => one.in === 'query')
       // What a route does not know is ignored by all alike: one route is enough.
       const unknown = route.path === '/v1/tasks' ? ['unknown', '__proto__'] : []
-      const queries = [...parameters.map(({ name }) => name), ...unknown].flatMap((name) => [
+      const queries = [...queriesOf(operationOf(document, route)), ...unknown].flatMap((name) => [
         ...QUERIES.map((value) => `${name}=${value}`),
         `${name}=1&${name}=2`,
         `${name}[a]=1`,

@@ -6,7 +6,7 @@ import type { OpenApiDocument, Operation, Schema } from '../../src/http/openapi.
 import type { Route } from '../../src/http/route.ts'
 import type { TestApp } from '../app.ts'
 
-export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'level'>
+export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'level' | 'answers'>
 
 /** Every route that is bound, by plane: what is added to a plane is tried by these tests without being named here. */
 export const FOUNDER: AnyRoute[] = [
@@ -101,6 +101,10 @@ export function operationOf(document: OpenApiDocument, { method, path }: AnyRout
   if (!found) throw new Error(`openapi.json does not know ${method} ${path}`)
   return found
 }
+
+/** The names of what may be asked for behind the question mark. */
+export const queriesOf = ({ parameters = [] }: Operation): string[] =>
+  parameters.flatMap((one) => ('name' in one && one.in === 'query' ? [one.name] : []))
 
 /** The known fields of a route's body. */
 export function fieldsOf(document: OpenApiDocument, operation: Operation): Record<string, Schema> {

@@ -14,6 +14,7 @@ import {
   nameOf,
   operationOf,
   pathWith,
+  queriesOf,
   reference,
   type Sent,
   together,
@@ -76,9 +77,7 @@ eachStore((store) => {
     const document = await reference(estate())
     for (const route of FOUNDER.filter(({ method }) => method === 'GET')) {
       const path = pathWith(route.path, near.ids)
-      const queries = (operationOf(document, route).parameters ?? [])
-        .filter((parameter) => parameter.in === 'query')
-        .flatMap(({ name }) => foreignFilters(estate(), name))
+      const queries = queriesOf(operationOf(document, route)).flatMap((name) => foreignFilters(estate(), name))
       await together(['', ...queries], async (query) => {
         const { text } = await ask(estate(), 'GET', `${path}${query}`, { authorization: bearer(near.key) })
         const shown = foreign.filter((id) => text.includes(id) && !query.includes(id))

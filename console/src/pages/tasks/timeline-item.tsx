@@ -55,7 +55,9 @@ function content(item: Exclude<Item, { kind: 'step' }>): ReactNode {
     case 'started':
       return (
         <p className="text-muted">
-          Started in a {said(item.data['sandbox'])} sandbox with {said(item.data['model'])}
+          {item.data['sandbox'] === 'none'
+            ? 'Ended before it began'
+            : `Started in a ${said(item.data['sandbox'])} sandbox with ${said(item.data['model'])}`}
         </p>
       )
     case 'finished':
