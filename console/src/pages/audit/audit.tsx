@@ -10,6 +10,7 @@ import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
 import { Text } from '../../ui/form.tsx'
 import { More } from '../../ui/more.tsx'
 import { Page } from '../../ui/page.tsx'
+import { save } from '../../ui/save.ts'
 import { Table } from '../../ui/table.tsx'
 import { Subject } from '../subject.tsx'
 
@@ -21,14 +22,14 @@ export function Audit() {
   const query = useInfiniteQuery(auditQuery(filter))
   const entries = query.data?.pages.flatMap(({ data }) => data)
   const verify = useWrite(() => call<Verified>('/v1/audit/verify'), { stale: [] })
-  const save = useWrite(() => saveExport(), { stale: [] })
+  const download = useWrite(() => save(request('/v1/audit/export'), 'audit.jsonl'), { stale: [] })
   return (
     <Page
       title="Audit"
       lead="Who did what. Each entry carries the hash of the one before."
       actions={
         <>
-          <Button disabled={save.isPending} onClick={() => save.mutate()}>
+          <Button disabled={download.isPending} onClick={() => download.mutate()}>
             Export
           </Button>
           <Button
@@ -118,15 +119,4 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
       ))}
     </Table>
   )
-}
-
-/** A link cannot send the credential, so the lines are fetched and then handed to the browser. */
-async function saveExport(): Promise<void> {
-  const response = await request('/v1/audit/export')
-  const url = URL.createObjectURL(await response.blob())
-  const link = document.createElement('a')
-  link.href = url
-  link.download = 'audit.jsonl'
-  link.click()
-  URL.revokeObjectURL(url)
 }

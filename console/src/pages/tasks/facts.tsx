@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { request } from '../../api/http.ts'
 import type { Artifact, Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
+import { save } from '../../ui/save.ts'
 import { Status } from '../../ui/status.tsx'
 import { Ago, bytes, dollars, duration, useNow } from '../../ui/time.tsx'
 import type { Story } from './fold.ts'
@@ -95,7 +96,7 @@ function Took({ task }: { task: Task }) {
 }
 
 function ArtifactLine({ artifact }: { artifact: Artifact }) {
-  const save = useMutation({ mutationFn: () => download(artifact) })
+  const download = useMutation({ mutationFn: () => save(request(`/v1/artifacts/${artifact.id}`), artifact.name) })
   return (
     <li className="flex items-center gap-2">
       <span className="truncate font-mono text-xs">{artifact.name}</span>
@@ -104,21 +105,10 @@ function ArtifactLine({ artifact }: { artifact: Artifact }) {
         small
         look="ghost"
         aria-label={`Download ${artifact.name}`}
-        disabled={save.isPending}
-        onClick={() => save.mutate()}
+        disabled={download.isPending}
+        onClick={() => download.mutate()}
         icon={<Download size={14} />}
       />
     </li>
   )
-}
-
-/** A link cannot send the credential, so the bytes are fetched and then handed to the browser. */
-async function download({ id, name }: Artifact): Promise<void> {
-  const response = await request(`/v1/artifacts/${id}`)
-  const url = URL.createObjectURL(await response.blob())
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name.split('/').at(-1) ?? name
-  link.click()
-  URL.revokeObjectURL(url)
 }
