@@ -83,13 +83,8 @@ function Filter({ filter }: { filter: { action?: string; subject?: string } }) {
       className="grid items-end gap-3 sm:grid-cols-[14rem_20rem_auto] sm:justify-start"
       onSubmit={(event) => (event.preventDefault(), apply())}
     >
-      <Text
-        label="Action"
-        placeholder="connection.created"
-        value={action}
-        onChange={(event) => setAction(event.target.value)}
-      />
-      <Text label="Subject" placeholder="an id" value={subject} onChange={(event) => setSubject(event.target.value)} />
+      <Text label="Action" placeholder="connection.created" value={action} onChange={setAction} />
+      <Text label="Subject" placeholder="an id" value={subject} onChange={setSubject} />
       <Button type="submit">Filter</Button>
     </form>
   )

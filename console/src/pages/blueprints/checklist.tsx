@@ -122,7 +122,7 @@ function FixButton({ label, item, fix }: { label: string; item: string; fix: Fix
               type={blank === 'secret' ? 'password' : 'text'}
               autoComplete="off"
               value={given[blank] ?? ''}
-              onChange={(event) => setGiven({ ...given, [blank]: event.target.value })}
+              onChange={(to) => setGiven({ ...given, [blank]: to })}
             />
           ))}
         </FormDialog>

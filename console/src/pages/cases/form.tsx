@@ -28,7 +28,7 @@ export function CaseForm({
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <Text label="Title" value={title} onChange={(event) => setTitle(event.target.value)} />
+      <Text label="Title" value={title} onChange={setTitle} />
       <Choice
         label="Stage"
         value={stage}

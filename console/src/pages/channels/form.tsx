@@ -34,7 +34,7 @@ export function ChannelForm({ onClose, onMade }: { onClose: () => void; onMade: 
         hint="a mailbox, a number or a name: what people write to"
         placeholder="help@example.com"
         value={address}
-        onChange={(event) => setAddress(event.target.value)}
+        onChange={setAddress}
       />
       <TaskTypeFields chosen={chosen} />
       <Choice

@@ -25,7 +25,7 @@ export function ClientForm({ client, onClose }: { client?: Client; onClose: () =
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <Text label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <Text label="Name" value={name} onChange={setName} />
       <Area label="Handles" hint="addresses that they write from, one a line" value={handles} onChange={setHandles} />
     </FormDialog>
   )

@@ -17,7 +17,7 @@ export function BrokerDialog({ onClose }: { onClose: () => void }) {
     <Dialog label="Connect an app" onClose={onClose} className="max-w-lg">
       <div className="flex max-h-[70dvh] flex-col gap-3 p-5">
         <h2 className="text-base font-semibold">Connect an app</h2>
-        <Text label="Find" value={text} onChange={(event) => setText(event.target.value)} />
+        <Text label="Find" value={text} onChange={setText} />
         <Loaded query={query}>
           {(toolkits) => (
             <ul className="overflow-y-auto">

@@ -31,7 +31,7 @@ export function SecretForm({ connection, onClose }: { connection: Connection; on
         type="password"
         autoComplete="off"
         value={value}
-        onChange={(event) => setValue(event.target.value)}
+        onChange={setValue}
       />
     </FormDialog>
   )

@@ -74,13 +74,13 @@ function Filter({ filter }: { filter: RecordFilter }) {
         options={[['', 'Every wedge'], ...wedges.map(({ wedge, title }): [string, string] => [wedge, title])]}
         onChange={setWedge}
       />
-      <Text label="Collection" value={collection} onChange={(event) => setCollection(event.target.value)} />
+      <Text label="Collection" value={collection} onChange={setCollection} />
       <Text
         label="Where"
         placeholder='{"status":"open","total.usd":{"$gte":5}}'
         className="field h-8 font-mono"
         value={where}
-        onChange={(event) => setWhere(event.target.value)}
+        onChange={setWhere}
       />
       <Button type="submit">Filter</Button>
     </form>

@@ -34,7 +34,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule: Schedule | null;
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <Text label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <Text label="Name" value={name} onChange={setName} />
       <TaskTypeFields chosen={chosen} />
       <When given={given} onChange={setGiven} />
       <NextRuns cadence={enabled ? cadence : null} schedule={schedule} />

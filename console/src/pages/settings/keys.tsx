@@ -93,7 +93,7 @@ function KeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClose: 
       onSubmit={() => make.mutate()}
       onClose={onClose}
     >
-      <Text label="Name" hint="what uses it" value={name} onChange={(event) => setName(event.target.value)} />
+      <Text label="Name" hint="what uses it" value={name} onChange={setName} />
       <Choice
         label="Role"
         value={role}

@@ -130,7 +130,7 @@ function InviteForm({ onMade, onClose }: { onMade: (invite: string) => void; onC
       onSubmit={() => send.mutate()}
       onClose={onClose}
     >
-      <Text label="Email" type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
+      <Text label="Email" type="email" value={email} onChange={setEmail} />
       <Choice label="Role" value={role} options={given.map((one) => [one, one])} onChange={setRole} />
     </FormDialog>
   )

@@ -80,7 +80,7 @@ function ProjectForm({ project, onClose }: { project: Project | null; onClose: (
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <Text label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <Text label="Name" value={name} onChange={setName} />
       <fieldset className="flex flex-col gap-1">
         <legend className="mb-1 font-medium">Wedges</legend>
         <Check

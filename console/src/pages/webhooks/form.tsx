@@ -34,13 +34,7 @@ export function WebhookForm({
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <Text
-        label="Address"
-        type="url"
-        placeholder="https://hooks.example.com/svc"
-        value={url}
-        onChange={(event) => setUrl(event.target.value)}
-      />
+      <Text label="Address" type="url" placeholder="https://hooks.example.com/svc" value={url} onChange={setUrl} />
       <EventChecks events={events} onChange={setEvents} />
     </FormDialog>
   )

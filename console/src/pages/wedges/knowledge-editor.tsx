@@ -51,7 +51,7 @@ export function KnowledgeEditor({
       onClose={onClose}
     >
       <div className="grid gap-4 sm:grid-cols-[1fr_10rem]">
-        <Text label="Name" value={draft.name} onChange={(event) => setDraft({ ...draft, name: event.target.value })} />
+        <Text label="Name" value={draft.name} onChange={(to) => setDraft({ ...draft, name: to })} />
         <Choice
           label="Kind"
           value={draft.kind}
