@@ -12,6 +12,7 @@ import { More } from '../../ui/more.tsx'
 import { Page } from '../../ui/page.tsx'
 import { save } from '../../ui/save.ts'
 import { Table } from '../../ui/table.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { Subject } from '../subject.tsx'
 
 const route = getRouteApi('/shell/audit')
@@ -29,17 +30,10 @@ export function Audit() {
       lead="Who did what. Each entry carries the hash of the one before."
       actions={
         <>
-          <Button disabled={download.isPending} onClick={() => download.mutate()}>
-            Export
-          </Button>
-          <Button
-            look="primary"
-            icon={<ShieldCheck size={14} />}
-            disabled={verify.isPending}
-            onClick={() => verify.mutate()}
-          >
+          <WriteButton write={download}>Export</WriteButton>
+          <WriteButton look="primary" icon={<ShieldCheck size={14} />} write={verify}>
             Verify
-          </Button>
+          </WriteButton>
         </>
       }
     >

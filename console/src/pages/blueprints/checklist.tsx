@@ -111,8 +111,7 @@ function FixButton({ label, item, fix }: { label: string; item: string; fix: Fix
           title={`${label}: ${item}`}
           submit="Save"
           ready={blanks.every((blank) => given[blank])}
-          busy={apply.isPending}
-          onSubmit={() => apply.mutate()}
+          write={apply}
           onClose={() => setAsking(false)}
         >
           {blanks.map((blank) => (

@@ -24,8 +24,7 @@ export function CaseForm({
       title={`New case of ${wedgeTitle}`}
       submit="Open the case"
       ready={title.trim() !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
       <Text label="Title" value={title} onChange={setTitle} />

@@ -25,8 +25,7 @@ export function ChannelForm({ onClose, onMade }: { onClose: () => void; onMade: 
       title="New channel"
       submit="Save"
       ready={address.trim() !== '' && connection_id !== '' && task_type !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
       <Text

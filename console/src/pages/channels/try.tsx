@@ -32,8 +32,7 @@ export function TryForm({ channel: { id, address }, onClose }: { channel: Channe
       title={`Write to ${address}`}
       submit="Send"
       ready={handle.trim() !== '' && body !== ''}
-      busy={send.isPending}
-      onSubmit={() => send.mutate()}
+      write={send}
       onClose={onClose}
     >
       <p className="text-muted">As if it had arrived: a client, a conversation and a task are made.</p>

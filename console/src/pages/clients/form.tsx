@@ -21,8 +21,7 @@ export function ClientForm({ client, onClose }: { client?: Client; onClose: () =
       title={client ? 'Change the client' : 'New client'}
       submit="Save"
       ready={name.trim() !== '' || handles.trim() !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
       <Text label="Name" value={name} onChange={setName} />

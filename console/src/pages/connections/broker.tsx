@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Text } from '../../ui/form.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 
 /** An app through the broker: chosen here, authorised on the provider's own page. */
 export function BrokerDialog({ onClose }: { onClose: () => void }) {
@@ -53,9 +54,9 @@ function ToolkitLine({ toolkit, onClose }: { toolkit: Toolkit; onClose: () => vo
         <p className="font-medium">{toolkit.name}</p>
         <p className="truncate text-xs text-muted">{toolkit.description}</p>
       </div>
-      <Button small className="ml-auto" disabled={connect.isPending} onClick={() => connect.mutate()}>
+      <WriteButton small className="ml-auto" write={connect}>
         Connect<span className="sr-only"> {toolkit.name}</span>
-      </Button>
+      </WriteButton>
     </li>
   )
 }

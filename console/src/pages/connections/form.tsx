@@ -48,8 +48,7 @@ export function ConnectionForm({
       title={connection ? `Change ${connection.name}` : 'New connection'}
       submit="Save"
       ready={name.trim() !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
       {!connection && (

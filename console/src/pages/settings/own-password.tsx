@@ -25,8 +25,7 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
       title="Your password"
       submit="Change it"
       ready={password !== '' && fresh.length >= SHORTEST}
-      busy={change.isPending}
-      onSubmit={() => change.mutate()}
+      write={change}
       onClose={onClose}
     >
       <Text label="Password" type="password" autoComplete="current-password" value={password} onChange={setPassword} />

@@ -76,8 +76,7 @@ function ProjectForm({ project, onClose }: { project: Project | null; onClose: (
       title={project ? `Change ${project.name}` : 'New project'}
       submit="Save"
       ready={name.trim() !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
       <Text label="Name" value={name} onChange={setName} />

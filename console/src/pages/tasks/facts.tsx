@@ -4,10 +4,10 @@ import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { request } from '../../api/http.ts'
 import type { Artifact, Task } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
 import { save } from '../../ui/save.ts'
 import { Status } from '../../ui/status.tsx'
 import { Ago, bytes, dollars, duration, useNow } from '../../ui/time.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import type { Story } from './fold.ts'
 
 /** What is true of the whole task, beside its story. */
@@ -101,12 +101,11 @@ function ArtifactLine({ artifact }: { artifact: Artifact }) {
     <li className="flex items-center gap-2">
       <span className="truncate font-mono text-xs">{artifact.name}</span>
       <span className="ml-auto text-xs whitespace-nowrap text-muted">{bytes(artifact.size)}</span>
-      <Button
+      <WriteButton
         small
         look="ghost"
         aria-label={`Download ${artifact.name}`}
-        disabled={download.isPending}
-        onClick={() => download.mutate()}
+        write={download}
         icon={<Download size={14} />}
       />
     </li>

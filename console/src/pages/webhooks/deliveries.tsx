@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { call, messageOf } from '../../api/http.ts'
 import { deliveriesQuery, type Delivery, type DeliveryStatus, type Webhook } from '../../api/webhooks.ts'
 import { useWrite } from '../../api/write.ts'
-import { Button } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/empty.tsx'
 import { More } from '../../ui/more.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Acts, Section, Table } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Ago, clockTime } from '../../ui/time.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { Subject } from '../subject.tsx'
 
 type Shown = DeliveryStatus | 'all'
@@ -69,13 +69,9 @@ function DeliveryRow({ webhook, delivery }: { webhook: Webhook; delivery: Delive
         <Ago ts={created_at} />
       </td>
       <Acts least="admin">
-        <Button
-          small
-          disabled={again.isPending || status === 'pending' || !webhook.enabled}
-          onClick={() => again.mutate()}
-        >
+        <WriteButton small disabled={status === 'pending' || !webhook.enabled} write={again}>
           Send again<span className="sr-only"> {id}</span>
-        </Button>
+        </WriteButton>
       </Acts>
     </tr>
   )
