@@ -21,7 +21,7 @@ const route = getRouteApi('/shell/audit')
 export function Audit() {
   const filter = route.useSearch()
   const query = useInfiniteQuery(auditQuery(filter))
-  const entries = query.data?.pages.flatMap(({ data }) => data)
+  const entries = query.data
   const verify = useWrite(() => call<Verified>('/v1/audit/verify'), { stale: [] })
   const download = useWrite(() => save(request('/v1/audit/export'), 'audit.jsonl'), { stale: [] })
   return (

@@ -19,7 +19,7 @@ const route = getRouteApi('/shell/records')
 export function Records() {
   const filter = route.useSearch()
   const query = useInfiniteQuery({ ...recordsQuery(filter), placeholderData: keepPreviousData })
-  const rows = query.data?.pages.flatMap(({ data }) => data)
+  const rows = query.data
   return (
     <Page title="Records" lead="What agents keep between runs.">
       <Filter key={JSON.stringify(filter)} filter={filter} />

@@ -24,7 +24,7 @@ const TABS: { value: Shown; label: string }[] = [
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const [status, setStatus] = useState<Shown>('all')
   const query = useInfiniteQuery(deliveriesQuery(webhook.id, status === 'all' ? undefined : status))
-  const deliveries = query.data?.pages.flatMap(({ data }) => data)
+  const deliveries = query.data
   return (
     <Section title="Deliveries" actions={<Tabs label="Deliveries" tabs={TABS} value={status} onChange={setStatus} />}>
       {query.error && <Failure message={messageOf(query.error)} />}
