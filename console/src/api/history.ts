@@ -1,9 +1,7 @@
-import { queryOptions } from '@tanstack/react-query'
-import { call } from './http.ts'
 import { pagesOf } from './pages.ts'
-import type { Analytics, Json, JsonObject } from './types.ts'
+import type { Json, JsonObject } from './types.ts'
 
-/** What was kept and what was done: records, the audit chain and its sums. */
+/** What was kept and what was done: records and the audit chain. */
 export interface Stored {
   id: string
   wedge: string
@@ -40,18 +38,7 @@ export interface Verified {
   checkpoints: { signed: number; not_verifiable: number }
 }
 
-export interface WholeAnalytics extends Analytics {
-  by_wedge: { wedge: string; runs: number; success_rate: number; cost_usd: number }[]
-  approvals: Record<'requested' | 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired', number>
-}
-
 export const recordsQuery = (filter: RecordFilter) => pagesOf<Stored>(['records', filter], '/v1/records', { ...filter })
 
 export const auditQuery = (filter: { action?: string; subject?: string }) =>
   pagesOf<AuditEntry>(['audit', filter], '/v1/audit', { ...filter })
-
-export const wholeAnalyticsQuery = (days: number) =>
-  queryOptions({
-    queryKey: ['work', 'analytics', days],
-    queryFn: ({ signal }) => call<WholeAnalytics>(`/v1/analytics?days=${days}`, { signal }),
-  })

@@ -196,4 +196,6 @@ export interface Analytics {
   cost_usd: number
   median_approval_wait_s: number | null
   by_day: { day: string; runs: number; succeeded: number; cost_usd: number }[]
+  by_wedge: { wedge: string; runs: number; success_rate: number; cost_usd: number }[]
+  approvals: Record<'requested' | 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired', number>
 }
