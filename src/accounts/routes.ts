@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import { slug } from '../base/wedge.ts'
-import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
 import { page, pageById, pageOf } from '../http/page.ts'
-import { created, type Finding, noContent, type Params, type Route, read, route, write } from '../http/route.ts'
+import { created, type Finding, inScope, noContent, type Route, read, route, write } from '../http/route.ts'
 import { addressOf, bearerOf } from './authenticate.ts'
 import { findKey, listKeys as keysOf } from './credential-rows.ts'
 import { email, newPassword, shortText } from './fields.ts'
@@ -89,6 +88,8 @@ async function projectInScope({ ctx, scope, params }: Finding<Scope>) {
 
 // Keys
 
+const keyInScope = inScope('key', findKey)
+
 export const listKeys = read('/v1/keys', {
   summary: 'List the keys; none is ever shown again',
   query: z.object(pageById('key')),
@@ -113,7 +114,7 @@ export const createKey = write('POST', '/v1/keys', {
 export const getKey = read('/v1/keys/:id', {
   summary: 'Read a key; the token itself is never shown again',
   answers: { 200: KeyRecord },
-  find: ({ ctx, scope, params }) => keyIn(ctx, scope.projectIds, params),
+  find: keyInScope,
   handle: async ({ subject }) => showKey(subject),
 })
 
@@ -121,18 +122,12 @@ export const deleteKey = write('DELETE', '/v1/keys/:id', {
   summary: 'Revoke a key at once',
   role: 'admin',
   answers: { 204: z.null() },
-  find: ({ ctx, scope, params }) => keyIn(ctx, [scope.projectId], params),
+  find: keyInScope,
   async handle({ ctx, scope, subject }) {
     await revokeKey(ctx, scope, subject)
     return noContent()
   },
 })
-
-async function keyIn(ctx: Ctx, projectIds: readonly string[], { id = '' }: Params) {
-  const key = await findKey(ctx.db, projectIds, id)
-  if (!key) throw notFound('key')
-  return key
-}
 
 // Members
 

@@ -1,9 +1,6 @@
 import { z } from 'zod'
-import { notFound } from '../base/problem.ts'
-import type { Ctx } from '../ctx/ctx.ts'
-import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { filter, page, pageById, pageOf } from '../http/page.ts'
-import { Answer, created, type Finding, noContent, type Params, read, write } from '../http/route.ts'
+import { Answer, created, inScope, noContent, read, write } from '../http/route.ts'
 import { findChannel, listChannels } from './channel-rows.ts'
 import { ChannelInput, createChannel, removeChannel } from './channels.ts'
 import { findClient, listClients } from './client-rows.ts'
@@ -30,13 +27,7 @@ const idOf = (row: { id: string }) => row.id
 
 // Channels
 
-async function channelIn({ ctx, params }: Finding<unknown>, projectIds: readonly string[]) {
-  const channel = await findChannel(ctx.db, projectIds, params.id ?? '')
-  if (!channel) throw notFound('channel')
-  return channel
-}
-
-const channelInProject = (sought: Finding<ProjectScope>) => channelIn(sought, [sought.scope.projectId])
+const channelInScope = inScope('channel', findChannel)
 
 export const getChannels = read('/v1/channels', {
   summary: 'List channels, newest first',
@@ -61,7 +52,7 @@ export const postChannel = write('POST', '/v1/channels', {
 export const getChannel = read('/v1/channels/:id', {
   summary: 'Read a channel',
   answers: { 200: ChannelRecord },
-  find: (sought) => channelIn(sought, sought.scope.projectIds),
+  find: channelInScope,
   handle: async ({ subject }) => showChannel(subject),
 })
 
@@ -69,7 +60,7 @@ export const deleteChannel = write('DELETE', '/v1/channels/:id', {
   summary: 'Remove a channel; its threads stay',
   role: 'admin',
   answers: { 204: z.null() },
-  find: channelInProject,
+  find: channelInScope,
   async handle({ ctx, scope, subject }) {
     await removeChannel(ctx, scope, subject)
     return noContent()
@@ -80,7 +71,7 @@ export const postInbound = write('POST', '/v1/channels/:id/inbound', {
   summary: 'Hand over a message that came in; the caller has verified who sent it',
   body: InboundMessage,
   answers: { 201: z.object({ task_id: z.string(), thread_id: z.string(), client_id: z.string() }) },
-  find: channelInProject,
+  find: channelInScope,
   async handle({ ctx, scope, subject, body }) {
     const { delivered, replayed } = await deliver(ctx, scope, subject, body)
     const headers: Record<string, string> = replayed ? { 'idempotency-replayed': 'true' } : {}
@@ -90,15 +81,7 @@ export const postInbound = write('POST', '/v1/channels/:id/inbound', {
 
 // Clients
 
-async function clientInProject({ ctx, scope, params }: Finding<ProjectScope>) {
-  return clientIn(ctx, [scope.projectId], params)
-}
-
-async function clientIn(ctx: Ctx, projectIds: readonly string[], params: Params) {
-  const client = await findClient(ctx.db, projectIds, params.id ?? '')
-  if (!client) throw notFound('client')
-  return client
-}
+const clientInScope = inScope('client', findClient)
 
 export const getClients = read('/v1/clients', {
   summary: 'List clients, newest first',
@@ -122,7 +105,7 @@ export const postClient = write('POST', '/v1/clients', {
 export const getClient = read('/v1/clients/:id', {
   summary: 'Read a client',
   answers: { 200: ClientRecord },
-  find: ({ ctx, scope, params }: Finding<Scope>) => clientIn(ctx, scope.projectIds, params),
+  find: clientInScope,
   handle: async ({ subject }) => showClient(subject),
 })
 
@@ -130,21 +113,21 @@ export const putClient = write('PUT', '/v1/clients/:id', {
   summary: 'Change a client: the fields that are given are replaced',
   body: ClientInput,
   answers: { 200: ClientRecord },
-  find: clientInProject,
+  find: clientInScope,
   handle: async ({ ctx, scope, subject, body }) => showClient(await changeClient(ctx, scope, subject, body)),
 })
 
 export const postPortalLink = write('POST', '/v1/clients/:id/portal-link', {
   summary: 'Make a link to the portal: good once, for seven days; shown only in this answer',
   answers: { 201: z.object({ token: z.string(), expires_at: z.string(), url: z.string() }) },
-  find: clientInProject,
+  find: clientInScope,
   handle: async ({ ctx, scope, subject }) => new Answer(201, await makePortalLink(ctx, scope, subject)),
 })
 
 export const postPortalRevoke = write('POST', '/v1/clients/:id/portal-revoke', {
   summary: "End a client's access to the portal: links and sessions",
   answers: { 200: z.object({ ok: z.literal(true) }) },
-  find: clientInProject,
+  find: clientInScope,
   async handle({ ctx, scope, subject }) {
     await revokePortal(ctx, scope, subject)
     return { ok: true }
@@ -167,18 +150,12 @@ export const getThreads = read('/v1/threads', {
   },
 })
 
-const threadInProject = ({ ctx, scope, params }: Finding<ProjectScope>) => threadIn(ctx, [scope.projectId], params)
-
-async function threadIn(ctx: Ctx, projectIds: readonly string[], params: Params) {
-  const thread = await findThread(ctx.db, projectIds, params.id ?? '')
-  if (!thread) throw notFound('thread')
-  return thread
-}
+const threadInScope = inScope('thread', findThread)
 
 export const getThread = read('/v1/threads/:id', {
   summary: 'Read a thread with its messages, oldest first; of a very long one the newest thousand',
   answers: { 200: ThreadRecord },
-  find: ({ ctx, scope, params }: Finding<Scope>) => threadIn(ctx, scope.projectIds, params),
+  find: threadInScope,
   async handle({ ctx, subject }) {
     return { ...showThread(subject), messages: (await messagesOf(ctx, subject)).map(showMessage) }
   },
@@ -188,7 +165,7 @@ export const putThread = write('PUT', '/v1/threads/:id', {
   summary: 'Close a thread, or open it again',
   body: z.object({ status: z.enum(THREAD_STATUSES) }),
   answers: { 200: ThreadSummary },
-  find: threadInProject,
+  find: threadInScope,
   handle: async ({ ctx, scope, subject, body }) => showThread(await setThreadStatus(ctx, scope, subject, body.status)),
 })
 
@@ -196,7 +173,7 @@ export const postThreadMessage = write('POST', '/v1/threads/:id/messages', {
   summary: 'Answer the client in an open thread; they read it in the portal, and no mail is sent',
   body: z.object({ body: z.string().trim().min(1).max(20_000) }),
   answers: { 201: MessageRecord },
-  find: threadInProject,
+  find: threadInScope,
   async handle({ ctx, scope, subject, body }) {
     const message = await answerThread(ctx, scope, subject, body.body)
     return created(`/v1/threads/${subject.id}`, showMessage(message))
