@@ -7,7 +7,8 @@ import { type ProjectScope, roleAtLeast, type Scope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import type { Heading, Route } from '../http/route.ts'
 import { keyByHash, memberBySession, setKeyUsed } from './credential-rows.ts'
-import { projectsOfOrganisation, roleOf } from './rows.ts'
+import { projectsOfOrganisation } from './project-rows.ts'
+import { roleOf } from './stored-role.ts'
 import { slideSession } from './sessions.ts'
 
 /** Who asks on the founder plane and what the route may reach; for a write of a project, exactly that project. */

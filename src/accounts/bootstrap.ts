@@ -3,7 +3,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
 import { foundingOrganisation } from './founding.ts'
 import { addKey } from './keys.ts'
-import { firstProject } from './rows.ts'
+import { firstProject } from './project-rows.ts'
 
 /**
  * Every start runs this. The first one makes an organisation with a project and a key to it, so that the service can be

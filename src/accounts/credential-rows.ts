@@ -4,7 +4,7 @@ import { glance, prepared } from '../store/prepared.ts'
 import { remembered } from '../store/remembered.ts'
 import type { Db } from '../store/store.ts'
 import type { Keys, Members, Projects, Sessions } from '../store/tables.ts'
-import { roleOf } from './rows.ts'
+import { roleOf } from './stored-role.ts'
 
 export type Key = Omit<Keys, 'role'> & { role: Role }
 

@@ -2,7 +2,8 @@ import { audit, beginChain } from '../audit/append.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import { insertOrganisation, insertProject, lockFounding, type Organisation } from './rows.ts'
+import { insertOrganisation, lockFounding, type Organisation } from './organisation-rows.ts'
+import { insertProject } from './project-rows.ts'
 
 /**
  * The organisation of the first start, made when there is none; locked until the commit, so of all that arrive at once

@@ -11,12 +11,11 @@ import {
   findMemberByEmail,
   findOpenInvite,
   insertMember,
-  lockFounding,
-  lockOrganisation,
   type Member,
   replaceInvite,
   useInvite,
-} from './rows.ts'
+} from './member-rows.ts'
+import { lockFounding, lockOrganisation } from './organisation-rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
 const INVITE_MS = 7 * 24 * 60 * 60_000

@@ -2,7 +2,7 @@ import { Problem } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { forgive, noteFailure, refuseTooManyFailures, tellFailure } from './login-limit.ts'
 import { passwordMatches } from './passwords.ts'
-import { findMemberByEmail, holdMember } from './rows.ts'
+import { findMemberByEmail, holdMember } from './member-rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
 export interface Login {

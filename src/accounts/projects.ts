@@ -3,7 +3,7 @@ import { notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
-import { findProject, insertProject, lockProject, type Project, updateProject } from './rows.ts'
+import { findProject, insertProject, lockProject, type Project, updateProject } from './project-rows.ts'
 
 export interface ProjectInput {
   name?: string | undefined

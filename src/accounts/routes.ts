@@ -13,7 +13,8 @@ import { changeMember, refuseKeys, removeMember } from './members.ts'
 import { changeProject, createProject as makeProject, enableWedge as enable } from './projects.ts'
 import { changePassword } from './own-password.ts'
 import { KeyRecord, MemberRecord, ProjectRecord, showKey, showMember, showProject } from './records.ts'
-import { findMember, findProject, listMembers as membersOf, listProjects as projectsOf } from './rows.ts'
+import { findMember, listMembers as membersOf } from './member-rows.ts'
+import { findProject, listProjects as projectsOf } from './project-rows.ts'
 
 const idOf = (row: { id: string }) => row.id
 

@@ -6,7 +6,9 @@ import { isoTime } from '../ctx/world.ts'
 import { deleteSession, extendSession, insertSession, memberBySession } from './credential-rows.ts'
 import { showMember, showOrganisation, showProject } from './records.ts'
 import { sessionBell } from './revoked-bells.ts'
-import { allProjects, findOrganisation, type Member } from './rows.ts'
+import type { Member } from './member-rows.ts'
+import { findOrganisation } from './organisation-rows.ts'
+import { allProjects } from './project-rows.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const SESSION_MS = 30 * DAY_MS

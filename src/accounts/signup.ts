@@ -5,7 +5,8 @@ import type { Actor } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { foundingOrganisation, foundOrganisation } from './founding.ts'
 import { hashPassword } from './passwords.ts'
-import { insertMember, isFoundingOwned, type Member, renameOrganisation } from './rows.ts'
+import { insertMember, type Member } from './member-rows.ts'
+import { isFoundingOwned, renameOrganisation } from './organisation-rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
 export interface Signup {

@@ -1,4 +1,4 @@
-import { lockProject } from '../accounts/rows.ts'
+import { lockProject } from '../accounts/project-rows.ts'
 import { audit } from '../audit/append.ts'
 import { addConnection } from '../connections/connections.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'

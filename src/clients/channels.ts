@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lockProject } from '../accounts/rows.ts'
+import { lockProject } from '../accounts/project-rows.ts'
 import { audit } from '../audit/append.ts'
 import { badRequest, notFound } from '../base/problem.ts'
 import { findConnection } from '../connections/rows.ts'

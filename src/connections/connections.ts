@@ -1,4 +1,4 @@
-import { lockProject } from '../accounts/rows.ts'
+import { lockProject } from '../accounts/project-rows.ts'
 import { audit } from '../audit/append.ts'
 import type { JsonObject } from '../base/json.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'

@@ -1,4 +1,4 @@
-import { lockProject } from '../accounts/rows.ts'
+import { lockProject } from '../accounts/project-rows.ts'
 import { audit } from '../audit/append.ts'
 import { conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
