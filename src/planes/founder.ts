@@ -1,4 +1,6 @@
-import * as accounts from '../accounts/routes.ts'
+import * as keys from '../accounts/key-routes.ts'
+import * as members from '../accounts/member-routes.ts'
+import * as projects from '../accounts/project-routes.ts'
 import * as approvals from '../approvals/routes.ts'
 import { postSimulate } from '../approvals/simulate-route.ts'
 import * as audit from '../audit/routes.ts'
@@ -98,20 +100,20 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     webhooks.postRedeliver,
   ],
   Projects: [
-    accounts.listProjects,
-    accounts.createProject,
-    accounts.getProject,
-    accounts.updateProject,
-    accounts.enableWedge,
+    projects.getProjects,
+    projects.postProject,
+    projects.getProject,
+    projects.putProject,
+    projects.putProjectWedge,
   ],
-  Keys: [accounts.listKeys, accounts.createKey, accounts.getKey, accounts.deleteKey],
+  Keys: [keys.getKeys, keys.postKey, keys.getKey, keys.deleteKey],
   Members: [
-    accounts.listMembers,
-    accounts.inviteMember,
-    accounts.getMember,
-    accounts.updateMember,
-    accounts.deleteMember,
-    accounts.changeOwnPassword,
+    members.getMembers,
+    members.postMember,
+    members.getMember,
+    members.putMember,
+    members.deleteMember,
+    members.postPassword,
   ],
   Blueprints: [
     blueprints.getBlueprints,
