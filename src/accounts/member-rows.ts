@@ -1,5 +1,6 @@
 import type { Role } from '../ctx/scope.ts'
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
 import type { Members } from '../store/tables.ts'
 import { roleOf } from './stored-role.ts'
@@ -55,13 +56,9 @@ export async function findInvited(db: Db, inviteHash: string, now: string): Prom
   return memberOf(await query.where('password', 'is', null).where('invite_expires_at', '>', now).executeTakeFirst())
 }
 
-export async function listMembers(db: Db, orgId: string, { limit, cursor }: PageQuery): Promise<Member[]> {
-  let query = db.selectFrom('members').selectAll().where('org_id', '=', orgId)
-  if (cursor) query = query.where('id', '<', cursor)
-  const rows = await query
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export async function listMembers(db: Db, orgId: string, page: PageQuery): Promise<Member[]> {
+  const query = db.selectFrom('members').selectAll().where('org_id', '=', orgId)
+  const rows = await newestPage(query, page)
   return rows.map((row) => ({ ...row, role: roleOf(row.role) }))
 }
 

@@ -1,4 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Projects } from '../store/tables.ts'
@@ -60,13 +61,9 @@ export async function firstProject(db: Db, orgId: string): Promise<Project> {
   return projectOf(await query.orderBy('created_at').orderBy('id').limit(1).executeTakeFirstOrThrow())
 }
 
-export async function listProjects(db: Db, ids: readonly string[], { limit, cursor }: PageQuery): Promise<Project[]> {
-  let query = db.selectFrom('projects').selectAll().where('id', 'in', ids)
-  if (cursor) query = query.where('id', '<', cursor)
-  const rows = await query
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export async function listProjects(db: Db, ids: readonly string[], page: PageQuery): Promise<Project[]> {
+  const query = db.selectFrom('projects').selectAll().where('id', 'in', ids)
+  const rows = await newestPage(query, page)
   return rows.map(projectOf)
 }
 
