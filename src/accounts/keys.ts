@@ -3,7 +3,7 @@ import { notFound } from '../base/problem.ts'
 import { newToken, tokenHash, tokenHint } from '../base/tokens.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope, Role } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { deleteKey, insertKey, type Key } from './credential-rows.ts'
 import { keyBell } from './revoked-bells.ts'
 
@@ -36,7 +36,7 @@ export async function addKey(
     role,
     hash: tokenHash(token),
     hint: tokenHint(token),
-    created_at: isoTime(tx.world.clock.now()),
+    created_at: isoNow(tx),
     last_used_at: null,
   }
   if (!(await insertKey(tx.db, key))) return null

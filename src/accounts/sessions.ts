@@ -2,7 +2,7 @@ import { unauthorized } from '../base/problem.ts'
 import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { audit } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import { deleteSession, extendSession, insertSession, memberBySession } from './credential-rows.ts'
 import { showMember, showOrganisation, showProject } from './records.ts'
 import { sessionBell } from './revoked-bells.ts'
@@ -39,7 +39,7 @@ export async function signOut(ctx: Ctx, token: string): Promise<void> {
   if (!token.startsWith(TOKEN_PREFIX.founderSession)) throw unauthorized()
   const hash = tokenHash(token)
   await inTx(ctx, async (tx) => {
-    const [member] = await memberBySession(tx.db, { hash, now: isoTime(tx.world.clock.now()) })
+    const [member] = await memberBySession(tx.db, { hash, now: isoNow(tx) })
     if (!member || !(await deleteSession(tx.db, hash))) throw unauthorized()
     tx.ring(sessionBell(hash))
     await audit(tx, member.org_id, { kind: 'member', id: member.id }, 'member.signed_out', member.id)
