@@ -13,7 +13,7 @@ import { firstProject } from './project-rows.ts'
  */
 export async function bootstrap(ctx: Ctx): Promise<{ key: string | null }> {
   const configured = ctx.config.founderApiKey
-  const token = configured ?? newToken('founderKey', (bytes) => ctx.world.random(bytes))
+  const token = configured ?? newToken('founderKey', ctx.world.random)
   const isNew = await inTx(ctx, async (tx) => {
     const organisation = await foundingOrganisation(tx, SYSTEM)
     if (!organisation.isNew && !configured) return false

@@ -33,7 +33,7 @@ export async function inviteMember(
   scope: Scope,
   { email, role }: { email: string; role: Role },
 ): Promise<Invited> {
-  const invite = newToken('invite', (bytes) => ctx.world.random(bytes))
+  const invite = newToken('invite', ctx.world.random)
   const expires_at = isoTime(ctx.world.clock.now() + INVITE_MS)
   const member = await inTx(ctx, async (tx) => {
     refuseOwnersToOthers(scope, role)

@@ -16,7 +16,7 @@ export async function createKey(
   scope: ProjectScope,
   { name, role }: { name: string; role: Role },
 ): Promise<{ key: Key; token: string }> {
-  const token = newToken('founderKey', (bytes) => ctx.world.random(bytes))
+  const token = newToken('founderKey', ctx.world.random)
   const key = await inTx(ctx, (tx) => addKey(tx, scope.actor, scope.projectId, { name, role, token }))
   if (!key) throw new Error('a new token was in the store already')
   return { key, token }

@@ -18,7 +18,7 @@ export type SignedIn = Awaited<ReturnType<typeof signIn>>
 
 export async function signIn(tx: Tx, member: Member) {
   const now = tx.world.clock.now()
-  const token = newToken('founderSession', (bytes) => tx.world.random(bytes))
+  const token = newToken('founderSession', tx.world.random)
   const expires_at = isoTime(now + SESSION_MS)
   await insertSession(tx.db, { hash: tokenHash(token), member_id: member.id, created_at: isoTime(now), expires_at })
   const tree = await treeOf(tx, member.org_id)

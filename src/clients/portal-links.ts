@@ -18,7 +18,7 @@ export interface PortalLink {
 }
 
 export async function makePortalLink(ctx: Ctx, scope: ProjectScope, client: Client): Promise<PortalLink> {
-  const token = newToken('portalLink', (bytes) => ctx.world.random(bytes))
+  const token = newToken('portalLink', ctx.world.random)
   const now = ctx.world.clock.now()
   const expires_at = isoTime(now + LINK_MS)
   await inTx(ctx, async (tx) => {

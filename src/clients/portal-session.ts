@@ -20,7 +20,7 @@ export interface OpenedSession {
 /** Exchanges a link for a session, once. A link that is unknown, used, revoked or too old is no credential. */
 export function openPortalSession(ctx: Ctx, linkToken: string): Promise<OpenedSession> {
   const now = ctx.world.clock.now()
-  const session_token = newToken('clientSession', (bytes) => ctx.world.random(bytes))
+  const session_token = newToken('clientSession', ctx.world.random)
   const expires_at = isoTime(now + SESSION_MS)
   return inTx(ctx, async (tx) => {
     const [link] = await useLink(tx.db, { hash: tokenHash(linkToken), now: isoTime(now) })
