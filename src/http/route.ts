@@ -35,7 +35,7 @@ export const LONGEST_PARAM = 512
 export type Answers = Record<number, z.ZodType | string>
 
 /** What a handler gets. `subject` is what `find` found. */
-export interface Ask<ScopeT, Query, Body, Subject, Request> {
+interface Ask<ScopeT, Query, Body, Subject, Request> {
   ctx: Ctx
   scope: ScopeT
   params: Params
@@ -54,7 +54,7 @@ export type Finding<ScopeT> = Pick<RawAsk<ScopeT>, 'ctx' | 'scope' | 'params'>
 /** All that a route learns of a request that may have come by a pipe. */
 export type Heading = Pick<FastifyRequest, 'headers'>
 
-export interface RawAsk<ScopeT, Request = FastifyRequest> {
+interface RawAsk<ScopeT, Request = FastifyRequest> {
   ctx: Ctx
   scope: ScopeT
   params: Params

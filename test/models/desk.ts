@@ -27,7 +27,7 @@ import type { ModelRun } from '../../src/models/run.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { TestClock } from '../clock.ts'
 
-export type Heard = {
+type Heard = {
   status: number
   text: string
   body: JsonObject
@@ -54,7 +54,7 @@ export interface Desk {
   close: () => Promise<void>
 }
 
-export type Ask = {
+type Ask = {
   wire?: Wire
   path?: string
   headers?: Record<string, string>
@@ -163,7 +163,7 @@ export function wedgeWith(rehearsals: Record<string, Json>): Wedge {
 }
 
 /** Time moves when told. With `hurry`, waits of less than a minute and a half are over at once and only noted. */
-export class HandClock extends TestClock {
+class HandClock extends TestClock {
   hurry = false
   waits: number[] = []
 

@@ -2,7 +2,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 
-export type Seen = { path: string; headers: http.IncomingHttpHeaders; body: JsonObject; closed: Promise<void> }
+type Seen = { path: string; headers: http.IncomingHttpHeaders; body: JsonObject; closed: Promise<void> }
 /** `chunks` is an event stream in these pieces. `ending` says how it goes on: it ends, is cut, or stays open. */
 export type Reply = {
   status?: number

@@ -129,7 +129,7 @@ export interface PolicyRule {
   max_per_day?: number
 }
 
-export interface TaskType {
+interface TaskType {
   description?: string
   harness?: { shape?: string; max_runtime_s?: number; max_cost_usd?: number; needs_connections?: boolean }
   output_schema?: JsonObject
