@@ -108,7 +108,7 @@ export interface Span {
   parent_id: string | null
   name: string
   kind: 'task' | 'step' | 'tool' | 'model' | 'approval'
-  status: string
+  status: 'running' | 'ok' | 'failed'
   started_at: string
   ended_at: string | null
   duration_ms: number | null
@@ -119,7 +119,8 @@ export interface Span {
 export interface Trace {
   task_id: string
   status: TaskStatus
-  root: Span
+  /** Null before the run began, and when its log was pruned. */
+  root: Span | null
 }
 
 export interface PolicyRule {
