@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { sharedApp, type TestApp, testApp } from '../app.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
-import { answerJson, upstream } from './place.ts'
+import { upstream } from './place.ts'
+import { answerJson } from '../outside.ts'
 
 const CANARY = 'canary-5ecret-value'
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
