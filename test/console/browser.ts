@@ -8,7 +8,7 @@ import { chromium as chromiumPath } from '../../scripts/machine.mjs'
 import { type App, startApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { systemWorld } from '../../src/ctx/system.ts'
-import { KEY, writeFiles } from '../app.ts'
+import { KEY, settingsIn, writeFiles } from '../app.ts'
 import { type Answered, call } from '../http.ts'
 import { answerJson, openOutside, type Received } from '../outside.ts'
 
@@ -113,13 +113,7 @@ async function startService(given: Record<string, string>) {
     else answerJson(response, 200, { ok: true })
   }
   const settings = {
-    SVC_PORT: '0',
-    SVC_DATA_DIR: join(dir, 'data'),
-    SVC_WEDGES_DIR: join(dir, 'wedges'),
-    SVC_BLUEPRINTS_DIR: join(dir, 'blueprints'),
-    SVC_SANDBOX: 'process',
-    SVC_POOL: '0',
-    SVC_FOUNDER_API_KEY: KEY,
+    ...settingsIn(dir),
     SVC_EGRESS_ALLOW: '127.0.0.1',
     SVC_LOG_LEVEL: 'silent',
     ...given,
