@@ -89,14 +89,8 @@ export async function startTestApp({ store, wedges = ECHO, env = {} }: TestAppOp
   const database = store === 'postgres' ? await migratedDatabase() : null
   if (!database) await migratedFolder(join(dir, 'data'))
   const settings = {
-    SVC_PORT: '0',
-    SVC_DATA_DIR: join(dir, 'data'),
-    SVC_WEDGES_DIR: join(dir, 'wedges'),
-    SVC_BLUEPRINTS_DIR: join(dir, 'blueprints'),
-    SVC_SANDBOX: 'process',
-    SVC_POOL: '0',
+    ...settingsIn(dir),
     SVC_SQLITE_SYNC: 'normal',
-    SVC_FOUNDER_API_KEY: KEY,
     ...(database && { DATABASE_URL: database }),
     ...env,
   }
@@ -136,6 +130,17 @@ export async function startTestApp({ store, wedges = ECHO, env = {} }: TestAppOp
     },
   }
 }
+
+/** A quick service with everything below one folder, as the environment would tell it. */
+export const settingsIn = (dir: string): Record<string, string> => ({
+  SVC_PORT: '0',
+  SVC_DATA_DIR: join(dir, 'data'),
+  SVC_WEDGES_DIR: join(dir, 'wedges'),
+  SVC_BLUEPRINTS_DIR: join(dir, 'blueprints'),
+  SVC_SANDBOX: 'process',
+  SVC_POOL: '0',
+  SVC_FOUNDER_API_KEY: KEY,
+})
 
 async function stop(app: App, clock: TestClock, dir: string, database: string | null): Promise<void> {
   const stopping = app.stop()

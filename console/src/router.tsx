@@ -89,7 +89,7 @@ const task = createRoute({
   component: lazyRouteComponent(() => import('./pages/tasks/task.tsx'), 'TaskPage'),
 })
 
-export interface RunSearch {
+interface RunSearch {
   wedge?: string
   task_type?: string
 }

@@ -4,7 +4,7 @@ import { tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { bearerOf } from './authenticate.ts'
 import { keyByHash } from './credential-rows.ts'
-import { findOrganisation } from './rows.ts'
+import { findOrganisation } from './organisation-rows.ts'
 
 /**
  * Who may become the owner of what the first start made and its key has filled since: whoever holds that key, or sits

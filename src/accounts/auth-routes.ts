@@ -9,7 +9,7 @@ import { email, newPassword, shortText } from './fields.ts'
 import { acceptInvite } from './invites.ts'
 import { login } from './login.ts'
 import { KeyRecord, MemberRecord, OrganisationRecord, ProjectRecord, showKey, showMember } from './records.ts'
-import { findMember } from './rows.ts'
+import { findMember } from './member-rows.ts'
 import { signOut, treeOf } from './sessions.ts'
 import { signup } from './signup.ts'
 

@@ -4,10 +4,11 @@ import { badRequest, forbidden, notFound, unauthorized } from '../base/problem.t
 import { TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { type ProjectScope, roleAtLeast, type Scope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import type { Heading, Route } from '../http/route.ts'
 import { keyByHash, memberBySession, setKeyUsed } from './credential-rows.ts'
-import { projectsOfOrganisation, roleOf } from './rows.ts'
+import { projectsOfOrganisation } from './project-rows.ts'
+import { roleOf } from './stored-role.ts'
 import { slideSession } from './sessions.ts'
 
 /** Who asks on the founder plane and what the route may reach; for a write of a project, exactly that project. */
@@ -61,7 +62,7 @@ async function keyScope(ctx: Ctx, token: string, wanted: Wanted): Promise<Scope>
 /** A member sees the whole organisation; the header narrows that to one project. */
 async function memberScope(ctx: Ctx, token: string, wanted: Wanted): Promise<Scope> {
   const hash = tokenHash(token)
-  const [member] = await memberBySession(ctx.db, { hash, now: isoTime(ctx.world.clock.now()) })
+  const [member] = await memberBySession(ctx.db, { hash, now: isoNow(ctx) })
   if (!member) throw unauthorized()
   const projects = await projectsOfOrganisation(ctx.db, { org_id: member.org_id })
   const seen = projects.filter(({ id, slug }) => wanted === undefined || wanted === id || wanted === slug)

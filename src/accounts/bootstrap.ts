@@ -3,7 +3,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
 import { foundingOrganisation } from './founding.ts'
 import { addKey } from './keys.ts'
-import { firstProject } from './rows.ts'
+import { firstProject } from './project-rows.ts'
 
 /**
  * Every start runs this. The first one makes an organisation with a project and a key to it, so that the service can be
@@ -13,7 +13,7 @@ import { firstProject } from './rows.ts'
  */
 export async function bootstrap(ctx: Ctx): Promise<{ key: string | null }> {
   const configured = ctx.config.founderApiKey
-  const token = configured ?? newToken('founderKey', (bytes) => ctx.world.random(bytes))
+  const token = configured ?? newToken('founderKey', ctx.world.random)
   const isNew = await inTx(ctx, async (tx) => {
     const organisation = await foundingOrganisation(tx, SYSTEM)
     if (!organisation.isNew && !configured) return false

@@ -1,10 +1,11 @@
 import type { Role } from '../ctx/scope.ts'
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { glance, prepared } from '../store/prepared.ts'
 import { remembered } from '../store/remembered.ts'
 import type { Db } from '../store/store.ts'
 import type { Keys, Members, Projects, Sessions } from '../store/tables.ts'
-import { roleOf } from './rows.ts'
+import { roleOf } from './stored-role.ts'
 
 export type Key = Omit<Keys, 'role'> & { role: Role }
 
@@ -25,13 +26,9 @@ export async function findKey(db: Db, projectIds: readonly string[], id: string)
   return row && { ...row, role: roleOf(row.role) }
 }
 
-export async function listKeys(db: Db, projectIds: readonly string[], { limit, cursor }: PageQuery): Promise<Key[]> {
-  let query = db.selectFrom('keys').selectAll().where('project_id', 'in', projectIds)
-  if (cursor) query = query.where('id', '<', cursor)
-  const rows = await query
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export async function listKeys(db: Db, projectIds: readonly string[], page: PageQuery): Promise<Key[]> {
+  const query = db.selectFrom('keys').selectAll().where('project_id', 'in', projectIds)
+  const rows = await newestPage(query, page)
   return rows.map((row) => ({ ...row, role: roleOf(row.role) }))
 }
 

@@ -1,8 +1,9 @@
 import { audit, beginChain } from '../audit/append.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
-import { insertOrganisation, insertProject, lockFounding, type Organisation } from './rows.ts'
+import { isoNow } from '../ctx/world.ts'
+import { insertOrganisation, lockFounding, type Organisation } from './organisation-rows.ts'
+import { insertProject } from './project-rows.ts'
 
 /**
  * The organisation of the first start, made when there is none; locked until the commit, so of all that arrive at once
@@ -20,7 +21,7 @@ export async function foundOrganisation(
   actor: Actor,
   { id, name, founding }: Omit<Organisation, 'created_at'>,
 ): Promise<boolean> {
-  const created_at = isoTime(tx.world.clock.now())
+  const created_at = isoNow(tx)
   if (!(await insertOrganisation(tx.db, { id, name, created_at, founding }))) return false
   const project = { id: tx.world.newId('prj'), org_id: id, slug: 'default', name: 'default' }
   await insertProject(tx.db, { ...project, tier: 'default', wedges: null, created_at })

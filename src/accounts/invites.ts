@@ -3,7 +3,7 @@ import { conflict, unauthorized } from '../base/problem.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Role, Scope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import { refuseOwnersToOthers } from './members.ts'
 import { hashPassword } from './passwords.ts'
 import {
@@ -11,12 +11,11 @@ import {
   findMemberByEmail,
   findOpenInvite,
   insertMember,
-  lockFounding,
-  lockOrganisation,
   type Member,
   replaceInvite,
   useInvite,
-} from './rows.ts'
+} from './member-rows.ts'
+import { lockFounding, lockOrganisation } from './organisation-rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
 const INVITE_MS = 7 * 24 * 60 * 60_000
@@ -34,7 +33,7 @@ export async function inviteMember(
   scope: Scope,
   { email, role }: { email: string; role: Role },
 ): Promise<Invited> {
-  const invite = newToken('invite', (bytes) => ctx.world.random(bytes))
+  const invite = newToken('invite', ctx.world.random)
   const expires_at = isoTime(ctx.world.clock.now() + INVITE_MS)
   const member = await inTx(ctx, async (tx) => {
     refuseOwnersToOthers(scope, role)
@@ -56,7 +55,7 @@ export async function acceptInvite(
   input: { invite: string; password: string; name?: string | undefined },
 ): Promise<SignedIn> {
   const hash = tokenHash(input.invite)
-  const now = isoTime(ctx.world.clock.now())
+  const now = isoNow(ctx)
   if (!(await findInvited(ctx.db, hash, now))) throw unauthorized()
   const password = await hashPassword(ctx.world, input.password)
   return inTx(ctx, async (tx) => {
@@ -80,7 +79,7 @@ async function newInvited(tx: Tx, scope: Scope, open: OpenInvite): Promise<Membe
     org_id: scope.orgId,
     name: null,
     password: null,
-    created_at: isoTime(tx.world.clock.now()),
+    created_at: isoNow(tx),
   }
   return (await insertMember(tx.db, member)) ? member : null
 }

@@ -3,7 +3,7 @@ import { notFound } from '../base/problem.ts'
 import { newToken, tokenHash, tokenHint } from '../base/tokens.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope, Role } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { deleteKey, insertKey, type Key } from './credential-rows.ts'
 import { keyBell } from './revoked-bells.ts'
 
@@ -16,7 +16,7 @@ export async function createKey(
   scope: ProjectScope,
   { name, role }: { name: string; role: Role },
 ): Promise<{ key: Key; token: string }> {
-  const token = newToken('founderKey', (bytes) => ctx.world.random(bytes))
+  const token = newToken('founderKey', ctx.world.random)
   const key = await inTx(ctx, (tx) => addKey(tx, scope.actor, scope.projectId, { name, role, token }))
   if (!key) throw new Error('a new token was in the store already')
   return { key, token }
@@ -36,7 +36,7 @@ export async function addKey(
     role,
     hash: tokenHash(token),
     hint: tokenHint(token),
-    created_at: isoTime(tx.world.clock.now()),
+    created_at: isoNow(tx),
     last_used_at: null,
   }
   if (!(await insertKey(tx.db, key))) return null

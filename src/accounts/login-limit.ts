@@ -5,7 +5,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
 import { isoTime } from '../ctx/world.ts'
 import { countFailure, failuresOf, forgetFailures, uncountFailure } from './credential-rows.ts'
-import type { Member } from './rows.ts'
+import type { Member } from './member-rows.ts'
 
 /** Of one address at one account: a stranger elsewhere must not be able to keep a member out. */
 const MOST_PER_PAIR = 10

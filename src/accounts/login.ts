@@ -1,8 +1,8 @@
 import { Problem } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { countAttempt, forgive, tellFailure } from './login-limit.ts'
+import { findMemberByEmail, holdMember, type Member } from './member-rows.ts'
 import { passwordMatches } from './passwords.ts'
-import { findMemberByEmail, holdMember, type Member } from './rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
 export interface Login {

@@ -4,7 +4,8 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { type Role, roleAtLeast, type Scope } from '../ctx/scope.ts'
 import { roleCannot } from './authenticate.ts'
 import { memberBell } from './revoked-bells.ts'
-import { deleteMember, findMember, hasOtherOwner, lockOrganisation, type Member, updateMember } from './rows.ts'
+import { deleteMember, findMember, hasOtherOwner, type Member, updateMember } from './member-rows.ts'
+import { lockOrganisation } from './organisation-rows.ts'
 
 export interface MemberChange {
   name?: string | null | undefined

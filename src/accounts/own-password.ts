@@ -7,7 +7,7 @@ import { deleteOtherSessions } from './credential-rows.ts'
 import { countAttempt, forgive, tellFailure } from './login-limit.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { sessionBell } from './revoked-bells.ts'
-import { findMember, replacePassword } from './rows.ts'
+import { findMember, replacePassword } from './member-rows.ts'
 
 export interface PasswordChange {
   password: string

@@ -2,8 +2,8 @@ import { audit, beginChain } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
-import { findProject, insertProject, lockProject, type Project, updateProject } from './rows.ts'
+import { isoNow } from '../ctx/world.ts'
+import { findProject, insertProject, lockProject, type Project, updateProject } from './project-rows.ts'
 
 export interface ProjectInput {
   name?: string | undefined
@@ -20,7 +20,7 @@ export async function createProject(ctx: Ctx, scope: Scope, input: ProjectInput 
       name: input.name,
       tier: input.tier ?? 'default',
       wedges: input.wedges ?? null,
-      created_at: isoTime(tx.world.clock.now()),
+      created_at: isoNow(tx),
     })
     await beginChain(tx, project.id)
     await audit(tx, scope.orgId, scope.actor, 'project.created', project.id, { slug: project.slug })

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { ROLES } from '../ctx/scope.ts'
 import type { Key } from './credential-rows.ts'
-import type { Member, Organisation, Project } from './rows.ts'
+import type { Member } from './member-rows.ts'
+import type { Organisation } from './organisation-rows.ts'
+import type { Project } from './project-rows.ts'
 
 /** What the API shows of each row: never a hash. */
 export const OrganisationRecord = z.object({ id: z.string(), name: z.string(), created_at: z.string() })

@@ -2,11 +2,13 @@ import { unauthorized } from '../base/problem.ts'
 import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { audit } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import { deleteSession, extendSession, insertSession, memberBySession } from './credential-rows.ts'
 import { showMember, showOrganisation, showProject } from './records.ts'
 import { sessionBell } from './revoked-bells.ts'
-import { allProjects, findOrganisation, type Member } from './rows.ts'
+import type { Member } from './member-rows.ts'
+import { findOrganisation } from './organisation-rows.ts'
+import { allProjects } from './project-rows.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const SESSION_MS = 30 * DAY_MS
@@ -16,7 +18,7 @@ export type SignedIn = Awaited<ReturnType<typeof signIn>>
 
 export async function signIn(tx: Tx, member: Member) {
   const now = tx.world.clock.now()
-  const token = newToken('founderSession', (bytes) => tx.world.random(bytes))
+  const token = newToken('founderSession', tx.world.random)
   const expires_at = isoTime(now + SESSION_MS)
   await insertSession(tx.db, { hash: tokenHash(token), member_id: member.id, created_at: isoTime(now), expires_at })
   const tree = await treeOf(tx, member.org_id)
@@ -37,7 +39,7 @@ export async function signOut(ctx: Ctx, token: string): Promise<void> {
   if (!token.startsWith(TOKEN_PREFIX.founderSession)) throw unauthorized()
   const hash = tokenHash(token)
   await inTx(ctx, async (tx) => {
-    const [member] = await memberBySession(tx.db, { hash, now: isoTime(tx.world.clock.now()) })
+    const [member] = await memberBySession(tx.db, { hash, now: isoNow(tx) })
     if (!member || !(await deleteSession(tx.db, hash))) throw unauthorized()
     tx.ring(sessionBell(hash))
     await audit(tx, member.org_id, { kind: 'member', id: member.id }, 'member.signed_out', member.id)

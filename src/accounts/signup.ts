@@ -2,10 +2,11 @@ import { audit } from '../audit/append.ts'
 import { conflict, forbidden } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { foundingOrganisation, foundOrganisation } from './founding.ts'
 import { hashPassword } from './passwords.ts'
-import { insertMember, isFoundingOwned, type Member, renameOrganisation } from './rows.ts'
+import { insertMember, type Member } from './member-rows.ts'
+import { isFoundingOwned, renameOrganisation } from './organisation-rows.ts'
 import { type SignedIn, signIn } from './sessions.ts'
 
 export interface Signup {
@@ -35,7 +36,7 @@ export async function signup(ctx: Ctx, input: Signup, mayAdopt: boolean): Promis
       password,
       invite_hash: null,
       invite_expires_at: null,
-      created_at: isoTime(tx.world.clock.now()),
+      created_at: isoNow(tx),
     }
     if (!(await insertMember(tx.db, member))) throw conflict('email is already in use')
     return signIn(tx, member)

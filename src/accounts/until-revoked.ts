@@ -1,7 +1,7 @@
 import { tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Heading, StreamAnswer } from '../http/route.ts'
 import { type Right, untilOver } from '../http/until.ts'
 import { bearerOf } from './authenticate.ts'
@@ -27,6 +27,6 @@ async function isKey({ db }: Ctx, hash: string): Promise<boolean> {
   return (await keyByHash(db, { hash })).length > 0
 }
 
-async function isSession({ db, world }: Ctx, hash: string): Promise<boolean> {
-  return (await memberBySession(db, { hash, now: isoTime(world.clock.now()) })).length > 0
+async function isSession(ctx: Ctx, hash: string): Promise<boolean> {
+  return (await memberBySession(ctx.db, { hash, now: isoNow(ctx) })).length > 0
 }

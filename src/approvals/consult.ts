@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { answer, firstMatch, type PolicyCounts } from '../base/policy.ts'
 import type { PolicyRule } from '../base/wedge.ts'
 import type { Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { AskingRun, GatedRequest } from './asking.ts'
 import { unuseRule, useRule, usesOf } from './counter-rows.ts'
 
@@ -45,7 +45,7 @@ function countersOf(tx: Tx, run: AskingRun, { action }: PolicyRule): Counters {
   return {
     rule: `${run.wedge.slug}:${hash('sha256', action.toLowerCase()).slice(0, 16)}`,
     task: `task:${run.taskId}`,
-    day: `day:${isoTime(tx.world.clock.now()).slice(0, 10)}`,
+    day: `day:${isoNow(tx).slice(0, 10)}`,
   }
 }
 

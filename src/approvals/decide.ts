@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
 import type { NewEvent } from '../events/types.ts'
@@ -73,7 +73,7 @@ async function decide(
     status,
     edited: row.edited,
     payload_sha256,
-    decided_at: isoTime(tx.world.clock.now()),
+    decided_at: isoNow(tx),
     decided_by_kind: actor.kind,
     decided_by_id: actor.id,
   })

@@ -1,4 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Effects } from '../store/tables.ts'
@@ -50,11 +51,7 @@ export const openEffectsOf = prepared<
     .where('replica', '=', arg('replica')),
 )
 
-export function listEffects(db: Db, taskId: string, { cursor, limit }: PageQuery): Promise<Effects[]> {
-  let query = db.selectFrom('effects').selectAll().where('task_id', '=', taskId)
-  if (cursor) query = query.where('approval_id', '<', cursor)
-  return query
-    .orderBy('approval_id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export function listEffects(db: Db, taskId: string, page: PageQuery): Promise<Effects[]> {
+  const query = db.selectFrom('effects').selectAll().where('task_id', '=', taskId)
+  return newestPage(query, page, 'approval_id')
 }

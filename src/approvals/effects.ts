@@ -3,7 +3,7 @@ import { audit } from '../audit/append.ts'
 import { type ActionResult, act } from '../connections/act.ts'
 import type { Connection } from '../connections/rows.ts'
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { takeNumbers } from '../events/rows.ts'
 import type { Approvals, Effects } from '../store/tables.ts'
 import { payloadHash, Refused } from './ask.ts'
@@ -70,14 +70,14 @@ async function claim(tx: Tx, run: AskingRun, approval: Approvals, connection: Co
     action: approval.action,
     payload_sha256: approval.payload_sha256,
     replica: tx.replica,
-    created_at: isoTime(tx.world.clock.now()),
+    created_at: isoNow(tx),
   })
   if (!claimed) throw new Refused('was used already')
 }
 
 async function settle(tx: Tx, run: AskingRun, approval: Approvals, connection: Connection, result: ActionResult) {
   const { outcome, status, error } = result
-  const finished_at = isoTime(tx.world.clock.now())
+  const finished_at = isoNow(tx)
   const [settled] = await settleEffect(tx.db, { approval_id: approval.id, outcome, status, error, finished_at })
   // Taken for dead meanwhile: another replica has written that nobody knows.
   if (!settled) return

@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import { notFound } from '../base/problem.ts'
-import type { Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
 import { filter, page, pageById, pageOf } from '../http/page.ts'
-import { type Finding, read, write } from '../http/route.ts'
-import type { Db } from '../store/store.ts'
+import { inScope, read, write } from '../http/route.ts'
 import { TaskRecord } from '../tasks/record.ts'
 import { showWithArtifacts, taskInScope } from '../tasks/routes.ts'
 import { approve, reject } from './decide.ts'
@@ -14,16 +11,8 @@ import { APPROVAL_STATUSES, ApprovalRecord, showApproval } from './record.ts'
 import { findApproval, findDecidable, listApprovals } from './rows.ts'
 import { cancelTask } from './settle.ts'
 
-const inScope =
-  <Row>(find: (db: Db, projectIds: readonly string[], id: string) => Promise<Row | undefined>) =>
-  async ({ ctx, scope, params }: Finding<Scope>): Promise<Row> => {
-    const approval = await find(ctx.db, scope.projectIds, params.id ?? '')
-    if (!approval) throw notFound('approval')
-    return approval
-  }
-
-const approvalInScope = inScope(findApproval)
-const decidableInScope = inScope(findDecidable)
+const approvalInScope = inScope('approval', findApproval)
+const decidableInScope = inScope('approval', findDecidable)
 
 const Decided = z.object({ ok: z.literal(true), decision: z.enum(['approved', 'rejected']) })
 

@@ -1,4 +1,5 @@
 import { newestOf, type PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Approvals, Tasks } from '../store/tables.ts'
@@ -76,11 +77,7 @@ function approvalsIn(db: Db, projectId: string, filter: ApprovalFilter): Promise
   if (filter.status) query = query.where('status', '=', filter.status)
   if (filter.task_id) query = query.where('task_id', '=', filter.task_id)
   if (filter.wedge) query = query.where('wedge', '=', filter.wedge)
-  if (filter.cursor) query = query.where('id', '<', filter.cursor)
-  return query
-    .orderBy('id', 'desc')
-    .limit(filter.limit + 1)
-    .execute()
+  return newestPage(query, filter)
 }
 
 export type PastApproval = Pick<Approvals, 'id' | 'task_id' | 'action' | 'payload' | 'status' | 'created_at'> &

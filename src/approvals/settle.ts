@@ -3,7 +3,7 @@ import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { EndReason } from '../ctx/live.ts'
 import { type Actor, type ProjectScope, SYSTEM } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { changed } from '../events/changes.ts'
 import type { NewEvent } from '../events/types.ts'
 import type { Tasks } from '../store/tables.ts'
@@ -67,7 +67,7 @@ async function cancelWaiting(tx: Tx, scope: ProjectScope, task: HeldTask): Promi
 
 /** Expires what nobody answered in time. Run by every replica; each row is ended once. Answers how many. */
 export async function expireDue(ctx: Ctx): Promise<number> {
-  const due = await dueApprovals(ctx.db, { now: isoTime(ctx.world.clock.now()) })
+  const due = await dueApprovals(ctx.db, { now: isoNow(ctx) })
   for (const { id, task_id } of due) {
     await inTx(ctx, async (tx) => {
       await holdTask(tx.db, { id: task_id })
@@ -87,7 +87,7 @@ export async function expireDue(ctx: Ctx): Promise<number> {
 
 /** Closes what a task still asks, and answers the events that tell of it: what expires is told by the end alone. */
 async function close(tx: Tx, taskId: string, status: 'rejected' | 'expired', by: Actor): Promise<NewEvent[]> {
-  const decided_at = isoTime(tx.world.clock.now())
+  const decided_at = isoNow(tx)
   const closed = await closePending(tx.db, { task_id: taskId, status, decided_at, by_kind: by.kind, by_id: by.id })
   for (const { id, project_id, action } of closed) {
     tx.ring(`approval:${id}`)

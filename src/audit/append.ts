@@ -2,7 +2,7 @@ import { type ChainHead, entryHash, GENESIS } from '../base/audit-chain.ts'
 import { canonical, type JsonObject } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { Common } from '../store/shared.ts'
 import { insertEntry, insertHead, lastEntry, lockHead, moveHead } from './rows.ts'
 import { type HeadRow, type Sealing, sealedWith, sealingAfter } from './seal.ts'
@@ -30,7 +30,7 @@ export async function audit(
   const seq = head.seq + 1
   const entry = {
     seq,
-    ts: isoTime(tx.world.clock.now()),
+    ts: isoNow(tx),
     actor,
     action,
     subject,

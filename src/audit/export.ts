@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { ChainEntry, Checkpoint } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { goneSignal, StreamAnswer } from '../http/route.ts'
 import { entryPages } from './pages.ts'
 import { publicKey, signEnd } from './signing.ts'
@@ -36,7 +36,7 @@ async function* exportedLines(ctx: Ctx, chain: string): AsyncGenerator<string> {
   const ends = await endsOf(ctx.db, chain)
   const head = headOf(ends)
   const keys = [publicKey(ctx).toString('base64')]
-  const exported_at = isoTime(ctx.world.clock.now())
+  const exported_at = isoNow(ctx)
   yield line({ kind: 'chain', chain, head, exported_at, keys })
   for await (const { entries, checkpoints } of entryPages(ctx.db, wholeChain(chain, ends))) {
     yield interleaved(entries, checkpoints)

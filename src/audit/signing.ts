@@ -1,14 +1,14 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { type Checkpoint, type ChainHead, checkpointText, endText, keyId } from '../base/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 
 /**
  * Signs what a chain's head is now, with an Ed25519 key derived from the service's secret key. A key that was made up
  * at start dies with the process, and with it the proof: what it signed is then not verifiable any more.
  */
 export const signHead = (ctx: Ctx, chain: string, head: ChainHead): Checkpoint =>
-  signed(ctx, { chain, ...head, at: isoTime(ctx.world.clock.now()) }, checkpointText)
+  signed(ctx, { chain, ...head, at: isoNow(ctx) }, checkpointText)
 
 /** Signs that an export made at that time ends with this head. */
 export const signEnd = (ctx: Ctx, chain: string, head: ChainHead, at: string): Checkpoint =>

@@ -6,7 +6,7 @@ import type { NamedText } from './protocol.ts'
 export const slug = z.string().regex(SLUG, 'must be a slug: a-z, 0-9, _ and -')
 const schema = z.custom<JsonObject>(isJsonObject, 'must be an object')
 
-export const Harness = z.object({
+const Harness = z.object({
   shape: z.enum(['agent', 'decide', 'workflow']).default('agent'),
   max_runtime_s: z.number().positive().optional(),
   max_cost_usd: z.number().positive().optional(),

@@ -2,7 +2,7 @@ import { audit } from '../audit/append.ts'
 import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import { nextRunAt } from '../schedules/plan.ts'
 import { lockSchedule, setSchedule } from '../schedules/rows.ts'
 import type { Blueprint } from './blueprint.ts'
@@ -15,7 +15,7 @@ export async function activate(ctx: Ctx, scope: ProjectScope, blueprint: Bluepri
   const missing = openItems(await readinessOf(ctx, projectId, blueprint))
   if (missing.length > 0) throw notReady(missing)
   await inTx(ctx, async (tx) => {
-    const at = isoTime(tx.world.clock.now())
+    const at = isoNow(tx)
     if (!(await setActive(tx.db, projectId, blueprint.blueprint, at))) throw notReady([])
     const schedules = await enableSchedules(tx, projectId, blueprint)
     await audit(tx, projectId, actor, 'blueprint.activated', blueprint.blueprint, { schedules })

@@ -1,9 +1,9 @@
-import { lockProject } from '../accounts/rows.ts'
+import { lockProject } from '../accounts/project-rows.ts'
 import { audit } from '../audit/append.ts'
 import { addConnection } from '../connections/connections.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { createItem } from '../knowledge/items.ts'
 import { findItemNamed } from '../knowledge/rows.ts'
 import { planSchedule } from '../schedules/plan.ts'
@@ -31,7 +31,7 @@ export function provision(
     const { projectId } = scope
     // Before anything is looked for: of two blueprints that name something alike, the second finds what the first made.
     await lockProject(tx.db, projectId)
-    const now = isoTime(tx.world.clock.now())
+    const now = isoNow(tx)
     await addInstall(tx.db, {
       project_id: projectId,
       blueprint: blueprint.blueprint,

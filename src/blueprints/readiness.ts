@@ -12,7 +12,7 @@ import type { Blueprint } from './blueprint.ts'
 import { findInstall, schedulesNamed } from './rows.ts'
 import { warningsOf } from './warnings.ts'
 
-export const ReadinessItem = z.object({
+const ReadinessItem = z.object({
   item: z.string(),
   kind: z.enum(['wedge', 'provision', 'connection', 'config', 'secret', 'authorisation', 'schedule']),
   ok: z.boolean(),

@@ -3,7 +3,7 @@ import { audit } from '../audit/append.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { changed } from '../events/changes.ts'
 import { jsonObject } from '../http/judge.ts'
 import type { Cases } from '../store/tables.ts'
@@ -34,7 +34,7 @@ export async function changeCase(ctx: Ctx, found: Cases, change: CaseChange, act
 }
 
 async function apply(tx: Tx, before: Cases, change: CaseChange, actor: Actor): Promise<Cases> {
-  const now = isoTime(tx.world.clock.now())
+  const now = isoNow(tx)
   const { title = before.title, stage = before.stage, status = before.status } = change
   const data = change.data ? JSON.stringify(change.data) : before.data
   const state = { title, stage, status, data, updated_at: now, closed_at: closedAt(before, status, now) }

@@ -5,7 +5,7 @@ import type { Wedge } from '../base/wedge.ts'
 import { clientExists } from '../connections/rows.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { changed } from '../events/changes.ts'
 import { jsonObject } from '../http/judge.ts'
 import type { Cases } from '../store/tables.ts'
@@ -27,7 +27,7 @@ export async function openCase(ctx: Ctx, scope: ProjectScope, input: z.infer<typ
   checkStage(wedge, stage)
   const clientId = input.client_id ?? null
   if (clientId !== null) await checkClient(ctx, scope.projectId, clientId)
-  const now = isoTime(ctx.world.clock.now())
+  const now = isoNow(ctx)
   const row: Cases = {
     id: ctx.world.newId('case'),
     project_id: scope.projectId,

@@ -5,7 +5,7 @@ import { jsonObject } from '../http/judge.ts'
 import type { CaseHistory, Cases } from '../store/tables.ts'
 
 export const CASE_STATUSES = ['open', 'closed'] as const
-export type CaseStatus = (typeof CASE_STATUSES)[number]
+type CaseStatus = (typeof CASE_STATUSES)[number]
 
 const HistoryEntry = z.object({
   from: z.string().nullable(),

@@ -1,9 +1,6 @@
 import { z } from 'zod'
-import { notFound } from '../base/problem.ts'
-import type { Scope } from '../ctx/scope.ts'
 import { filter, pageById, pageOf } from '../http/page.ts'
-import { created, type Finding, read, write } from '../http/route.ts'
-import type { Cases } from '../store/tables.ts'
+import { created, inScope, read, write } from '../http/route.ts'
 import { showTask, TaskRecord } from '../tasks/record.ts'
 import { taskInScope } from '../tasks/routes.ts'
 import { CASE_STATUSES, CaseRecord } from './record.ts'
@@ -14,11 +11,7 @@ import { retry } from './retry.ts'
 import { findCase, listCases } from './rows.ts'
 import { CaseTaskInput, spawnTask } from './spawn.ts'
 
-async function caseInScope({ ctx, scope, params }: Finding<Scope>): Promise<Cases> {
-  const found = await findCase(ctx.db, scope.projectIds, params.id ?? '')
-  if (!found) throw notFound('case')
-  return found
-}
+const caseInScope = inScope('case', findCase)
 
 export const getCases = read('/v1/cases', {
   summary: 'List cases, newest first',

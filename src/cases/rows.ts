@@ -1,4 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
 import type { CaseHistory, Cases } from '../store/tables.ts'
 
@@ -27,18 +28,13 @@ export interface CaseFilter extends PageQuery {
   client_id?: string | undefined
 }
 
-/** Newest first, one more than a page. */
 export function listCases(db: Db, projectIds: readonly string[], filter: CaseFilter): Promise<Cases[]> {
   let query = db.selectFrom('cases').selectAll().where('project_id', 'in', projectIds)
   if (filter.wedge !== undefined) query = query.where('wedge', '=', filter.wedge)
   if (filter.status !== undefined) query = query.where('status', '=', filter.status)
   if (filter.stage !== undefined) query = query.where('stage', '=', filter.stage)
   if (filter.client_id !== undefined) query = query.where('client_id', '=', filter.client_id)
-  if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor)
-  return query
-    .orderBy('id', 'desc')
-    .limit(filter.limit + 1)
-    .execute()
+  return newestPage(query, filter)
 }
 
 /**

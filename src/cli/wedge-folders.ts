@@ -28,7 +28,7 @@ export function wedgeFolders(env: Env, given: string | undefined): string[] {
   return [wedgeFolder(env, given)]
 }
 
-export const isWedge = (folder: string) => existsSync(join(folder, 'wedge.json'))
+const isWedge = (folder: string) => existsSync(join(folder, 'wedge.json'))
 
 export const wedgesBelow = (root: string) =>
   readdirSync(root)

@@ -1,4 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Channels } from '../store/tables.ts'
@@ -16,13 +17,9 @@ const channelById = prepared<{ id: string }, Channels>((db, arg) =>
   db.selectFrom('channels').selectAll().where('id', '=', arg('id')),
 )
 
-export function listChannels(db: Db, projectIds: readonly string[], { limit, cursor }: PageQuery): Promise<Channels[]> {
-  let query = db.selectFrom('channels').selectAll().where('project_id', 'in', projectIds)
-  if (cursor) query = query.where('id', '<', cursor)
-  return query
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export function listChannels(db: Db, projectIds: readonly string[], page: PageQuery): Promise<Channels[]> {
+  const query = db.selectFrom('channels').selectAll().where('project_id', 'in', projectIds)
+  return newestPage(query, page)
 }
 
 /** False when it is gone already. */

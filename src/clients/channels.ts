@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { lockProject } from '../accounts/rows.ts'
+import { lockProject } from '../accounts/project-rows.ts'
 import { audit } from '../audit/append.ts'
 import { badRequest, notFound } from '../base/problem.ts'
 import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Channels } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
@@ -29,7 +29,7 @@ export async function createChannel(
     ...input,
     id: ctx.world.newId('chan'),
     project_id: scope.projectId,
-    created_at: isoTime(ctx.world.clock.now()),
+    created_at: isoNow(ctx),
   }
   await inTx(ctx, async (tx) => {
     // Held, so that the connection is not deleted meanwhile.

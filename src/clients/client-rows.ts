@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { ClientHandles, Clients } from '../store/tables.ts'
@@ -26,16 +27,12 @@ export interface ClientFilter extends PageQuery {
 
 export async function listClients(db: Db, projectIds: readonly string[], filter: ClientFilter): Promise<Client[]> {
   let query = db.selectFrom('clients').selectAll().where('project_id', 'in', projectIds)
-  const { handle, cursor } = filter
+  const { handle } = filter
   if (handle !== undefined) {
     const owners = db.selectFrom('client_handles').select('client_id').where('project_id', 'in', projectIds)
     query = query.where('id', 'in', owners.where('handle', '=', handle))
   }
-  if (cursor) query = query.where('id', '<', cursor)
-  const rows = await query
-    .orderBy('id', 'desc')
-    .limit(filter.limit + 1)
-    .execute()
+  const rows = await newestPage(query, filter)
   return withHandles(db, rows)
 }
 

@@ -3,7 +3,7 @@ import { audit } from '../audit/append.ts'
 import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { jsonObject } from '../http/judge.ts'
 import { type Client, dropHandles, findClient, insertClient, takeHandle, updateClient } from './client-rows.ts'
 import { comparable, handle } from './handles.ts'
@@ -38,7 +38,7 @@ export function changeClient(ctx: Ctx, scope: ProjectScope, was: Client, input: 
   const { handles, display_name, metadata } = input
   return inTx(ctx, async (tx) => {
     await updateClient(tx.db, was.id, {
-      updated_at: isoTime(tx.world.clock.now()),
+      updated_at: isoNow(tx),
       ...(display_name !== undefined && { display_name }),
       ...(metadata !== undefined && { metadata }),
     })
@@ -72,7 +72,7 @@ export async function clientOfHandle(
 }
 
 function newClient(tx: Tx, projectId: string, input: ClientInput): Client {
-  const now = isoTime(tx.world.clock.now())
+  const now = isoNow(tx)
   return {
     id: tx.world.newId('cli'),
     project_id: projectId,

@@ -4,7 +4,7 @@ import type { Messages } from '../store/tables.ts'
 import { recipientsOf } from './messages.ts'
 import { newestMessages } from './thread-rows.ts'
 
-export interface HistoryLimits {
+interface HistoryLimits {
   messages: number
   characters: number
 }

@@ -3,7 +3,7 @@ import { audit } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Channels, QueuedTask } from '../store/tables.ts'
 import { planTask } from '../tasks/create.ts'
 import { lockChannel } from './channel-rows.ts'
@@ -80,7 +80,7 @@ async function take(
 
 /** The next place in the client's open thread, which is opened when there is none. */
 async function placeOf(tx: Tx, channel: Channels, clientId: string, subject: string | null): Promise<Place> {
-  const now = isoTime(tx.world.clock.now())
+  const now = isoNow(tx)
   for (;;) {
     const [place] = await placeInOpenThread(tx.db, { channel_id: channel.id, client_id: clientId, now })
     if (place) return place

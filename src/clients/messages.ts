@@ -1,6 +1,6 @@
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Messages, QueuedTask } from '../store/tables.ts'
 import { queueTask } from '../tasks/create.ts'
 import { reaches } from './handles.ts'
@@ -57,7 +57,7 @@ export function messageAt(tx: Tx, place: Place, said: Said): Messages {
     from_name: null,
     external_id: null,
     recipients: null,
-    created_at: isoTime(tx.world.clock.now()),
+    created_at: isoNow(tx),
     ...said,
   }
 }

@@ -3,7 +3,7 @@ import { newToken, tokenHash } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import type { Client } from './client-rows.ts'
 import { endClientSessions, insertLink, revokeLinks } from './portal-rows.ts'
 import { revokedBell } from './portal-stream.ts'
@@ -18,7 +18,7 @@ export interface PortalLink {
 }
 
 export async function makePortalLink(ctx: Ctx, scope: ProjectScope, client: Client): Promise<PortalLink> {
-  const token = newToken('portalLink', (bytes) => ctx.world.random(bytes))
+  const token = newToken('portalLink', ctx.world.random)
   const now = ctx.world.clock.now()
   const expires_at = isoTime(now + LINK_MS)
   await inTx(ctx, async (tx) => {
@@ -40,7 +40,7 @@ export async function makePortalLink(ctx: Ctx, scope: ProjectScope, client: Clie
 export async function revokePortal(ctx: Ctx, scope: ProjectScope, client: Client): Promise<void> {
   await inTx(ctx, async (tx) => {
     // Links first: whoever exchanges one now is waited for, and has a session by the time sessions are ended.
-    await revokeLinks(tx.db, client.id, isoTime(tx.world.clock.now()))
+    await revokeLinks(tx.db, client.id, isoNow(tx))
     await endClientSessions(tx.db, client.id)
     tx.ring(revokedBell(client.id))
     await audit(tx, scope.projectId, scope.actor, 'portal.revoked', client.id)

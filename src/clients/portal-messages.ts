@@ -2,7 +2,7 @@ import { audit } from '../audit/append.ts'
 import { badRequest, conflict, Problem, tooLarge } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Messages, QueuedTask, Threads } from '../store/tables.ts'
 import { takeRateTurn } from '../tasks/admission.ts'
 import { findChannel } from './channel-rows.ts'
@@ -22,7 +22,7 @@ export async function postMessage(ctx: Ctx, scope: ClientScope, thread: Threads,
     // Counted like the creations of a project, under the client's id: exact over all replicas.
     await takeRateTurn(tx, scope.clientId, MOST_PER_MINUTE, 'messages')
     const client = await findClient(tx.db, [scope.projectId], scope.clientId)
-    const [place] = await placeIn(tx.db, { id: thread.id, now: isoTime(tx.world.clock.now()) })
+    const [place] = await placeIn(tx.db, { id: thread.id, now: isoNow(tx) })
     if (place?.status !== 'open') throw conflict('thread is closed')
     const from = { handle: client?.handles[0] ?? null, name: client?.display_name ?? null }
     const received = { from, body, subject: null, external_id: null }

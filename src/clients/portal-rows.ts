@@ -1,4 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Cases, ClientSessions, PortalLinks } from '../store/tables.ts'
@@ -54,16 +55,12 @@ export type ClientCase = Pick<Cases, 'id' | 'title' | 'stage' | 'status' | 'crea
 export function casesOfClient(
   db: Db,
   { projectId, clientId }: { projectId: string; clientId: string },
-  { limit, cursor }: PageQuery,
+  page: PageQuery,
 ): Promise<ClientCase[]> {
-  let query = db
+  const query = db
     .selectFrom('cases')
     .select(['id', 'title', 'stage', 'status', 'created_at', 'updated_at', 'closed_at'])
     .where('project_id', '=', projectId)
     .where('client_id', '=', clientId)
-  if (cursor) query = query.where('id', '<', cursor)
-  return query
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+  return newestPage(query, page)
 }

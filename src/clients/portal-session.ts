@@ -5,7 +5,7 @@ import { unauthorized } from '../base/problem.ts'
 import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import { type Client, findClient } from './client-rows.ts'
 import { clientSession, dropExpired, insertClientSession, useLink } from './portal-rows.ts'
 
@@ -20,7 +20,7 @@ export interface OpenedSession {
 /** Exchanges a link for a session, once. A link that is unknown, used, revoked or too old is no credential. */
 export function openPortalSession(ctx: Ctx, linkToken: string): Promise<OpenedSession> {
   const now = ctx.world.clock.now()
-  const session_token = newToken('clientSession', (bytes) => ctx.world.random(bytes))
+  const session_token = newToken('clientSession', ctx.world.random)
   const expires_at = isoTime(now + SESSION_MS)
   return inTx(ctx, async (tx) => {
     const [link] = await useLink(tx.db, { hash: tokenHash(linkToken), now: isoTime(now) })
@@ -42,7 +42,7 @@ export function openPortalSession(ctx: Ctx, linkToken: string): Promise<OpenedSe
 export async function clientScope(ctx: Ctx, request: FastifyRequest): Promise<ClientScope> {
   const token = bearerOf(request)
   if (!token.startsWith(TOKEN_PREFIX.clientSession)) throw unauthorized()
-  const [session] = await clientSession(ctx.db, { hash: tokenHash(token), now: isoTime(ctx.world.clock.now()) })
+  const [session] = await clientSession(ctx.db, { hash: tokenHash(token), now: isoNow(ctx) })
   if (!session) throw unauthorized()
   const { project_id, client_id } = session
   return { actor: { kind: 'client', id: client_id }, projectId: project_id, clientId: client_id }
@@ -50,5 +50,5 @@ export async function clientScope(ctx: Ctx, request: FastifyRequest): Promise<Cl
 
 /** What has run out is refused anyway; this only keeps the tables small. */
 export async function sweepPortal(ctx: Ctx): Promise<void> {
-  await inTx(ctx, (tx) => dropExpired(tx.db, isoTime(tx.world.clock.now())))
+  await inTx(ctx, (tx) => dropExpired(tx.db, isoNow(tx)))
 }

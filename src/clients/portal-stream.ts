@@ -2,7 +2,7 @@ import { bearerOf } from '../accounts/authenticate.ts'
 import { tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Heading, StreamAnswer } from '../http/route.ts'
 import { untilOver } from '../http/until.ts'
 import { clientSession } from './portal-rows.ts'
@@ -21,6 +21,6 @@ export function untilPortalRevoked(
   return untilOver(ctx, { bells: [revokedBell(clientId)], holds: () => isSession(ctx, hash) }, answer)
 }
 
-async function isSession({ db, world }: Ctx, hash: string): Promise<boolean> {
-  return (await clientSession(db, { hash, now: isoTime(world.clock.now()) })).length > 0
+async function isSession(ctx: Ctx, hash: string): Promise<boolean> {
+  return (await clientSession(ctx.db, { hash, now: isoNow(ctx) })).length > 0
 }

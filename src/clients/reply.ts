@@ -2,7 +2,7 @@ import { audit } from '../audit/append.ts'
 import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { changed } from '../events/changes.ts'
 import type { Messages, Tasks, Threads } from '../store/tables.ts'
 import { findClient } from './client-rows.ts'
@@ -12,7 +12,7 @@ import { insertMessage, placeIn, sentByTask } from './thread-rows.ts'
 /** A person's own words to the client. They are said in the thread only: what leaves the service passes the gate. */
 export function answerThread(ctx: Ctx, scope: ProjectScope, { id }: Threads, body: string): Promise<Messages> {
   return inTx(ctx, async (tx) => {
-    const [place] = await placeIn(tx.db, { id, now: isoTime(tx.world.clock.now()) })
+    const [place] = await placeIn(tx.db, { id, now: isoNow(tx) })
     if (place?.status !== 'open') throw conflict('thread is closed')
     const message = messageAt(tx, place, { direction: 'outbound', body, subject: null, task_id: null })
     await insertMessage(tx.db, message)
@@ -45,7 +45,7 @@ export async function keepSentMail(tx: Tx, task: Tasks, { body, subject, to }: S
 type Sent = Pick<Messages, 'body' | 'subject' | 'task_id'> & { recipients?: string }
 
 async function sendInto(tx: Tx, threadId: string, sent: Sent): Promise<void> {
-  const [place] = await placeIn(tx.db, { id: threadId, now: isoTime(tx.world.clock.now()) })
+  const [place] = await placeIn(tx.db, { id: threadId, now: isoNow(tx) })
   if (place) await insertMessage(tx.db, messageAt(tx, place, { direction: 'outbound', ...sent }))
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Messages, Threads } from '../store/tables.ts'
@@ -20,11 +21,7 @@ export function listThreads(db: Db, projectIds: readonly string[], filter: Threa
   if (filter.client_id) query = query.where('client_id', '=', filter.client_id)
   if (filter.channel_id) query = query.where('channel_id', '=', filter.channel_id)
   if (filter.status) query = query.where('status', '=', filter.status)
-  if (filter.cursor) query = query.where('id', '<', filter.cursor)
-  return query
-    .orderBy('id', 'desc')
-    .limit(filter.limit + 1)
-    .execute()
+  return newestPage(query, filter)
 }
 
 /** A client has one open thread on a channel: nothing happens when another was opened since. */

@@ -2,7 +2,7 @@ import { audit } from '../audit/append.ts'
 import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { changed } from '../events/changes.ts'
 import type { Messages, Threads } from '../store/tables.ts'
 import { lockChannel } from './channel-rows.ts'
@@ -14,7 +14,7 @@ export type ThreadStatus = (typeof THREAD_STATUSES)[number]
 /** The client's next message opens a new thread after a close, and comes here again after a reopening. */
 export function setThreadStatus(ctx: Ctx, scope: ProjectScope, was: Threads, status: ThreadStatus): Promise<Threads> {
   return inTx(ctx, async (tx) => {
-    const moved = status === 'closed' ? await closeThread(tx.db, was.id, now(tx)) : await reopen(tx, was)
+    const moved = status === 'closed' ? await closeThread(tx.db, was.id, isoNow(tx)) : await reopen(tx, was)
     const thread = await findThread(tx.db, [scope.projectId], was.id)
     if (thread?.status !== status) throw conflict('client has another open thread on this channel')
     const action = status === 'closed' ? 'thread.closed' : 'thread.reopened'
@@ -37,7 +37,5 @@ export async function messagesOf({ db }: Pick<Ctx, 'db'>, thread: Threads): Prom
 
 async function reopen(tx: Tx, thread: Threads): Promise<boolean> {
   if (!(await lockChannel(tx.db, thread.channel_id))) throw conflict('channel of this thread is gone')
-  return reopenThread(tx.db, thread, now(tx))
+  return reopenThread(tx.db, thread, isoNow(tx))
 }
-
-const now = (tx: Tx) => isoTime(tx.world.clock.now())

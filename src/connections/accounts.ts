@@ -1,7 +1,7 @@
 import { audit } from '../audit/append.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Account, Broker } from './broker.ts'
 import { type Connection, changeConnection, findConnection } from './rows.ts'
 
@@ -61,7 +61,7 @@ function takeOver(ctx: Ctx, connection: Connection, accountId: string): Promise<
   const changes = {
     config: { ...connection.config, connected_account_id: accountId },
     pending_account: null,
-    updated_at: isoTime(ctx.world.clock.now()),
+    updated_at: isoNow(ctx),
   }
   return inTx(ctx, async (tx) => {
     if (!(await changeConnection(tx.db, connection, changes))) return null

@@ -2,7 +2,7 @@ import { audit } from '../audit/append.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { brokerUser } from './accounts.ts'
 import type { Broker, Link } from './broker.ts'
 import { addConnection, updateConnection } from './connections.ts'
@@ -37,7 +37,7 @@ export async function beginAuthorisation(
   callbackUrl: string | undefined,
 ): Promise<Omit<Begun, 'isNew'>> {
   const link = await broker.link({ toolkit: requireToolkit(connection), userId: brokerUser(connection), callbackUrl })
-  const changes = { pending_account: link.accountId, updated_at: isoTime(ctx.world.clock.now()) }
+  const changes = { pending_account: link.accountId, updated_at: isoNow(ctx) }
   await inTx(ctx, async (tx) => {
     if (!(await changeConnection(tx.db, connection, changes))) {
       throw conflict('connection was changed at the same time: authorise it again')

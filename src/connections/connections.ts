@@ -1,10 +1,10 @@
-import { lockProject } from '../accounts/rows.ts'
+import { lockProject } from '../accounts/project-rows.ts'
 import { audit } from '../audit/append.ts'
 import type { JsonObject } from '../base/json.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import {
   type Connection,
   changeConnection,
@@ -66,7 +66,7 @@ export async function updateConnection(
     name,
     secret_ref,
     ...(config ? withAccount(connection, config) : {}),
-    updated_at: isoTime(ctx.world.clock.now()),
+    updated_at: isoNow(ctx),
   }
   return inTx(ctx, async (tx) => {
     await lockProject(tx.db, connection.project_id)
@@ -115,7 +115,7 @@ async function dropSecrets(tx: Tx, was: Connection): Promise<void> {
 
 /** An account is taken over from the provider and never from a caller, who could name somebody else's. */
 function fresh(tx: Tx, input: NewConnection): Omit<Connection, 'project_id' | 'owner_kind' | 'owner_id'> {
-  const now = isoTime(tx.world.clock.now())
+  const now = isoNow(tx)
   const { connected_account_id: claimed, ...config } = input.config ?? {}
   return {
     id: tx.world.newId('conn'),

@@ -5,7 +5,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Ctx } from '../ctx/ctx.ts'
 import { mayReach, type Reach, reachOf } from './addresses.ts'
 
-export interface Outgoing {
+interface Outgoing {
   url: string | URL
   method: string
   headers?: Record<string, string>

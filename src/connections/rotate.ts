@@ -3,7 +3,7 @@ import { resealHeads } from '../audit/seal-heads.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
 import { type Envelope, SecretUnavailable, type Vault } from '../ctx/vault.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { allSealed, placeOf, type SealedSecret, saveSealed } from './rows.ts'
 import { parseKey, vaultWith } from './vault.ts'
 
@@ -31,7 +31,7 @@ export function rotateVault(ctx: Ctx, oldKey: string): Promise<Rotation> {
       const envelope = reseal(row, old, tx.vault)
       if (!envelope) unreadable.push(row.connection_id)
       else {
-        await saveSealed(tx.db, { ...row, envelope, updated_at: isoTime(tx.world.clock.now()) })
+        await saveSealed(tx.db, { ...row, envelope, updated_at: isoNow(tx) })
         resealedIn.set(row.project_id, (resealedIn.get(row.project_id) ?? 0) + 1)
       }
     }

@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Envelope, SecretPlace } from '../ctx/vault.ts'
+import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Channels, Connections, Vault } from '../store/tables.ts'
@@ -24,24 +26,17 @@ const connectionById = prepared<{ id: string }, Connections>((db, arg) =>
   db.selectFrom('connections').selectAll().where('id', '=', arg('id')),
 )
 
-export interface ListAsk {
+export interface ListAsk extends PageQuery {
   projectIds: readonly string[]
   kind?: string | undefined
   clientId?: string | undefined
-  cursor?: string | undefined
-  limit: number
 }
 
-/** Newest first, one more than asked, so that the page knows whether there are more. */
 export async function listConnections(db: Db, ask: ListAsk): Promise<Connection[]> {
   let query = db.selectFrom('connections').selectAll().where('project_id', 'in', ask.projectIds)
   if (ask.kind) query = query.where('kind', '=', ask.kind)
   if (ask.clientId) query = query.where('owner_kind', '=', 'client').where('owner_id', '=', ask.clientId)
-  if (ask.cursor) query = query.where('id', '<', ask.cursor)
-  const rows = await query
-    .orderBy('id', 'desc')
-    .limit(ask.limit + 1)
-    .execute()
+  const rows = await newestPage(query, ask)
   return rows.map(parsed)
 }
 

@@ -1,10 +1,11 @@
-import { isOfFounding, lockProject } from '../accounts/rows.ts'
+import { isOfFounding } from '../accounts/organisation-rows.ts'
+import { lockProject } from '../accounts/project-rows.ts'
 import { audit } from '../audit/append.ts'
 import { conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { allSealed, type Connection, findConnection, findSealed, placeOf, saveSealed, sealedKids } from './rows.ts'
 import { isForeign, mayReadEnv, refOf } from './secret-ref.ts'
 
@@ -27,7 +28,7 @@ export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Con
     // Nothing would refer to the secret, and nothing would ever drop it.
     if (now.secret_ref !== connection.secret_ref)
       throw conflict('connection was changed at the same time: read it again')
-    await saveSealed(tx.db, { ...entry, envelope, updated_at: isoTime(tx.world.clock.now()) })
+    await saveSealed(tx.db, { ...entry, envelope, updated_at: isoNow(tx) })
     await audit(tx, project_id, scope.actor, 'secret.written', connection_id, { connection: connection_id, kind })
   })
 }

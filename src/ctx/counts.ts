@@ -31,7 +31,7 @@ export interface AnswerCount {
 /** The bounds between quick, slow and stuck: more would be nobody's question. */
 export const ANSWER_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const
 
-export interface ModelCount {
+interface ModelCount {
   calls: number
   inputTokens: number
   outputTokens: number

@@ -50,7 +50,7 @@ export interface Tx extends Ctx {
 export type Taker = (tx: Tx, task: QueuedTask) => Beginning | null
 
 /** The task as it is when it has begun, and its first event. */
-export interface Beginning {
+interface Beginning {
   task: QueuedTask
   tell(): Promise<void>
 }

@@ -15,7 +15,7 @@ export interface Allowance {
   tier: string
 }
 
-/** A write happens in exactly one project. */
+/** A write happens in exactly one project, and reaches no other. */
 export interface ProjectScope extends Scope {
   projectId: string
 }

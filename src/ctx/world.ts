@@ -33,6 +33,9 @@ export function isoTime(ms: number): string {
 
 const told = { ms: 0, text: new Date(0).toISOString() }
 
+/** The moment it is, as rows and answers tell it. */
+export const isoNow = ({ world }: { world: Pick<World, 'clock'> }): string => isoTime(world.clock.now())
+
 /** Resolves after so long, or at once when the signal fires. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { conflict, Problem } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Events } from '../store/tables.ts'
 import { chunksOf } from './frames.ts'
 import { insertEvents, takeNumberOfNote, takeNumbers } from './rows.ts'
@@ -33,7 +33,7 @@ export async function appendNote(tx: Tx, taskId: string, data: EventData['feedba
 
 /** Writes events whose numbers, up to `last`, were taken with the change of status that they tell of. */
 export async function write(tx: Tx, taskId: string, last: number, events: readonly NewEvent[]): Promise<void> {
-  const ts = isoTime(tx.world.clock.now())
+  const ts = isoNow(tx)
   const first = last - events.length + 1
   const rows: Events[] = events.map(({ type, data }, i) => ({
     task_id: taskId,

@@ -1,5 +1,5 @@
 import type { Ctx, Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { errorFrame, type Reader } from '../http/sse.ts'
 
 const KINDS = ['task', 'approval', 'case', 'thread'] as const
@@ -28,7 +28,7 @@ export async function followProjects(ctx: Ctx, projectIds: readonly string[], re
   const waiting = new Map<string, Change>()
   const pass = () => {
     if (reader.isFull || waiting.size === 0) return
-    const at = isoTime(ctx.world.clock.now())
+    const at = isoNow(ctx)
     reader.write(
       [...waiting.values()].map((change) => `event: changed\ndata: ${JSON.stringify({ ...change, at })}\n\n`).join(''),
     )

@@ -1,5 +1,5 @@
 import type { Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { listenersTo, queueDelivery } from './notice-rows.ts'
 
 /** What a webhook can be told of. */
@@ -27,7 +27,7 @@ const LISTENERS = {
 export async function notice(tx: Tx, projectId: string, event: Notice, subject: string): Promise<void> {
   const webhooks = await LISTENERS[event](tx.db, { project_id: projectId })
   if (webhooks.length === 0) return
-  const now = isoTime(tx.world.clock.now())
+  const now = isoNow(tx)
   const told = { id: tx.world.newId('dlv'), project_id: projectId, event, subject, now }
   for (const { id: webhook_id } of webhooks) await queueDelivery(tx.db, { webhook_id, ...told })
 }

@@ -2,8 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProjectScope, Role, Scope } from '../ctx/scope.ts'
+import type { Db } from '../store/store.ts'
 
 /**
  * A route is data: what it takes, what it answers and what it does. The planes bind it, OpenAPI describes it and the
@@ -40,7 +42,7 @@ export const LONGEST_PARAM = 512
 export type Answers = Record<number, z.ZodType | string>
 
 /** What a handler gets. `subject` is what `find` found. */
-export interface Ask<ScopeT, Query, Body, Subject, Request> {
+interface Ask<ScopeT, Query, Body, Subject, Request> {
   ctx: Ctx
   scope: ScopeT
   params: Params
@@ -59,7 +61,7 @@ export type Finding<ScopeT> = Pick<RawAsk<ScopeT>, 'ctx' | 'scope' | 'params'>
 /** All that a route learns of a request that may have come by a pipe. */
 export type Heading = Pick<FastifyRequest, 'headers'>
 
-export interface RawAsk<ScopeT, Request = FastifyRequest> {
+interface RawAsk<ScopeT, Request = FastifyRequest> {
   ctx: Ctx
   scope: ScopeT
   params: Params
@@ -103,6 +105,15 @@ export function route<ScopeT, Query extends z.ZodType, Body extends z.ZodType, S
     },
   }
 }
+
+/** Finds what the `id` of a path names in the caller's projects. Somebody else's is not there, as if it had never been. */
+export const inScope =
+  <Subject>(noun: string, find: (db: Db, projectIds: readonly string[], id: string) => Promise<Subject | undefined>) =>
+  async ({ ctx, scope, params }: Finding<Scope>): Promise<Subject> => {
+    const subject = await find(ctx.db, scope.projectIds, params.id ?? '')
+    if (!subject) throw notFound(noun)
+    return subject
+  }
 
 /** Founder plane: reads reach every project in scope. */
 export function read<Query extends z.ZodType, Subject>(

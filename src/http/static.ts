@@ -9,7 +9,7 @@ export interface StaticFolder {
   answer(name: string, headers: FileRequest, more: Record<string, string>): Answer | null
 }
 
-export interface FileRequest {
+interface FileRequest {
   'accept-encoding'?: string | string[] | undefined
   'if-none-match'?: string | undefined
 }

@@ -2,7 +2,7 @@ import { conflict, notFound } from '../base/problem.ts'
 import type { Wedge } from '../base/wedge.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Db } from '../store/store.ts'
 import {
   countQuestion,
@@ -35,7 +35,7 @@ export async function findQuestion(db: Db, wedge: Wedge, projectId: string, id: 
 
 /** An answer is knowledge from now on; a second answer is the next version of the same item. */
 export async function answerQuestion(tx: Tx, by: Actor, wedge: string, question: Question, answer: string) {
-  const now = isoTime(tx.world.clock.now())
+  const now = isoNow(tx)
   const row = await takeQuestion(tx.db, asRow(wedge, question), now)
   const content = `Question: ${question.question}\nAnswer: ${answer}`
   const item = row.knowledge_id
@@ -54,7 +54,7 @@ export async function answerQuestion(tx: Tx, by: Actor, wedge: string, question:
 }
 
 export async function dismissQuestion(tx: Tx, wedge: string, question: Question) {
-  const now = isoTime(tx.world.clock.now())
+  const now = isoNow(tx)
   const row = await takeQuestion(tx.db, asRow(wedge, question), now)
   if (row.status === 'answered') throw conflict('question already answered')
   await setQuestion(tx.db, row.id, { status: 'dismissed', answer: null, knowledge_id: null, updated_at: now })
@@ -85,7 +85,7 @@ export async function reportGap(tx: Tx, gap: Gap): Promise<{ question_id: string
       task_id: gap.taskId,
       asked: 1,
     },
-    isoTime(tx.world.clock.now()),
+    isoNow(tx),
   )
   return { question_id: row.question_id, asked: row.asked }
 }

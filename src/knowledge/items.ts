@@ -2,7 +2,7 @@ import type { JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { reopenQuestions } from './intake-rows.ts'
 import { deleteItem, insertItem, insertRevision, type Item, type ItemChange, type Kind, updateItem } from './rows.ts'
 
@@ -19,7 +19,7 @@ export interface NewItem {
 
 /** Writes the item and its first revision; the caller audits. */
 export async function createItem(tx: Tx, by: Actor, item: NewItem): Promise<Item> {
-  const now = isoTime(tx.world.clock.now())
+  const now = isoNow(tx)
   const created: Item = {
     id: tx.world.newId('kn'),
     project_id: item.projectId,
@@ -46,7 +46,7 @@ export async function changeItem(
   item: Pick<Item, 'id' | 'project_id'>,
   change: ItemChange,
 ): Promise<Item> {
-  const changed = await updateItem(tx.db, item, change, isoTime(tx.world.clock.now()))
+  const changed = await updateItem(tx.db, item, change, isoNow(tx))
   if (!changed) throw notFound('knowledge item')
   await keepRevision(tx, by, changed)
   return changed
@@ -54,7 +54,7 @@ export async function changeItem(
 
 /** A question whose answer is taken back is open again. Questions are locked before items, here as in answering. */
 export async function removeItem(tx: Tx, item: Pick<Item, 'id' | 'project_id'>): Promise<void> {
-  await reopenQuestions(tx.db, item.project_id, item.id, isoTime(tx.world.clock.now()))
+  await reopenQuestions(tx.db, item.project_id, item.id, isoNow(tx))
   if (!(await deleteItem(tx.db, item))) throw notFound('knowledge item')
 }
 

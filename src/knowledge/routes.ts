@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { audit } from '../audit/append.ts'
-import { notFound } from '../base/problem.ts'
 import { inTx } from '../ctx/ctx.ts'
-import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/judge.ts'
 import { page, pageById, pageOf, pageQuery } from '../http/page.ts'
-import { created, noContent, type Finding, read, write } from '../http/route.ts'
+import { created, inScope, noContent, read, write } from '../http/route.ts'
 import { enabledWedgeAt, wedgeAt } from '../wedges/enabled.ts'
 import { summaryOf, wedgeSummary } from '../wedges/routes.ts'
 import { enabledWedges } from '../wedges/rows.ts'
@@ -26,6 +24,8 @@ const item = z.object({
   created_at: z.string(),
   updated_at: z.string(),
 })
+
+const itemInScope = inScope('knowledge item', findItem)
 
 const text = z.object({ name: z.string(), content: z.string() })
 const fields = {
@@ -94,7 +94,7 @@ export const addKnowledge = write('POST', '/v1/wedges/:wedge/knowledge', {
 export const showKnowledge = read('/v1/knowledge/:id', {
   summary: 'A knowledge item',
   answers: { 200: item },
-  find: readable,
+  find: itemInScope,
   handle: async ({ subject }) => subject,
 })
 
@@ -107,7 +107,7 @@ export const changeKnowledge = write('PUT', '/v1/knowledge/:id', {
     kind: fields.kind.optional(),
   }),
   answers: { 200: item },
-  find: writable,
+  find: itemInScope,
   async handle({ ctx, scope, body, subject }) {
     const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
     if (Object.keys(change).length === 0) return subject
@@ -122,7 +122,7 @@ export const changeKnowledge = write('PUT', '/v1/knowledge/:id', {
 export const removeKnowledge = write('DELETE', '/v1/knowledge/:id', {
   summary: 'Delete a knowledge item and its revisions',
   answers: { 204: z.null() },
-  find: writable,
+  find: itemInScope,
   handle: ({ ctx, scope, subject }) =>
     inTx(ctx, async (tx) => {
       await removeItem(tx, subject)
@@ -144,7 +144,7 @@ export const listKnowledgeRevisions = read('/v1/knowledge/:id/revisions', {
   summary: 'Every version of a knowledge item, the newest first',
   query: z.object(pageQuery(/^[1-9]\d{0,9}$/)),
   answers: { 200: pageOf(revision) },
-  find: readable,
+  find: itemInScope,
   async handle({ ctx, query, subject }) {
     const rows = await listRevisions(ctx.db, subject, query.limit, query.cursor ? Number(query.cursor) : null)
     return page(
@@ -164,14 +164,3 @@ export const listKnowledgeRevisions = read('/v1/knowledge/:id/revisions', {
 })
 
 const told = ({ wedge, kind, version }: Item) => ({ wedge, kind, version })
-
-async function readable({ ctx, scope, params }: Finding<Scope>): Promise<Item> {
-  const found = await findItem(ctx.db, scope.projectIds, params.id ?? '')
-  if (!found) throw notFound('knowledge item')
-  return found
-}
-
-/** A write happens in one project: an item of another is not there. */
-function writable({ ctx, scope, params }: Finding<ProjectScope>): Promise<Item> {
-  return readable({ ctx, scope: { ...scope, projectIds: [scope.projectId] }, params })
-}

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { JsonObject } from '../base/json.ts'
+import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { glance, prepared } from '../store/prepared.ts'
 import { remembered } from '../store/remembered.ts'
 import type { Db } from '../store/store.ts'
@@ -43,26 +45,20 @@ export async function findItemNamed(db: Db, projectId: string, wedge: string, na
   return row && shown(row)
 }
 
-export interface ItemsQuery {
+export interface ItemFilter extends PageQuery {
   wedge: string
   kind?: Kind | undefined
-  limit: number
-  cursor?: string | undefined
 }
 
-/** Newest first, one more than the limit. */
-export async function listItems(db: Db, projectIds: readonly string[], query: ItemsQuery): Promise<Item[]> {
+export async function listItems(db: Db, projectIds: readonly string[], filter: ItemFilter): Promise<Item[]> {
   if (projectIds.length === 0) return []
-  let rows = db
+  let query = db
     .selectFrom('knowledge')
     .selectAll()
     .where('project_id', 'in', projectIds)
-    .where('wedge', '=', query.wedge)
-    .orderBy('id', 'desc')
-    .limit(query.limit + 1)
-  if (query.kind) rows = rows.where('kind', '=', query.kind)
-  if (query.cursor) rows = rows.where('id', '<', query.cursor)
-  return (await rows.execute()).map(shown)
+    .where('wedge', '=', filter.wedge)
+  if (filter.kind) query = query.where('kind', '=', filter.kind)
+  return (await newestPage(query, filter)).map(shown)
 }
 
 export type ItemChange = Partial<Pick<Item, 'name' | 'content' | 'kind' | 'source' | 'metadata'>>

@@ -26,7 +26,7 @@ export interface ModelRun {
   failure: ModelFailure | null
 }
 
-export interface ModelFailure {
+interface ModelFailure {
   reason: 'cost_exceeded' | 'model_failed'
   message: string
 }

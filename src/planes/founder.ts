@@ -1,10 +1,14 @@
-import * as accounts from '../accounts/routes.ts'
+import * as keys from '../accounts/key-routes.ts'
+import * as members from '../accounts/member-routes.ts'
+import * as projects from '../accounts/project-routes.ts'
 import * as approvals from '../approvals/routes.ts'
 import { postSimulate } from '../approvals/simulate-route.ts'
 import * as audit from '../audit/routes.ts'
 import * as blueprints from '../blueprints/routes.ts'
 import * as cases from '../cases/routes.ts'
-import * as clients from '../clients/routes.ts'
+import * as channels from '../clients/channel-routes.ts'
+import * as clients from '../clients/client-routes.ts'
+import * as threads from '../clients/thread-routes.ts'
 import * as broker from '../connections/broker-routes.ts'
 import * as connections from '../connections/routes.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
@@ -49,7 +53,13 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     connections.postTest,
   ],
   Broker: [broker.getToolkits, broker.postToolkitConnect, broker.postBrokerConnect, broker.getBrokerStatus],
-  Channels: [clients.postChannel, clients.getChannels, clients.getChannel, clients.deleteChannel, clients.postInbound],
+  Channels: [
+    channels.postChannel,
+    channels.getChannels,
+    channels.getChannel,
+    channels.deleteChannel,
+    channels.postInbound,
+  ],
   Clients: [
     clients.postClient,
     clients.getClients,
@@ -58,7 +68,7 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     clients.postPortalLink,
     clients.postPortalRevoke,
   ],
-  Threads: [clients.getThreads, clients.getThread, clients.putThread, clients.postThreadMessage],
+  Threads: [threads.getThreads, threads.getThread, threads.putThread, threads.postThreadMessage],
   Wedges: [wedges.listWedges, knowledge.showWedge],
   Knowledge: [
     knowledge.listKnowledge,
@@ -90,20 +100,20 @@ export const founderPlane: Record<string, FounderRoute[]> = {
     webhooks.postRedeliver,
   ],
   Projects: [
-    accounts.listProjects,
-    accounts.createProject,
-    accounts.getProject,
-    accounts.updateProject,
-    accounts.enableWedge,
+    projects.getProjects,
+    projects.postProject,
+    projects.getProject,
+    projects.putProject,
+    projects.putProjectWedge,
   ],
-  Keys: [accounts.listKeys, accounts.createKey, accounts.getKey, accounts.deleteKey],
+  Keys: [keys.getKeys, keys.postKey, keys.getKey, keys.deleteKey],
   Members: [
-    accounts.listMembers,
-    accounts.inviteMember,
-    accounts.getMember,
-    accounts.updateMember,
-    accounts.deleteMember,
-    accounts.changeOwnPassword,
+    members.getMembers,
+    members.postMember,
+    members.getMember,
+    members.putMember,
+    members.deleteMember,
+    members.postPassword,
   ],
   Blueprints: [
     blueprints.getBlueprints,

@@ -3,7 +3,7 @@ import { authRoutes } from '../accounts/auth-routes.ts'
 import { Answer, type Route, route } from '../http/route.ts'
 
 /** What needs no credential. */
-export const health = (isDraining: () => boolean): Route<null> =>
+const health = (isDraining: () => boolean): Route<null> =>
   route('GET', '/health', {
     summary: 'Whether the service can work',
     answers: { 200: z.object({ status: z.literal('ok') }), 503: z.object({ status: z.string(), error: z.string() }) },

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../base/json.ts'
 
 export type TraceEvent = { seq: number; type: string; ts: string; data: JsonObject }
 
-export type SpanKind = 'task' | 'step' | 'tool' | 'model' | 'approval'
+type SpanKind = 'task' | 'step' | 'tool' | 'model' | 'approval'
 
 export type Span = {
   /** `s` and the number of the event that opened it: the same log always gives the same ids. */

@@ -3,7 +3,7 @@ import { messageOf } from '../base/message-of.ts'
 import type { Manifest } from '../base/wedge.ts'
 import { grantFor, missingConnections } from '../connections/grants.ts'
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { RunOver, write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
 import type { LineDoor } from '../http/lines.ts'
@@ -143,7 +143,7 @@ export function starterAt({ ctx, pool, sandbox }: Workplace): Starter {
 /** provisioning → running. */
 async function begin(tx: Tx, task: QueuedTask, sandbox: string): Promise<void> {
   const { id, epoch } = task
-  const [head] = await startRunning(tx.db, { id, epoch, started_at: isoTime(tx.world.clock.now()) })
+  const [head] = await startRunning(tx.db, { id, epoch, started_at: isoNow(tx) })
   if (!head) throw new RunOver()
   await tellBegun(tx, [task], sandbox)
 }

@@ -1,5 +1,5 @@
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { QueuedTask } from '../store/tables.ts'
 import { claimAs, nextQueuedProject, queuedUpTo } from './rows.ts'
 
@@ -55,7 +55,7 @@ export function claimTasks(
 }
 
 async function claim(tx: Tx, task: QueuedTask, begun: boolean): Promise<Claimed> {
-  const now = isoTime(tx.world.clock.now())
+  const now = isoNow(tx)
   await (begun ? claimRunning : claimProvisioning)(tx.db, { id: task.id, replica: tx.replica, now })
   return { task: asClaimed(task, tx.replica, now, begun), begun }
 }

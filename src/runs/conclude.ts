@@ -4,7 +4,7 @@ import { type SchemaError, schemaErrors } from '../base/schema.ts'
 import { silentEnd } from '../base/silent-end.ts'
 import { appendReply } from '../clients/reply.ts'
 import { type Ctx, inTxAtLast, type Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { NewEvent } from '../events/types.ts'
 import type { Artifacts } from '../store/tables.ts'
 import type { Ending } from '../tasks/end.ts'
@@ -125,7 +125,7 @@ function leftBy(ctx: Ctx, run: Run, outputSize: number, artifacts: NewArtifact[]
   const all = [own, ...artifacts]
   // Ids of one moment are in no order; sorted, they keep that of the files.
   const ids = all.map(() => ctx.world.newId('art')).toSorted()
-  const created_at = isoTime(ctx.world.clock.now())
+  const created_at = isoNow(ctx)
   const { projectId: project_id, taskId: task_id } = run
   return all.map(({ name, content_type, size, content }, i) => ({
     artifact: { id: ids[i] ?? '', project_id, task_id, name, content_type, size, created_at },

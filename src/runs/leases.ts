@@ -3,7 +3,7 @@ import { openEffectsOf, settleEffect } from '../approvals/effect-rows.ts'
 import { endTask } from '../approvals/settle.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import { answeredIn, StoreAway, untilBack } from '../store/away.ts'
 import type { Ending } from '../tasks/end.ts'
 import { activeTasksOf, beat, forgetReplica, heartbeats, holders } from './rows.ts'
@@ -27,7 +27,7 @@ export interface Lease {
 }
 
 export const openLease = (ctx: Ctx): Lease => ({
-  startedAt: isoTime(ctx.world.clock.now()),
+  startedAt: isoNow(ctx),
   renewed: performance.now(),
 })
 
@@ -43,9 +43,7 @@ export function renewLease(ctx: Ctx, lease: Lease, stopping: AbortSignal): Promi
 
 async function renew(ctx: Ctx, lease: Lease): Promise<true> {
   const asked = performance.now()
-  await inTx(ctx, (tx) =>
-    beat(tx.db, { id: ctx.replica, started_at: lease.startedAt, seen_at: isoTime(tx.world.clock.now()) }),
-  )
+  await inTx(ctx, (tx) => beat(tx.db, { id: ctx.replica, started_at: lease.startedAt, seen_at: isoNow(tx) }))
   // One that was given up may still get through, after those that followed it.
   lease.renewed = Math.max(lease.renewed, asked)
   const running = ctx.live.all()
@@ -95,7 +93,7 @@ async function endRunsOf(ctx: Ctx, replica: string): Promise<void> {
   }
   for (const effect of await openEffectsOf(ctx.db, { replica })) {
     await inTx(ctx, async (tx) => {
-      const finished_at = isoTime(tx.world.clock.now())
+      const finished_at = isoNow(tx)
       const outcome = { approval_id: effect.approval_id, outcome: 'unknown', status: null, finished_at }
       const [settled] = await settleEffect(tx.db, { ...outcome, error: 'the service stopped before the answer came' })
       if (!settled) return

@@ -1,5 +1,5 @@
 import type { Ctx, Taker } from '../ctx/ctx.ts'
-import { isoTime, sleep } from '../ctx/world.ts'
+import { isoNow, sleep } from '../ctx/world.ts'
 import { StoreAway, untilBack } from '../store/away.ts'
 import { taskRow } from '../tasks/rows.ts'
 import type { QueuedTask } from '../store/tables.ts'
@@ -20,7 +20,7 @@ export interface Places {
 export function takerFor(ctx: Ctx, starter: Starter, places: Places, stopping: AbortSignal): Taker {
   return (tx, queued) => {
     if (!places.isFree() || !starter.canBegin(queued)) return null
-    const task = asClaimed(queued, tx.replica, isoTime(tx.world.clock.now()), true)
+    const task = asClaimed(queued, tx.replica, isoNow(tx), true)
     const claimed: Claimed = { task, begun: true }
     // Before its row was written nothing can have been committed.
     let isWritten = false

@@ -3,7 +3,7 @@ import { Problem, problemOnly } from '../base/problem.ts'
 import { requireOpen } from '../cases/spawn.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import { notice } from '../events/notices.ts'
 import type { QueuedTask, Schedules, Tasks } from '../store/tables.ts'
 import { planTask, queueTask } from '../tasks/create.ts'
@@ -21,7 +21,7 @@ const DAY = 24 * 60 * 60 * 1000
  * nobody looked fires once: the next due time is the first in the future.
  */
 export async function fireDueSchedules(ctx: Ctx): Promise<number> {
-  const due = await dueSchedules(ctx.db, { now: isoTime(ctx.world.clock.now()), most: MOST_AT_ONCE })
+  const due = await dueSchedules(ctx.db, { now: isoNow(ctx), most: MOST_AT_ONCE })
   let fired = 0
   for (const schedule of due) {
     try {
@@ -66,14 +66,14 @@ async function fireSlot(ctx: Ctx, schedule: Schedules): Promise<boolean> {
 }
 
 async function queue(tx: Tx, schedule: Schedules, task: QueuedTask): Promise<boolean> {
-  await noteFired(tx.db, { id: schedule.id, at: isoTime(tx.world.clock.now()), task_id: task.id })
+  await noteFired(tx.db, { id: schedule.id, at: isoNow(tx), task_id: task.id })
   await queueTask(tx, task, actorOf(schedule))
   return true
 }
 
 /** The schedule goes on; what is wrong stands in it, and is told when it is new. */
 async function fail(tx: Tx, schedule: Schedules, { message }: Problem): Promise<boolean> {
-  await noteFailed(tx.db, { id: schedule.id, at: isoTime(tx.world.clock.now()), error: message })
+  await noteFailed(tx.db, { id: schedule.id, at: isoNow(tx), error: message })
   if (schedule.last_error !== message) {
     await notice(tx, schedule.project_id, 'schedule.failed', schedule.id)
     await audit(tx, schedule.project_id, actorOf(schedule), 'schedule.failed', schedule.id, { error: message })

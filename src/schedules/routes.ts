@@ -2,21 +2,15 @@ import { z } from 'zod'
 import { audit } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
 import { inTx } from '../ctx/ctx.ts'
-import type { Scope } from '../ctx/scope.ts'
 import { filter, page, pageById, pageOf } from '../http/page.ts'
-import { created, noContent, type Finding, read, write } from '../http/route.ts'
-import type { Schedules } from '../store/tables.ts'
+import { created, inScope, noContent, read, write } from '../http/route.ts'
 import { showTask, TaskRecord } from '../tasks/record.ts'
 import { fireNow } from './fire.ts'
 import { changeSchedule, createSchedule, ScheduleChange, ScheduleInput } from './plan.ts'
 import { ScheduleRecord, showSchedule } from './record.ts'
 import { dropSchedule, findSchedule, listSchedules } from './rows.ts'
 
-async function scheduleInScope({ ctx, scope, params }: Finding<Scope>): Promise<Schedules> {
-  const schedule = await findSchedule(ctx.db, scope.projectIds, params.id ?? '')
-  if (!schedule) throw notFound('schedule')
-  return schedule
-}
+const scheduleInScope = inScope('schedule', findSchedule)
 
 export const getSchedules = read('/v1/schedules', {
   summary: 'List schedules, newest first',

@@ -1,4 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Schedules } from '../store/tables.ts'
@@ -16,7 +17,6 @@ export function findSchedule(db: Db, projectIds: readonly string[], id: string):
     .executeTakeFirst()
 }
 
-/** Newest first, one more than a page. */
 export function listSchedules(
   db: Db,
   projectIds: readonly string[],
@@ -24,11 +24,7 @@ export function listSchedules(
 ): Promise<Schedules[]> {
   let query = db.selectFrom('schedules').selectAll().where('project_id', 'in', projectIds)
   if (filter.wedge !== undefined) query = query.where('wedge', '=', filter.wedge)
-  if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor)
-  return query
-    .orderBy('id', 'desc')
-    .limit(filter.limit + 1)
-    .execute()
+  return newestPage(query, filter)
 }
 
 /** The row as it is now, held until the commit: an update that changes nothing. */

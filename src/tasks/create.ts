@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { audit } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { changed } from '../events/changes.ts'
 import { json, jsonObject } from '../http/judge.ts'
 import type { QueuedTask, Tasks } from '../store/tables.ts'
@@ -105,7 +105,7 @@ export async function planTask(
     last_event_id: 0,
     epoch: 0,
     replica: null,
-    created_at: isoTime(ctx.world.clock.now()),
+    created_at: isoNow(ctx),
     started_at: null,
     finished_at: null,
     log_pruned_at: null,

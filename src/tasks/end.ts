@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { write } from '../events/append.ts'
 import { changed } from '../events/changes.ts'
 import { notice } from '../events/notices.ts'
@@ -17,7 +17,7 @@ export type Ending =
  * where it is, or belongs to a later epoch than the run that asks.
  */
 export async function end(tx: Tx, id: string, ending: Ending, epoch: number | null = null): Promise<boolean> {
-  const finished_at = isoTime(tx.world.clock.now())
+  const finished_at = isoNow(tx)
   const error = ending.status === 'succeeded' ? null : ending.error
   const told = ending.events ?? []
   const [task] = await END[ending.status](tx.db, {

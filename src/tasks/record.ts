@@ -5,7 +5,7 @@ import type { Artifacts, Tasks } from '../store/tables.ts'
 import type { Constraints } from './clamp.ts'
 import { STATUSES, type Status, type TaskError } from './status.ts'
 
-export const ArtifactSummary = z.object({
+const ArtifactSummary = z.object({
   id: z.string(),
   name: z.string(),
   content_type: z.string(),

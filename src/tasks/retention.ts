@@ -1,7 +1,7 @@
 import { audit } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import { dropEventsBefore, firstNumber, lastNumber } from '../events/rows.ts'
 import { dropFile, filesOf, markPruned, oldLogs } from './retention-rows.ts'
 import { holdTask } from './state-rows.ts'
@@ -77,5 +77,5 @@ async function pruneEvents(tx: Tx, taskId: string, batch: Batch): Promise<void> 
     batch.events += seq - first.seq
     if (seq < last.seq) return
   }
-  await markPruned(tx.db, { id: taskId, at: isoTime(tx.world.clock.now()) })
+  await markPruned(tx.db, { id: taskId, at: isoNow(tx) })
 }

@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import type { Scope } from '../ctx/scope.ts'
 import { filter, page, pageById, pageOf } from '../http/page.ts'
-import { Answer, created, type Finding, read, write } from '../http/route.ts'
+import { Answer, created, inScope, read, write } from '../http/route.ts'
 import type { Tasks } from '../store/tables.ts'
 import { idempotencyKey } from './admission.ts'
 import { serveArtifact } from './artifacts.ts'
@@ -15,11 +13,9 @@ import { STATUSES } from './status.ts'
 import { StreamHeaders, StreamQuery, streamTask } from './stream.ts'
 
 /** The task that a path names, if the caller may know of it. */
-export async function taskInScope({ ctx, scope, params }: Finding<Scope>): Promise<Tasks> {
-  const task = await findTask(ctx.db, scope.projectIds, params.id ?? '')
-  if (!task) throw notFound('task')
-  return task
-}
+export const taskInScope = inScope('task', findTask)
+const headInScope = inScope('task', findHead)
+const artifactInScope = inScope('artifact', findArtifact)
 
 export async function showWithArtifacts(ctx: Ctx, task: Tasks) {
   return showTask(task, await artifactsOf(ctx.db, [task.id]))
@@ -84,11 +80,7 @@ export const getTaskEvents = read('/v1/tasks/:id/events', {
   headers: StreamHeaders,
   query: StreamQuery,
   answers: { 200: 'text/event-stream' },
-  async find({ ctx, scope, params }) {
-    const head = await findHead(ctx.db, scope.projectIds, params.id ?? '')
-    if (!head) throw notFound('task')
-    return head
-  },
+  find: headInScope,
   handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, null),
 })
 
@@ -106,10 +98,6 @@ export const postFeedback = write('POST', '/v1/tasks/:id/feedback', {
 export const getArtifact = read('/v1/artifacts/:id', {
   summary: 'Fetch an artifact, raw',
   answers: { 200: '*/*' },
-  async find({ ctx, scope, params }) {
-    const artifact = await findArtifact(ctx.db, scope.projectIds, params.id ?? '')
-    if (!artifact) throw notFound('artifact')
-    return artifact
-  },
+  find: artifactInScope,
   handle: async ({ subject }) => serveArtifact(subject),
 })

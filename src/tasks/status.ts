@@ -45,7 +45,7 @@ export interface TaskError {
   message: string
 }
 
-export type ErrorReason =
+type ErrorReason =
   | 'output_invalid'
   | 'rejected'
   | 'expired'

@@ -3,7 +3,7 @@ import { signed } from '../connections/executors/webhook.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { every, type Loop } from '../ctx/loop.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import type { WebhookDeliveries, Webhooks } from '../store/tables.ts'
 import { claimDue, dueWebhooks, type Outcome, setOutcome } from './delivery-rows.ts'
 import { tellExpiring } from './expiring.ts'
@@ -58,7 +58,7 @@ async function startSenders(ctx: Ctx, seats: Seats, stopping: AbortSignal): Prom
   await tellExpiring(ctx)
   const free = MOST_WEBHOOKS - senders.size
   if (free <= 0) return
-  const due = await dueWebhooks(ctx.db, isoTime(ctx.world.clock.now()), [...senders.keys(), ...served], free)
+  const due = await dueWebhooks(ctx.db, isoNow(ctx), [...senders.keys(), ...served], free)
   seats.crowded = due.length === free
   if (!seats.crowded) served.clear()
   for (const id of due) {

@@ -1,5 +1,6 @@
 import { naming } from '../events/notice-rows.ts'
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { WebhookDeliveries } from '../store/tables.ts'
@@ -8,15 +9,10 @@ export interface DeliveryFilter extends PageQuery {
   status?: string | undefined
 }
 
-/** Newest first, one more than a page. */
 export function listDeliveries(db: Db, webhookId: string, filter: DeliveryFilter): Promise<WebhookDeliveries[]> {
   let query = db.selectFrom('webhook_deliveries').selectAll().where('webhook_id', '=', webhookId)
   if (filter.status !== undefined) query = query.where('status', '=', filter.status)
-  if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor)
-  return query
-    .orderBy('id', 'desc')
-    .limit(filter.limit + 1)
-    .execute()
+  return newestPage(query, filter)
 }
 
 export function findDelivery(

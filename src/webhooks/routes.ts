@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { page, pageById, pageOf } from '../http/page.ts'
-import { created, noContent, type Finding, read, write } from '../http/route.ts'
-import type { WebhookDeliveries, Webhooks } from '../store/tables.ts'
+import { created, type Finding, inScope, noContent, read, write } from '../http/route.ts'
+import type { WebhookDeliveries } from '../store/tables.ts'
 import { findDelivery, listDeliveries } from './delivery-rows.ts'
 import {
   DELIVERY_STATUSES,
@@ -25,11 +25,7 @@ import {
   type WithSecret,
 } from './webhooks.ts'
 
-async function webhookInScope({ ctx, scope, params }: Finding<Scope>): Promise<Webhooks> {
-  const webhook = await findWebhook(ctx.db, scope.projectIds, params.id ?? '')
-  if (!webhook) throw notFound('webhook')
-  return webhook
-}
+const webhookInScope = inScope('webhook', findWebhook)
 
 async function deliveryInScope({ ctx, scope, params }: Finding<Scope>): Promise<WebhookDeliveries> {
   const delivery = await findDelivery(ctx.db, scope.projectIds, params.id ?? '', params.delivery ?? '')

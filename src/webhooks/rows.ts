@@ -1,4 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Webhooks } from '../store/tables.ts'
@@ -34,14 +35,9 @@ export async function webhookRow(db: Db, id: string): Promise<Webhooks | undefin
   return (await webhookById(db, { id }))[0]
 }
 
-/** Newest first, one more than a page. */
 export function listWebhooks(db: Db, projectIds: readonly string[], filter: PageQuery): Promise<Webhooks[]> {
-  let query = db.selectFrom('webhooks').selectAll().where('project_id', 'in', projectIds)
-  if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor)
-  return query
-    .orderBy('id', 'desc')
-    .limit(filter.limit + 1)
-    .execute()
+  const query = db.selectFrom('webhooks').selectAll().where('project_id', 'in', projectIds)
+  return newestPage(query, filter)
 }
 
 /** The row as it is now, held until the commit: an update that changes nothing. */

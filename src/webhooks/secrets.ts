@@ -1,7 +1,7 @@
 import { dropUnusedSecret, findSealed, placeOf, saveSealed } from '../connections/rows.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import type { Webhooks } from '../store/tables.ts'
 
 /**
@@ -34,7 +34,7 @@ export async function keepAsPrevious(tx: Tx, webhook: Webhooks): Promise<boolean
 /** What signs now, the newest first. */
 export async function signingSecrets(ctx: Ctx, webhook: Webhooks): Promise<string[]> {
   const current = await open(ctx, webhook, 'current')
-  const overlap = webhook.previous_until !== null && webhook.previous_until > isoTime(ctx.world.clock.now())
+  const overlap = webhook.previous_until !== null && webhook.previous_until > isoNow(ctx)
   return overlap ? [current, await open(ctx, webhook, 'previous')] : [current]
 }
 
@@ -46,7 +46,7 @@ export async function dropSecrets(tx: Tx, webhook: Webhooks): Promise<void> {
 async function seal(tx: Tx, webhook: Webhooks, which: Which, secret: string): Promise<void> {
   const entry = entryOf(webhook, which)
   const envelope = tx.vault.seal(secret, placeOf(entry))
-  await saveSealed(tx.db, { ...entry, envelope, updated_at: isoTime(tx.world.clock.now()) })
+  await saveSealed(tx.db, { ...entry, envelope, updated_at: isoNow(tx) })
 }
 
 async function open(ctx: Ctx, webhook: Webhooks, which: Which): Promise<string> {

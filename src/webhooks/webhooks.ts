@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { lockProject } from '../accounts/rows.ts'
+import { lockProject } from '../accounts/project-rows.ts'
 import { audit } from '../audit/append.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { reachOf } from '../connections/addresses.ts'
 import { urlProblem } from '../connections/egress.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { isoTime } from '../ctx/world.ts'
+import { isoNow, isoTime } from '../ctx/world.ts'
 import { NOTICES } from '../events/notices.ts'
 import type { WebhookDeliveries, Webhooks } from '../store/tables.ts'
 import { failPending, queueAgain } from './delivery-rows.ts'
@@ -33,7 +33,7 @@ export type WithSecret = { webhook: Webhooks; secret: string }
 
 export async function createWebhook(ctx: Ctx, scope: ProjectScope, input: WebhookInput): Promise<WithSecret> {
   checkUrl(ctx, input.url)
-  const now = isoTime(ctx.world.clock.now())
+  const now = isoNow(ctx)
   const webhook: Webhooks = {
     id: ctx.world.newId('hook'),
     project_id: scope.projectId,
@@ -70,7 +70,7 @@ export async function changeWebhook(
       url: change.url ?? before.url,
       events: change.events ? eventsText(change.events) : before.events,
       enabled,
-      updated_at: isoTime(tx.world.clock.now()),
+      updated_at: isoNow(tx),
     }
     await setWebhook(tx.db, webhook)
     if (enabled === 0) await failPending(tx.db, id, 'the webhook was disabled')
@@ -107,7 +107,7 @@ export function redeliver(ctx: Ctx, scope: ProjectScope, found: WebhookDeliverie
   return inTx(ctx, async (tx) => {
     const webhook = await held(tx, found.webhook_id)
     if (webhook.enabled === 0) throw conflict('webhook is disabled')
-    const delivery = await queueAgain(tx.db, webhook.id, found.id, isoTime(tx.world.clock.now()))
+    const delivery = await queueAgain(tx.db, webhook.id, found.id, isoNow(tx))
     if (!delivery) throw notFound('delivery')
     await audit(tx, webhook.project_id, scope.actor, 'webhook.redelivered', webhook.id, { delivery: found.id })
     return delivery

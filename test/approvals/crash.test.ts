@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { KEY, writeFiles } from '../app.ts'
 import { call, stream } from '../http.ts'
-import { answerJson, connect, DESK_ENV, openOutside, wedgeFiles } from './desk.ts'
+import { connect, DESK_ENV, wedgeFiles } from './desk.ts'
+import { answerJson, openOutside } from '../outside.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 

@@ -1,29 +1,13 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
 import { startTestApp, type TestApp, writeFiles } from '../app.ts'
+import { type Outside, openOutside } from '../outside.ts'
 import type { StoreKind } from '../stores.ts'
 
 /** A service with a wedge of gated work, and the part of the outside world that its connections lead to. */
 export interface Desk extends TestApp {
   outside: Outside
-}
-
-export interface Received {
-  method: string
-  url: string
-  headers: IncomingHttpHeaders
-  body: string
-}
-
-export interface Outside {
-  url: string
-  received: Received[]
-  /** Answers a call; unless a test sets it, with 200 and `{"done":true}`. */
-  answer: (seen: Received, response: ServerResponse) => void
-  close(): Promise<void>
 }
 
 export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -109,36 +93,6 @@ export async function connect(app: Pick<TestApp, 'call'>, url: string): Promise<
     expect(status).toBe(201)
     await app.call('POST', `/v1/connections/${body.id}/secret`, { value: `secret-of-${connection.name}` })
   }
-}
-
-export async function openOutside(): Promise<Outside> {
-  const server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (text: string) => {
-      body += text
-    })
-    request.on('end', () => {
-      const { method = '', url = '', headers } = request
-      const seen = { method, url, headers, body }
-      outside.received.push(seen)
-      outside.answer(seen, response)
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const outside: Outside = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received: [],
-    answer: (_seen, response) => answerJson(response, 200, { done: true }),
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-  return outside
-}
-
-export function answerJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
 /** A task that does one action through `crm`, unless told otherwise. */

@@ -6,7 +6,8 @@ import { findConnection } from '../../src/connections/rows.ts'
 import { endLostRuns } from '../../src/runs/leases.ts'
 import { Watch } from '../../src/runs/watch.ts'
 import { eachStore } from '../app.ts'
-import { answerJson, approvalOf, callsFor, type Desk, desks, passing, startAct } from './desk.ts'
+import { approvalOf, callsFor, type Desk, desks, passing, startAct } from './desk.ts'
+import { answerJson } from '../outside.ts'
 
 eachStore((store) => {
   const shared = desks(store)

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest'
 import { eachStore, writeFiles } from '../app.ts'
-import { answerJson, CALLER, type Desk, desks, openDesk, passing, wedgeFiles } from './desk.ts'
+import { CALLER, type Desk, desks, openDesk, passing, wedgeFiles } from './desk.ts'
+import { answerJson } from '../outside.ts'
 
 const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))
 writeFiles(agentDir, CALLER)

@@ -8,7 +8,8 @@ import { StoreAway } from '../../src/store/away.ts'
 import { writeSecret } from '../../src/connections/secrets.ts'
 import { vaultWith } from '../../src/connections/vault.ts'
 import { eachStore } from '../stores.ts'
-import { answerJson, givenConnection, GOING_ON, place, upstream } from './place.ts'
+import { givenConnection, GOING_ON, place, upstream } from './place.ts'
+import { answerJson } from '../outside.ts'
 
 const CANARY = 'canary-5ecret-value'
 const send = {

@@ -1,6 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
@@ -17,6 +15,7 @@ import { systemWorld } from '../../src/ctx/system.ts'
 import { isoTime } from '../../src/ctx/world.ts'
 import { openStore } from '../../src/store/open.ts'
 import { TestClock } from '../clock.ts'
+import { type Outside, openOutside } from '../outside.ts'
 import { dropDatabase } from '../postgres.ts'
 import { migratedDatabase, type StoreKind } from '../stores.ts'
 
@@ -139,39 +138,9 @@ export async function givenConnection(ctx: Ctx, some: Partial<Connection>): Prom
   return connection
 }
 
-export interface Received {
-  method: string
-  url: string
-  headers: IncomingMessage['headers']
-  body: string
-}
-
-/** A server of the outside world on this machine. */
-export async function upstream(answer: (request: Received, response: ServerResponse) => void) {
-  const received: Received[] = []
-  let connections = 0
-  const server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (text: string) => {
-      body += text
-    })
-    request.on('end', () => {
-      const { method = '', url = '', headers } = request
-      const seen = { method, url, headers, body }
-      received.push(seen)
-      answer(seen, response)
-    })
-  })
-  server.on('connection', () => connections++)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  ends.push(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, port, received, connections: () => connections }
-}
-
-export function answerJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+/** Closed after the test. */
+export async function upstream(answer: Outside['answer']): Promise<Outside> {
+  const outside = await openOutside()
+  ends.push(() => outside.close())
+  return Object.assign(outside, { answer })
 }

@@ -1,4 +1,5 @@
-import { answerJson, type Received, upstream } from './place.ts'
+import { upstream } from './place.ts'
+import { answerJson, type Received } from '../outside.ts'
 
 /** A server that speaks the provider's API v3.1, as far as the service uses it. */
 export async function provider() {

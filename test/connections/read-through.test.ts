@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { readThrough } from '../../src/connections/read-through.ts'
 import { writeSecret } from '../../src/connections/secrets.ts'
 import { eachStore } from '../stores.ts'
-import { answerJson, givenConnection, place, upstream } from './place.ts'
+import { givenConnection, place, upstream } from './place.ts'
+import { answerJson } from '../outside.ts'
 
 const CANARY = 'canary-5ecret-value'
 const ask = { capability: 'crm', path: 'orders/7?full=1', arguments: null }

@@ -3,7 +3,8 @@ import { inTx } from '../../src/ctx/ctx.ts'
 import { sharedApp, type TestApp, testApp } from '../app.ts'
 import { stranger } from '../clients/front.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
-import { answerJson, upstream } from './place.ts'
+import { upstream } from './place.ts'
+import { answerJson } from '../outside.ts'
 
 const CANARY = 'canary-5ecret-value'
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')

@@ -1,6 +1,4 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,8 +8,9 @@ import { chromium as chromiumPath } from '../../scripts/machine.mjs'
 import { type App, startApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { systemWorld } from '../../src/ctx/system.ts'
-import { KEY, writeFiles } from '../app.ts'
+import { KEY, settingsIn, writeFiles } from '../app.ts'
 import { type Answered, call } from '../http.ts'
+import { answerJson, openOutside, type Received } from '../outside.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -20,7 +19,7 @@ export interface Console {
   app: App
   url: string
   /** What the outside world received through a connection. */
-  received: { path: string; body: Record<string, unknown> }[]
+  received: Received[]
   call(method: string, path: string, body?: unknown): Promise<Answered>
   /** Stops the service and starts it again at the same address and on the same data, with more settings. */
   restart(settings: Record<string, string>): Promise<void>
@@ -108,16 +107,13 @@ async function startService(given: Record<string, string>) {
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
   writeFiles(join(dir, 'wedges'), { ...LETTERS, ...POEMS })
   cpSync(join(root, 'blueprints'), join(dir, 'blueprints'), { recursive: true })
-  const received: Console['received'] = []
-  const outside = await listen(received)
+  const outside = await openOutside()
+  outside.answer = ({ body }, response) => {
+    if (JSON.parse(body || '{}').subject === 'Unanswered') response.destroy()
+    else answerJson(response, 200, { ok: true })
+  }
   const settings = {
-    SVC_PORT: '0',
-    SVC_DATA_DIR: join(dir, 'data'),
-    SVC_WEDGES_DIR: join(dir, 'wedges'),
-    SVC_BLUEPRINTS_DIR: join(dir, 'blueprints'),
-    SVC_SANDBOX: 'process',
-    SVC_POOL: '0',
-    SVC_FOUNDER_API_KEY: KEY,
+    ...settingsIn(dir),
     SVC_EGRESS_ALLOW: '127.0.0.1',
     SVC_LOG_LEVEL: 'silent',
     ...given,
@@ -127,13 +123,12 @@ async function startService(given: Record<string, string>) {
     return startApp(loadConfig(env, dir), { ...systemWorld('silent'), env: (name) => env[name] })
   }
   let app = await start()
-  const port = (outside.address() as AddressInfo).port
-  const config = { url: `http://127.0.0.1:${port}/post` }
+  const config = { url: `${outside.url}/post` }
   await call(app.url, KEY, 'POST', '/v1/connections', { kind: 'webhook', name: 'post', config })
   return {
     app,
     url: app.url,
-    received,
+    received: outside.received,
     call: (method: string, path: string, body?: unknown) => call(app.url, KEY, method, path, body),
     async again(more: Record<string, string>) {
       await app.stop()
@@ -142,25 +137,10 @@ async function startService(given: Record<string, string>) {
     },
     async stop() {
       await app.stop()
-      outside.close()
+      await outside.close()
       rmSync(dir, { recursive: true, force: true })
     },
   }
-}
-
-async function listen(received: Console['received']): Promise<Server> {
-  const server = createServer((request, response) => {
-    let text = ''
-    request.setEncoding('utf8').on('data', (piece) => (text += piece))
-    request.on('end', () => {
-      const body = JSON.parse(text || '{}')
-      received.push({ path: request.url ?? '', body })
-      if (body.subject === 'Unanswered') request.socket.destroy()
-      else response.setHeader('content-type', 'application/json').end('{"ok":true}')
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return server
 }
 
 async function openPage(

@@ -144,7 +144,10 @@ describe('the console', () => {
     const sentence = 'Send through post to carol@example.com'
     await page.getByText(`Approved as edited: ${sentence}`).waitFor()
     await expect.poll(() => statusOf(task), { timeout: 30_000 }).toBe('succeeded')
-    expect(console().received.at(-1)?.body).toMatchObject({ to: 'carol@example.com', subject: 'Good morning' })
+    expect(JSON.parse(console().received.at(-1)?.body ?? '')).toMatchObject({
+      to: 'carol@example.com',
+      subject: 'Good morning',
+    })
     await page.goto(`${console().url}/tasks/${task}`)
     await page.getByText(sentence).waitFor()
     await page.getByText('approved as edited').waitFor()

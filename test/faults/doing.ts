@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { writeFiles } from '../app.ts'
-import { connect, DESK_ENV, openOutside, type Outside, wedgeFiles } from '../approvals/desk.ts'
+import { connect, DESK_ENV, wedgeFiles } from '../approvals/desk.ts'
+import { openOutside, type Outside } from '../outside.ts'
 import type { StoreKind } from '../stores.ts'
 import { placeOn, type Place, type Service } from './service.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerJson } from '../approvals/desk.ts'
+import { answerJson } from '../outside.ts'
 import { brake } from './brake.ts'
 import { cameTo, doing, type DoingPlace, doingPlace } from './doing.ts'
 import { expectTruth } from './oracle.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Db } from '../../src/store/store.ts'
-import type { Received } from '../approvals/desk.ts'
+import type { Received } from '../outside.ts'
 import { oneTo } from '../events/streams.ts'
 import type { Answered, StreamedEvent } from '../http.ts'
 import { eventually } from '../runs/agents.ts'

@@ -1,16 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { StreamedEvent } from '../http.ts'
-import {
-  createDatabase,
-  createPostgres,
-  dropDatabase,
-  killPostgres,
-  removePostgres,
-  startPostgres,
-  stopPostgres,
-} from '../postgres.ts'
+import { createPostgres, killPostgres, removePostgres, startPostgres, stopPostgres } from '../postgres.ts'
 import { expectWholeLog } from './oracle.ts'
-import { Proxy } from './proxy.ts'
+import { wired } from './proxy.ts'
 import { PATIENCE } from './rounds.ts'
 import { makePlace, removePlace, Service } from './service.ts'
 
@@ -37,14 +29,6 @@ function place(): string {
   const dir = makePlace()
   onTestFinished(() => removePlace(dir))
   return dir
-}
-
-async function wired(): Promise<{ proxy: Proxy; database: string }> {
-  const database = await createDatabase()
-  onTestFinished(() => dropDatabase(database))
-  const proxy = await Proxy.before(database)
-  onTestFinished(() => proxy.close())
-  return { proxy, database }
 }
 
 async function counting(service: Service, to: number, ms = 100): Promise<string> {

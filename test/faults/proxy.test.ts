@@ -1,15 +1,6 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { createDatabase, dropDatabase } from '../postgres.ts'
-import { Proxy } from './proxy.ts'
-
-async function wired(): Promise<{ proxy: Proxy; database: string }> {
-  const database = await createDatabase()
-  onTestFinished(() => dropDatabase(database))
-  const proxy = await Proxy.before(database)
-  onTestFinished(() => proxy.close())
-  return { proxy, database }
-}
+import { wired } from './proxy.ts'
 
 async function connected(url: string): Promise<Client> {
   const client = new Client({ connectionString: url, query_timeout: 300, connectionTimeoutMillis: 300 })

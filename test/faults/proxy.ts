@@ -1,5 +1,16 @@
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
+import { onTestFinished } from 'vitest'
+import { createDatabase, dropDatabase } from '../postgres.ts'
+
+/** A database of its own for one test, behind a wire that can be cut. */
+export async function wired(): Promise<{ proxy: Proxy; database: string }> {
+  const database = await createDatabase()
+  onTestFinished(() => dropDatabase(database))
+  const proxy = await Proxy.before(database)
+  onTestFinished(() => proxy.close())
+  return { proxy, database }
+}
 
 /**
  * Lies between a service and its PostgreSQL, and does to the wire what networks do: it delays, cuts, swallows, and

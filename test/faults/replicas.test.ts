@@ -9,7 +9,6 @@ import { isoTime } from '../../src/ctx/world.ts'
 import { BEAT_MS } from '../../src/runs/leases.ts'
 import { writeFiles } from '../app.ts'
 import {
-  answerJson,
   approvalOf,
   callsFor,
   type Desk,
@@ -19,6 +18,7 @@ import {
   stopReplica,
   wedgeFiles,
 } from '../approvals/desk.ts'
+import { answerJson } from '../outside.ts'
 import { call } from '../http.ts'
 import { eventually, until } from '../runs/agents.ts'
 import { brake } from './brake.ts'

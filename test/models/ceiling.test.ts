@@ -1,19 +1,14 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { Wire } from '../../src/base/protocol.ts'
 import { type Desk, hello, openDesk } from './desk.ts'
-import { type Provider, type Reply, startProvider, streamOf } from './provider.ts'
+import { type Provider, type Reply, testProvider, streamOf } from './provider.ts'
 
 let desk: Desk
 let provider: Provider
 
-afterEach(async () => {
-  await desk.close()
-  await provider.close()
-})
-
 async function start(model: string, reply: Reply, maxCostMicros: number): Promise<void> {
-  provider = await startProvider(reply)
+  provider = await testProvider(reply)
   const addresses = { ANTHROPIC_BASE_URL: provider.url, OPENAI_BASE_URL: `${provider.url}/v1` }
   const env = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k', ...addresses, SVC_MODEL: model }
   desk = await openDesk(env, { maxCostMicros })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import pino from 'pino'
+import { onTestFinished } from 'vitest'
 import { type IdPrefix, makeId } from '../../src/base/ids.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { LateAbort } from '../../src/base/late-abort.ts'
@@ -27,7 +28,7 @@ import type { ModelRun } from '../../src/models/run.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { TestClock } from '../clock.ts'
 
-export type Heard = {
+type Heard = {
   status: number
   text: string
   body: JsonObject
@@ -51,10 +52,9 @@ export interface Desk {
   charges: () => Promise<JsonObject[]>
   costMicros: () => Promise<number>
   setStatus: (status: string) => Promise<unknown>
-  close: () => Promise<void>
 }
 
-export type Ask = {
+type Ask = {
   wire?: Wire
   path?: string
   headers?: Record<string, string>
@@ -64,7 +64,7 @@ export type Ask = {
   deaf?: boolean
 }
 
-/** A running task and the route that its sandbox calls, over a real store and a real server. */
+/** A running task and the route that its sandbox calls, over a real store and a real server, until the test is over. */
 export async function openDesk(env: Record<string, string>, more: Partial<ModelRun> = {}): Promise<Desk> {
   const dir = mkdtempSync(join(tmpdir(), 'models-'))
   const store = await openSqlite(dir, 'normal')
@@ -116,6 +116,11 @@ export async function openDesk(env: Record<string, string>, more: Partial<ModelR
   bind(app, ctx, model, async () => null)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
+  onTestFinished(async () => {
+    await app.close()
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
   return {
     ctx,
     run,
@@ -131,11 +136,6 @@ export async function openDesk(env: Record<string, string>, more: Partial<ModelR
     },
     costMicros: async () => (await store.db.selectFrom('tasks').selectAll().executeTakeFirstOrThrow()).cost_micros,
     setStatus: (status) => store.transact((db) => db.updateTable('tasks').set({ status }).execute()),
-    async close() {
-      await app.close()
-      await store.close()
-      rmSync(dir, { recursive: true, force: true })
-    },
   }
 }
 
@@ -163,7 +163,7 @@ export function wedgeWith(rehearsals: Record<string, Json>): Wedge {
 }
 
 /** Time moves when told. With `hurry`, waits of less than a minute and a half are over at once and only noted. */
-export class HandClock extends TestClock {
+class HandClock extends TestClock {
   hurry = false
   waits: number[] = []
 

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { Wire } from '../../src/base/protocol.ts'
 import { type Desk, hello, openDesk } from './desk.ts'
-import { oddPieces, type Provider, type Reply, startProvider, streamOf } from './provider.ts'
+import { oddPieces, type Provider, type Reply, testProvider, streamOf } from './provider.ts'
 
 const KEYS = { ANTHROPIC_API_KEY: 'canary-anthropic-key', OPENAI_API_KEY: 'canary-openai-key' }
 const MODELS = { anthropic: 'claude-sonnet-4-5', openai: 'gpt-4o' }
@@ -12,13 +12,8 @@ const MICROS = { anthropic: 800 * 3 + 200 * 0.3 + 100 * 15, openai: 800 * 2.5 + 
 let desk: Desk
 let provider: Provider
 
-afterEach(async () => {
-  await desk.close()
-  await provider.close()
-})
-
 async function start(wire: Wire, replies: Reply[], more: Record<string, string> = {}, run = {}): Promise<void> {
-  provider = await startProvider(...replies)
+  provider = await testProvider(...replies)
   const addresses = { ANTHROPIC_BASE_URL: provider.url, OPENAI_BASE_URL: `${provider.url}/v1` }
   desk = await openDesk({ ...KEYS, ...addresses, SVC_MODEL: `${wire}/${MODELS[wire]}`, ...more }, run)
 }

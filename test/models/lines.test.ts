@@ -1,25 +1,19 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { PlaneAsk, Told, Wire } from '../../src/base/protocol.ts'
 import { askModel } from '../../src/harness/model.ts'
 import { type Desk, hello, openDesk, planeOf, wedgeWith } from './desk.ts'
-import { oddPieces, type Provider, type Reply, startProvider, streamOf } from './provider.ts'
+import { oddPieces, type Provider, type Reply, testProvider, streamOf } from './provider.ts'
 
 let desk: Desk
-let provider: Provider | undefined
-
-afterEach(async () => {
-  await desk.close()
-  await provider?.close()
-  provider = undefined
-})
+let provider: Provider
 
 const KEYS = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' }
 const MODELS = { anthropic: 'claude-sonnet-4-5', openai: 'gpt-4o' }
 const PATHS = { anthropic: '/anthropic/v1/messages', openai: '/openai/v1/chat/completions' }
 
 async function start(wire: Wire, reply: Reply): Promise<void> {
-  provider = await startProvider(reply)
+  provider = await testProvider(reply)
   const addresses = { ANTHROPIC_BASE_URL: provider.url, OPENAI_BASE_URL: `${provider.url}/v1` }
   desk = await openDesk({ ...KEYS, ...addresses, SVC_MODEL: `${wire}/${MODELS[wire]}` })
 }
@@ -75,14 +69,14 @@ describe.each(['anthropic', 'openai'] as const)('a model call by lines on the %s
     const deaf = { tell: () => false, whenRoom: () => {} }
     const over = desk.lines(null, question, deaf)
     let before = 0
-    const written = () => provider?.written() ?? 0
+    const written = () => provider.written()
     while (before === 0 || written() !== before) {
       before = written()
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     expect(written()).toBeLessThan(512)
     desk.abort()
-    await provider?.seen[0]?.closed
+    await provider.seen[0]?.closed
     await over
   })
 })

@@ -1,8 +1,9 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 
-export type Seen = { path: string; headers: http.IncomingHttpHeaders; body: JsonObject; closed: Promise<void> }
+type Seen = { path: string; headers: http.IncomingHttpHeaders; body: JsonObject; closed: Promise<void> }
 /** `chunks` is an event stream in these pieces. `ending` says how it goes on: it ends, is cut, or stays open. */
 export type Reply = {
   status?: number
@@ -43,6 +44,13 @@ export async function startProvider(...replies: Reply[]): Promise<Provider> {
     await new Promise((resolve) => server.close(resolve))
   }
   return { url: `http://127.0.0.1:${port}`, seen, sockets: () => counts.sockets, written: () => counts.written, close }
+}
+
+/** One that is closed with the test. */
+export async function testProvider(...replies: Reply[]): Promise<Provider> {
+  const provider = await startProvider(...replies)
+  onTestFinished(() => provider.close())
+  return provider
 }
 
 async function readBody(request: http.IncomingMessage): Promise<JsonObject> {

@@ -1,24 +1,19 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { Wire } from '../../src/base/protocol.ts'
 import { checkRehearsal } from '../../src/base/rehearsal.ts'
 import { type Desk, hello, openDesk } from './desk.ts'
-import { oddPieces, type Provider, startProvider, streamOf, type Turn } from './provider.ts'
+import { oddPieces, type Provider, testProvider, streamOf, type Turn } from './provider.ts'
 
 let desk: Desk
 let provider: Provider
 
-afterEach(async () => {
-  await desk.close()
-  await provider.close()
-})
-
 const MODELS = { anthropic: 'anthropic/claude-sonnet-4-5', openai: 'openai/gpt-4o' }
 
 async function start(wire: Wire, turn: Turn, record = '1'): Promise<void> {
-  provider = await startProvider({ chunks: oddPieces(streamOf[wire](turn)) })
+  provider = await testProvider({ chunks: oddPieces(streamOf[wire](turn)) })
   const addresses = { ANTHROPIC_BASE_URL: provider.url, OPENAI_BASE_URL: provider.url }
   desk = await openDesk({ ...addresses, SVC_MODEL: MODELS[wire], SVC_RECORD_REHEARSAL: record })
 }
@@ -94,7 +89,7 @@ describe.each(['anthropic', 'openai'] as const)('a recorded run on the %s wire',
 })
 
 test('an answer in one piece is recorded too', async () => {
-  provider = await startProvider({ json: { choices: [{ message: { role: 'assistant', content: 'fine' } }] } })
+  provider = await testProvider({ json: { choices: [{ message: { role: 'assistant', content: 'fine' } }] } })
   desk = await openDesk({ OPENAI_BASE_URL: provider.url, SVC_MODEL: MODELS.openai, SVC_RECORD_REHEARSAL: '1' })
   await desk.ask({ ...hello, stream: false })
   expect(recorded()).toEqual([{ output: 'fine' }])

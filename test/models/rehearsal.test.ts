@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { Wire } from '../../src/base/protocol.ts'
 import type { Conversation } from '../../src/harness/conversation.ts'
@@ -7,8 +7,6 @@ import { saidIn } from '../../src/models/said.ts'
 import { type Desk, openDesk, planeOf, wedgeWith } from './desk.ts'
 
 let desk: Desk
-
-afterEach(() => desk.close())
 
 const SCRIPT: Json = [
   {

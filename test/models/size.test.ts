@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Desk, hello, openDesk } from './desk.ts'
-import { type Provider, startProvider } from './provider.ts'
+import { type Provider, testProvider } from './provider.ts'
 
 const MIB = 1024 * 1024
 const STOP = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
@@ -8,16 +8,11 @@ const STOP = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\
 let desk: Desk
 let provider: Provider
 
-afterEach(async () => {
-  await desk.close()
-  await provider.close()
-})
-
 /** 100 MiB of the same, after what comes first. */
 async function start(piece: string, first: string[] = [], type = 'text/event-stream'): Promise<void> {
   const flood = Buffer.from(piece)
   const chunks = [...first, ...Array.from({ length: 100 }, () => flood)]
-  provider = await startProvider({ chunks, headers: { 'content-type': type } })
+  provider = await testProvider({ chunks, headers: { 'content-type': type } })
   const env = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: provider.url, SVC_MODEL: 'openai/gpt-4o' }
   desk = await openDesk(env)
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eachStore, testApp } from '../app.ts'
-import { type Provider, type Reply, startProvider, streamOf } from '../models/provider.ts'
+import { type Provider, type Reply, testProvider, streamOf } from '../models/provider.ts'
 import { agentFolder, played } from './agents.ts'
 
 const WEDGES = {
@@ -25,8 +25,7 @@ const agents = agentFolder()
 type Wire = 'anthropic' | 'openai'
 
 async function serviceWith(wire: Wire, replies: Reply[], env: Record<string, string> = {}) {
-  const provider = await startProvider(...replies)
-  onTestFinished(() => provider.close())
+  const provider = await testProvider(...replies)
   const store = env.store === 'postgres' ? 'postgres' : 'sqlite'
   const app = await testApp({ store, wedges: WEDGES, env: { ...reach(wire, provider), SVC_SANDBOX: 'bwrap', ...env } })
   return { app, provider }

@@ -4,7 +4,7 @@ import { StoreAway } from '../../src/store/away.ts'
 import { glance } from '../../src/store/prepared.ts'
 import { eachStore, testApp } from '../app.ts'
 import { eventually } from '../runs/agents.ts'
-import { wired } from './wired.ts'
+import { wiredStore } from './wired.ts'
 
 const replica = glance<{ id: string }, { id: string }>((db, arg) =>
   db.selectFrom('replicas').select('id').where('id', '=', arg('id')),
@@ -44,7 +44,7 @@ test('one that PostgreSQL refuses takes no other with it', async () => {
 })
 
 test('when the wire is cut all who wait hear that the store is away, and later reads are answered', async () => {
-  const { store, proxy } = await wired()
+  const { store, proxy } = await wiredStore()
   await replica(store.db, { id: 'nobody' })
   const happened = proxy.cutAt('replicas', 'before')
   const settled = await Promise.allSettled(IDS.slice(0, 3).map((id) => replica(store.db, { id })))

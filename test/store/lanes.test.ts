@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Db, Store } from '../../src/store/store.ts'
-import { wired } from './wired.ts'
+import { wiredStore } from './wired.ts'
 
 const SOME = ['a', 'b', 'c', 'd', 'e']
 
@@ -16,7 +16,7 @@ const idsIn = async ({ db }: Store) =>
   (await db.selectFrom('replicas').select('id').orderBy('id').execute()).map(({ id }) => id)
 
 test('transactions of one lane that come together share a commit, others have their own', async () => {
-  const { store } = await wired()
+  const { store } = await wiredStore()
   const together = await Promise.all(SOME.map((id) => store.transact((db) => put(db, id), 'lane')))
   expect(new Set(together).size).toBe(1)
   const apart = await Promise.all([
@@ -28,7 +28,7 @@ test('transactions of one lane that come together share a commit, others have th
 })
 
 test('one that is refused before it has written leaves the others in their commit', async () => {
-  const { store } = await wired()
+  const { store } = await wiredStore()
   const refused = store.transact(async (db) => {
     // Changes nothing, like a turn of the rate limit that is not to be had.
     await db.updateTable('replicas').set({ seen_at: '' }).where('id', '=', 'nobody').returning('id').execute()
@@ -43,7 +43,7 @@ test('one that is refused before it has written leaves the others in their commi
 test.each(['before', 'after'] as const)(
   'a wire that is cut %s a commit that many share neither loses nor doubles one of them',
   async (moment) => {
-    const { store, proxy } = await wired()
+    const { store, proxy } = await wiredStore()
     const happened = proxy.cutAt('commit', moment, 'insert into')
     await Promise.all(SOME.map((id) => store.outlast((db) => put(db, id), undefined, 'lane')))
     await happened
@@ -52,7 +52,7 @@ test.each(['before', 'after'] as const)(
 )
 
 test('a wire that is cut before a shared commit is told to all who do not wait', async () => {
-  const { store, proxy } = await wired()
+  const { store, proxy } = await wiredStore()
   const happened = proxy.cutAt('commit', 'before', 'insert into')
   const settled = await Promise.allSettled(SOME.map((id) => store.transact((db) => put(db, id), 'lane')))
   await happened

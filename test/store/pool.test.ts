@@ -4,7 +4,7 @@ import { StoreAway } from '../../src/store/away.ts'
 import type { Db, Store } from '../../src/store/store.ts'
 import { brake } from '../faults/brake.ts'
 import { eventually } from '../runs/agents.ts'
-import { wired } from './wired.ts'
+import { wiredStore } from './wired.ts'
 
 const IDS = Array.from({ length: 20 }, (_, n) => `r${String(n).padStart(2, '0')}`)
 const STOPPED_BY_THE_SERVER = { cause: { code: '57014' } }
@@ -33,7 +33,7 @@ const WAYS: [string, (store: Store) => Promise<unknown>][] = [
 test.each(WAYS)(
   'the database ends a statement %s when it takes too long, and the next has its connection',
   async (_, ask) => {
-    const { store, warned } = await wired({ connections: 1, statementMs: 1_000 })
+    const { store, warned } = await wiredStore({ connections: 1, statementMs: 1_000 })
     const before = await connection(store.db)
     const error = await ask(store).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(StoreAway)
@@ -47,7 +47,7 @@ test.each(WAYS)(
 test.each([undefined, 'lane'])(
   'what must be written waits for whoever holds the table, however long a statement may take (lane: %s)',
   async (lane) => {
-    const { store, proxy } = await wired({ connections: 4, statementMs: 300 })
+    const { store, proxy } = await wiredStore({ connections: 4, statementMs: 300 })
     const { hold, release } = await brake(proxy.url)
     await hold('replicas')
     const attempts = new Map<string, number>()
@@ -66,7 +66,7 @@ test.each([undefined, 'lane'])(
 test.each(['40P01', '40001'])(
   'what must be written is tried until no other is in the way, and who asks is told to (%s)',
   async (code) => {
-    const { store } = await wired()
+    const { store } = await wiredStore()
     let attempts = 0
     const inTheWay = async (db: Db) => {
       await put(db, 'r')
@@ -79,7 +79,7 @@ test.each(['40P01', '40001'])(
 )
 
 test('a transaction that takes too long leaves the others of its lane what they wrote', async () => {
-  const { store } = await wired({ connections: 1, statementMs: 1_000 })
+  const { store } = await wiredStore({ connections: 1, statementMs: 1_000 })
   const works = [...IDS.slice(0, 3).map((id) => (db: Db) => put(db, id)), writeForever]
   const settled = await Promise.allSettled(works.map((work) => store.transact<unknown>(work, 'lane')))
   expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: STOPPED_BY_THE_SERVER })
@@ -87,7 +87,7 @@ test('a transaction that takes too long leaves the others of its lane what they 
 })
 
 test('while all connections are busy further statements wait for one, and none fails', async () => {
-  const { store, proxy } = await wired({ connections: 2, statementMs: 30_000 })
+  const { store, proxy } = await wiredStore({ connections: 2, statementMs: 30_000 })
   const { hold, halted, release } = await brake(proxy.url)
   await hold('replicas')
   const write = async (db: Db, id: string) => {

@@ -5,7 +5,7 @@ import { openPostgres } from '../../src/store/postgres.ts'
 import { StoreClock, WHAT_TIME } from '../../src/store/store-clock.ts'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 import { eventually } from '../runs/agents.ts'
-import { wired } from './wired.ts'
+import { wiredStore } from './wired.ts'
 
 const HOUR = 3_600_000
 const MINUTE = 60_000
@@ -28,7 +28,7 @@ test('a difference that may come from the way there changes nothing', () => {
 })
 
 test.each([HOUR, -HOUR])('when the clock of the machine is set by %d ms the time goes on as before', async (jump) => {
-  const { store } = await wired()
+  const { store } = await wiredStore()
   const set = Date.now() + jump
   const machine = vi.spyOn(Date, 'now').mockImplementation(() => set)
   onTestFinished(() => machine.mockRestore())

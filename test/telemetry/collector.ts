@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { type Outside, openOutside } from '../approvals/desk.ts'
+import { openOutside, type Outside } from '../outside.ts'
 import type { TestApp } from '../app.ts'
 import { passingUntil } from '../webhooks/receiver.ts'
 

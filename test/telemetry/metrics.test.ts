@@ -1,7 +1,7 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { approvalOf, desks, startAct } from '../approvals/desk.ts'
 import { eachStore, KEY, startTestApp, testApp } from '../app.ts'
-import { startProvider, streamOf } from '../models/provider.ts'
+import { testProvider, streamOf } from '../models/provider.ts'
 import { scrape } from './scrape.ts'
 
 const METRICS = { SVC_METRICS_PORT: '0' }
@@ -87,10 +87,9 @@ test('a stream is open for as long as somebody follows', async () => {
 })
 
 test('model calls are counted with their tokens and their cost', async () => {
-  const provider = await startProvider({
+  const provider = await testProvider({
     chunks: [streamOf.anthropic({ call: { name: 'finish', input: { output: 'done' } } })],
   })
-  onTestFinished(() => provider.close())
   const model = { SVC_MODEL: 'anthropic/claude-sonnet-4-5', ANTHROPIC_BASE_URL: provider.url, ANTHROPIC_API_KEY: 'sk' }
   const app = await testApp({ store: 'sqlite', env: { ...METRICS, ...model } })
   const task = await app.finished((await app.createTask()).id)

@@ -3,10 +3,11 @@ import { loadConfig } from '../../src/config/config.ts'
 import { foldTrace, type Span } from '../../src/reports/trace.ts'
 import { BACKOFF_MS } from '../../src/telemetry/trace-export.ts'
 import { otlpSpans } from '../../src/telemetry/otlp-spans.ts'
-import { answerJson, approvalOf, connect, DESK_ENV, openOutside, startAct, wedgeFiles } from '../approvals/desk.ts'
+import { approvalOf, connect, DESK_ENV, startAct, wedgeFiles } from '../approvals/desk.ts'
+import { answerJson, openOutside } from '../outside.ts'
 import { eachStore, testApp } from '../app.ts'
 import { makePlace, removePlace, Service } from '../faults/service.ts'
-import { startProvider, streamOf } from '../models/provider.ts'
+import { testProvider, streamOf } from '../models/provider.ts'
 import { passingUntil } from '../webhooks/receiver.ts'
 import { plain, startCollector, tracesIn } from './collector.ts'
 
@@ -69,10 +70,9 @@ eachStore((store) => {
 
 test('a model call is a span with its tokens and its cost', async () => {
   const collector = await startCollector()
-  const provider = await startProvider({
+  const provider = await testProvider({
     chunks: [streamOf.anthropic({ call: { name: 'finish', input: { output: 'canary' } } })],
   })
-  onTestFinished(() => provider.close())
   const app = await testApp({
     store: 'sqlite',
     env: {

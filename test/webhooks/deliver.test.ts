@@ -8,7 +8,8 @@ import { BACKOFF_MS, claim, outcomeOf, send } from '../../src/webhooks/deliver.t
 import { webhookRow } from '../../src/webhooks/rows.ts'
 import { signingSecrets } from '../../src/webhooks/secrets.ts'
 import { eachStore } from '../app.ts'
-import { answerJson, type Desk, desks, replicaOf, SECRET_KEY, stopReplica } from '../approvals/desk.ts'
+import { type Desk, desks, replicaOf, SECRET_KEY, stopReplica } from '../approvals/desk.ts'
+import { answerJson } from '../outside.ts'
 import {
   type Delivered,
   deliveryOf,

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { notice } from '../../src/events/notices.ts'
 import { eachStore } from '../app.ts'
-import { answerJson, approvalOf, type Desk, desks, startAct, wedgeFiles } from '../approvals/desk.ts'
+import { approvalOf, type Desk, desks, startAct, wedgeFiles } from '../approvals/desk.ts'
+import { answerJson } from '../outside.ts'
 import { deliveryOf, passingUntil, type Receiver, receiver, signedBy } from './receiver.ts'
 
 const GONE = {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
-import { type Desk, type Outside, openOutside, type Received } from '../approvals/desk.ts'
+import { type Desk } from '../approvals/desk.ts'
+import { openOutside, type Outside, type Received } from '../outside.ts'
 import type { TestApp } from '../app.ts'
 
 /** A webhook of the desk's project, and the server that it leads to. */

@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { notice } from '../../src/events/notices.ts'
 import { eachStore } from '../app.ts'
-import { openDesk, openOutside, wedgeFiles } from '../approvals/desk.ts'
+import { openDesk, wedgeFiles } from '../approvals/desk.ts'
+import { openOutside } from '../outside.ts'
 import { passingUntil, receiver } from './receiver.ts'
 
 /** What goes to a receiver at once. */

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call } from './http.ts'
-import { search } from './queries.ts'
-import type { JsonObject, Page } from './types.ts'
+import { listOf } from './pages.ts'
+import type { JsonObject } from './types.ts'
 
 /** Whom the work is for, and where it stands: the records and how they are read. */
 export interface Client {
@@ -58,14 +58,13 @@ export interface Case {
 
 export const channelsQuery = queryOptions({
   queryKey: ['channels'],
-  queryFn: ({ signal }) => call<Page<Channel>>('/v1/channels?limit=200', { signal }).then(({ data }) => data),
+  queryFn: ({ signal }) => listOf<Channel>('/v1/channels', { signal }),
 })
 
 export const clientsQuery = (handle: string) =>
   queryOptions({
     queryKey: ['clients', 'list', handle],
-    queryFn: ({ signal }) =>
-      call<Page<Client>>(`/v1/clients?${search({ handle, limit: 200 })}`, { signal }).then(({ data }) => data),
+    queryFn: ({ signal }) => listOf<Client>('/v1/clients', { signal }, { handle }),
   })
 
 export const clientQuery = (id: string) =>
@@ -78,10 +77,7 @@ export const clientQuery = (id: string) =>
 export const threadsQuery = (clientId?: string) =>
   queryOptions({
     queryKey: ['tasks', 'threads', clientId ?? 'all'],
-    queryFn: ({ signal }) =>
-      call<Page<ThreadSummary>>(`/v1/threads?${search({ client_id: clientId, limit: 200 })}`, { signal }).then(
-        ({ data }) => data,
-      ),
+    queryFn: ({ signal }) => listOf<ThreadSummary>('/v1/threads', { signal }, { client_id: clientId }),
   })
 
 export const threadQuery = (id: string) =>
@@ -93,6 +89,5 @@ export const threadQuery = (id: string) =>
 export const casesQuery = (wedge: string | undefined, status: 'open' | 'closed') =>
   queryOptions({
     queryKey: ['cases', wedge ?? 'all', status],
-    queryFn: ({ signal }) =>
-      call<Page<Case>>(`/v1/cases?${search({ wedge, status, limit: 200 })}`, { signal }).then(({ data }) => data),
+    queryFn: ({ signal }) => listOf<Case>('/v1/cases', { signal }, { wedge, status }),
   })

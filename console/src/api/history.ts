@@ -1,9 +1,7 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { call } from './http.ts'
-import { search } from './queries.ts'
-import type { Analytics, Json, JsonObject, Page } from './types.ts'
+import { pagesOf } from './pages.ts'
+import type { Json, JsonObject } from './types.ts'
 
-/** What was kept and what was done: records, the audit chain and its sums. */
+/** What was kept and what was done: records and the audit chain. */
 export interface Stored {
   id: string
   wedge: string
@@ -40,31 +38,7 @@ export interface Verified {
   checkpoints: { signed: number; not_verifiable: number }
 }
 
-export interface WholeAnalytics extends Analytics {
-  by_wedge: { wedge: string; runs: number; success_rate: number; cost_usd: number }[]
-  approvals: Record<'requested' | 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired', number>
-}
-
-export const recordsQuery = (filter: RecordFilter) =>
-  infiniteQueryOptions({
-    queryKey: ['records', filter],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<Stored>>(`/v1/records?${search({ ...filter, limit: 50, cursor: pageParam })}`, { signal }),
-    initialPageParam: '',
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-  })
+export const recordsQuery = (filter: RecordFilter) => pagesOf<Stored>(['records', filter], '/v1/records', { ...filter })
 
 export const auditQuery = (filter: { action?: string; subject?: string }) =>
-  infiniteQueryOptions({
-    queryKey: ['audit', filter],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<AuditEntry>>(`/v1/audit?${search({ ...filter, limit: 50, cursor: pageParam })}`, { signal }),
-    initialPageParam: '',
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-  })
-
-export const wholeAnalyticsQuery = (days: number) =>
-  queryOptions({
-    queryKey: ['work', 'analytics', days],
-    queryFn: ({ signal }) => call<WholeAnalytics>(`/v1/analytics?days=${days}`, { signal }),
-  })
+  pagesOf<AuditEntry>(['audit', filter], '/v1/audit', { ...filter })

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import * as credential from './credential.ts'
 import { call } from './http.ts'
+import { listOf, pagesOf, search } from './pages.ts'
 import type {
   Analytics,
   Approval,
@@ -35,7 +36,7 @@ export const metaQuery = queryOptions({
 
 export const wedgesQuery = queryOptions({
   queryKey: ['wedges'],
-  queryFn: ({ signal }) => call<Page<WedgeSummary>>('/v1/wedges?limit=200', { signal }).then(({ data }) => data),
+  queryFn: ({ signal }) => listOf<WedgeSummary>('/v1/wedges', { signal }),
   staleTime: 30_000,
 })
 
@@ -97,8 +98,7 @@ export const taskQuery = (id: string) =>
 export const lastTaskQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['tasks', 'last', wedge],
-    queryFn: ({ signal }) =>
-      call<Page<Task>>(`/v1/tasks?${search({ wedge, limit: 20 })}`, { signal }).then((p) => p.data),
+    queryFn: ({ signal }) => listOf<Task>('/v1/tasks', { signal }, { wedge, limit: 20 }),
     staleTime: 10_000,
   })
 
@@ -110,13 +110,7 @@ export const traceQuery = (id: string) =>
 
 /** What the task did outside, newest first. */
 export const effectsQuery = (taskId: string) =>
-  infiniteQueryOptions({
-    queryKey: ['tasks', 'effects', taskId],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<Effect>>(`/v1/tasks/${taskId}/actions?${search({ limit: 50, cursor: pageParam })}`, { signal }),
-    initialPageParam: '',
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-  })
+  pagesOf<Effect>(['tasks', 'effects', taskId], `/v1/tasks/${taskId}/actions`)
 
 export const approvalQuery = (id: string) =>
   queryOptions({
@@ -127,8 +121,7 @@ export const approvalQuery = (id: string) =>
 export const approvalsQuery = (status: ApprovalStatus | undefined) =>
   queryOptions({
     queryKey: ['approvals', status ?? 'all'],
-    queryFn: ({ signal }) =>
-      call<Page<Approval>>(`/v1/approvals?${search({ status, limit: 200 })}`, { signal }).then(({ data }) => data),
+    queryFn: ({ signal }) => listOf<Approval>('/v1/approvals', { signal }, { status }),
   })
 
 export const analyticsQuery = (days: number) =>
@@ -136,8 +129,3 @@ export const analyticsQuery = (days: number) =>
     queryKey: ['work', 'analytics', days],
     queryFn: ({ signal }) => call<Analytics>(`/v1/analytics?days=${days}`, { signal }),
   })
-
-export function search(query: Record<string, string | number | undefined>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-}

@@ -1,7 +1,7 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { call } from './http.ts'
-import { search } from './queries.ts'
-import type { Json, JsonObject, Page, Project, Role, WedgeSummary } from './types.ts'
+import { listOf, pagesOf } from './pages.ts'
+import type { Json, JsonObject, Project, Role, WedgeSummary } from './types.ts'
 
 /** What a founder sets up: the records and how they are read. */
 export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker'] as const
@@ -134,20 +134,15 @@ export interface Key {
   last_used_at: string | null
 }
 
-const MOST = 200
-const all = <T>(path: string, signal: AbortSignal) =>
-  call<Page<T>>(`${path}?${search({ limit: MOST })}`, { signal }).then(({ data }) => data)
-
 export const connectionsQuery = queryOptions({
   queryKey: ['connections'],
-  queryFn: ({ signal }) => all<Connection>('/v1/connections', signal),
+  queryFn: ({ signal }) => listOf<Connection>('/v1/connections', { signal }),
 })
 
 export const toolkitsQuery = (text: string) =>
   queryOptions({
     queryKey: ['toolkits', text],
-    queryFn: ({ signal }) =>
-      call<Page<Toolkit>>(`/v1/broker/toolkits?${search({ search: text, limit: 20 })}`, { signal }).then((p) => p.data),
+    queryFn: ({ signal }) => listOf<Toolkit>('/v1/broker/toolkits', { signal }, { search: text, limit: 20 }),
     staleTime: 60_000,
   })
 
@@ -158,13 +153,7 @@ export const wedgeQuery = (wedge: string) =>
   })
 
 export const revisionsQuery = (id: string) =>
-  infiniteQueryOptions({
-    queryKey: ['wedges', 'revisions', id],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<Revision>>(`/v1/knowledge/${id}/revisions?${search({ limit: 50, cursor: pageParam })}`, { signal }),
-    initialPageParam: '',
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-  })
+  pagesOf<Revision>(['wedges', 'revisions', id], `/v1/knowledge/${id}/revisions`)
 
 export const intakeQuery = (wedge: string) =>
   queryOptions({
@@ -174,12 +163,12 @@ export const intakeQuery = (wedge: string) =>
 
 export const schedulesQuery = queryOptions({
   queryKey: ['schedules'],
-  queryFn: ({ signal }) => all<Schedule>('/v1/schedules', signal),
+  queryFn: ({ signal }) => listOf<Schedule>('/v1/schedules', { signal }),
 })
 
 export const blueprintsQuery = queryOptions({
   queryKey: ['blueprints', 'all'],
-  queryFn: ({ signal }) => all<Blueprint>('/v1/blueprints', signal),
+  queryFn: ({ signal }) => listOf<Blueprint>('/v1/blueprints', { signal }),
 })
 
 export const readinessQuery = (blueprint: string) =>
@@ -190,16 +179,15 @@ export const readinessQuery = (blueprint: string) =>
 
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
-  queryFn: ({ signal }) =>
-    call<Page<Project>>('/v1/projects?limit=200', { signal, everyProject: true }).then(({ data }) => data),
+  queryFn: ({ signal }) => listOf<Project>('/v1/projects', { signal, everyProject: true }),
 })
 
 export const membersQuery = queryOptions({
   queryKey: ['members'],
-  queryFn: ({ signal }) => all<Member>('/v1/members', signal),
+  queryFn: ({ signal }) => listOf<Member>('/v1/members', { signal }),
 })
 
 export const keysQuery = queryOptions({
   queryKey: ['keys'],
-  queryFn: ({ signal }) => all<Key>('/v1/keys', signal),
+  queryFn: ({ signal }) => listOf<Key>('/v1/keys', { signal }),
 })

@@ -108,7 +108,7 @@ export interface Span {
   parent_id: string | null
   name: string
   kind: 'task' | 'step' | 'tool' | 'model' | 'approval'
-  status: string
+  status: 'running' | 'ok' | 'failed'
   started_at: string
   ended_at: string | null
   duration_ms: number | null
@@ -119,7 +119,8 @@ export interface Span {
 export interface Trace {
   task_id: string
   status: TaskStatus
-  root: Span
+  /** Null before the run began, and when its log was pruned. */
+  root: Span | null
 }
 
 export interface PolicyRule {
@@ -129,7 +130,7 @@ export interface PolicyRule {
   max_per_day?: number
 }
 
-export interface TaskType {
+interface TaskType {
   description?: string
   harness?: { shape?: string; max_runtime_s?: number; max_cost_usd?: number; needs_connections?: boolean }
   output_schema?: JsonObject
@@ -196,4 +197,6 @@ export interface Analytics {
   cost_usd: number
   median_approval_wait_s: number | null
   by_day: { day: string; runs: number; succeeded: number; cost_usd: number }[]
+  by_wedge: { wedge: string; runs: number; success_rate: number; cost_usd: number }[]
+  approvals: Record<'requested' | 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired', number>
 }

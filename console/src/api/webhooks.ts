@@ -1,7 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { call } from './http.ts'
-import { search } from './queries.ts'
-import type { Page } from './types.ts'
+import { listOf, pagesOf } from './pages.ts'
 
 /** What the service tells others of, and how that went. */
 export const NOTICES = [
@@ -49,7 +47,7 @@ export interface Delivery {
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks'],
-  queryFn: ({ signal }) => call<Page<Webhook>>('/v1/webhooks?limit=200', { signal }).then(({ data }) => data),
+  queryFn: ({ signal }) => listOf<Webhook>('/v1/webhooks', { signal }),
 })
 
 const SOON_MS = 2_000
@@ -57,13 +55,7 @@ const SOON_MS = 2_000
 /** Stale with the work that is told of; while one is on its way, looked at again and again. */
 export const deliveriesQuery = (id: string, status: DeliveryStatus | undefined) =>
   infiniteQueryOptions({
-    queryKey: ['work', 'deliveries', id, status ?? 'all'],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<Delivery>>(`/v1/webhooks/${id}/deliveries?${search({ status, limit: 50, cursor: pageParam })}`, {
-        signal,
-      }),
-    initialPageParam: '',
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    ...pagesOf<Delivery>(['work', 'deliveries', id, status ?? 'all'], `/v1/webhooks/${id}/deliveries`, { status }),
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ data }) => data.some((one) => one.status === 'pending')) ? SOON_MS : false,
   })

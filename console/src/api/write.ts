@@ -1,5 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 
+/** One that needs to be told nothing more. */
+export interface Write {
+  isPending: boolean
+  mutate: (given: void) => void
+}
+
 /** A write, and what it makes stale: the first words of query keys. A refusal becomes a toast by itself. */
 export function useWrite<Given = void, Answer = unknown>(
   write: (given: Given) => Promise<Answer>,

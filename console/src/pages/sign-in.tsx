@@ -84,15 +84,7 @@ function Inputs({ way, pasted, onEmail }: { way: Way; pasted: string; onEmail: (
       {fresh && <Text label="Your name" name="name" autoComplete="name" />}
       {way === 'signup' && <Text label="Organisation" name="organisation" autoComplete="organization" />}
       {way !== 'accept' && (
-        <Text
-          label="Email"
-          name="email"
-          type="email"
-          required
-          autoFocus
-          autoComplete="username"
-          onChange={(event) => onEmail(event.target.value)}
-        />
+        <Text label="Email" name="email" type="email" required autoFocus autoComplete="username" onChange={onEmail} />
       )}
       <Text
         label="Password"

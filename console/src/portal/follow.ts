@@ -64,14 +64,3 @@ function after(work: Work, { type, data }: Told): Work {
   if (type !== 'artifact.created') return work
   return { ...work, files: [...work.files, { id: String(data.artifact_id), name: String(data.name) }] }
 }
-
-/** A link cannot send the credential, so the bytes are fetched and then handed to the browser. */
-export async function saveFile({ id, name }: { id: string; name: string }): Promise<void> {
-  const response = await asked(`/artifacts/${id}`)
-  const url = URL.createObjectURL(await response.blob())
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name.split('/').at(-1) ?? name
-  link.click()
-  URL.revokeObjectURL(url)
-}

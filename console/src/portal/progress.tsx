@@ -1,6 +1,8 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Button } from '../ui/button.tsx'
-import { followWork, saveFile, type Work } from './follow.ts'
+import { save } from '../ui/save.ts'
+import { followWork, type Work } from './follow.ts'
+import { asked } from './session.ts'
 
 /** How the work that a message asked for stands, live, and the files that it made. */
 export function Progress({
@@ -42,7 +44,7 @@ export function Progress({
         {work && !(work.needsPerson && answered) ? work.now : ' '}
       </span>
       {work?.files.map((file) => (
-        <Button key={file.id} small onClick={() => void saveFile(file)}>
+        <Button key={file.id} small onClick={() => void save(asked(`/artifacts/${file.id}`), file.name)}>
           Download {file.name.split('/').at(-1)}
         </Button>
       ))}

@@ -5,7 +5,7 @@ import { patchTaskRow } from '../pages/tasks/patch.ts'
 
 const State = createContext<LiveState>('connecting')
 
-export const useLiveState = (): LiveState => useContext(State)
+const useLiveState = (): LiveState => useContext(State)
 
 /** Keeps the project's stream open while somebody is signed in. */
 export function Live({ children }: { children: ReactNode }) {

@@ -19,7 +19,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: () => string; label
 }
 
 /** Pages served over plain http have no clipboard, except on this machine. */
-export async function copyText(text: string): Promise<void> {
+async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
   area.value = text

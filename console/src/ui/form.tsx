@@ -24,11 +24,16 @@ export function Field({
 export function Text({
   label,
   hint,
+  onChange,
   ...rest
-}: InputHTMLAttributes<HTMLInputElement> & { label: ReactNode; hint?: ReactNode }) {
+}: Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'> & {
+  label: ReactNode
+  hint?: ReactNode
+  onChange?: (value: string) => void
+}) {
   return (
     <Field label={label} hint={hint}>
-      {(id) => <input id={id} className="field h-8" {...rest} />}
+      {(id) => <input id={id} className="field h-8" onChange={(event) => onChange?.(event.target.value)} {...rest} />}
     </Field>
   )
 }

@@ -18,7 +18,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' })
 
-export function ago(ts: string, now: number): string {
+function ago(ts: string, now: number): string {
   const past = Date.parse(ts) - now
   const unit = UNITS.find(([, ms]) => Math.abs(past) >= ms)
   return unit ? relative.format(Math.round(past / unit[1]), unit[0]) : 'just now'

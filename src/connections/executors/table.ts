@@ -7,7 +7,6 @@ import type { Executor } from './executor.ts'
 import { webhook } from './webhook.ts'
 
 export const KINDS = ['email', 'webhook', 'custom', 'broker'] as const
-export type Kind = (typeof KINDS)[number]
 
 export function executorFor(ctx: Ctx, kind: string): Executor | null {
   if (kind === 'email') return email

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type WholeAnalytics, wholeAnalyticsQuery } from '../../api/history.ts'
+import { analyticsQuery } from '../../api/queries.ts'
+import type { Analytics } from '../../api/types.ts'
 import { Figures } from '../../ui/figures.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -17,7 +18,7 @@ const SPANS = ['7', '30', '90', '365'] as const
 export function AnalyticsPage() {
   const { days = '30' } = route.useSearch()
   const navigate = route.useNavigate()
-  const query = useQuery(wholeAnalyticsQuery(Number(days)))
+  const query = useQuery(analyticsQuery(Number(days)))
   return (
     <Page
       title="Analytics"
@@ -36,7 +37,7 @@ export function AnalyticsPage() {
   )
 }
 
-function Charts({ data }: { data: WholeAnalytics }) {
+function Charts({ data }: { data: Analytics }) {
   const { by_day, by_wedge, approvals } = data
   return (
     <>
@@ -85,7 +86,7 @@ function Charts({ data }: { data: WholeAnalytics }) {
   )
 }
 
-function Numbers({ data }: { data: WholeAnalytics }) {
+function Numbers({ data }: { data: Analytics }) {
   const { runs, success_rate, cost_usd, median_approval_wait_s } = data
   const numbers: [string, string][] = [
     ['Tasks', runs.toLocaleString('en')],

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { Json, JsonObject } from '../../api/types.ts'
 import { Check, Field } from '../../ui/form.tsx'
 import { humanize } from '../../ui/json.tsx'
-import { Tabs } from '../../ui/tabs.tsx'
+import { type As, FormOrJson, JsonEditor } from '../../ui/json-editor.tsx'
 import { DiffView } from './diff-view.tsx'
 
 /** Changes a payload, as a form or as JSON, and shows all along what differs. */
@@ -15,18 +15,10 @@ export function EditPayload({
   edited: JsonObject
   onChange: (edited: JsonObject) => void
 }) {
-  const [as, setAs] = useState<'form' | 'json'>('form')
+  const [as, setAs] = useState<As>('form')
   return (
     <div className="flex flex-col gap-3">
-      <Tabs
-        label="Edit as"
-        value={as}
-        onChange={setAs}
-        tabs={[
-          { value: 'form', label: 'Form' },
-          { value: 'json', label: 'JSON' },
-        ]}
-      />
+      <FormOrJson label="Edit as" as={as} onChange={setAs} />
       {as === 'form' ? (
         Object.entries(edited).map(([name, value]) => (
           <Editor key={name} name={name} value={value} onChange={(to) => onChange({ ...edited, [name]: to })} />
@@ -84,46 +76,6 @@ function Editor({ name, value, onChange }: { name: string; value: Json; onChange
           <input id={id} className="field h-8" value={value} onChange={(event) => onChange(event.target.value)} />
         )
       }
-    </Field>
-  )
-}
-
-/** Keeps what is typed, and hands on only what is JSON. */
-export function JsonEditor({
-  label,
-  value,
-  onChange,
-  rows = 10,
-}: {
-  label: string
-  value: Json
-  onChange: (value: Json) => void
-  rows?: number
-}) {
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2))
-  const [problem, setProblem] = useState<string | null>(null)
-  const change = (to: string) => {
-    setText(to)
-    try {
-      onChange(JSON.parse(to))
-      setProblem(null)
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : 'not JSON')
-    }
-  }
-  return (
-    <Field label={label} hint={problem && <span className="text-bad">{problem}</span>}>
-      {(id) => (
-        <textarea
-          id={id}
-          rows={rows}
-          spellCheck={false}
-          aria-invalid={problem !== null}
-          className="field font-mono text-xs"
-          value={text}
-          onChange={(event) => change(event.target.value)}
-        />
-      )}
     </Field>
   )
 }

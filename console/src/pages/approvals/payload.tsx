@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import type { Approval } from '../../api/types.ts'
 import { Fields, JsonView } from '../../ui/json.tsx'
-import { Tabs } from '../../ui/tabs.tsx'
+import { type As, FormOrJson } from '../../ui/json-editor.tsx'
 import { connectionOf } from './sentence.ts'
 
 export function Payload({ approval }: { approval: Approval }) {
-  const [as, setAs] = useState<'form' | 'json'>('form')
+  const [as, setAs] = useState<As>('form')
   return (
     <section aria-label="What will be sent" className="flex flex-col gap-3">
       <div className="flex items-center justify-between gap-3">
@@ -14,15 +14,7 @@ export function Payload({ approval }: { approval: Approval }) {
           <Through approval={approval} />
         </h3>
         <div className="shrink-0">
-          <Tabs
-            label="Show as"
-            value={as}
-            onChange={setAs}
-            tabs={[
-              { value: 'form', label: 'Form' },
-              { value: 'json', label: 'JSON' },
-            ]}
-          />
+          <FormOrJson label="Show as" as={as} onChange={setAs} />
         </div>
       </div>
       {as === 'form' ? <Fields value={approval.preview} /> : <JsonView value={approval.preview} label="Payload" />}

@@ -35,7 +35,7 @@ export function SuggestRule({ approval }: { approval: Approval }) {
 }
 
 /** No higher than the highest amount that a person let through, and no oftener than they did on their busiest day. */
-export function narrowest(action: string, approved: Approval[]): PolicyRule {
+function narrowest(action: string, approved: Approval[]): PolicyRule {
   const amounts = approved.map(({ preview }) => objectOf(preview)['amount_usd'])
   const days = Map.groupBy(approved, ({ created_at }) => created_at.slice(0, 10))
   const known = amounts.filter((amount) => typeof amount === 'number')

@@ -10,7 +10,9 @@ import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
 import { Text } from '../../ui/form.tsx'
 import { More } from '../../ui/more.tsx'
 import { Page } from '../../ui/page.tsx'
+import { save } from '../../ui/save.ts'
 import { Table } from '../../ui/table.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { Subject } from '../subject.tsx'
 
 const route = getRouteApi('/shell/audit')
@@ -19,26 +21,19 @@ const route = getRouteApi('/shell/audit')
 export function Audit() {
   const filter = route.useSearch()
   const query = useInfiniteQuery(auditQuery(filter))
-  const entries = query.data?.pages.flatMap(({ data }) => data)
+  const entries = query.data
   const verify = useWrite(() => call<Verified>('/v1/audit/verify'), { stale: [] })
-  const save = useWrite(() => saveExport(), { stale: [] })
+  const download = useWrite(() => save(request('/v1/audit/export'), 'audit.jsonl'), { stale: [] })
   return (
     <Page
       title="Audit"
       lead="Who did what. Each entry carries the hash of the one before."
       actions={
         <>
-          <Button disabled={save.isPending} onClick={() => save.mutate()}>
-            Export
-          </Button>
-          <Button
-            look="primary"
-            icon={<ShieldCheck size={14} />}
-            disabled={verify.isPending}
-            onClick={() => verify.mutate()}
-          >
+          <WriteButton write={download}>Export</WriteButton>
+          <WriteButton look="primary" icon={<ShieldCheck size={14} />} write={verify}>
             Verify
-          </Button>
+          </WriteButton>
         </>
       }
     >
@@ -82,13 +77,8 @@ function Filter({ filter }: { filter: { action?: string; subject?: string } }) {
       className="grid items-end gap-3 sm:grid-cols-[14rem_20rem_auto] sm:justify-start"
       onSubmit={(event) => (event.preventDefault(), apply())}
     >
-      <Text
-        label="Action"
-        placeholder="connection.created"
-        value={action}
-        onChange={(event) => setAction(event.target.value)}
-      />
-      <Text label="Subject" placeholder="an id" value={subject} onChange={(event) => setSubject(event.target.value)} />
+      <Text label="Action" placeholder="connection.created" value={action} onChange={setAction} />
+      <Text label="Subject" placeholder="an id" value={subject} onChange={setSubject} />
       <Button type="submit">Filter</Button>
     </form>
   )
@@ -118,15 +108,4 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
       ))}
     </Table>
   )
-}
-
-/** A link cannot send the credential, so the lines are fetched and then handed to the browser. */
-async function saveExport(): Promise<void> {
-  const response = await request('/v1/audit/export')
-  const url = URL.createObjectURL(await response.blob())
-  const link = document.createElement('a')
-  link.href = url
-  link.download = 'audit.jsonl'
-  link.click()
-  URL.revokeObjectURL(url)
 }

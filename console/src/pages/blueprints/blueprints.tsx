@@ -3,13 +3,13 @@ import { getRouteApi } from '@tanstack/react-router'
 import { call } from '../../api/http.ts'
 import { type Blueprint, blueprintsQuery } from '../../api/setup.ts'
 import { useWrite } from '../../api/write.ts'
-import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { OthersDo, useMay } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { Checklist } from './checklist.tsx'
 
 const route = getRouteApi('/shell/blueprints')
@@ -72,14 +72,14 @@ function Chosen({ blueprint: { blueprint, title, sells_as, installed, active } }
         <h2 className="text-base font-semibold">{title}</h2>
         <span className="ml-auto flex gap-2">
           {mayBegin && !installed && (
-            <Button look="primary" disabled={provision.isPending} onClick={() => provision.mutate()}>
+            <WriteButton look="primary" write={provision}>
               Set up
-            </Button>
+            </WriteButton>
           )}
           {mayBegin && installed && !active && (
-            <Button look="primary" disabled={activate.isPending} onClick={() => activate.mutate()}>
+            <WriteButton look="primary" write={activate}>
               Activate
-            </Button>
+            </WriteButton>
           )}
         </span>
       </header>

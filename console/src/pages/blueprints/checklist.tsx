@@ -111,8 +111,7 @@ function FixButton({ label, item, fix }: { label: string; item: string; fix: Fix
           title={`${label}: ${item}`}
           submit="Save"
           ready={blanks.every((blank) => given[blank])}
-          busy={apply.isPending}
-          onSubmit={() => apply.mutate()}
+          write={apply}
           onClose={() => setAsking(false)}
         >
           {blanks.map((blank) => (
@@ -122,7 +121,7 @@ function FixButton({ label, item, fix }: { label: string; item: string; fix: Fix
               type={blank === 'secret' ? 'password' : 'text'}
               autoComplete="off"
               value={given[blank] ?? ''}
-              onChange={(event) => setGiven({ ...given, [blank]: event.target.value })}
+              onChange={(to) => setGiven({ ...given, [blank]: to })}
             />
           ))}
         </FormDialog>

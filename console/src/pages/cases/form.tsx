@@ -24,11 +24,10 @@ export function CaseForm({
       title={`New case of ${wedgeTitle}`}
       submit="Open the case"
       ready={title.trim() !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
-      <Text label="Title" value={title} onChange={(event) => setTitle(event.target.value)} />
+      <Text label="Title" value={title} onChange={setTitle} />
       <Choice
         label="Stage"
         value={stage}

@@ -12,6 +12,7 @@ import { Loaded } from '../../ui/loaded.tsx'
 import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Acts, Table } from '../../ui/table.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { ChannelForm } from './form.tsx'
 import { HandOver } from './hand-over.tsx'
 import { TryForm } from './try.tsx'
@@ -85,14 +86,9 @@ function ChannelRow({ channel, onTry, onHow }: { channel: Channel; onTry: () => 
           How to send{named}
         </Button>
         <May least="admin">
-          <Button
-            small
-            look="danger"
-            disabled={remove.isPending}
-            onClick={() => confirm(`Delete ${address}? Its conversations and tasks stay.`) && remove.mutate()}
-          >
+          <WriteButton small look="danger" write={remove} sure={`Delete ${address}? Its conversations and tasks stay.`}>
             Delete{named}
-          </Button>
+          </WriteButton>
         </May>
       </Acts>
     </tr>

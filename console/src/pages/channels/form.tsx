@@ -25,8 +25,7 @@ export function ChannelForm({ onClose, onMade }: { onClose: () => void; onMade: 
       title="New channel"
       submit="Save"
       ready={address.trim() !== '' && connection_id !== '' && task_type !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
       <Text
@@ -34,7 +33,7 @@ export function ChannelForm({ onClose, onMade }: { onClose: () => void; onMade: 
         hint="a mailbox, a number or a name: what people write to"
         placeholder="help@example.com"
         value={address}
-        onChange={(event) => setAddress(event.target.value)}
+        onChange={setAddress}
       />
       <TaskTypeFields chosen={chosen} />
       <Choice

@@ -32,18 +32,12 @@ export function TryForm({ channel: { id, address }, onClose }: { channel: Channe
       title={`Write to ${address}`}
       submit="Send"
       ready={handle.trim() !== '' && body !== ''}
-      busy={send.isPending}
-      onSubmit={() => send.mutate()}
+      write={send}
       onClose={onClose}
     >
       <p className="text-muted">As if it had arrived: a client, a conversation and a task are made.</p>
-      <Text
-        label="From"
-        placeholder="grace@example.com"
-        value={handle}
-        onChange={(event) => setHandle(event.target.value)}
-      />
-      <Text label="Subject" value={subject} onChange={(event) => setSubject(event.target.value)} />
+      <Text label="From" placeholder="grace@example.com" value={handle} onChange={setHandle} />
+      <Text label="Subject" value={subject} onChange={setSubject} />
       <Area label="Message" rows={4} value={body} onChange={setBody} />
     </FormDialog>
   )

@@ -12,6 +12,7 @@ import { Once } from '../../ui/once.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/table.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { ClientForm } from './form.tsx'
 import { ThreadRows } from './thread-rows.tsx'
 
@@ -68,16 +69,12 @@ function ClientActions({ client }: { client: Client }) {
   return (
     <>
       <Button onClick={() => setOpen(true)}>Change</Button>
-      <Button
-        look="danger"
-        disabled={revoke.isPending}
-        onClick={() => confirm('End every portal link and session of this client?') && revoke.mutate()}
-      >
+      <WriteButton look="danger" write={revoke} sure="End every portal link and session of this client?">
         End access
-      </Button>
-      <Button look="primary" disabled={make.isPending} onClick={() => make.mutate()}>
+      </WriteButton>
+      <WriteButton look="primary" write={make}>
         Portal link
-      </Button>
+      </WriteButton>
       {open && <ClientForm client={client} onClose={() => setOpen(false)} />}
       {link && (
         <Once

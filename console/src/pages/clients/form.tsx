@@ -21,11 +21,10 @@ export function ClientForm({ client, onClose }: { client?: Client; onClose: () =
       title={client ? 'Change the client' : 'New client'}
       submit="Save"
       ready={name.trim() !== '' || handles.trim() !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
-      <Text label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <Text label="Name" value={name} onChange={setName} />
       <Area label="Handles" hint="addresses that they write from, one a line" value={handles} onChange={setHandles} />
     </FormDialog>
   )

@@ -11,6 +11,7 @@ import { Loaded } from '../../ui/loaded.tsx'
 import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 
 const route = getRouteApi('/shell/threads/$threadId')
 
@@ -55,9 +56,7 @@ function ThreadActions({ thread: { id, status } }: { thread: Thread }) {
   const set = useWrite(() => call(`/v1/threads/${id}`, { method: 'PUT', body: { status: to } }), { stale: ['tasks'] })
   return (
     <>
-      <Button disabled={set.isPending} onClick={() => set.mutate()}>
-        {isOpen ? 'Close' : 'Open again'}
-      </Button>
+      <WriteButton write={set}>{isOpen ? 'Close' : 'Open again'}</WriteButton>
       {isOpen && (
         <Button look="primary" onClick={() => setAnswering(true)}>
           Answer
@@ -80,8 +79,7 @@ function Answer({ threadId, onClose }: { threadId: string; onClose: () => void }
       title="Answer the client"
       submit="Send the answer"
       ready={body.trim() !== ''}
-      busy={send.isPending}
-      onSubmit={() => send.mutate()}
+      write={send}
       onClose={onClose}
     >
       <Area

@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Text } from '../../ui/form.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 
 /** An app through the broker: chosen here, authorised on the provider's own page. */
 export function BrokerDialog({ onClose }: { onClose: () => void }) {
@@ -17,7 +18,7 @@ export function BrokerDialog({ onClose }: { onClose: () => void }) {
     <Dialog label="Connect an app" onClose={onClose} className="max-w-lg">
       <div className="flex max-h-[70dvh] flex-col gap-3 p-5">
         <h2 className="text-base font-semibold">Connect an app</h2>
-        <Text label="Find" value={text} onChange={(event) => setText(event.target.value)} />
+        <Text label="Find" value={text} onChange={setText} />
         <Loaded query={query}>
           {(toolkits) => (
             <ul className="overflow-y-auto">
@@ -53,9 +54,9 @@ function ToolkitLine({ toolkit, onClose }: { toolkit: Toolkit; onClose: () => vo
         <p className="font-medium">{toolkit.name}</p>
         <p className="truncate text-xs text-muted">{toolkit.description}</p>
       </div>
-      <Button small className="ml-auto" disabled={connect.isPending} onClick={() => connect.mutate()}>
+      <WriteButton small className="ml-auto" write={connect}>
         Connect<span className="sr-only"> {toolkit.name}</span>
-      </Button>
+      </WriteButton>
     </li>
   )
 }

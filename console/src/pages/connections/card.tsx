@@ -8,6 +8,7 @@ import { May } from '../../ui/may.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { openAuthorisation } from './broker.tsx'
 
 interface Trial {
@@ -79,13 +80,13 @@ function Actions({
   const remove = useWrite(() => call(`/v1/connections/${id}`, { method: 'DELETE' }), { stale })
   return (
     <div className="mt-auto flex flex-wrap gap-2">
-      <Button small disabled={test.isPending} onClick={() => test.mutate()}>
+      <WriteButton small write={test}>
         Test
-      </Button>
+      </WriteButton>
       {kind === 'broker' ? (
-        <Button small disabled={authorise.isPending} onClick={() => authorise.mutate()}>
+        <WriteButton small write={authorise}>
           Authorise
-        </Button>
+        </WriteButton>
       ) : (
         <Button small onClick={onSecret}>
           {has_secret ? 'Replace secret' : 'Set secret'}
@@ -94,15 +95,15 @@ function Actions({
       <Button small onClick={onChange}>
         Change
       </Button>
-      <Button
+      <WriteButton
         small
         look="danger"
         className="ml-auto"
-        disabled={remove.isPending}
-        onClick={() => confirm(`Delete the connection ${name} and its secret?`) && remove.mutate()}
+        write={remove}
+        sure={`Delete the connection ${name} and its secret?`}
       >
         Delete
-      </Button>
+      </WriteButton>
     </div>
   )
 }

@@ -48,8 +48,7 @@ export function ConnectionForm({
       title={connection ? `Change ${connection.name}` : 'New connection'}
       submit="Save"
       ready={name.trim() !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
       {!connection && (
@@ -60,20 +59,14 @@ export function ConnectionForm({
           onChange={(to) => setKind(CONNECTION_KINDS.find((one) => one === to) ?? kind)}
         />
       )}
-      <Text
-        label="Name"
-        hint="as the wedge calls it"
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-        required
-      />
+      <Text label="Name" hint="as the wedge calls it" value={name} onChange={setName} required />
       {named.map((field) => (
         <Text
           key={field.name}
           label={field.label}
           hint={field.hint}
           value={textOf(config[field.name])}
-          onChange={(event) => setConfig({ ...config, [field.name]: event.target.value })}
+          onChange={(to) => setConfig({ ...config, [field.name]: to })}
         />
       ))}
       <Area label="More config as JSON" rows={2} mono value={rest} onChange={setRest} />

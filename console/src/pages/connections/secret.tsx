@@ -21,8 +21,7 @@ export function SecretForm({ connection, onClose }: { connection: Connection; on
       title={`Secret of ${connection.name}`}
       submit="Seal it"
       ready={value !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
       <Text
@@ -31,7 +30,7 @@ export function SecretForm({ connection, onClose }: { connection: Connection; on
         type="password"
         autoComplete="off"
         value={value}
-        onChange={(event) => setValue(event.target.value)}
+        onChange={setValue}
       />
     </FormDialog>
   )

@@ -19,7 +19,7 @@ const route = getRouteApi('/shell/records')
 export function Records() {
   const filter = route.useSearch()
   const query = useInfiniteQuery({ ...recordsQuery(filter), placeholderData: keepPreviousData })
-  const rows = query.data?.pages.flatMap(({ data }) => data)
+  const rows = query.data
   return (
     <Page title="Records" lead="What agents keep between runs.">
       <Filter key={JSON.stringify(filter)} filter={filter} />
@@ -74,13 +74,13 @@ function Filter({ filter }: { filter: RecordFilter }) {
         options={[['', 'Every wedge'], ...wedges.map(({ wedge, title }): [string, string] => [wedge, title])]}
         onChange={setWedge}
       />
-      <Text label="Collection" value={collection} onChange={(event) => setCollection(event.target.value)} />
+      <Text label="Collection" value={collection} onChange={setCollection} />
       <Text
         label="Where"
         placeholder='{"status":"open","total.usd":{"$gte":5}}'
         className="field h-8 font-mono"
         value={where}
-        onChange={(event) => setWhere(event.target.value)}
+        onChange={setWhere}
       />
       <Button type="submit">Filter</Button>
     </form>

@@ -16,7 +16,7 @@ export function Constraints({ value, onChange }: { value: JsonObject; onChange: 
       min={0}
       step="any"
       value={textOf(value[name])}
-      onChange={(event) => set(name, event.target.value === '' ? null : Number(event.target.value))}
+      onChange={(to) => set(name, to === '' ? null : Number(to))}
     />
   )
   return (

@@ -8,8 +8,7 @@ import type { Json, JsonObject, Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/empty.tsx'
-import { Tabs } from '../../ui/tabs.tsx'
-import { JsonEditor } from '../approvals/edit.tsx'
+import { type As, FormOrJson, JsonEditor } from '../../ui/json-editor.tsx'
 import { Constraints } from './constraints.tsx'
 import type { InputField } from './fields.ts'
 import { InputFields } from './input-fields.tsx'
@@ -25,24 +24,14 @@ export function InputForm({
   fields: InputField[]
   initial: Json
 }) {
-  const [as, setAs] = useState<'form' | 'json'>(fields.length > 0 ? 'form' : 'json')
+  const [as, setAs] = useState<As>(fields.length > 0 ? 'form' : 'json')
   const [input, setInput] = useState<Json>(initial ?? {})
   const [constraints, setConstraints] = useState<JsonObject>({})
   const body = { wedge, task_type: taskType, input, ...(Object.keys(constraints).length > 0 && { constraints }) }
   const start = useStart()
   return (
     <form className="flex flex-col gap-4" onSubmit={(event) => (event.preventDefault(), start.mutate(body))}>
-      {fields.length > 0 && (
-        <Tabs
-          label="Input as"
-          value={as}
-          onChange={setAs}
-          tabs={[
-            { value: 'form', label: 'Form' },
-            { value: 'json', label: 'JSON' },
-          ]}
-        />
-      )}
+      {fields.length > 0 && <FormOrJson label="Input as" as={as} onChange={setAs} />}
       {as === 'form' ? (
         <InputFields fields={fields} input={objectOf(input)} onChange={setInput} />
       ) : (

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../api/types.ts'
 import { Check, Field } from '../../ui/form.tsx'
 import { humanize } from '../../ui/json.tsx'
-import { JsonEditor } from '../approvals/edit.tsx'
+import { JsonEditor } from '../../ui/json-editor.tsx'
 import type { InputField } from './fields.ts'
 
 export function InputFields({

@@ -30,11 +30,10 @@ export function ScheduleForm({ schedule, onClose }: { schedule: Schedule | null;
       title={schedule ? 'Change the schedule' : 'New schedule'}
       submit="Save"
       ready={name.trim() !== '' && task_type !== '' && cadence !== null}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
-      <Text label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <Text label="Name" value={name} onChange={setName} />
       <TaskTypeFields chosen={chosen} />
       <When given={given} onChange={setGiven} />
       <NextRuns cadence={enabled ? cadence : null} schedule={schedule} />

@@ -14,6 +14,7 @@ import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Acts, Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { cadenceText, nextRuns } from './cadence.ts'
 import { ScheduleForm } from './form.tsx'
 
@@ -115,15 +116,15 @@ function RowActions({ schedule: { id, name }, onChange }: { schedule: Schedule; 
   })
   return (
     <>
-      <Button small disabled={run.isPending} onClick={() => run.mutate()}>
+      <WriteButton small write={run}>
         Run now<span className="sr-only"> {name}</span>
-      </Button>
+      </WriteButton>
       <Button small onClick={onChange}>
         Change<span className="sr-only"> {name}</span>
       </Button>
-      <Button small look="danger" onClick={() => confirm(`Delete the schedule ${name}?`) && remove.mutate()}>
+      <WriteButton small look="danger" write={remove} sure={`Delete the schedule ${name}?`}>
         Delete<span className="sr-only"> {name}</span>
-      </Button>
+      </WriteButton>
     </>
   )
 }

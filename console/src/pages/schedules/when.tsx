@@ -37,12 +37,7 @@ const KINDS: [Cadence['kind'], string][] = [
 export function When({ given, onChange }: { given: Given; onChange: (given: Given) => void }) {
   const { kind } = given
   const field = (name: 'minutes' | 'day' | 'time', label: string, rest: object) => (
-    <Text
-      label={label}
-      value={given[name]}
-      onChange={(event) => onChange({ ...given, [name]: event.target.value })}
-      {...rest}
-    />
+    <Text label={label} value={given[name]} onChange={(to) => onChange({ ...given, [name]: to })} {...rest} />
   )
   return (
     <div className={`grid gap-4 ${kind === 'monthly' ? 'sm:grid-cols-[2fr_1fr_1fr]' : 'sm:grid-cols-2'}`}>

@@ -11,6 +11,7 @@ import { May, OthersDo, useMay } from '../../ui/may.tsx'
 import { Once } from '../../ui/once.tsx'
 import { Acts, Section, Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 
 /** Keys for programs, each to this project alone. */
 export function Keys() {
@@ -61,14 +62,14 @@ function KeyRow({ held: { id, name, role, hint, last_used_at } }: { held: Key })
       <td className="font-mono text-xs">{hint}</td>
       <td className="text-muted">{last_used_at ? <Ago ts={last_used_at} /> : 'never'}</td>
       <Acts least="admin">
-        <Button
+        <WriteButton
           small
           look="danger"
-          disabled={revoke.isPending}
-          onClick={() => confirm(`Revoke the key ${name}? Programs that use it stop at once.`) && revoke.mutate()}
+          write={revoke}
+          sure={`Revoke the key ${name}? Programs that use it stop at once.`}
         >
           Revoke<span className="sr-only"> {name}</span>
-        </Button>
+        </WriteButton>
       </Acts>
     </tr>
   )
@@ -85,15 +86,8 @@ function KeyForm({ onMade, onClose }: { onMade: (key: string) => void; onClose: 
     },
   })
   return (
-    <FormDialog
-      title="New key"
-      submit="Make the key"
-      ready={name.trim() !== ''}
-      busy={make.isPending}
-      onSubmit={() => make.mutate()}
-      onClose={onClose}
-    >
-      <Text label="Name" hint="what uses it" value={name} onChange={(event) => setName(event.target.value)} />
+    <FormDialog title="New key" submit="Make the key" ready={name.trim() !== ''} write={make} onClose={onClose}>
+      <Text label="Name" hint="what uses it" value={name} onChange={setName} />
       <Choice
         label="Role"
         value={role}

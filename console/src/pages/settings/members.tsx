@@ -11,6 +11,7 @@ import { Loaded } from '../../ui/loaded.tsx'
 import { May, OthersDo, useMay } from '../../ui/may.tsx'
 import { Once } from '../../ui/once.tsx'
 import { Acts, Section, Table } from '../../ui/table.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { OwnPassword } from './own-password.tsx'
 
 /** People of the organisation. A key is no person and sees none. */
@@ -96,14 +97,9 @@ function MemberRow({ member: { id, email, name, status, role } }: { member: Memb
       </td>
       <Acts least="admin">
         <May least={least}>
-          <Button
-            small
-            look="danger"
-            disabled={remove.isPending}
-            onClick={() => confirm(`Remove ${email}?`) && remove.mutate()}
-          >
+          <WriteButton small look="danger" write={remove} sure={`Remove ${email}?`}>
             Remove<span className="sr-only"> {email}</span>
-          </Button>
+          </WriteButton>
         </May>
       </Acts>
     </tr>
@@ -126,11 +122,10 @@ function InviteForm({ onMade, onClose }: { onMade: (invite: string) => void; onC
       title="Invite someone"
       submit="Make the invitation"
       ready={email.includes('@')}
-      busy={send.isPending}
-      onSubmit={() => send.mutate()}
+      write={send}
       onClose={onClose}
     >
-      <Text label="Email" type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
+      <Text label="Email" type="email" value={email} onChange={setEmail} />
       <Choice label="Role" value={role} options={given.map((one) => [one, one])} onChange={setRole} />
     </FormDialog>
   )

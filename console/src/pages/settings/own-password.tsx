@@ -25,24 +25,17 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
       title="Your password"
       submit="Change it"
       ready={password !== '' && fresh.length >= SHORTEST}
-      busy={change.isPending}
-      onSubmit={() => change.mutate()}
+      write={change}
       onClose={onClose}
     >
-      <Text
-        label="Password"
-        type="password"
-        autoComplete="current-password"
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
-      />
+      <Text label="Password" type="password" autoComplete="current-password" value={password} onChange={setPassword} />
       <Text
         label="New password"
         hint={`At least ${SHORTEST} characters. Wherever else you are signed in, you will be signed out.`}
         type="password"
         autoComplete="new-password"
         value={fresh}
-        onChange={(event) => setFresh(event.target.value)}
+        onChange={setFresh}
       />
     </FormDialog>
   )

@@ -76,11 +76,10 @@ function ProjectForm({ project, onClose }: { project: Project | null; onClose: (
       title={project ? `Change ${project.name}` : 'New project'}
       submit="Save"
       ready={name.trim() !== ''}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
-      <Text label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <Text label="Name" value={name} onChange={setName} />
       <fieldset className="flex flex-col gap-1">
         <legend className="mb-1 font-medium">Wedges</legend>
         <Check

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { May } from '../../ui/may.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { FeedbackDialog } from './feedback.tsx'
 
 /** What can be done with a task now: stop it while it works, run it again or teach it once it is over. */
@@ -38,15 +39,9 @@ function Cancel({ task }: { task: Task }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
   })
   return (
-    <Button
-      look="danger"
-      className="min-w-28"
-      disabled={cancel.isPending}
-      onClick={() => cancel.mutate()}
-      icon={<CircleStop size={14} />}
-    >
+    <WriteButton look="danger" className="min-w-28" write={cancel} icon={<CircleStop size={14} />}>
       Cancel
-    </Button>
+    </WriteButton>
   )
 }
 
@@ -57,13 +52,8 @@ function Retry({ task }: { task: Task }) {
     onSuccess: ({ id }) => navigate({ to: '/tasks/$taskId', params: { taskId: id } }),
   })
   return (
-    <Button
-      className="min-w-28"
-      disabled={retry.isPending}
-      onClick={() => retry.mutate()}
-      icon={<RotateCw size={14} />}
-    >
+    <WriteButton className="min-w-28" write={retry} icon={<RotateCw size={14} />}>
       Run again
-    </Button>
+    </WriteButton>
   )
 }

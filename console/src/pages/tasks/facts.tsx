@@ -4,9 +4,10 @@ import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { request } from '../../api/http.ts'
 import type { Artifact, Task } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
+import { save } from '../../ui/save.ts'
 import { Status } from '../../ui/status.tsx'
 import { Ago, bytes, dollars, duration, useNow } from '../../ui/time.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import type { Story } from './fold.ts'
 
 /** What is true of the whole task, beside its story. */
@@ -95,30 +96,18 @@ function Took({ task }: { task: Task }) {
 }
 
 function ArtifactLine({ artifact }: { artifact: Artifact }) {
-  const save = useMutation({ mutationFn: () => download(artifact) })
+  const download = useMutation({ mutationFn: () => save(request(`/v1/artifacts/${artifact.id}`), artifact.name) })
   return (
     <li className="flex items-center gap-2">
       <span className="truncate font-mono text-xs">{artifact.name}</span>
       <span className="ml-auto text-xs whitespace-nowrap text-muted">{bytes(artifact.size)}</span>
-      <Button
+      <WriteButton
         small
         look="ghost"
         aria-label={`Download ${artifact.name}`}
-        disabled={save.isPending}
-        onClick={() => save.mutate()}
+        write={download}
         icon={<Download size={14} />}
       />
     </li>
   )
-}
-
-/** A link cannot send the credential, so the bytes are fetched and then handed to the browser. */
-async function download({ id, name }: Artifact): Promise<void> {
-  const response = await request(`/v1/artifacts/${id}`)
-  const url = URL.createObjectURL(await response.blob())
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name.split('/').at(-1) ?? name
-  link.click()
-  URL.revokeObjectURL(url)
 }

@@ -20,7 +20,7 @@ export type Item =
   | { kind: 'feedback'; id: number; ts: string; data: JsonObject }
   | { kind: 'started' | 'finished'; id: number; ts: string; data: JsonObject }
 
-export interface ToolResult {
+interface ToolResult {
   ok: boolean
   output: Json
   ts: string

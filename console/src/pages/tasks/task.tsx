@@ -65,7 +65,7 @@ function TaskBody({ task }: { task: Task }) {
   const navigate = route.useNavigate()
   const log = useTaskStory(task.id)
   const ledger = useInfiniteQuery(effectsQuery(task.id))
-  const effects = ledger.data?.pages.flatMap(({ data }) => data)
+  const effects = ledger.data
   const counts: Partial<Record<TaskView, number>> = { effects: effects?.length ?? 0, events: log.events.length }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_17rem]">

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { messageOf } from '../../api/http.ts'
 import { traceQuery } from '../../api/queries.ts'
 import type { Span, Task } from '../../api/types.ts'
-import { Failure, Waiting } from '../../ui/empty.tsx'
+import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
 import { JsonView } from '../../ui/json.tsx'
 import { duration, useNow } from '../../ui/time.tsx'
 
@@ -33,14 +33,16 @@ export function TraceView({ task, events }: { task: Task; events: number }) {
     const timer = setTimeout(() => void queries.invalidateQueries({ queryKey: traceQuery(task.id).queryKey }), 300)
     return () => clearTimeout(timer)
   }, [queries, task.id, events])
-  const rows = useMemo(() => (trace ? flat(trace.root, 0) : []), [trace])
+  const root = trace?.root
+  const rows = useMemo(() => (root ? flat(root, 0) : []), [root])
   const [chosen, setChosen] = useState<string | null>(null)
-  const span = rows.find((row) => row.span.span_id === chosen)?.span ?? trace?.root
+  const span = rows.find((row) => row.span.span_id === chosen)?.span ?? root
   if (error) return <Failure message={messageOf(error)} />
-  if (!trace || !span) return <Waiting className="h-80" />
+  if (!trace) return <Waiting className="h-80" />
+  if (!root || !span) return <Empty title="There is no trace">It begins with the run, and goes with its log.</Empty>
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 2xl:grid-cols-[minmax(0,1fr)_24rem]">
-      <Waterfall rows={rows} root={trace.root} chosen={span.span_id} onChoose={setChosen} />
+      <Waterfall rows={rows} root={root} chosen={span.span_id} onChoose={setChosen} />
       <section aria-label="Chosen span" className="panel flex flex-col gap-2 p-4">
         <h2 className="font-medium">{span.name}</h2>
         <p className="text-xs text-muted">
@@ -111,7 +113,7 @@ function SpanRow({
 }) {
   const begins = Date.parse(span.started_at)
   const took = (span.ended_at ? Date.parse(span.ended_at) : now) - begins
-  const look = span.status === 'error' ? 'bg-bad' : BARS[span.kind]
+  const look = span.status === 'failed' ? 'bg-bad' : BARS[span.kind]
   return (
     <button
       type="button"

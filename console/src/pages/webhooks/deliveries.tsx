@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { call, messageOf } from '../../api/http.ts'
 import { deliveriesQuery, type Delivery, type DeliveryStatus, type Webhook } from '../../api/webhooks.ts'
 import { useWrite } from '../../api/write.ts'
-import { Button } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/empty.tsx'
 import { More } from '../../ui/more.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Acts, Section, Table } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Ago, clockTime } from '../../ui/time.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { Subject } from '../subject.tsx'
 
 type Shown = DeliveryStatus | 'all'
@@ -24,7 +24,7 @@ const TABS: { value: Shown; label: string }[] = [
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const [status, setStatus] = useState<Shown>('all')
   const query = useInfiniteQuery(deliveriesQuery(webhook.id, status === 'all' ? undefined : status))
-  const deliveries = query.data?.pages.flatMap(({ data }) => data)
+  const deliveries = query.data
   return (
     <Section title="Deliveries" actions={<Tabs label="Deliveries" tabs={TABS} value={status} onChange={setStatus} />}>
       {query.error && <Failure message={messageOf(query.error)} />}
@@ -69,13 +69,9 @@ function DeliveryRow({ webhook, delivery }: { webhook: Webhook; delivery: Delive
         <Ago ts={created_at} />
       </td>
       <Acts least="admin">
-        <Button
-          small
-          disabled={again.isPending || status === 'pending' || !webhook.enabled}
-          onClick={() => again.mutate()}
-        >
+        <WriteButton small disabled={status === 'pending' || !webhook.enabled} write={again}>
           Send again<span className="sr-only"> {id}</span>
-        </Button>
+        </WriteButton>
       </Acts>
     </tr>
   )

@@ -30,17 +30,10 @@ export function WebhookForm({
       title={webhook ? 'Change the webhook' : 'New webhook'}
       submit="Save"
       ready={url.trim() !== '' && events.length > 0}
-      busy={save.isPending}
-      onSubmit={() => save.mutate()}
+      write={save}
       onClose={onClose}
     >
-      <Text
-        label="Address"
-        type="url"
-        placeholder="https://hooks.example.com/svc"
-        value={url}
-        onChange={(event) => setUrl(event.target.value)}
-      />
+      <Text label="Address" type="url" placeholder="https://hooks.example.com/svc" value={url} onChange={setUrl} />
       <EventChecks events={events} onChange={setEvents} />
     </FormDialog>
   )

@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Check } from '../../ui/form.tsx'
 import { May } from '../../ui/may.tsx'
 import { Tag } from '../../ui/status.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookForm } from './form.tsx'
 
@@ -50,22 +51,18 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
       <Button small onClick={() => setOpen(true)}>
         Change
       </Button>
-      <Button
-        small
-        disabled={rotate.isPending}
-        onClick={() => confirm('Make a new secret? The old one signs beside it for a day.') && rotate.mutate()}
-      >
+      <WriteButton small write={rotate} sure="Make a new secret? The old one signs beside it for a day.">
         Rotate secret
-      </Button>
-      <Button
+      </WriteButton>
+      <WriteButton
         small
         look="danger"
         className="ml-auto"
-        disabled={remove.isPending}
-        onClick={() => confirm('Delete this webhook and all that is on its way to it?') && remove.mutate()}
+        write={remove}
+        sure="Delete this webhook and all that is on its way to it?"
       >
         Delete
-      </Button>
+      </WriteButton>
       {open && <WebhookForm webhook={webhook} onClose={() => setOpen(false)} />}
     </div>
   )

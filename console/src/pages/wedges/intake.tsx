@@ -10,6 +10,7 @@ import { May, OthersDo, useMay } from '../../ui/may.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Section } from '../../ui/table.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 
 /** What the wedge would like to know; an answer becomes knowledge. */
 export function IntakeView({ wedge }: { wedge: string }) {
@@ -69,9 +70,9 @@ function OpenQuestion({ wedge, question: asked }: { wedge: string; question: Que
         <Button small type="submit" look="primary" disabled={answer.trim() === '' || send.isPending}>
           Answer
         </Button>
-        <Button small look="ghost" disabled={dismiss.isPending} onClick={() => dismiss.mutate()}>
+        <WriteButton small look="ghost" write={dismiss}>
           Dismiss
-        </Button>
+        </WriteButton>
         <Missed question={asked} />
       </div>
     </form>

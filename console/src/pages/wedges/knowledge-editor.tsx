@@ -2,12 +2,12 @@ import { useState } from 'react'
 import { call } from '../../api/http.ts'
 import type { KnowledgeItem, Revision } from '../../api/setup.ts'
 import { useWrite } from '../../api/write.ts'
-import { Button } from '../../ui/button.tsx'
 import { Area, Choice, Text } from '../../ui/form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Prose } from '../../ui/prose.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { Revisions } from './revisions.tsx'
 
 const KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed']
@@ -45,13 +45,12 @@ export function KnowledgeEditor({
       submit="Save"
       wide
       ready={draft.name.trim() !== '' && draft.content !== ''}
-      busy={save.isPending}
+      write={save}
       extra={item && <Delete item={item} onDone={onClose} />}
-      onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <div className="grid gap-4 sm:grid-cols-[1fr_10rem]">
-        <Text label="Name" value={draft.name} onChange={(event) => setDraft({ ...draft, name: event.target.value })} />
+        <Text label="Name" value={draft.name} onChange={(to) => setDraft({ ...draft, name: to })} />
         <Choice
           label="Kind"
           value={draft.kind}
@@ -75,13 +74,9 @@ function Delete({ item: { id, name }, onDone }: { item: KnowledgeItem; onDone: (
     onDone: () => (toast('Deleted'), onDone()),
   })
   return (
-    <Button
-      look="danger"
-      disabled={remove.isPending}
-      onClick={() => confirm(`Delete ${name} and its versions?`) && remove.mutate()}
-    >
+    <WriteButton look="danger" write={remove} sure={`Delete ${name} and its versions?`}>
       Delete
-    </Button>
+    </WriteButton>
   )
 }
 

@@ -5,12 +5,12 @@ import type { KnowledgeItem, WedgeDetail } from '../../api/setup.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { May } from '../../ui/may.tsx'
-import { Prose } from '../../ui/prose.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Section } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { KnowledgeEditor } from './knowledge-editor.tsx'
 import { KnowledgeReader } from './knowledge-reader.tsx'
+import { Texts } from './texts.tsx'
 
 /** What grounds a run: what the wedge brought, and what was learned since. */
 export function KnowledgeView({ wedge, knowledge }: { wedge: string; knowledge: WedgeDetail['knowledge'] }) {
@@ -51,15 +51,7 @@ export function KnowledgeView({ wedge, knowledge }: { wedge: string; knowledge: 
         )}
       </Section>
       <Section title="Brought by the wedge">
-        {knowledge.authored.length === 0 && <p className="text-muted">Nothing.</p>}
-        {knowledge.authored.map(({ name, content }) => (
-          <details key={name} className="panel px-4 py-2">
-            <summary className="font-medium">{name}</summary>
-            <div className="py-2">
-              <Prose text={content} />
-            </div>
-          </details>
-        ))}
+        <Texts texts={knowledge.authored} none="Nothing." />
       </Section>
       {open && (
         <May least="operator" otherwise={open !== 'new' && <KnowledgeReader item={open} onClose={close} />}>

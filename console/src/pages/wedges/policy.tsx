@@ -9,6 +9,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { May, OthersDo, useMay } from '../../ui/may.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Section, Table } from '../../ui/table.tsx'
+import { WriteButton } from '../../ui/write-button.tsx'
 import { RuleRow } from './rule-row.tsx'
 
 /** The rules by which an action needs no person, and what other rules would have done in the past. */
@@ -45,9 +46,9 @@ export function PolicyView({ wedge: { wedge, manifest } }: { wedge: WedgeSummary
             <Button small onClick={() => setRules([...rules, { action: '' }])}>
               Add a rule
             </Button>
-            <Button small look="primary" disabled={simulate.isPending} onClick={() => simulate.mutate()}>
+            <WriteButton small look="primary" write={simulate}>
               Simulate
-            </Button>
+            </WriteButton>
           </May>
           <CopyButton label="Copy for wedge.json" text={() => JSON.stringify({ auto_approve: rules }, null, 2)} />
         </div>

@@ -14,7 +14,7 @@ type BringBack = ((revision: Revision) => void) | null
 /** Every version, who wrote it, and how it differs from what is there now. */
 export function Revisions({ item, onBringBack }: { item: KnowledgeItem; onBringBack: BringBack }) {
   const query = useInfiniteQuery(revisionsQuery(item.id))
-  const revisions = query.data?.pages.flatMap(({ data }) => data)
+  const revisions = query.data
   const [version, setVersion] = useState<number | null>(null)
   if (query.error) return <Failure message={messageOf(query.error)} />
   if (!revisions) return <Waiting className="h-80" />

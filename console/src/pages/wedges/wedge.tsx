@@ -8,13 +8,13 @@ import { humanize, JsonView } from '../../ui/json.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { May } from '../../ui/may.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Prose } from '../../ui/prose.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Section } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { IntakeView } from './intake.tsx'
 import { KnowledgeView } from './knowledge.tsx'
 import { PolicyView } from './policy.tsx'
+import { Texts } from './texts.tsx'
 
 const route = getRouteApi('/shell/wedges/$wedge')
 
@@ -92,15 +92,7 @@ function About({ detail: { manifest, skills, problems } }: { detail: WedgeDetail
         )}
       </Section>
       <Section title="Skills">
-        {skills.length === 0 && <p className="text-muted">None.</p>}
-        {skills.map(({ name, content }) => (
-          <details key={name} className="panel px-4 py-2">
-            <summary className="font-medium">{name}</summary>
-            <div className="py-2">
-              <Prose text={content} />
-            </div>
-          </details>
-        ))}
+        <Texts texts={skills} none="None." />
       </Section>
     </div>
   )

@@ -1,0 +1,67 @@
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Organisations } from '../store/tables.ts'
+
+export type Organisation = Organisations
+
+/** False when the store already has its founding organisation. */
+export async function insertOrganisation(db: Db, row: Organisation): Promise<boolean> {
+  const query = db
+    .insertInto('organisations')
+    .values(row)
+    .onConflict((conflict) => conflict.column('founding').doNothing())
+  return (await query.returning('id').execute()).length > 0
+}
+
+/** The organisation that the first start made, locked until the commit. */
+export function lockFounding(db: Db): Promise<Organisation> {
+  return db
+    .updateTable('organisations')
+    .set({ founding: 1 })
+    .where('founding', '=', 1)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Members of one organisation change one after the other, so it never loses its last owner. */
+export async function lockOrganisation(db: Db, orgId: string): Promise<void> {
+  await db
+    .updateTable('organisations')
+    .set((eb) => ({ name: eb.ref('name') }))
+    .where('id', '=', orgId)
+    .execute()
+}
+
+export async function renameOrganisation(db: Db, orgId: string, name: string): Promise<void> {
+  await db.updateTable('organisations').set({ name }).where('id', '=', orgId).execute()
+}
+
+export function findOrganisation(db: Db, orgId: string): Promise<Organisation> {
+  return db.selectFrom('organisations').selectAll().where('id', '=', orgId).executeTakeFirstOrThrow()
+}
+
+/** Whether somebody owns the founding organisation already. */
+export async function isFoundingOwned(db: Db): Promise<boolean> {
+  const owner = await db
+    .selectFrom('members')
+    .innerJoin('organisations', 'organisations.id', 'members.org_id')
+    .select('members.id')
+    .where('organisations.founding', '=', 1)
+    .limit(1)
+    .executeTakeFirst()
+  return owner !== undefined
+}
+
+/** Whether a project is of the organisation that the first start made: the operator's own. */
+export async function isOfFounding(db: Db, projectId: string): Promise<boolean> {
+  const [found] = await foundingByProject(db, { projectId })
+  return found?.founding === 1
+}
+
+const foundingByProject = prepared<{ projectId: string }, Pick<Organisations, 'founding'>>((db, arg) =>
+  db
+    .selectFrom('projects')
+    .innerJoin('organisations', 'organisations.id', 'projects.org_id')
+    .select('organisations.founding')
+    .where('projects.id', '=', arg('projectId')),
+)

@@ -1,0 +1,77 @@
+import type { PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
+import { prepared } from '../store/prepared.ts'
+import type { Db } from '../store/store.ts'
+import type { Projects } from '../store/tables.ts'
+
+export type Project = Omit<Projects, 'wedges'> & { wedges: string[] | null }
+
+/** False when the organisation has a project of that slug. */
+export async function insertProject(db: Db, row: Project): Promise<boolean> {
+  const query = db
+    .insertInto('projects')
+    .values({ ...row, wedges: row.wedges && JSON.stringify(row.wedges) })
+    .onConflict((conflict) => conflict.columns(['org_id', 'slug']).doNothing())
+  return (await query.returning('id').execute()).length > 0
+}
+
+/**
+ * Held until the commit: what must be looked at before it is added, such as a name that is taken or a number that is
+ * reached, is added to a project by one transaction at a time.
+ */
+export async function lockProject(db: Db, projectId: string): Promise<void> {
+  await db
+    .updateTable('projects')
+    .set((eb) => ({ slug: eb.ref('slug') }))
+    .where('id', '=', projectId)
+    .execute()
+}
+
+/** What is undefined stays as it is. */
+export async function updateProject(
+  db: Db,
+  id: string,
+  { name, tier, wedges }: { [Field in 'name' | 'tier' | 'wedges']?: Project[Field] | undefined },
+): Promise<Project> {
+  const query = db
+    .updateTable('projects')
+    .set({ id, name, tier, wedges: wedges && JSON.stringify(wedges) })
+    .where('id', '=', id)
+  return projectOf(await query.returningAll().executeTakeFirstOrThrow())
+}
+
+const projectById = prepared<{ id: string }, Projects>((db, arg) =>
+  db.selectFrom('projects').selectAll().where('id', '=', arg('id')),
+)
+
+/** Newest first. */
+export async function allProjects(db: Db, orgId: string): Promise<Project[]> {
+  const query = db.selectFrom('projects').selectAll().where('org_id', '=', orgId).orderBy('id', 'desc')
+  return (await query.execute()).map(projectOf)
+}
+
+/** Whoever calls this has checked that the id is in scope. */
+export async function findProject(db: Db, id: string): Promise<Project | undefined> {
+  const [row] = await projectById(db, { id })
+  return row && projectOf(row)
+}
+
+export async function firstProject(db: Db, orgId: string): Promise<Project> {
+  const query = db.selectFrom('projects').selectAll().where('org_id', '=', orgId)
+  return projectOf(await query.orderBy('created_at').orderBy('id').limit(1).executeTakeFirstOrThrow())
+}
+
+export async function listProjects(db: Db, ids: readonly string[], page: PageQuery): Promise<Project[]> {
+  const query = db.selectFrom('projects').selectAll().where('id', 'in', ids)
+  const rows = await newestPage(query, page)
+  return rows.map(projectOf)
+}
+
+export const projectsOfOrganisation = prepared<{ org_id: string }, Pick<Projects, 'id' | 'slug'>>((db, arg) =>
+  db.selectFrom('projects').select(['id', 'slug']).where('org_id', '=', arg('org_id')).orderBy('id'),
+)
+
+function projectOf(row: Projects): Project {
+  const wedges: string[] | null = row.wedges === null ? null : JSON.parse(row.wedges)
+  return { ...row, wedges }
+}

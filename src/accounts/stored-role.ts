@@ -1,0 +1,7 @@
+import { ROLES, type Role } from '../ctx/scope.ts'
+
+export function roleOf(text: string): Role {
+  const role = ROLES.find((role) => role === text)
+  if (!role) throw new Error(`the store has an unknown role '${text}'`)
+  return role
+}
