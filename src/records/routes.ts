@@ -1,20 +1,14 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
-import type { Scope } from '../ctx/scope.ts'
 import { json } from '../http/judge.ts'
 import { filter, page, pageById, pageOf } from '../http/page.ts'
-import { created, noContent, type Finding, read, write } from '../http/route.ts'
-import type { Records } from '../store/tables.ts'
+import { created, inScope, noContent, read, write } from '../http/route.ts'
 import { requireWedge } from '../wedges/enabled.ts'
 import { CollectionName, conditionsOf, KeyName, RecordRecord, showRecord } from './record.ts'
 import { findRecord, listRecords } from './rows.ts'
 import { putRecord, removeRecord } from './upsert.ts'
 
-async function recordInScope({ ctx, scope, params }: Finding<Scope>): Promise<Records> {
-  const record = await findRecord(ctx.db, scope.projectIds, params.id ?? '')
-  if (!record) throw notFound('record')
-  return record
-}
+const recordInScope = inScope('record', findRecord)
 
 export const getRecords = read('/v1/records', {
   summary: 'List records, newest first, by wedge, collection, key and fields of their values',

@@ -1,4 +1,5 @@
 import { newestOf, type PageQuery } from '../http/page.ts'
+import { newestPage } from '../store/newest-page.ts'
 import { excluded, prepared } from '../store/prepared.ts'
 import type { Db } from '../store/store.ts'
 import type { Records } from '../store/tables.ts'
@@ -27,9 +28,9 @@ export async function listRecords(db: Db, projectIds: readonly string[], filter:
       filterCollection(db, { ...filter, projectId, collection }, tests),
     )
   }
-  let query = newestRecords(db, projectIds, filter)
+  let query = recordsOf(db, projectIds, filter)
   for (const test of tests) query = query.where(recordFulfils('records.id', test))
-  return query.execute()
+  return newestPage(query, filter)
 }
 
 /** What few records fulfil is gathered and tried; what many fulfil is read by age. */
@@ -52,14 +53,12 @@ async function filterCollection(
   return rows
 }
 
-function newestRecords(db: Db, projectIds: readonly string[], filter: RecordFilter) {
-  const { wedge, collection, key, limit, cursor } = filter
+function recordsOf(db: Db, projectIds: readonly string[], { wedge, collection, key }: RecordFilter) {
   let query = db.selectFrom('records').selectAll().where('project_id', 'in', projectIds)
   if (wedge !== undefined) query = query.where('wedge', '=', wedge)
   if (collection !== undefined) query = query.where('collection', '=', collection)
   if (key !== undefined) query = query.where('key', '=', key)
-  if (cursor !== undefined) query = query.where('id', '<', cursor)
-  return query.orderBy('id', 'desc').limit(limit + 1)
+  return query
 }
 
 export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<Records | undefined> {
