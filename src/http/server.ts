@@ -19,7 +19,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks, as the plane knows it. */
     scope: unknown
-    /** The body was still on its way when that was found out. */
+    /** The body was still on its way after that was found out. */
     isLate: boolean
   }
 }
@@ -100,7 +100,8 @@ export function bind<ScopeT>(
     // Before the body is read: a stranger's megabyte is not ours to carry.
     onRequest: async (request) => {
       request.scope = await scopeOf(request)
-      request.isLate = !request.raw.complete
+      // Not at once: of a body that came with its head the parser has not told yet.
+      if (!request.raw.complete) setImmediate(() => (request.isLate = !request.raw.complete))
     },
     handler: async (request, reply) => {
       // Whoever keeps the body back may have been revoked meanwhile.
