@@ -45,8 +45,7 @@ export async function envNames({ db, config }: Pick<Ctx, 'db' | 'config'>, proje
 export async function openSecret(ctx: Ctx, connection: Connection): Promise<string | null> {
   const ref = refOf(connection)
   if (ref.in === 'env') {
-    const names = await envNames(ctx, connection.project_id)
-    const value = mayReadEnv(ref.name, names) ? ctx.world.env(ref.name) : undefined
+    const value = await envValue(ctx, connection, ref.name)
     if (!value) throw new SecretUnavailable(`the environment variable '${ref.name}' is not set or not allowed`)
     return value
   }
@@ -64,17 +63,18 @@ export async function withSecret(ctx: Ctx, connections: readonly Connection[]): 
     ref.in === 'vault' ? [{ projectId: connection.project_id, key: ref.key }] : [],
   )
   const kids = await sealedKids(ctx.db, places)
-  const names = new Map<string, readonly string[] | null>()
-  for (const { connection, ref } of refs) {
-    const { project_id } = connection
-    if (ref.in === 'env' && !names.has(project_id)) names.set(project_id, await envNames(ctx, project_id))
-  }
-  const usable = refs.filter(({ connection, ref }) =>
-    ref.in === 'env'
-      ? mayReadEnv(ref.name, names.get(connection.project_id) ?? null) && Boolean(ctx.world.env(ref.name))
-      : kids.get(`${connection.project_id} ${ref.key}`) === ctx.vault.kid && !isForeign(ref.key, connection.id),
+  const usable = await Promise.all(
+    refs.map(async ({ connection, ref }) =>
+      ref.in === 'env'
+        ? Boolean(await envValue(ctx, connection, ref.name))
+        : kids.get(`${connection.project_id} ${ref.key}`) === ctx.vault.kid && !isForeign(ref.key, connection.id),
+    ),
   )
-  return new Set(usable.map(({ connection }) => connection.id))
+  return new Set(connections.filter((_, n) => usable[n]).map(({ id }) => id))
+}
+
+async function envValue(ctx: Ctx, { project_id }: Connection, name: string): Promise<string | undefined> {
+  return mayReadEnv(name, await envNames(ctx, project_id)) ? ctx.world.env(name) : undefined
 }
 
 /** Told at the start: whoever changed the key, or lost it, learns of it before the first action does. */

@@ -1,7 +1,10 @@
 import type { Logger } from 'pino'
 import type { IdPrefix } from '../base/ids.ts'
 
-/** All that is not a function of rows: time and what shall take some, chance, the log, the environment. Tests bring their own. */
+/**
+ * All that is not a function of rows: time and what shall take some, chance, the log, the environment. Tests bring their
+ * own.
+ */
 export interface World {
   clock: Clock
   random: (bytes: number) => Uint8Array

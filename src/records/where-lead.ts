@@ -25,7 +25,7 @@ export async function leadingTest(db: Db, place: Shelf, glance: Glance): Promise
 
 const MANY = 3_000
 
-/** The statement for the newest records that fulfil the leading test by the rows of the index, and the others by their columns. */
+/** The statement for the newest records that fulfil the leading test by the rows of the index, the others by their columns. */
 export function gather(db: Db, place: Shelf, lead: FieldTest, tests: readonly FieldTest[]): RawBuilder<Records> {
   const others = tests.filter((test) => test !== lead)
   const rows = sql`select f.record_id from ${rowsOf(db, place, lead)}

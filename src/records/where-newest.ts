@@ -26,8 +26,8 @@ export function recordsOfNewest(
 const COLUMNS = sql.raw('id, project_id, wedge, collection, key, value, version, created_at, updated_at')
 
 /**
- * PostgreSQL would rather read all rows and sort them, by its guess at the number of those that fit. Here it may not, and
- * it may keep the records that a path has rows of in memory.
+ * PostgreSQL would rather read all rows and sort them, by its guess at the number of those that fit. Here it may not where
+ * an index has the order, and it may keep the records that a path has rows of in memory.
  */
 export function byAge<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
   if (!isPostgres(db)) return read(db)
