@@ -3,25 +3,36 @@ import type { Db } from '../store/store.ts'
 import type { Shelf } from './shelf.ts'
 import { columnsFulfil, type FieldTest, recordFulfils } from './where-sql.ts'
 
-/** Which tests each of the newest and of the oldest hundred records of a shelf fulfils. To count all would cost more. */
+/** Which tests the newest and the oldest hundred records of a shelf fulfil. To count all would cost more. */
 export interface Glance {
   tests: readonly FieldTest[]
-  newest: readonly Fulfilled[]
-  oldest: readonly Fulfilled[]
+  newest: readonly Alike[]
+  oldest: readonly Alike[]
 }
 
-type Fulfilled = ReadonlySet<FieldTest>
+/** So many records that fulfil the same tests. */
+interface Alike {
+  fulfilled: ReadonlySet<FieldTest>
+  records: number
+}
 
 export async function glanceAt(db: Db, place: Shelf, tests: readonly FieldTest[]): Promise<Glance> {
-  const ends = sql<Row>`${recordsAt('newest', place, tests)} union all ${recordsAt('oldest', place, tests)}`
-  const { rows } = await ends.execute(db)
-  const seen = (end: End) =>
-    rows.filter((row) => row.place === end).map((row) => new Set(tests.filter((_, n) => row[`n${n}`] === 1)))
+  const answers = sql.join(tests.map((_, n) => sql.id(`n${n}`)))
+  const ends = sql`${recordsAt('newest', place, tests)} union all ${recordsAt('oldest', place, tests)}`
+  // Not a row for each record: to read those took longer than to look.
+  const { rows } = await sql<Row>`select place, ${answers}, count(*) as records from (${ends}) as ends
+    group by place, ${answers}`.execute(db)
+  const seen = (end: End) => rows.filter((row) => row.place === end).map((row) => alike(tests, row))
   return { tests, newest: seen('newest'), oldest: seen('oldest') }
 }
 
 type End = 'newest' | 'oldest'
-type Row = { place: End } & Record<`n${number}`, number>
+type Row = { place: End; records: number } & Record<`n${number}`, number>
+
+const alike = (tests: readonly FieldTest[], row: Row): Alike => ({
+  fulfilled: new Set(tests.filter((_, n) => row[`n${n}`] === 1)),
+  records: row.records,
+})
 
 const SAMPLE = 100
 
@@ -55,9 +66,11 @@ export function rarestFirst({ tests, newest, oldest }: Glance): FieldTest[] {
     const rarest = open[counts.indexOf(Math.min(...counts))]
     if (!rarest) return inOrder
     inOrder.push(rarest)
-    left = left.filter((fulfilled) => fulfilled.has(rarest))
+    left = left.filter(({ fulfilled }) => fulfilled.has(rarest))
     open = open.filter((test) => test !== rarest)
   }
 }
 
-const hits = (test: FieldTest, seen: readonly Fulfilled[]) => seen.filter((fulfilled) => fulfilled.has(test)).length
+function hits(test: FieldTest, seen: readonly Alike[]): number {
+  return seen.filter(({ fulfilled }) => fulfilled.has(test)).reduce((sum, { records }) => sum + records, 0)
+}
