@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
-import { verifyAudit } from '../../src/audit/routes.ts'
+import { auditRoutes } from '../../src/audit/routes.ts'
 import { sealOf } from '../../src/audit/seal.ts'
 import { entryHash, GENESIS } from '../../src/base/audit-chain.ts'
 import { makeId } from '../../src/base/ids.ts'
@@ -14,7 +14,7 @@ import type { Scope } from '../../src/ctx/scope.ts'
 import { pooledRandom, systemWorld } from '../../src/ctx/system.ts'
 import type { Route } from '../../src/http/route.ts'
 import { foldReports } from '../../src/reports/fold.ts'
-import { getAnalytics } from '../../src/reports/routes.ts'
+import { reportRoutes } from '../../src/reports/routes.ts'
 import { manyRows } from '../../src/store/dialect.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { goalRow, type Row } from '../result.ts'
@@ -106,7 +106,7 @@ async function year(ctx: Ctx): Promise<Row> {
     return insert(db, rows)
   })
   await foldReports(ctx)
-  const times = await timed(7, () => ask(ctx, getAnalytics, { days: 365 }))
+  const times = await timed(7, () => ask(ctx, reportRoutes.getAnalytics, { days: 365 }))
   return goalRow(
     `analytics of a year, ${thousands(TASKS)} tasks of ${thousands(CLIENTS)} clients`,
     'ms',
@@ -156,7 +156,7 @@ async function chain(ctx: Ctx): Promise<Row> {
       .execute(),
   )
   const times = await timed(5, async () => {
-    const verdict = await ask(ctx, verifyAudit, {})
+    const verdict = await ask(ctx, auditRoutes.verifyAudit, {})
     if (!(verdict as { ok: boolean }).ok) throw new Error(`the chain does not verify: ${JSON.stringify(verdict)}`)
   })
   const rates = times.map((ms) => (ENTRIES / ms) * 1000)

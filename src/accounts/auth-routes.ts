@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
-import { created, noContent, type Route, route } from '../http/route.ts'
+import { created, nameRoutes, noContent, openRoute } from '../http/route.ts'
 import { mayAdopt } from './adoption.ts'
 import { addressOf, authenticate, bearerOf } from './authenticate.ts'
 import { findKey } from './credential-rows.ts'
@@ -22,21 +22,21 @@ const SignedInRecord = z.object({
 })
 
 /** Open routes: those that need a credential look at it themselves. */
-export const authRoutes: Route<null>[] = [
-  route('POST', '/v1/auth/signup', {
+export const authRoutes = nameRoutes({
+  signUp: openRoute('POST', '/v1/auth/signup', {
     summary: 'Sign up: the first becomes the owner, on the machine itself or with the founder key; then it is closed',
     body: z.object({ email, password: newPassword, organisation: shortText.optional(), name: shortText.optional() }),
     answers: { 201: SignedInRecord },
     handle: async ({ ctx, body, request }) =>
       created('/v1/auth/session', await signup(ctx, body, await mayAdopt(ctx, request))),
   }),
-  route('POST', '/v1/auth/login', {
+  signIn: openRoute('POST', '/v1/auth/login', {
     summary: 'Sign in',
     body: z.object({ email: z.string().toLowerCase().max(254), password: z.string().max(1024) }),
     answers: { 200: SignedInRecord },
     handle: ({ ctx, body, request }) => login(ctx, { ...body, address: addressOf(request) }),
   }),
-  route('POST', '/v1/auth/logout', {
+  signOut: openRoute('POST', '/v1/auth/logout', {
     summary: 'End the session that the bearer is',
     answers: { 204: z.null() },
     handle: async ({ ctx, request }) => {
@@ -44,7 +44,7 @@ export const authRoutes: Route<null>[] = [
       return noContent()
     },
   }),
-  route('GET', '/v1/auth/session', {
+  getSession: openRoute('GET', '/v1/auth/session', {
     summary: 'Who the bearer is',
     answers: {
       200: z.object({
@@ -57,13 +57,13 @@ export const authRoutes: Route<null>[] = [
     },
     handle: async ({ ctx, request }) => whoIs(ctx, await authenticate(ctx, request)),
   }),
-  route('POST', '/v1/auth/accept', {
+  acceptInvite: openRoute('POST', '/v1/auth/accept', {
     summary: 'Accept an invite and choose a password',
     body: z.object({ invite: z.string().max(200), password: newPassword, name: shortText.optional() }),
     answers: { 200: SignedInRecord },
     handle: ({ ctx, body }) => acceptInvite(ctx, body),
   }),
-]
+})
 
 async function whoIs(ctx: Ctx, scope: Scope) {
   const { actor, role, orgId, projectIds } = scope

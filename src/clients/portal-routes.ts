@@ -3,7 +3,7 @@ import { notFound, unauthorized } from '../base/problem.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientText } from '../events/client-view.ts'
 import { page, pageById, pageOf } from '../http/page.ts'
-import { created, type Finding, type Route, route } from '../http/route.ts'
+import { created, type Finding, nameRoutes, openRoute, portalRoute } from '../http/route.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
 import { StreamHeaders, StreamQuery, streamTask } from '../tasks/stream.ts'
@@ -26,14 +26,16 @@ import { findThread, listThreads } from './thread-rows.ts'
 import { messagesOf } from './threads.ts'
 
 /** Open: the link's token is the credential. A POST, so that who only looks at a link does not use it up. */
-export const postPortalSession: Route<null> = route('POST', '/v1/portal/session', {
-  summary: 'Exchange a link for a session, once',
-  body: z.object({ token: z.string().max(200) }),
-  answers: { 201: z.object({ session_token: z.string(), expires_at: z.string(), client: PortalClient }) },
-  async handle({ ctx, body }) {
-    const opened = await openPortalSession(ctx, body.token)
-    return created('/v1/portal/me', { ...opened, client: showToSelf(opened.client) })
-  },
+export const portalSessionRoutes = nameRoutes({
+  createPortalSession: openRoute('POST', '/v1/portal/session', {
+    summary: 'Exchange a link for a session, once',
+    body: z.object({ token: z.string().max(200) }),
+    answers: { 201: z.object({ session_token: z.string(), expires_at: z.string(), client: PortalClient }) },
+    async handle({ ctx, body }) {
+      const opened = await openPortalSession(ctx, body.token)
+      return created('/v1/portal/me', { ...opened, client: showToSelf(opened.client) })
+    },
+  }),
 })
 
 type Own = Finding<ClientScope>
@@ -65,13 +67,13 @@ async function ownArtifact({ ctx, scope, params }: Own) {
 const idOf = (row: { id: string }) => row.id
 
 /** The client plane: a client reads and writes what is its own, and everything else does not exist. */
-export const portalRoutes: Route<ClientScope>[] = [
-  route('GET', '/v1/portal/me', {
+export const portalRoutes = nameRoutes({
+  getPortalClient: portalRoute('GET', '/v1/portal/me', {
     summary: 'Who the client is',
     answers: { 200: PortalClient },
     handle: async ({ ctx, scope }) => showToSelf(await self({ ctx, scope })),
   }),
-  route('GET', '/v1/portal/threads', {
+  listPortalThreads: portalRoute('GET', '/v1/portal/threads', {
     summary: "List the client's threads, newest first",
     query: z.object(pageById('thr')),
     answers: { 200: pageOf(PortalThreadSummary) },
@@ -80,7 +82,7 @@ export const portalRoutes: Route<ClientScope>[] = [
       return page(rows, query.limit, idOf, showPortalThread)
     },
   }),
-  route('GET', '/v1/portal/threads/:id', {
+  getPortalThread: portalRoute('GET', '/v1/portal/threads/:id', {
     summary: "Read one of the client's threads with its messages",
     answers: { 200: PortalThread },
     find: ownThread,
@@ -90,7 +92,7 @@ export const portalRoutes: Route<ClientScope>[] = [
       return { ...showPortalThread(subject), messages: messages.map(showPortalMessage) }
     },
   }),
-  route('POST', '/v1/portal/threads/:id/messages', {
+  createPortalMessage: portalRoute('POST', '/v1/portal/threads/:id/messages', {
     summary: 'Write into a thread; the message asks for a task',
     body: z.object({ body: z.string() }),
     answers: { 201: PortalMessage },
@@ -100,7 +102,7 @@ export const portalRoutes: Route<ClientScope>[] = [
       return created(`/v1/portal/threads/${subject.id}`, showPortalMessage(message))
     },
   }),
-  route('GET', '/v1/portal/tasks/:id/events', {
+  followPortalTask: portalRoute('GET', '/v1/portal/tasks/:id/events', {
     summary: "Follow the log of one of the client's tasks, without what is internal",
     headers: StreamHeaders,
     query: StreamQuery,
@@ -108,7 +110,7 @@ export const portalRoutes: Route<ClientScope>[] = [
     find: ownTask,
     handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, clientText),
   }),
-  route('GET', '/v1/portal/cases', {
+  listPortalCases: portalRoute('GET', '/v1/portal/cases', {
     summary: "List the client's cases, newest first",
     query: z.object(pageById('case')),
     answers: { 200: pageOf(PortalCase) },
@@ -116,10 +118,10 @@ export const portalRoutes: Route<ClientScope>[] = [
       return page(await casesOfClient(ctx.db, scope, query), query.limit, idOf, (row) => row)
     },
   }),
-  route('GET', '/v1/portal/artifacts/:id', {
+  getPortalArtifact: portalRoute('GET', '/v1/portal/artifacts/:id', {
     summary: "Fetch an artifact of one of the client's tasks, raw",
     answers: { 200: '*/*' },
     find: ownArtifact,
     handle: async ({ subject }) => serveArtifact(subject),
   }),
-]
+})

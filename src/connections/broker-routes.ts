@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest } from '../base/problem.ts'
-import { Answer, read, write } from '../http/route.ts'
+import { Answer, read, write, nameRoutes } from '../http/route.ts'
 import { accountStatus } from './accounts.ts'
 import { type Begun, beginAuthorisation, connectToolkit, requireToolkit } from './broker-connect.ts'
 import { requireBroker } from './broker-rest.ts'
@@ -18,71 +18,73 @@ const callbackUrl = z
   .max(2048)
   .optional()
 
-export const getToolkits = read('/v1/broker/toolkits', {
-  summary: 'List the toolkits of the broker',
-  query: z.object({
-    search: z.string().max(200).optional(),
-    limit: z
-      .string()
-      .regex(/^[1-9]\d{0,15}$/, 'must be a whole number of at least 1')
-      .optional(),
-    cursor: z.string().max(512).optional(),
+export const brokerRoutes = nameRoutes({
+  listToolkits: read('/v1/broker/toolkits', {
+    summary: 'List the toolkits of the broker',
+    query: z.object({
+      search: z.string().max(200).optional(),
+      limit: z
+        .string()
+        .regex(/^[1-9]\d{0,15}$/, 'must be a whole number of at least 1')
+        .optional(),
+      cursor: z.string().max(512).optional(),
+    }),
+    answers: { 200: z.object({ data: z.array(Toolkit), next_cursor: z.string().nullable() }) },
+    find: async ({ ctx }) => requireBroker(ctx),
+    handle: ({ query: { search, limit, cursor }, subject: broker }) =>
+      broker.toolkits({ search, limit: Math.min(Number(limit ?? 50), 200), cursor }),
   }),
-  answers: { 200: z.object({ data: z.array(Toolkit), next_cursor: z.string().nullable() }) },
-  find: async ({ ctx }) => requireBroker(ctx),
-  handle: ({ query: { search, limit, cursor }, subject: broker }) =>
-    broker.toolkits({ search, limit: Math.min(Number(limit ?? 50), 200), cursor }),
-})
 
-export const postToolkitConnect = write('POST', '/v1/broker/toolkits/:toolkit/connect', {
-  summary: 'Make a connection for a toolkit and begin its authorisation',
-  role: 'admin',
-  body: z.object({
-    client_id: z.string().nullish(),
-    read_tools: z.array(z.string()).optional(),
-    callback_url: callbackUrl,
+  connectToolkit: write('POST', '/v1/broker/toolkits/:toolkit/connect', {
+    summary: 'Make a connection for a toolkit and begin its authorisation',
+    role: 'admin',
+    body: z.object({
+      client_id: z.string().nullish(),
+      read_tools: z.array(z.string()).optional(),
+      callback_url: callbackUrl,
+    }),
+    answers: { 201: Authorisation, 200: Authorisation },
+    find: async ({ ctx }) => requireBroker(ctx),
+    async handle({ ctx, scope, params, body, subject: broker }) {
+      const toolkit = params.toolkit ?? ''
+      if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(toolkit)) throw badRequest('the toolkit must be a slug')
+      const begun = await connectToolkit(ctx, scope, broker, {
+        toolkit,
+        clientId: body.client_id ?? null,
+        readTools: body.read_tools,
+        callbackUrl: body.callback_url,
+      })
+      return answer(begun.isNew ? 201 : 200, begun)
+    },
   }),
-  answers: { 201: Authorisation, 200: Authorisation },
-  find: async ({ ctx }) => requireBroker(ctx),
-  async handle({ ctx, scope, params, body, subject: broker }) {
-    const toolkit = params.toolkit ?? ''
-    if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(toolkit)) throw badRequest('the toolkit must be a slug')
-    const begun = await connectToolkit(ctx, scope, broker, {
-      toolkit,
-      clientId: body.client_id ?? null,
-      readTools: body.read_tools,
-      callbackUrl: body.callback_url,
-    })
-    return answer(begun.isNew ? 201 : 200, begun)
-  },
-})
 
-export const postBrokerConnect = write('POST', '/v1/connections/:id/broker/connect', {
-  summary: 'Begin the authorisation of a broker connection',
-  role: 'admin',
-  body: z.object({ callback_url: callbackUrl }),
-  answers: { 200: Authorisation },
-  async find(ask) {
-    const broker = requireBroker(ask.ctx)
-    return { broker, connection: await connectionInScope(ask) }
-  },
-  async handle({ ctx, scope, body, subject: { broker, connection } }) {
-    return answer(200, await beginAuthorisation(ctx, scope, broker, connection, body.callback_url))
-  },
-})
+  connectAccount: write('POST', '/v1/connections/:id/broker/connect', {
+    summary: 'Begin the authorisation of a broker connection',
+    role: 'admin',
+    body: z.object({ callback_url: callbackUrl }),
+    answers: { 200: Authorisation },
+    async find(ask) {
+      const broker = requireBroker(ask.ctx)
+      return { broker, connection: await connectionInScope(ask) }
+    },
+    async handle({ ctx, scope, body, subject: { broker, connection } }) {
+      return answer(200, await beginAuthorisation(ctx, scope, broker, connection, body.callback_url))
+    },
+  }),
 
-export const getBrokerStatus = read('/v1/connections/:id/broker/status', {
-  summary: 'Ask the broker how the authorisation stands',
-  answers: { 200: z.object({ status: z.string(), active: z.boolean() }) },
-  async find(ask) {
-    const broker = requireBroker(ask.ctx)
-    return { broker, connection: await connectionInScope(ask) }
-  },
-  async handle({ ctx, subject: { broker, connection } }) {
-    requireToolkit(connection)
-    const { status, active } = await accountStatus(ctx, broker, connection)
-    return { status, active }
-  },
+  getAccountStatus: read('/v1/connections/:id/broker/status', {
+    summary: 'Ask the broker how the authorisation stands',
+    answers: { 200: z.object({ status: z.string(), active: z.boolean() }) },
+    async find(ask) {
+      const broker = requireBroker(ask.ctx)
+      return { broker, connection: await connectionInScope(ask) }
+    },
+    async handle({ ctx, subject: { broker, connection } }) {
+      requireToolkit(connection)
+      const { status, active } = await accountStatus(ctx, broker, connection)
+      return { status, active }
+    },
+  }),
 })
 
 function answer(status: number, { connection, link }: Omit<Begun, 'isNew'>): Answer {

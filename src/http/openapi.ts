@@ -5,7 +5,10 @@ import type { Answers, Headers, Route } from './route.ts'
 export interface Described {
   plane: 'open' | 'founder' | 'client'
   section: string
-  route: Pick<Route<never>, 'method' | 'path' | 'summary' | 'role' | 'headers' | 'query' | 'body' | 'answers'>
+  route: Pick<
+    Route<never>,
+    'operation' | 'method' | 'path' | 'summary' | 'role' | 'headers' | 'query' | 'body' | 'answers'
+  >
 }
 
 export interface OpenApiDocument {
@@ -143,10 +146,9 @@ function operation({ plane, section, route }: Described): Operation {
   }
 }
 
-/** `getTasksIdEvents`: what generated clients call it, so it follows from what cannot change. */
-function operationId({ method, path }: Described['route']): string {
-  const words = path.replace(/^\/v1\//, '/').match(/[a-z]+/gi) ?? []
-  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+function operationId({ operation, method, path }: Described['route']): string {
+  if (operation === undefined) throw new Error(`the route ${method} ${path} has no operation id: list it in nameRoutes`)
+  return operation
 }
 
 /** What is optional in every field may be left out as a whole. */

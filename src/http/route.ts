@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import type { ProjectScope, Role, Scope } from '../ctx/scope.ts'
+import type { ClientScope, ProjectScope, Role, Scope } from '../ctx/scope.ts'
 import type { Db } from '../store/store.ts'
 
 /**
@@ -15,6 +15,8 @@ import type { Db } from '../store/store.ts'
  * are query and body judged (400), so nobody learns by a 400 that something exists.
  */
 export interface Route<ScopeT, Request = FastifyRequest> {
+  /** The operation id in OpenAPI: the key under which `nameRoutes` got the route. */
+  operation?: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   summary: string
@@ -106,6 +108,12 @@ export function route<ScopeT, Query extends z.ZodType, Body extends z.ZodType, S
   }
 }
 
+/** Gives each route its key as operation id, so that the code and OpenAPI use one name. */
+export function nameRoutes<Routes extends Record<string, Pick<Route<never>, 'operation'>>>(routes: Routes): Routes {
+  for (const [operation, route] of Object.entries(routes)) route.operation = operation
+  return routes
+}
+
 /** Finds what the `id` of a path names in the caller's projects. Somebody else's is not there, as if it had never been. */
 export const inScope =
   <Subject>(noun: string, find: (db: Db, projectIds: readonly string[], id: string) => Promise<Subject | undefined>) =>
@@ -114,6 +122,24 @@ export const inScope =
     if (!subject) throw notFound(noun)
     return subject
   }
+
+/** Needs no credential. */
+export function openRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
+  method: 'GET' | 'POST',
+  path: string,
+  spec: RouteSpec<null, Query, Body, Subject>,
+) {
+  return route(method, path, spec)
+}
+
+/** Client plane: the scope is one client. */
+export function portalRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
+  method: 'GET' | 'POST',
+  path: string,
+  spec: RouteSpec<ClientScope, Query, Body, Subject>,
+) {
+  return route(method, path, spec)
+}
 
 /** Founder plane: reads reach every project in scope. */
 export function read<Query extends z.ZodType, Subject>(
@@ -130,6 +156,15 @@ export function write<Query extends z.ZodType, Body extends z.ZodType, Subject>(
   spec: RouteSpec<ProjectScope, Query, Body, Subject>,
 ) {
   return route(method, path, spec)
+}
+
+/** Founder plane: a write about the organisation itself, in no project. */
+export function writeOrganisation<Query extends z.ZodType, Body extends z.ZodType, Subject>(
+  method: 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  spec: RouteSpec<Scope, Query, Body, Subject>,
+) {
+  return route(method, path, { ...spec, level: 'organisation' })
 }
 
 /** An answer that is more than 200 and a JSON body. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { audit } from '../audit/append.ts'
 import { inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { type Finding, read, write } from '../http/route.ts'
+import { type Finding, read, write, nameRoutes } from '../http/route.ts'
 import { enabledWedgeAt, wedgeAt } from '../wedges/enabled.ts'
 import { answerQuestion, dismissQuestion, findQuestion, intakeOf, MOST_SHOWN } from './intake.ts'
 
@@ -20,47 +20,49 @@ const question = z.object({
   created_at: z.string().nullable(),
 })
 
-export const showIntake = read('/v1/wedges/:wedge/intake', {
-  summary: 'What the wedge would like to know',
-  answers: {
-    200: z.object({
-      wedge: z.string(),
-      coverage: z.number().meta({ description: 'percent of the questions that are shown' }),
-      questions: z
-        .array(question)
-        .meta({ description: `with the newest gaps, ${MOST_SHOWN} that runs or people touched` }),
-    }),
-  },
-  find: ({ ctx, params }) => wedgeAt(ctx, params.wedge ?? ''),
-  handle: ({ ctx, scope, subject }) => intakeOf(ctx.db, subject, scope.projectIds),
-})
+export const intakeRoutes = nameRoutes({
+  getIntake: read('/v1/wedges/:wedge/intake', {
+    summary: 'What the wedge would like to know',
+    answers: {
+      200: z.object({
+        wedge: z.string(),
+        coverage: z.number().meta({ description: 'percent of the questions that are shown' }),
+        questions: z
+          .array(question)
+          .meta({ description: `with the newest gaps, ${MOST_SHOWN} that runs or people touched` }),
+      }),
+    },
+    find: ({ ctx, params }) => wedgeAt(ctx, params.wedge ?? ''),
+    handle: ({ ctx, scope, subject }) => intakeOf(ctx.db, subject, scope.projectIds),
+  }),
 
-export const answerIntake = write('POST', '/v1/wedges/:wedge/intake/:question', {
-  summary: 'Answer a question: the answer becomes knowledge',
-  body: z.object({ answer: z.string().trim().min(1).max(100_000) }),
-  answers: { 200: question },
-  find: asked,
-  handle: ({ ctx, scope, body, params, subject }) =>
-    inTx(ctx, async (tx) => {
-      const answered = await answerQuestion(tx, scope.actor, params.wedge ?? '', subject, body.answer)
-      await audit(tx, scope.projectId, scope.actor, 'intake.answered', subject.id, {
-        wedge: params.wedge ?? '',
-        knowledge_id: answered.knowledge_id,
-      })
-      return answered
-    }),
-})
+  answerIntakeQuestion: write('POST', '/v1/wedges/:wedge/intake/:question', {
+    summary: 'Answer a question: the answer becomes knowledge',
+    body: z.object({ answer: z.string().trim().min(1).max(100_000) }),
+    answers: { 200: question },
+    find: asked,
+    handle: ({ ctx, scope, body, params, subject }) =>
+      inTx(ctx, async (tx) => {
+        const answered = await answerQuestion(tx, scope.actor, params.wedge ?? '', subject, body.answer)
+        await audit(tx, scope.projectId, scope.actor, 'intake.answered', subject.id, {
+          wedge: params.wedge ?? '',
+          knowledge_id: answered.knowledge_id,
+        })
+        return answered
+      }),
+  }),
 
-export const dismissIntake = write('POST', '/v1/wedges/:wedge/intake/:question/dismiss', {
-  summary: 'Dismiss a question: it counts no more',
-  answers: { 200: question },
-  find: asked,
-  handle: ({ ctx, scope, params, subject }) =>
-    inTx(ctx, async (tx) => {
-      const dismissed = await dismissQuestion(tx, params.wedge ?? '', subject)
-      await audit(tx, scope.projectId, scope.actor, 'intake.dismissed', subject.id, { wedge: params.wedge ?? '' })
-      return dismissed
-    }),
+  dismissIntakeQuestion: write('POST', '/v1/wedges/:wedge/intake/:question/dismiss', {
+    summary: 'Dismiss a question: it counts no more',
+    answers: { 200: question },
+    find: asked,
+    handle: ({ ctx, scope, params, subject }) =>
+      inTx(ctx, async (tx) => {
+        const dismissed = await dismissQuestion(tx, params.wedge ?? '', subject)
+        await audit(tx, scope.projectId, scope.actor, 'intake.dismissed', subject.id, { wedge: params.wedge ?? '' })
+        return dismissed
+      }),
+  }),
 })
 
 async function asked({ ctx, scope, params }: Finding<ProjectScope>) {

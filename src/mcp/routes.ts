@@ -5,7 +5,7 @@ import { forbidden, Problem, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { json, jsonObject } from '../http/judge.ts'
-import { Answer, read, route } from '../http/route.ts'
+import { Answer, nameRoutes, read, writeOrganisation } from '../http/route.ts'
 import { whenOver } from '../http/until.ts'
 import { answerShaken, answerStateless, isNoMethod } from './answer.ts'
 import { revisionOf } from './revision.ts'
@@ -34,25 +34,26 @@ interface McpAsk {
 
 /**
  * The Model Context Protocol over streamable HTTP, without sessions: each message is a request of its own and is
- * answered by one JSON object. What a tool may do depends on the caller's role, so the door itself asks for little.
+ * answered by one JSON object. What a tool may do depends on the caller's role, so the route asks only for a viewer.
  */
-export const postMcp = (version: string) =>
-  route('POST', '/mcp', {
-    summary: "Speak the Model Context Protocol (JSON-RPC 2.0): for a founder's own assistant",
-    role: 'viewer',
-    level: 'organisation',
-    body: Message,
-    answers: { 200: Reply, 202: z.null(), 400: Reply, 404: Reply },
-    handle: (ask: McpAsk) => handleMessage(ask, version),
-  })
+export const mcpRoutes = (version: string) =>
+  nameRoutes({
+    sendMcpMessage: writeOrganisation('POST', '/mcp', {
+      summary: "Speak the Model Context Protocol (JSON-RPC 2.0): for a founder's own assistant",
+      role: 'viewer',
+      body: Message,
+      answers: { 200: Reply, 202: z.null(), 400: Reply, 404: Reply },
+      handle: (ask: McpAsk) => handleMessage(ask, version),
+    }),
 
-export const getMcp = read('/mcp', {
-  summary: 'Not a stream: messages of the Model Context Protocol are posted',
-  answers: { 405: z.object({ error: z.string() }) },
-  async handle() {
-    throw new Problem(405, 'there is no stream here: post messages', { headers: { allow: 'POST' } })
-  },
-})
+    getMcpStream: read('/mcp', {
+      summary: 'Not a stream: messages of the Model Context Protocol are posted',
+      answers: { 405: z.object({ error: z.string() }) },
+      async handle() {
+        throw new Problem(405, 'there is no stream here: post messages', { headers: { allow: 'POST' } })
+      },
+    }),
+  })
 
 async function handleMessage({ ctx, scope, body, request }: McpAsk, version: string) {
   refuseStrangePages(ctx, request)

@@ -1,28 +1,28 @@
-import * as keys from '../accounts/key-routes.ts'
-import * as members from '../accounts/member-routes.ts'
-import * as projects from '../accounts/project-routes.ts'
-import * as approvals from '../approvals/routes.ts'
-import { postSimulate } from '../approvals/simulate-route.ts'
-import * as audit from '../audit/routes.ts'
-import * as blueprints from '../blueprints/routes.ts'
-import * as cases from '../cases/routes.ts'
-import * as channels from '../clients/channel-routes.ts'
-import * as clients from '../clients/client-routes.ts'
-import * as threads from '../clients/thread-routes.ts'
-import * as broker from '../connections/broker-routes.ts'
-import * as connections from '../connections/routes.ts'
+import { keyRoutes } from '../accounts/key-routes.ts'
+import { memberRoutes } from '../accounts/member-routes.ts'
+import { projectRoutes } from '../accounts/project-routes.ts'
+import { approvalRoutes } from '../approvals/routes.ts'
+import { policyRoutes } from '../approvals/simulate-route.ts'
+import { auditRoutes } from '../audit/routes.ts'
+import { blueprintRoutes } from '../blueprints/routes.ts'
+import { caseRoutes } from '../cases/routes.ts'
+import { channelRoutes } from '../clients/channel-routes.ts'
+import { clientRoutes } from '../clients/client-routes.ts'
+import { threadRoutes } from '../clients/thread-routes.ts'
+import { brokerRoutes } from '../connections/broker-routes.ts'
+import { connectionRoutes } from '../connections/routes.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
-import * as events from '../events/routes.ts'
+import { eventRoutes } from '../events/routes.ts'
 import type { Route } from '../http/route.ts'
-import * as intake from '../knowledge/intake-routes.ts'
-import * as knowledge from '../knowledge/routes.ts'
-import * as mcp from '../mcp/routes.ts'
-import * as records from '../records/routes.ts'
-import * as reports from '../reports/routes.ts'
-import * as schedules from '../schedules/routes.ts'
-import * as tasks from '../tasks/routes.ts'
-import * as webhooks from '../webhooks/routes.ts'
-import * as wedges from '../wedges/routes.ts'
+import { intakeRoutes } from '../knowledge/intake-routes.ts'
+import { knowledgeRoutes } from '../knowledge/routes.ts'
+import { mcpRoutes } from '../mcp/routes.ts'
+import { recordRoutes } from '../records/routes.ts'
+import { reportRoutes } from '../reports/routes.ts'
+import { scheduleRoutes } from '../schedules/routes.ts'
+import { taskRoutes } from '../tasks/routes.ts'
+import { webhookRoutes } from '../webhooks/routes.ts'
+import { wedgeRoutes } from '../wedges/routes.ts'
 import { VERSION } from './version.ts'
 
 /** The founder's API, in the order of the contract. */
@@ -30,98 +30,120 @@ export type FounderRoute = Route<Scope> | Route<ProjectScope>
 
 export const founderPlane: Record<string, FounderRoute[]> = {
   Tasks: [
-    tasks.postTask,
-    tasks.getTasks,
-    tasks.getTask,
-    tasks.getTaskEvents,
-    approvals.postCancel,
-    cases.retryTask,
-    tasks.postFeedback,
-    reports.getTrace,
-    approvals.getTaskActions,
-    tasks.getArtifact,
+    taskRoutes.createTask,
+    taskRoutes.listTasks,
+    taskRoutes.getTask,
+    taskRoutes.followTask,
+    approvalRoutes.cancelTask,
+    caseRoutes.retryTask,
+    taskRoutes.createTaskFeedback,
+    reportRoutes.getTaskTrace,
+    approvalRoutes.listTaskActions,
+    taskRoutes.getArtifact,
   ],
-  Stream: [events.getStream],
-  Approvals: [approvals.getApprovals, approvals.getApproval, approvals.postApprove, approvals.postReject, postSimulate],
+  Stream: [eventRoutes.followProject],
+  Approvals: [
+    approvalRoutes.listApprovals,
+    approvalRoutes.getApproval,
+    approvalRoutes.approveApproval,
+    approvalRoutes.rejectApproval,
+    policyRoutes.simulatePolicy,
+  ],
   Connections: [
-    connections.postConnection,
-    connections.getConnections,
-    connections.getConnection,
-    connections.putConnection,
-    connections.deleteConnectionRoute,
-    connections.postSecret,
-    connections.postTest,
+    connectionRoutes.createConnection,
+    connectionRoutes.listConnections,
+    connectionRoutes.getConnection,
+    connectionRoutes.updateConnection,
+    connectionRoutes.deleteConnection,
+    connectionRoutes.setConnectionSecret,
+    connectionRoutes.testConnection,
   ],
-  Broker: [broker.getToolkits, broker.postToolkitConnect, broker.postBrokerConnect, broker.getBrokerStatus],
+  Broker: [
+    brokerRoutes.listToolkits,
+    brokerRoutes.connectToolkit,
+    brokerRoutes.connectAccount,
+    brokerRoutes.getAccountStatus,
+  ],
   Channels: [
-    channels.postChannel,
-    channels.getChannels,
-    channels.getChannel,
-    channels.deleteChannel,
-    channels.postInbound,
+    channelRoutes.createChannel,
+    channelRoutes.listChannels,
+    channelRoutes.getChannel,
+    channelRoutes.deleteChannel,
+    channelRoutes.receiveMessage,
   ],
   Clients: [
-    clients.postClient,
-    clients.getClients,
-    clients.getClient,
-    clients.putClient,
-    clients.postPortalLink,
-    clients.postPortalRevoke,
+    clientRoutes.createClient,
+    clientRoutes.listClients,
+    clientRoutes.getClient,
+    clientRoutes.updateClient,
+    clientRoutes.createPortalLink,
+    clientRoutes.revokePortalAccess,
   ],
-  Threads: [threads.getThreads, threads.getThread, threads.putThread, threads.postThreadMessage],
-  Wedges: [wedges.listWedges, knowledge.showWedge],
+  Threads: [
+    threadRoutes.listThreads,
+    threadRoutes.getThread,
+    threadRoutes.updateThread,
+    threadRoutes.createThreadMessage,
+  ],
+  Wedges: [wedgeRoutes.listWedges, knowledgeRoutes.getWedge],
   Knowledge: [
-    knowledge.listKnowledge,
-    knowledge.addKnowledge,
-    knowledge.showKnowledge,
-    knowledge.changeKnowledge,
-    knowledge.removeKnowledge,
-    knowledge.listKnowledgeRevisions,
+    knowledgeRoutes.listKnowledge,
+    knowledgeRoutes.createKnowledge,
+    knowledgeRoutes.getKnowledge,
+    knowledgeRoutes.updateKnowledge,
+    knowledgeRoutes.deleteKnowledge,
+    knowledgeRoutes.listKnowledgeRevisions,
   ],
-  Intake: [intake.showIntake, intake.answerIntake, intake.dismissIntake],
-  Cases: [cases.getCases, cases.postCase, cases.getCase, cases.putCase, cases.postCaseTask],
-  Records: [records.getRecords, records.postRecord, records.getRecord, records.deleteRecordRoute],
+  Intake: [intakeRoutes.getIntake, intakeRoutes.answerIntakeQuestion, intakeRoutes.dismissIntakeQuestion],
+  Cases: [
+    caseRoutes.listCases,
+    caseRoutes.createCase,
+    caseRoutes.getCase,
+    caseRoutes.updateCase,
+    caseRoutes.createCaseTask,
+  ],
+  Records: [recordRoutes.listRecords, recordRoutes.saveRecord, recordRoutes.getRecord, recordRoutes.deleteRecord],
   Schedules: [
-    schedules.getSchedules,
-    schedules.postSchedule,
-    schedules.getSchedule,
-    schedules.putSchedule,
-    schedules.deleteSchedule,
-    schedules.runSchedule,
+    scheduleRoutes.listSchedules,
+    scheduleRoutes.createSchedule,
+    scheduleRoutes.getSchedule,
+    scheduleRoutes.updateSchedule,
+    scheduleRoutes.deleteSchedule,
+    scheduleRoutes.runSchedule,
   ],
   Webhooks: [
-    webhooks.getWebhooks,
-    webhooks.postWebhook,
-    webhooks.getWebhook,
-    webhooks.putWebhook,
-    webhooks.deleteWebhookRoute,
-    webhooks.postRotate,
-    webhooks.getDeliveries,
-    webhooks.postRedeliver,
+    webhookRoutes.listWebhooks,
+    webhookRoutes.createWebhook,
+    webhookRoutes.getWebhook,
+    webhookRoutes.updateWebhook,
+    webhookRoutes.deleteWebhook,
+    webhookRoutes.rotateWebhookSecret,
+    webhookRoutes.listWebhookDeliveries,
+    webhookRoutes.redeliverWebhook,
   ],
   Projects: [
-    projects.getProjects,
-    projects.postProject,
-    projects.getProject,
-    projects.putProject,
-    projects.putProjectWedge,
+    projectRoutes.listProjects,
+    projectRoutes.createProject,
+    projectRoutes.getProject,
+    projectRoutes.updateProject,
+    projectRoutes.updateProjectWedge,
   ],
-  Keys: [keys.getKeys, keys.postKey, keys.getKey, keys.deleteKey],
+  Keys: [keyRoutes.listKeys, keyRoutes.createKey, keyRoutes.getKey, keyRoutes.deleteKey],
   Members: [
-    members.getMembers,
-    members.postMember,
-    members.getMember,
-    members.putMember,
-    members.deleteMember,
-    members.postPassword,
+    memberRoutes.listMembers,
+    memberRoutes.inviteMember,
+    memberRoutes.getMember,
+    memberRoutes.updateMember,
+    memberRoutes.deleteMember,
+    memberRoutes.changePassword,
   ],
   Blueprints: [
-    blueprints.getBlueprints,
-    blueprints.provisionBlueprint,
-    blueprints.getReadiness,
-    blueprints.activateBlueprint,
+    blueprintRoutes.listBlueprints,
+    blueprintRoutes.provisionBlueprint,
+    blueprintRoutes.getBlueprintReadiness,
+    blueprintRoutes.activateBlueprint,
   ],
-  Analytics: [reports.getAnalytics],
-  Audit: [audit.getAudit, audit.verifyAudit, audit.exportAudit],
-  MCP: [mcp.postMcp(VERSION), mcp.getMcp],
+  Analytics: [reportRoutes.getAnalytics],
+  Audit: [auditRoutes.listAuditEntries, auditRoutes.verifyAudit, auditRoutes.exportAudit],
+  MCP: Object.values(mcpRoutes(VERSION)),
 }

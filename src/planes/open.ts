@@ -1,26 +1,28 @@
 import { z } from 'zod'
 import { authRoutes } from '../accounts/auth-routes.ts'
-import { Answer, type Route, route } from '../http/route.ts'
+import { Answer, nameRoutes, openRoute, type Route } from '../http/route.ts'
 
 /** What needs no credential. */
-const health = (isDraining: () => boolean): Route<null> =>
-  route('GET', '/health', {
-    summary: 'Whether the service can work',
-    answers: { 200: z.object({ status: z.literal('ok') }), 503: z.object({ status: z.string(), error: z.string() }) },
-    async handle({ ctx }) {
-      if (isDraining()) return unavailable('the service is stopping')
-      try {
-        await ctx.store.ping()
-        return { status: 'ok' }
-      } catch {
-        return unavailable('the store cannot be reached')
-      }
-    },
+const healthRoutes = (isDraining: () => boolean) =>
+  nameRoutes({
+    getHealth: openRoute('GET', '/health', {
+      summary: 'Whether the service can work',
+      answers: { 200: z.object({ status: z.literal('ok') }), 503: z.object({ status: z.string(), error: z.string() }) },
+      async handle({ ctx }) {
+        if (isDraining()) return unavailable('the service is stopping')
+        try {
+          await ctx.store.ping()
+          return { status: 'ok' }
+        } catch {
+          return unavailable('the store cannot be reached')
+        }
+      },
+    }),
   })
 
 const unavailable = (error: string) => new Answer(503, { status: 'unavailable', error })
 
 export const openPlane = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
-  Health: [health(isDraining)],
-  Sign_in: authRoutes,
+  Health: Object.values(healthRoutes(isDraining)),
+  Sign_in: Object.values(authRoutes),
 })

@@ -13,7 +13,7 @@ import { bind, httpServer } from '../http/server.ts'
 import type { Driver } from '../sandbox/driver.ts'
 import { clientPlane, openClientRoutes } from './client.ts'
 import { founderPlane } from './founder.ts'
-import { getMeta } from './meta.ts'
+import { metaRoutes } from './meta.ts'
 import { openPlane } from './open.ts'
 import { pages } from './pages.ts'
 import { VERSION } from './version.ts'
@@ -25,7 +25,7 @@ export function servePublicPlanes(ctx: Ctx, driver: Promise<Driver>, isDraining:
   // begin when the request is whole.
   app.server.requestTimeout = 60_000
   const open = { ...openPlane(isDraining), Portal: openClientRoutes }
-  const founder = { ...founderPlane, Service: [getMeta(driver)] }
+  const founder = { ...founderPlane, Service: Object.values(metaRoutes(driver)) }
   const client = { Portal: clientPlane }
   const described = [...describe('open', open), ...describe('founder', founder), ...describe('client', client)]
   for (const one of [...Object.values(open).flat(), ...referencePages(described)]) bind(app, ctx, one, async () => null)

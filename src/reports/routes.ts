@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { json } from '../http/judge.ts'
-import { read } from '../http/route.ts'
+import { read, nameRoutes } from '../http/route.ts'
 import { taskInScope } from '../tasks/routes.ts'
 import { CLIENTS_SHOWN, summarise } from './analytics.ts'
 import { approvalsIn, clientsIn, runsIn } from './rows.ts'
@@ -37,30 +37,6 @@ const Analytics = z.object({
   }),
 })
 
-export const getAnalytics = read('/v1/analytics', {
-  summary: 'Runs, success, cost and approval waits of the last days (UTC), by the day a task was created',
-  query: z.object({
-    days: z
-      .string()
-      .regex(/^([1-9]\d?|[12]\d\d|3[0-5]\d|36[0-5])$/, 'must be a whole number from 1 to 365')
-      .transform(Number)
-      .default(30),
-  }),
-  answers: { 200: Analytics },
-  async handle({ ctx, scope, query }) {
-    const now = ctx.world.clock.now()
-    const days = daysBefore(now, query.days)
-    const range = { from: days[0] ?? '', to: days.at(-1) ?? '', spans: spansOf(days) }
-    const ranges = scope.projectIds.map((projectId) => ({ projectId, ...range }))
-    const [runs, clients, approvals] = await Promise.all([
-      Promise.all(ranges.map((range) => runsIn(ctx.db, range))),
-      Promise.all(ranges.map((range) => clientsIn(ctx.db, range, CLIENTS_SHOWN))),
-      Promise.all(ranges.map((range) => approvalsIn(ctx.db, range))),
-    ])
-    return summarise(days, now, { runs: runs.flat(), clients: clients.flat(), approvals: approvals.flat() })
-  },
-})
-
 const Span = z
   .object({
     span_id: z.string(),
@@ -78,23 +54,49 @@ const Span = z
   })
   .meta({ id: 'Span' })
 
-export const getTrace = read('/v1/tasks/:id/trace', {
-  summary: 'The run as a tree of spans, folded from its log',
-  answers: {
-    200: z.object({
-      task_id: z.string(),
-      status: z.string(),
-      root: Span.nullable().meta({ description: 'null before the run began, and when its log was pruned' }),
-      log_pruned_at: z.string().nullable(),
+export const reportRoutes = nameRoutes({
+  getAnalytics: read('/v1/analytics', {
+    summary: 'Runs, success, cost and approval waits of the last days (UTC), by the day a task was created',
+    query: z.object({
+      days: z
+        .string()
+        .regex(/^([1-9]\d?|[12]\d\d|3[0-5]\d|36[0-5])$/, 'must be a whole number from 1 to 365')
+        .transform(Number)
+        .default(30),
     }),
-  },
-  find: taskInScope,
-  async handle({ ctx, subject }) {
-    const events = await eventsOfTrace(ctx, subject.id)
-    // A tree without its beginning would look like a short run.
-    const whole = events[0]?.seq === 1 ? events : []
-    // The row knows what the log of a run cannot tell yet, such as that it waits in the queue.
-    const { status, log_pruned_at } = subject
-    return { ...foldTrace(subject.id, whole), status, log_pruned_at }
-  },
+    answers: { 200: Analytics },
+    async handle({ ctx, scope, query }) {
+      const now = ctx.world.clock.now()
+      const days = daysBefore(now, query.days)
+      const range = { from: days[0] ?? '', to: days.at(-1) ?? '', spans: spansOf(days) }
+      const ranges = scope.projectIds.map((projectId) => ({ projectId, ...range }))
+      const [runs, clients, approvals] = await Promise.all([
+        Promise.all(ranges.map((range) => runsIn(ctx.db, range))),
+        Promise.all(ranges.map((range) => clientsIn(ctx.db, range, CLIENTS_SHOWN))),
+        Promise.all(ranges.map((range) => approvalsIn(ctx.db, range))),
+      ])
+      return summarise(days, now, { runs: runs.flat(), clients: clients.flat(), approvals: approvals.flat() })
+    },
+  }),
+
+  getTaskTrace: read('/v1/tasks/:id/trace', {
+    summary: 'The run as a tree of spans, folded from its log',
+    answers: {
+      200: z.object({
+        task_id: z.string(),
+        status: z.string(),
+        root: Span.nullable().meta({ description: 'null before the run began, and when its log was pruned' }),
+        log_pruned_at: z.string().nullable(),
+      }),
+    },
+    find: taskInScope,
+    async handle({ ctx, subject }) {
+      const events = await eventsOfTrace(ctx, subject.id)
+      // A tree without its beginning would look like a short run.
+      const whole = events[0]?.seq === 1 ? events : []
+      // The row knows what the log of a run cannot tell yet, such as that it waits in the queue.
+      const { status, log_pruned_at } = subject
+      return { ...foldTrace(subject.id, whole), status, log_pruned_at }
+    },
+  }),
 })

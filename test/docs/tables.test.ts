@@ -48,7 +48,7 @@ test('the page on wedges lists the tools that a model can call', () => {
 })
 
 test('the agent protocol shows every route of the sandbox plane', () => {
-  const routes = [...source('runs/sandbox-routes.ts').matchAll(/route\('([A-Z]+)', '(\/v1\/internal[^']*)'/g)]
+  const routes = [...source('runs/sandbox-routes.ts').matchAll(/sandboxRoute\('([A-Z]+)', '(\/v1\/internal[^']*)'/g)]
   expect(routes.length).toBeGreaterThan(10)
   const shown = rowsBelow('docs/agent-protocol.md', 'The sandbox plane').map((call) => call.replace(/\?.*/, ''))
   const isShown = (method = '', path = '') => {

@@ -1,6 +1,6 @@
 import { clientPlane, openClientRoutes } from '../../src/planes/client.ts'
 import { founderPlane } from '../../src/planes/founder.ts'
-import { getMeta } from '../../src/planes/meta.ts'
+import { metaRoutes } from '../../src/planes/meta.ts'
 import { openPlane } from '../../src/planes/open.ts'
 import type { OpenApiDocument, Operation, Schema } from '../../src/http/openapi.ts'
 import type { Route } from '../../src/http/route.ts'
@@ -11,7 +11,7 @@ export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'level' |
 /** Every route that is bound, by plane: what is added to a plane is tried by these tests without being named here. */
 export const FOUNDER: AnyRoute[] = [
   ...Object.values(founderPlane).flat(),
-  getMeta(Promise.resolve({ kind: 'process' as const, isolation: {} as never })),
+  ...Object.values(metaRoutes(Promise.resolve({ kind: 'process' as const, isolation: {} as never }))),
 ]
 export const CLIENT: AnyRoute[] = clientPlane
 export const OPEN: AnyRoute[] = [...Object.values(openPlane(() => false)).flat(), ...openClientRoutes]
