@@ -1,17 +1,17 @@
 /** Runs the parts that were asked for, one after another, each against the bare baseline. */
-import { mixed, mixedOptions } from './mixed.ts'
+import { runMixedLoad, parseMixedLoadOptions } from './mixed-load.ts'
 import { boot } from './parts/boot.ts'
 import { create, get } from './parts/create.ts'
 import { filters } from './parts/filters.ts'
-import { decision, workflow } from './parts/gate.ts'
+import { decision, workflow } from './parts/approvals.ts'
 import { crowd, replicaDecision, replicaDelivery, replicaTasks } from './parts/postgres.ts'
 import { ownCell, provisioning, tasks } from './parts/runs.ts'
 import { append, delivery, idle, replay, throughput } from './parts/streams.ts'
-import { surface } from './parts/surface.ts'
-import { type Row, table } from './result.ts'
+import { surface } from './parts/reports.ts'
+import { type ResultRow, formatResults } from './results.ts'
 import { type Places, Rig } from './rig.ts'
 
-const PARTS: Record<string, (rig: Rig) => Promise<Row[]>> = {
+const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
   create,
   get,
   delivery,
@@ -59,10 +59,10 @@ let open: Rig | null = null
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void Promise.resolve(open?.close()).then(() => process.exit(1)))
 }
-const rows: Row[] = []
+const rows: ResultRow[] = []
 for (const name of asked.length > 0 ? asked : Object.keys(PARTS))
   rows.push(...(await runPart(name, { root, programs })))
-process.stdout.write(asJson ? `${JSON.stringify(rows, null, 2)}\n` : `\n${table(rows)}\n`)
+process.stdout.write(asJson ? `${JSON.stringify(rows, null, 2)}\n` : `\n${formatResults(rows)}\n`)
 process.exit(rows.some((row) => row.pass === false) ? 1 : 0)
 
 /** A mix of calls on a service that is started or named, for as long as it is told. */
@@ -72,7 +72,7 @@ async function loadOnly(words: string[], places: Places): Promise<number> {
     process.once(signal, () => void rig.close().then(() => process.exit(1)))
   }
   try {
-    const { text, ok } = await mixed(rig, mixedOptions(words))
+    const { text, ok } = await runMixedLoad(rig, parseMixedLoadOptions(words))
     process.stdout.write(`${text}\n`)
     return ok ? 0 : 1
   } finally {
@@ -81,7 +81,7 @@ async function loadOnly(words: string[], places: Places): Promise<number> {
 }
 
 /** A part that breaks or takes too long is a row that fails, not the end of the benchmark. */
-async function runPart(name: string, places: Places): Promise<Row[]> {
+async function runPart(name: string, places: Places): Promise<ResultRow[]> {
   const rig = new Rig(places)
   open = rig
   const start = performance.now()

@@ -4,10 +4,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDatabaseOn, createPostgres, type PostgresServer, removePostgres } from '../test/postgres.ts'
-import type { Mode } from './bare/runs.ts'
-import type { Target } from './load/measure.ts'
+import type { BareMode } from './bare/runs.ts'
+import type { Target } from './load/statistics.ts'
 import type { Work } from './load/main.ts'
-import { figure } from './result.ts'
+import { formatNumber } from './results.ts'
 
 const KEY = 'svc_key_bench_0123456789abcdefghijklmnop'
 
@@ -68,7 +68,7 @@ export class Rig {
   }
 
   /** On SQLite, or on the database that is named. */
-  bare(mode: Mode = 'none', command: string[] = [], database = ''): Promise<Server> {
+  bare(mode: BareMode = 'none', command: string[] = [], database = ''): Promise<Server> {
     const words = JSON.stringify(command)
     const settings = { BARE_DIR: this.dir, BARE_MODE: mode, BARE_COMMAND: words, BARE_DATABASE: database }
     return this.#serve([this.program('bare-server')], (port) => ({ ...settings, BARE_PORT: String(port) }))
@@ -185,7 +185,7 @@ export class Effort {
 /** A note that compares the efforts of both; it holds on a busy machine too. */
 export function effortNote(service: Effort, bare: Effort): string {
   const ratio = (service.each / bare.each).toFixed(1)
-  return `processor ${figure(service.each)} µs each, bare ${figure(bare.each)} (${ratio} ×)`
+  return `processor ${formatNumber(service.each)} µs each, bare ${formatNumber(bare.each)} (${ratio} ×)`
 }
 
 /** Resident memory of a process in MB, and of all below it. */

@@ -1,53 +1,60 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bootstrap } from './accounts/bootstrap.ts'
-import { sweepAccounts } from './accounts/sweep.ts'
-import { dropCounters } from './approvals/counter-rows.ts'
-import { expireDue } from './approvals/settle.ts'
-import { checkpointDue } from './audit/checkpoint.ts'
-import { logBlueprintProblems } from './blueprints/folder.ts'
-import { sweepPortal } from './clients/portal-session.ts'
+import { bootstrapOrganisation } from './accounts/bootstrap.ts'
+import { deleteExpiredCredentials } from './accounts/sweep.ts'
+import { deleteOldPolicyCounters } from './approvals/policy-counter-rows.ts'
+import { expireDueApprovals } from './lifecycle/end-task.ts'
+import { signDueCheckpoints } from './audit/sign-checkpoints.ts'
+import { logBlueprintProblems } from './blueprints/read-blueprints.ts'
+import { removeExpiredPortalAccess } from './portal/session.ts'
 import type { Config } from './config/config.ts'
-import { reachOf } from './connections/addresses.ts'
-import { warnOfLostSecrets } from './connections/secrets.ts'
-import { openVault } from './connections/vault.ts'
+import { parseAllowedHosts } from './egress/address-rules.ts'
+import { warnAboutUnreadableSecrets } from './vault/secrets.ts'
+import { openVault } from './vault/vault.ts'
 import { type Ctx, inTx } from './ctx/ctx.ts'
-import { every, type Loop } from './ctx/loop.ts'
-import { newMemory } from './ctx/memory.ts'
-import { isoTime, type World } from './ctx/world.ts'
-import { catchUp, catchUpAll } from './events/follow.ts'
+import { createLoop, type Loop } from './ctx/loop.ts'
+import { createMemoryState } from './ctx/memory.ts'
+import { toIsoTime, type World } from './ctx/world.ts'
+import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
 import { requireFreePort } from './http/free-port.ts'
-import { LOOK_AGAIN } from './http/until.ts'
-import { warnOfMissingKeys } from './models/keys.ts'
-import { openSandboxPlane, type SandboxPlane } from './planes/sandbox.ts'
-import { servePublicPlanes } from './planes/public.ts'
+import { RECHECK_STREAMS } from './http/revocable-stream.ts'
+import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
+import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
+import { createPublicServer } from './planes/public-server.ts'
 import { VERSION } from './planes/version.ts'
-import { foldReports } from './reports/fold.ts'
-import { BEAT_MS, endLeftOvers, endLostRuns, endRunsWithoutLease, openLease, renewLease } from './runs/leases.ts'
-import { dropReplicasBefore } from './runs/rows.ts'
+import { rollUpReports } from './reports/rollup.ts'
+import {
+  HEARTBEAT_INTERVAL_MS,
+  endTasksOfEarlierProcess,
+  endTasksOfDeadReplicas,
+  endRunsIfLeaseExpired,
+  createReplicaLease,
+  renewReplicaLease,
+} from './runs/replica-lease.ts'
+import { deleteReplicasBefore } from './runs/rows.ts'
 import { Runner } from './runs/runner.ts'
-import { Strays } from './runs/strays.ts'
-import { Watch } from './runs/watch.ts'
-import type { Driver } from './sandbox/driver.ts'
-import { pickDriver } from './sandbox/pick.ts'
-import { fireDueSchedules } from './schedules/fire.ts'
-import { recallDueTimes } from './schedules/recall.ts'
-import { StoreAway } from './store/away.ts'
-import { openStore } from './store/open.ts'
-import { dropKeysBefore } from './tasks/admission-rows.ts'
+import { OrphanedTasks } from './runs/orphaned-tasks.ts'
+import { HeartbeatMonitor } from './runs/heartbeat-monitor.ts'
+import type { SandboxDriver } from './sandbox/driver.ts'
+import { pickSandboxDriver } from './sandbox/pick-driver.ts'
+import { fireDueSchedules } from './schedules/fire-schedules.ts'
+import { undoClockSkew } from './schedules/undo-clock-skew.ts'
+import { StoreUnavailable } from './store/errors.ts'
+import { openStore } from './store/open-store.ts'
+import { deleteIdempotencyKeysBefore } from './tasks/rate-limit-rows.ts'
 import { pruneOldLogs } from './tasks/retention.ts'
-import { openMetricsDoor, refuseOpenMetrics } from './telemetry/metrics-door.ts'
-import { traceExport } from './telemetry/trace-export.ts'
-import { deliveries } from './webhooks/deliver.ts'
-import { dropDeliveriesBefore } from './webhooks/delivery-rows.ts'
-import { openShelf } from './wedges/shelf.ts'
-import { WorkflowCells } from './workflows/cells.ts'
+import { openMetricsServer, requireMetricsToken } from './telemetry/metrics-server.ts'
+import { createTraceExport } from './telemetry/trace-export.ts'
+import { createWebhookDeliveryLoop } from './webhooks/delivery-loop.ts'
+import { deleteDeliveriesBefore } from './webhooks/delivery-rows.ts'
+import { openWedgeLibrary } from './wedges/library.ts'
+import { WorkflowRunner } from './workflows/workflow-runner.ts'
 
 /** One replica: its doors, its runner and its sweepers over one store. */
 export interface App {
   ctx: Ctx
-  driver: Driver
+  driver: SandboxDriver
   /** Where it listens. */
   url: string
   /** Where Prometheus looks, if anywhere. */
@@ -62,22 +69,22 @@ export interface App {
 export async function startApp(config: Config, world: World, tellKey: (key: string) => void = () => {}): Promise<App> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   // A list that cannot be read must not be found out by the first action.
-  reachOf(config.egressAllow)
-  refuseOpenMetrics(config, world)
+  parseAllowedHosts(config.egressAllow)
+  requireMetricsToken(config, world)
   await requireFreePort(config)
-  const picking = pickDriver(config.sandbox, (line, level) => world.log[level](line), [config.dataDir])
+  const picking = pickSandboxDriver(config.sandbox, (line, level) => world.log[level](line), [config.dataDir])
   // Whoever awaits it hears of a failure; until then it is not left alone.
   picking.catch(() => {})
-  const ctx = await openContext(config, world)
-  const { key } = await bootstrap(ctx)
+  const ctx = await openCtx(config, world)
+  const { key } = await bootstrapOrganisation(ctx)
   if (key) tellKey(key)
-  warnOfMissingKeys(ctx)
-  await warnOfLostSecrets(ctx)
-  await clearLeftOvers(ctx)
+  warnAboutMissingModelKeys(ctx)
+  await warnAboutUnreadableSecrets(ctx)
+  await endLeftoverRuns(ctx)
   let draining = false
-  const http = servePublicPlanes(ctx, picking, () => draining)
+  const http = createPublicServer(ctx, picking, () => draining)
   const url = await http.listen({ host: config.host, port: config.port })
-  const { driver, loops, metrics, close } = await startWork(ctx, picking).catch(async (error) => {
+  const { driver, loops, metrics, close } = await startBackgroundWork(ctx, picking).catch(async (error) => {
     await http.close()
     await ctx.store.close()
     throw error
@@ -99,24 +106,24 @@ export async function startApp(config: Config, world: World, tellKey: (key: stri
 }
 
 /** What goes on behind the doors: the runner with its cells, and the sweepers. */
-async function startWork(ctx: Ctx, picking: Promise<Driver>) {
+async function startBackgroundWork(ctx: Ctx, picking: Promise<SandboxDriver>) {
   const driver = await picking
-  const workflows = new WorkflowCells(ctx, driver, agentDir())
+  const workflows = new WorkflowRunner(ctx, driver, agentDir())
   let plane: SandboxPlane
   const runner = new Runner(ctx, driver, agentDir(), {
     http: (request, response) => plane.http.routing(request, response),
-    lines: (...question) => plane.lines(...question),
+    lines: (...question) => plane.pipe(...question),
   })
   plane = openSandboxPlane(ctx, runner, workflows)
   await plane.http.ready()
   await logBlueprintProblems(ctx)
-  const metrics = await openMetricsDoor(ctx, {
+  const metrics = await openMetricsServer(ctx, {
     version: VERSION,
     sandbox: driver.kind,
-    cells: () => runner.pool.census(),
-    workflowProcesses: () => workflows.processes,
+    cells: () => runner.pool.listCells(),
+    workflowProcesses: () => workflows.processCount,
   })
-  const loops = [...sweepers(ctx, runner), runner]
+  const loops = [...createSweeps(ctx, runner), runner]
   for (const loop of loops) loop.start()
   return {
     driver,
@@ -132,84 +139,84 @@ async function startWork(ctx: Ctx, picking: Promise<Driver>) {
   }
 }
 
-async function openContext(config: Config, world: World) {
+async function openCtx(config: Config, world: World) {
   const store = await openStore(config, (message, err) => world.log.warn({ err }, message))
   if (store.now) world.clock.follow?.(store.now)
-  const wedges = await openShelf(config.wedgesDir, world.log)
+  const wedges = await openWedgeLibrary(config.wedgesDir, world.log)
   const ctx = {
     config,
     store,
     db: store.db,
     world,
-    ...newMemory(),
+    ...createMemoryState(),
     wedges,
     vault: openVault(world),
     replica: `rep_${Buffer.from(world.random(9)).toString('base64url')}`,
   }
-  store.hear((topic) => {
-    if (!topic.startsWith('log:')) return ctx.bells.ring(topic)
+  store.subscribe((topic) => {
+    if (!topic.startsWith('log:')) return ctx.notifications.publish(topic)
     // The poll finds what could not be read now.
-    catchUp(ctx, topic.slice(4)).catch((err) => world.log.warn({ err }, 'followers not told'))
+    catchUpFollowers(ctx, topic.slice(4)).catch((err) => world.log.warn({ err }, 'followers not told'))
   })
   wedges.start()
   return ctx
 }
 
 /** With SQLite nobody else can be running; with PostgreSQL the leases of others tell. */
-async function clearLeftOvers(ctx: Ctx): Promise<void> {
-  if (ctx.store.kind === 'sqlite') await endLeftOvers(ctx)
+async function endLeftoverRuns(ctx: Ctx): Promise<void> {
+  if (ctx.store.kind === 'sqlite') await endTasksOfEarlierProcess(ctx)
 }
 
 const SWEEP_MS = 1_000
 /** Half of the shortest cadence: with a look for each of its slots, one of them would be skipped now and then. */
-const DUE_MS = 500
-const FOLLOW_MS = 400
-const FOLD_MS = 60_000
-const RECALL_MS = 30_000
-const LOOK_AGAIN_MS = 30_000
-const TIDY_MS = 10 * 60_000
+const SCHEDULE_CHECK_MS = 500
+const FOLLOWER_POLL_MS = 400
+const REPORT_MS = 60_000
+const CLOCK_SKEW_CHECK_MS = 30_000
+const STREAM_RECHECK_MS = 30_000
+const CLEANUP_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
 /** What every replica does again and again; all of it is safe to do together. */
-function sweepers(ctx: Ctx, runner: Runner): Loop[] {
+function createSweeps(ctx: Ctx, runner: Runner): Loop[] {
   const { clock, log } = ctx.world
-  const lease = openLease(ctx)
-  const watch = new Watch()
-  const strays = new Strays(ctx, () => runner.carried())
+  const lease = createReplicaLease(ctx)
+  const watch = new HeartbeatMonitor()
+  const strays = new OrphanedTasks(ctx, () => runner.executingTaskIds())
   const brokenChains = new Map<string, string>()
   const { retentionDays } = ctx.config
   const sweep = (name: string, ms: number, work: (stopping: AbortSignal) => Promise<unknown>) =>
     // That the store is away is told once, and not by everyone who notices.
-    every(clock, ms, work, (err) => err instanceof StoreAway || log.error({ err }, `${name} failed`))
+    createLoop(clock, ms, work, (err) => err instanceof StoreUnavailable || log.error({ err }, `${name} failed`))
   return [
-    sweep('lease', BEAT_MS, (stopping) => renewLease(ctx, lease, stopping)),
-    sweep('lost lease', SWEEP_MS, async () => endRunsWithoutLease(ctx, lease)),
-    sweep('lost runs', BEAT_MS, () => endLostRuns(ctx, watch)),
-    sweep('strays', BEAT_MS, () => strays.end()),
-    sweep('expiry', SWEEP_MS, () => expireDue(ctx)),
-    sweep('schedules', DUE_MS, () => fireDueSchedules(ctx)),
-    sweep('due times', RECALL_MS, () => recallDueTimes(ctx)),
-    sweep('checkpoints', SWEEP_MS, () => checkpointDue(ctx, brokenChains)),
-    sweep('open streams', LOOK_AGAIN_MS, async () => ctx.bells.ring(LOOK_AGAIN)),
-    sweep('reports', FOLD_MS, () => foldReports(ctx)),
-    deliveries(ctx),
-    sweep('left-overs', TIDY_MS, () => tidy(ctx)),
+    sweep('lease', HEARTBEAT_INTERVAL_MS, (stopping) => renewReplicaLease(ctx, lease, stopping)),
+    sweep('lost lease', SWEEP_MS, async () => endRunsIfLeaseExpired(ctx, lease)),
+    sweep('lost runs', HEARTBEAT_INTERVAL_MS, () => endTasksOfDeadReplicas(ctx, watch)),
+    sweep('strays', HEARTBEAT_INTERVAL_MS, () => strays.endOrphaned()),
+    sweep('expiry', SWEEP_MS, () => expireDueApprovals(ctx)),
+    sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
+    sweep('due times', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
+    sweep('checkpoints', SWEEP_MS, () => signDueCheckpoints(ctx, brokenChains)),
+    sweep('open streams', STREAM_RECHECK_MS, async () => ctx.notifications.publish(RECHECK_STREAMS)),
+    sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
+    createWebhookDeliveryLoop(ctx),
+    sweep('left-overs', CLEANUP_MS, () => deleteExpiredRows(ctx)),
     ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),
-    ...(ctx.config.otlp ? [traceExport(ctx, ctx.config.otlp, VERSION)] : []),
-    ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOW_MS, () => catchUpAll(ctx))] : []),
+    ...(ctx.config.otlp ? [createTraceExport(ctx, ctx.config.otlp, VERSION)] : []),
+    ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOWER_POLL_MS, () => catchUpAllFollowers(ctx))] : []),
   ]
 }
 
 /** What nobody can use any more goes. */
-async function tidy(ctx: Ctx): Promise<void> {
+async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
-  const yesterday = isoTime(now - DAY_MS)
-  await sweepAccounts(ctx)
-  await sweepPortal(ctx)
-  await inTx(ctx, (tx) => dropKeysBefore(tx.db, { before: yesterday }))
-  await inTx(ctx, (tx) => dropCounters(tx.db, yesterday.slice(0, 10)))
-  await inTx(ctx, (tx) => dropReplicasBefore(tx.db, { before: yesterday }))
-  await inTx(ctx, (tx) => dropDeliveriesBefore(tx.db, { before: isoTime(now - 7 * DAY_MS) }))
+  const yesterday = toIsoTime(now - DAY_MS)
+  await deleteExpiredCredentials(ctx)
+  await removeExpiredPortalAccess(ctx)
+  await inTx(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, { before: yesterday }))
+  await inTx(ctx, (tx) => deleteOldPolicyCounters(tx.db, yesterday.slice(0, 10)))
+  await inTx(ctx, (tx) => deleteReplicasBefore(tx.db, { before: yesterday }))
+  await inTx(ctx, (tx) => deleteDeliveriesBefore(tx.db, { before: toIsoTime(now - 7 * DAY_MS) }))
 }
 
 /** The bundled programs lie beside the bundle; in development, in `dist`. */

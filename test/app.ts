@@ -4,19 +4,19 @@ import { dirname, join } from 'node:path'
 import pino from 'pino'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type App, startApp } from '../src/app.ts'
-import { idMaker } from '../src/base/ids.ts'
-import { settingOf } from '../src/base/settings.ts'
+import { createIdGenerator } from '../src/base/ids.ts'
+import { readSetting } from '../src/contract/settings.ts'
 import { loadConfig } from '../src/config/config.ts'
-import { pooledRandom } from '../src/ctx/system.ts'
-import { TestClock } from './clock.ts'
+import { createRandomPool } from '../src/ctx/system-world.ts'
+import { TestClock } from './test-clock.ts'
 import { dropDatabase } from './postgres.ts'
-import { migratedDatabase, migratedFolder, type StoreKind } from './stores.ts'
-import { type Answered, call, type CallOptions, type StreamedEvent, stream } from './http.ts'
+import { createMigratedDatabase, createMigratedFolder, type StoreKind } from './stores.ts'
+import { type ApiResponse, callApi, type CallOptions, type StreamedEvent, readEventStream } from './http.ts'
 
 export { eachStore } from './stores.ts'
 
 /** The fixed founder key of every test app. */
-export const KEY = 'svc_key_test_0123456789abcdefghijklmnop'
+export const FOUNDER_KEY = 'svc_key_test_0123456789abcdefghijklmnop'
 
 export interface TestAppOptions {
   store: StoreKind
@@ -38,7 +38,7 @@ export interface TestApp {
   dir: string
   /** Everything the service wrote to its log, as JSON lines. */
   logged: string[]
-  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answered>
+  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<ApiResponse>
   /** Creates a task of the wedge `echo` unless told otherwise; fails the test when it is not 201. */
   createTask(body?: Record<string, unknown>): Promise<{ id: string } & Record<string, unknown>>
   /** The events of a task until its stream ends, or until `until` says so. */
@@ -52,7 +52,7 @@ export interface TestApp {
 }
 
 /** A wedge that answers with its input, and one task type of each shape. */
-export const ECHO = {
+export const ECHO_WEDGE = {
   'echo/wedge.json': {
     wedge: 'echo',
     title: 'Echo',
@@ -82,14 +82,14 @@ export function sharedApp(options: TestAppOptions): () => TestApp {
   return () => app
 }
 
-export async function startTestApp({ store, wedges = ECHO, env = {} }: TestAppOptions): Promise<TestApp> {
+export async function startTestApp({ store, wedges = ECHO_WEDGE, env = {} }: TestAppOptions): Promise<TestApp> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'))
   writeFiles(join(dir, 'wedges'), wedges)
   mkdirSync(join(dir, 'blueprints'))
-  const database = store === 'postgres' ? await migratedDatabase() : null
-  if (!database) await migratedFolder(join(dir, 'data'))
+  const database = store === 'postgres' ? await createMigratedDatabase() : null
+  if (!database) await createMigratedFolder(join(dir, 'data'))
   const settings = {
-    ...settingsIn(dir),
+    ...testSettings(dir),
     SVC_SQLITE_SYNC: 'normal',
     ...(database && { DATABASE_URL: database }),
     ...env,
@@ -104,13 +104,13 @@ export async function startTestApp({ store, wedges = ECHO, env = {} }: TestAppOp
     firstKey,
     ctx: app.ctx,
     url: app.url,
-    key: KEY,
+    key: FOUNDER_KEY,
     clock,
     dir,
     logged,
-    call: (method, path, body, options) => call(app.url, KEY, method, path, body, options),
+    call: (method, path, body, options) => callApi(app.url, FOUNDER_KEY, method, path, body, options),
     async createTask(body = {}) {
-      const { status, body: task } = await call(app.url, KEY, 'POST', '/v1/tasks', {
+      const { status, body: task } = await callApi(app.url, FOUNDER_KEY, 'POST', '/v1/tasks', {
         wedge: 'echo',
         task_type: 'say',
         ...body,
@@ -118,31 +118,31 @@ export async function startTestApp({ store, wedges = ECHO, env = {} }: TestAppOp
       if (status !== 201) throw new Error(`task not created: ${status} ${JSON.stringify(task)}`)
       return task
     },
-    events: (taskId, { after = 0, until, path = `/v1/tasks/${taskId}/events`, key = KEY } = {}) =>
-      stream(`${app.url}${path}`, key, after, until),
+    events: (taskId, { after = 0, until, path = `/v1/tasks/${taskId}/events`, key = FOUNDER_KEY } = {}) =>
+      readEventStream(`${app.url}${path}`, key, after, until),
     async finished(taskId) {
-      await stream(`${app.url}/v1/tasks/${taskId}/events`, KEY, 0)
-      return (await call(app.url, KEY, 'GET', `/v1/tasks/${taskId}`)).body
+      await readEventStream(`${app.url}/v1/tasks/${taskId}/events`, FOUNDER_KEY, 0)
+      return (await callApi(app.url, FOUNDER_KEY, 'GET', `/v1/tasks/${taskId}`)).body
     },
     stop() {
-      stopped ??= stop(app, clock, dir, database)
+      stopped ??= stopTestApp(app, clock, dir, database)
       return stopped
     },
   }
 }
 
 /** A quick service with everything below one folder, as the environment would tell it. */
-export const settingsIn = (dir: string): Record<string, string> => ({
+export const testSettings = (dir: string): Record<string, string> => ({
   SVC_PORT: '0',
   SVC_DATA_DIR: join(dir, 'data'),
   SVC_WEDGES_DIR: join(dir, 'wedges'),
   SVC_BLUEPRINTS_DIR: join(dir, 'blueprints'),
   SVC_SANDBOX: 'process',
   SVC_POOL: '0',
-  SVC_FOUNDER_API_KEY: KEY,
+  SVC_FOUNDER_API_KEY: FOUNDER_KEY,
 })
 
-async function stop(app: App, clock: TestClock, dir: string, database: string | null): Promise<void> {
+async function stopTestApp(app: App, clock: TestClock, dir: string, database: string | null): Promise<void> {
   const stopping = app.stop()
   // The drain waits by the app's clock, which nobody moves any more.
   const moving = setInterval(() => void clock.advance(5_000), 20)
@@ -152,15 +152,15 @@ async function stop(app: App, clock: TestClock, dir: string, database: string | 
 }
 
 function testWorld(clock: TestClock, env: Record<string, string | undefined>, logged: string[]) {
-  const random = pooledRandom()
+  const random = createRandomPool()
   return {
     clock,
     random,
-    newId: idMaker(() => clock.now(), random),
+    newId: createIdGenerator(() => clock.now(), random),
     // Nobody guesses at these, and hundreds of tests sign up.
     passwordCost: { N: 1024, r: 8, p: 1 },
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
-    env: (name: string) => settingOf(env, name),
+    env: (name: string) => readSetting(env, name),
   }
 }
 

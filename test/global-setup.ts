@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { createPostgres, removePostgres, SERVER_URL } from './postgres.ts'
+import { createPostgres, removePostgres, POSTGRES_URL_VARIABLE } from './postgres.ts'
 
 /** One PostgreSQL for the whole run; each test file makes its own databases on it. */
 export default async function setup(): Promise<() => Promise<void>> {
@@ -9,6 +9,6 @@ export default async function setup(): Promise<() => Promise<void>> {
     stdio: 'inherit',
   })
   const server = await createPostgres()
-  process.env[SERVER_URL] = server.url
+  process.env[POSTGRES_URL_VARIABLE] = server.url
   return () => removePostgres(server)
 }

@@ -1,5 +1,5 @@
 /** What the service answered. */
-export interface Answered {
+export interface ApiResponse {
   status: number
   // Tests look into answers freely; what they find is asserted, not typed.
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -15,14 +15,14 @@ export interface CallOptions {
   raw?: string | Uint8Array<ArrayBuffer>
 }
 
-export async function call(
+export async function callApi(
   url: string,
   key: string,
   method: string,
   path: string,
   body?: unknown,
   options: CallOptions = {},
-): Promise<Answered> {
+): Promise<ApiResponse> {
   const credential = options.key === undefined ? key : options.key
   const sent = options.raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(url + path, {
@@ -35,10 +35,10 @@ export async function call(
     ...(sent !== undefined && { body: sent }),
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, body: parsed(text) }
+  return { status: response.status, headers: response.headers, body: parseJsonOrText(text) }
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -55,7 +55,7 @@ export interface StreamedEvent {
 }
 
 /** Reads an SSE stream until the server ends it, or until `until` has seen enough. */
-export async function stream(
+export async function readEventStream(
   url: string,
   key: string,
   after: number,
@@ -72,7 +72,7 @@ export async function stream(
     const frames = (rest + decoder.decode(piece, { stream: true })).split('\n\n')
     rest = frames.pop() ?? ''
     for (const frame of frames) {
-      const event = eventOf(frame)
+      const event = parseFrame(frame)
       if (!event) continue
       events.push(event)
       // Leaving the loop hangs up.
@@ -83,7 +83,7 @@ export async function stream(
 }
 
 /** Null for a comment. */
-function eventOf(frame: string): StreamedEvent | null {
+function parseFrame(frame: string): StreamedEvent | null {
   const field = (name: string) =>
     frame
       .split('\n')

@@ -9,14 +9,14 @@ import { Client } from 'pg'
 import { postgresFolder } from '../scripts/machine.mjs'
 
 /** The run's server, started once in `global-setup.ts` and known to every test process by this variable. */
-export const SERVER_URL = 'SVC_TEST_POSTGRES_URL'
+export const POSTGRES_URL_VARIABLE = 'SVC_TEST_POSTGRES_URL'
 
 /**
  * Becomes the server, and leaves a watcher that ends it and removes its folder when the input closes without a word:
  * a test run that dies by force leaves nothing behind. The watcher is nobody's child, because the server takes every
  * child's end for one of its own.
  */
-const GUARDED = `
+const GUARDED_COMMAND = `
   exec 3<&0
   ( { read -r _ <&3 || { kill -QUIT $$; sleep 1; rm -rf "$PWD"; } } 2>/dev/null & )
   exec "$@" 3<&- </dev/null`
@@ -41,8 +41,14 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
   const folder = await mkdtemp(join(tmpdir(), 'svc-pg-'))
   if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid)
   const args = ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
-  await promisify(execFile)(program('initdb'), args, { cwd: folder, ...user })
-  const server = { folder, url: urlOf(folder, 'postgres'), user, settings: { ...FAST, ...settings }, child: null }
+  await promisify(execFile)(postgresProgram('initdb'), args, { cwd: folder, ...user })
+  const server = {
+    folder,
+    url: urlOf(folder, 'postgres'),
+    user,
+    settings: { ...FAST_SETTINGS, ...settings },
+    child: null,
+  }
   await startPostgres(server)
   return server
 }
@@ -50,24 +56,24 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
 /** Starts a server that was stopped or killed, on the data it had. Answers when it takes connections. */
 export async function startPostgres(server: PostgresServer): Promise<void> {
   const settings = Object.entries(server.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const command = [program('postgres'), '-D', join(server.folder, 'data'), '-k', server.folder, ...settings]
-  const child = spawn('sh', ['-c', GUARDED, 'sh', ...command], {
+  const command = [postgresProgram('postgres'), '-D', join(server.folder, 'data'), '-k', server.folder, ...settings]
+  const child = spawn('sh', ['-c', GUARDED_COMMAND, 'sh', ...command], {
     cwd: server.folder,
     stdio: ['pipe', 'ignore', 'pipe'],
     ...server.user,
   })
   server.child = child
-  await readiness(child)
+  await waitUntilReady(child)
 }
 
 /** An orderly end: open connections are cut, the data is complete. */
 export async function stopPostgres(server: PostgresServer): Promise<void> {
-  await end(server, 'SIGINT')
+  await endServer(server, 'SIGINT')
 }
 
 /** A crash: nothing is written any more, and the next start recovers from the log. */
 export async function killPostgres(server: PostgresServer): Promise<void> {
-  await end(server, 'SIGQUIT')
+  await endServer(server, 'SIGQUIT')
 }
 
 export async function removePostgres(server: PostgresServer): Promise<void> {
@@ -77,15 +83,15 @@ export async function removePostgres(server: PostgresServer): Promise<void> {
 
 /** A new database on the run's server, empty or a copy of another that nobody is connected to. Answers with its URL. */
 export async function createDatabase(template?: string): Promise<string> {
-  const server = process.env[SERVER_URL]
-  if (server === undefined) throw new Error(`${SERVER_URL} is not set: run this test through vitest`)
+  const server = process.env[POSTGRES_URL_VARIABLE]
+  if (server === undefined) throw new Error(`${POSTGRES_URL_VARIABLE} is not set: run this test through vitest`)
   return createDatabaseOn(server, template)
 }
 
 export async function createDatabaseOn(serverUrl: string, template?: string): Promise<string> {
   const name = `svc_${randomBytes(8).toString('hex')}`
   const from = template === undefined ? 'template0' : new URL(template).pathname.slice(1)
-  await admin(serverUrl, `create database ${name} template "${from}" strategy file_copy`)
+  await runAdminStatement(serverUrl, `create database ${name} template "${from}" strategy file_copy`)
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   return url.href
@@ -95,10 +101,10 @@ export async function dropDatabase(url: string): Promise<void> {
   const server = new URL(url)
   const name = server.pathname.slice(1)
   server.pathname = '/postgres'
-  await admin(server.href, `drop database if exists "${name}" with (force)`)
+  await runAdminStatement(server.href, `drop database if exists "${name}" with (force)`)
 }
 
-async function admin(url: string, statement: string): Promise<void> {
+async function runAdminStatement(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
@@ -112,14 +118,14 @@ function urlOf(folder: string, database: string): string {
   return `postgres://postgres@localhost/${database}?host=${encodeURIComponent(folder)}`
 }
 
-function program(name: string): string {
+function postgresProgram(name: string): string {
   const folder = postgresFolder()
   if (folder === null) throw new Error('no PostgreSQL server is installed: `npm test` installs it or tells how')
   return join(folder, name)
 }
 
 /** Fast because nothing is forced to the disk; a killed server still loses no commit, the machine keeps its pages. */
-const FAST = {
+const FAST_SETTINGS = {
   listen_addresses: '',
   max_connections: '300',
   shared_buffers: '64MB',
@@ -134,17 +140,17 @@ function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return {}
   for (const name of ['postgres', 'nobody']) {
     try {
-      return { uid: idOf('-u', name), gid: idOf('-g', name) }
+      return { uid: userId('-u', name), gid: userId('-g', name) }
     } catch {}
   }
   throw new Error('PostgreSQL refuses to run as root, and this machine has neither a user `postgres` nor `nobody`')
 }
 
-function idOf(flag: '-u' | '-g', name: string): number {
+function userId(flag: '-u' | '-g', name: string): number {
   return Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
 }
 
-async function readiness(child: ChildProcess): Promise<void> {
+async function waitUntilReady(child: ChildProcess): Promise<void> {
   let log = ''
   await new Promise<void>((resolve, reject) => {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -157,7 +163,7 @@ async function readiness(child: ChildProcess): Promise<void> {
   })
 }
 
-async function end(server: PostgresServer, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+async function endServer(server: PostgresServer, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
   const { child } = server
   server.child = null
   if (child === null || child.exitCode !== null || child.signalCode !== null) return

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'vitest'
-import { openPostgres } from '../src/store/postgres.ts'
-import { openSqlite } from '../src/store/sqlite.ts'
+import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import { createDatabase } from './postgres.ts'
 
 export type StoreKind = 'sqlite' | 'postgres'
@@ -16,7 +16,7 @@ export function eachStore(tests: (store: StoreKind) => void): void {
 let file: Promise<Buffer> | null = null
 
 /** Puts a store with the schema in it into a new folder, as it was migrated once a process. */
-export async function migratedFolder(dataDir: string): Promise<void> {
+export async function createMigratedFolder(dataDir: string): Promise<void> {
   file ??= migrateFile()
   mkdirSync(dataDir, { mode: 0o700 })
   writeFileSync(join(dataDir, 'svc.db'), await file, { mode: 0o600 })
@@ -24,7 +24,7 @@ export async function migratedFolder(dataDir: string): Promise<void> {
 
 async function migrateFile(): Promise<Buffer> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'))
-  const store = await openSqlite(dir, 'normal')
+  const store = await openSqliteStore(dir, 'normal')
   await store.close()
   const bytes = readFileSync(join(dir, 'svc.db'))
   rmSync(dir, { recursive: true })
@@ -34,14 +34,14 @@ async function migrateFile(): Promise<Buffer> {
 let template: Promise<string> | null = null
 
 /** A database of its own with the schema in it, copied from one that was migrated once a process. */
-export async function migratedDatabase(): Promise<string> {
+export async function createMigratedDatabase(): Promise<string> {
   template ??= migrateTemplate()
   return createDatabase(await template)
 }
 
 async function migrateTemplate(): Promise<string> {
   const url = await createDatabase()
-  const store = await openPostgres(url, () => {})
+  const store = await openPostgresStore(url, () => {})
   await store.close()
   return url
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import { type Child, inBubblewrap, type Line, startChild } from './children.ts'
-import type { BareLogs } from './followers.ts'
+import { type BareChild, inBubblewrap, type ChildLine, startChild } from './child-process.ts'
+import type { BareEventLogs } from './event-logs.ts'
 import type { BareStore } from './store.ts'
 
 export interface BareTask {
@@ -11,7 +11,7 @@ export interface BareTask {
 }
 
 /** How a bare server does its tasks. */
-export type Mode = 'none' | 'warm' | 'fresh' | 'agent'
+export type BareMode = 'none' | 'warm' | 'fresh' | 'agent'
 
 /** Started ahead, as the service keeps its cells. */
 const STOCK = 2
@@ -19,14 +19,14 @@ const STOCK = 2
 /** Does tasks in children: one that is warm and shared, a fresh sandbox for each, or a program of one's own for each. */
 export class BareRuns {
   readonly #store: BareStore
-  readonly #logs: BareLogs
+  readonly #logs: BareEventLogs
   readonly #begin: (task: BareTask) => void
-  readonly #waiting = new Map<string, (line: Line) => void>()
+  readonly #waiting = new Map<string, (line: ChildLine) => void>()
   readonly #approvals = new Map<string, { task: BareTask; go: () => void }>()
-  readonly #warm: Child | null
-  readonly #stock: Promise<Child>[] = []
+  readonly #warm: BareChild | null
+  readonly #stock: Promise<BareChild>[] = []
 
-  constructor(store: BareStore, logs: BareLogs, mode: Mode, command: string[]) {
+  constructor(store: BareStore, logs: BareEventLogs, mode: BareMode, command: string[]) {
     this.#store = store
     this.#logs = logs
     this.#warm = mode === 'warm' ? startChild(command, (line) => this.#waiting.get(line.run ?? '')?.(line)) : null
@@ -115,7 +115,7 @@ export class BareRuns {
     child.stdin.end(`${JSON.stringify({ v: 1, task: { id: task.id, input: task.input } })}\n`)
   }
 
-  async #hear(task: BareTask, line: Line, go: () => void): Promise<void> {
+  async #hear(task: BareTask, line: ChildLine, go: () => void): Promise<void> {
     if (line.event) return this.#logs.push(task.id, { type: line.event, data: line.data })
     if (line.ask) return this.#park(task, go)
     if (line.output !== undefined) return this.#finish(task, line.output)

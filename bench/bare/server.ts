@@ -1,9 +1,9 @@
 /** The floor: a plain HTTP server of the contract's shape, without auth or validation, with the same durable writes. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { BareLogs } from './followers.ts'
+import { BareEventLogs } from './event-logs.ts'
 import { openBarePostgres } from './postgres.ts'
-import { BareRuns, type Mode, newId } from './runs.ts'
+import { BareRuns, type BareMode, newId } from './runs.ts'
 import { openBareStore } from './store.ts'
 
 const { BARE_DIR = '.', BARE_PORT = '0', BARE_MODE = 'none', BARE_COMMAND = '[]', BARE_DATABASE } = process.env
@@ -11,8 +11,8 @@ const { BARE_DIR = '.', BARE_PORT = '0', BARE_MODE = 'none', BARE_COMMAND = '[]'
 const store = BARE_DATABASE
   ? await openBarePostgres(BARE_DATABASE)
   : openBareStore(join(BARE_DIR, `bare-${process.pid}.db`))
-const logs = new BareLogs(store)
-const runs = new BareRuns(store, logs, BARE_MODE as Mode, JSON.parse(BARE_COMMAND) as string[])
+const logs = new BareEventLogs(store)
+const runs = new BareRuns(store, logs, BARE_MODE as BareMode, JSON.parse(BARE_COMMAND) as string[])
 
 const server = createServer((request, response) => {
   const body: Buffer[] = []

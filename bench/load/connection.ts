@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { Target } from './measure.ts'
+import type { Target } from './statistics.ts'
 
 /**
  * One kept connection that speaks just enough HTTP/1.1. A full client would spend more on a request than the servers

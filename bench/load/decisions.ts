@@ -1,5 +1,5 @@
 import { Connection } from './connection.ts'
-import { median, percentile, type Target } from './measure.ts'
+import { median, percentile, type Target } from './statistics.ts'
 import { createTask } from './requests.ts'
 
 /** A run that waits for a person, with somebody who follows it. */

@@ -1,9 +1,9 @@
 /** The clients, in a process of their own so that they do not share an event loop with anybody they measure. */
 import type { Connection } from './connection.ts'
-import { type Crowd, heard, openCrowd } from './crowd.ts'
+import { type Crowd, heard, openCrowd } from './live-followers.ts'
 import { decide } from './decisions.ts'
-import type { Target } from './measure.ts'
-import { mix } from './mix.ts'
+import type { Target } from './statistics.ts'
+import { mix } from './mixed-calls.ts'
 import { hammer, runs } from './requests.ts'
 import { append, delivery, follow, openIdle, replay } from './streams.ts'
 

@@ -1,5 +1,5 @@
 import { Connection } from './connection.ts'
-import { median, type Target } from './measure.ts'
+import { median, type Target } from './statistics.ts'
 
 /** So many clients, each with one request at a time, for so long; answers with requests per second and their times. */
 export async function hammer(

@@ -1,5 +1,5 @@
 import { Connection } from './connection.ts'
-import { median, percentile, type Target } from './measure.ts'
+import { median, percentile, type Target } from './statistics.ts'
 import { createTask } from './requests.ts'
 
 const FINISHED = Buffer.from('event: task.finished')

@@ -1,19 +1,19 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { median } from '../load/measure.ts'
-import { alternate, costRow, type Pairs, type Row } from '../result.ts'
+import { median } from '../load/statistics.ts'
+import { measureAlternating, costRow, type PairedSamples, type ResultRow } from '../results.ts'
 import { memoryOf, type Rig, type Server } from '../rig.ts'
 
 const IDLE_MS = 1500
 
 /** From the start of the process to the first answer of /health, and what it holds when nothing happens. */
-export async function boot(rig: Rig): Promise<Row[]> {
+export async function boot(rig: Rig): Promise<ResultRow[]> {
   const dataDir = mkdtempSync(join(rig.dir, 'data-'))
   const quiet = { SVC_POOL: '0' }
   const first = await rig.service(quiet, dataDir)
   await rig.stop(first)
-  const memory: Pairs = { service: [], bare: [] }
-  const times = await alternate(
+  const memory: PairedSamples = { service: [], bare: [] }
+  const times = await measureAlternating(
     4,
     () => bootOnce(rig, () => rig.service(quiet, dataDir), memory.service),
     () => bootOnce(rig, () => rig.bare(), memory.bare),
@@ -21,7 +21,7 @@ export async function boot(rig: Rig): Promise<Row[]> {
   const withCells = await rig.service()
   await pause()
   const { own, all } = memoryOf(withCells.pid)
-  const cells: Pairs = { service: [all], bare: [median(memory.bare)] }
+  const cells: PairedSamples = { service: [all], bare: [median(memory.bare)] }
   return [
     costRow('boot to /health', 'ms', times, 4, `first start, with the schema: ${first.bootMs.toFixed(0)} ms`),
     costRow('idle memory', 'MB', memory, 2, 'without cells'),

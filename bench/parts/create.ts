@@ -1,5 +1,5 @@
 import type { Work } from '../load/main.ts'
-import { alternate, rateRow, type Row } from '../result.ts'
+import { measureAlternating, rateRow, type ResultRow } from '../results.ts'
 import { Effort, effortNote, type Rig, type Server } from '../rig.ts'
 
 const ROUND_MS = 1200
@@ -8,16 +8,16 @@ const WARM_UP_MS = 6000
 const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
 
 /** Tasks created per second, none of them run. */
-export async function create(rig: Rig): Promise<Row[]> {
+export async function create(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service({ SVC_MAX_CONCURRENT_TASKS: '0', SVC_POOL: '0' })
   const bare = await rig.bare()
   const request = { method: 'POST', path: '/v1/tasks', body: BODY, expect: 201 }
   for (const server of [service, bare]) await rig.load('hammer', server, { ...request, clients: 32, ms: WARM_UP_MS })
-  const rows: Row[] = []
+  const rows: ResultRow[] = []
   for (const clients of [1, 32]) {
     const options = { ...request, clients, ms: ROUND_MS }
     const efforts = [new Effort(), new Effort()] as const
-    const pairs = await alternate(
+    const pairs = await measureAlternating(
       8,
       () => rateOf(rig, service, efforts[0], options),
       () => rateOf(rig, bare, efforts[1], options),
@@ -29,7 +29,7 @@ export async function create(rig: Rig): Promise<Row[]> {
 }
 
 /** One task read again and again, with a key. */
-export async function get(rig: Rig): Promise<Row[]> {
+export async function get(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service({ SVC_MAX_CONCURRENT_TASKS: '0', SVC_POOL: '0' })
   const bare = await rig.bare()
   const efforts = [new Effort(), new Effort()] as const
@@ -41,7 +41,7 @@ export async function get(rig: Rig): Promise<Row[]> {
     const path = `/v1/tasks/${await createOne(server)}`
     await rig.load('hammer', server, { clients: 32, ms: WARM_UP_MS, method: 'GET', path, expect: 200 })
   }
-  const pairs = await alternate(
+  const pairs = await measureAlternating(
     4,
     () => rate(service, efforts[0]),
     () => rate(bare, efforts[1]),

@@ -1,16 +1,16 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeId } from '../../src/base/ids.ts'
-import { pooledRandom } from '../../src/ctx/system.ts'
-import { columnsFor } from '../../src/records/columns.ts'
-import { fieldsOf } from '../../src/records/fields.ts'
-import { indexFields } from '../../src/records/index-fields.ts'
-import { shelfOf } from '../../src/records/shelf.ts'
-import { upsert } from '../../src/records/rows.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
+import { createId } from '../../src/base/ids.ts'
+import { createRandomPool } from '../../src/ctx/system-world.ts'
+import { assignColumns } from '../../src/records/filter/column-rows.ts'
+import { toRecordFields } from '../../src/records/filter/fields.ts'
+import { insertRecordFields } from '../../src/records/filter/field-rows.ts'
+import { hashCollection } from '../../src/records/filter/collection.ts'
+import { upsertRecord } from '../../src/records/rows.ts'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { goalRow, type Row } from '../result.ts'
+import { goalRow, type ResultRow } from '../results.ts'
 import type { Rig, Server } from '../rig.ts'
 
 const RECORDS = 100_000
@@ -42,21 +42,21 @@ const valueOf = (n: number) => ({
   ...Object.fromEntries(Array.from({ length: 12 }, (_, t) => [`t${t}`, n % 3 === t % 3 ? 0 : 1])),
 })
 
-export async function filters(rig: Rig): Promise<Row[]> {
+export async function filters(rig: Rig): Promise<ResultRow[]> {
   return [...(await onStore(rig, 'sqlite')), ...(await onStore(rig, 'postgres'))]
 }
 
-async function onStore(rig: Rig, kind: Store['kind']): Promise<Row[]> {
+async function onStore(rig: Rig, kind: Store['kind']): Promise<ResultRow[]> {
   const dir = mkdtempSync(join(rig.dir, 'data-'))
   const database = kind === 'postgres' ? await rig.database() : ''
   const start = () => (kind === 'postgres' ? rig.service({ DATABASE_URL: database }) : rig.service({}, dir))
   // The first start makes the schema and the project.
   await rig.stop(await start())
-  const store = kind === 'postgres' ? await openPostgres(database, () => {}) : await openSqlite(dir, 'normal')
+  const store = kind === 'postgres' ? await openPostgresStore(database, () => {}) : await openSqliteStore(dir, 'normal')
   await storeRecords(store)
   await store.close()
   const service = await start()
-  const rows: Row[] = []
+  const rows: ResultRow[] = []
   for (const [name, where] of Object.entries(FILTERS)) {
     const times = await timed(service, where)
     rows.push(goalRow(`filter for ${name}, ${kind}`, 'ms', { service: times, bare: [] }, { most: 50 }))
@@ -68,16 +68,16 @@ async function onStore(rig: Rig, kind: Store['kind']): Promise<Row[]> {
 async function storeRecords(store: Store): Promise<void> {
   const project_id = (await store.db.selectFrom('projects').select('id').executeTakeFirstOrThrow()).id
   const place = { project_id, wedge: 'bench', collection: 'invoices' }
-  const columns = await columnsFor(store, shelfOf(project_id, place.collection), fieldsOf(valueOf(0)))
-  const random = pooledRandom()
+  const columns = await assignColumns(store, hashCollection(project_id, place.collection), toRecordFields(valueOf(0)))
+  const random = createRandomPool()
   const start = Date.now() - RECORDS
   for (let from = 0; from < RECORDS; from += PAGE) {
     await store.transact(async (db) => {
       for (let n = from; n < from + PAGE; n++) {
         const at = new Date(start + n).toISOString()
-        const row = { ...place, id: makeId('rec', start + n, random), key: `k${n}`, created_at: at, updated_at: at }
-        const [record] = await upsert(db, { ...row, value: JSON.stringify(valueOf(n)) })
-        if (record) await indexFields(db, record, fieldsOf(valueOf(n)), columns)
+        const row = { ...place, id: createId('rec', start + n, random), key: `k${n}`, created_at: at, updated_at: at }
+        const [record] = await upsertRecord(db, { ...row, value: JSON.stringify(valueOf(n)) })
+        if (record) await insertRecordFields(db, record, toRecordFields(valueOf(n)), columns)
       }
     })
   }

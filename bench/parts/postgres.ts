@@ -1,5 +1,5 @@
-import { median } from '../load/measure.ts'
-import { alternate, costRow, goalRow, type Pairs, rateRow, type Row } from '../result.ts'
+import { median } from '../load/statistics.ts'
+import { measureAlternating, costRow, goalRow, type PairedSamples, rateRow, type ResultRow } from '../results.ts'
 import { Effort, effortNote, memoryOf, type Rig, type Server } from '../rig.ts'
 
 const SAY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
@@ -20,17 +20,17 @@ const pacing = (rig: Rig) => ({
 const WARM_UP_ROUNDS = 8
 
 /** From the agent's write at one replica to a follower's read at the other; beside it, at the same one. */
-export async function replicaDelivery(rig: Rig): Promise<Row[]> {
+export async function replicaDelivery(rig: Rig): Promise<ResultRow[]> {
   const [working, other] = await replicas(rig, pacing(rig))
   const body = { ...SAY, input: { wait_ms: 600 } }
-  const p99: Pairs = { service: [], bare: [] }
+  const p99: PairedSamples = { service: [], bare: [] }
   const measure = async (at: Server, kept: number[]) => {
     const result = await rig.load('delivery', working, { body, at })
     kept.push(result.p99)
     return result.p50
   }
   for (let round = 0; round < WARM_UP_ROUNDS; round++) await measure(other, [])
-  const p50 = await alternate(
+  const p50 = await measureAlternating(
     6,
     () => measure(other, p99.service),
     () => measure(working, p99.bare),
@@ -46,13 +46,13 @@ const PARKED = 100
 const DECISIONS = 40
 
 /** What it costs that the decision came to another replica than the one whose run waits for it. */
-export async function replicaDecision(rig: Rig): Promise<Row[]> {
+export async function replicaDecision(rig: Rig): Promise<ResultRow[]> {
   const [working, other] = await replicas(rig)
   const body = { ...SAY, task_type: 'ask' }
   const p50 = async (at: Server) =>
     (await rig.load('decide', working, { parked: PARKED, decisions: DECISIONS, body, at })).p50
   await p50(working)
-  const pairs = await alternate(
+  const pairs = await measureAlternating(
     4,
     () => p50(other),
     () => p50(working),
@@ -63,7 +63,7 @@ export async function replicaDecision(rig: Rig): Promise<Row[]> {
 }
 
 /** Whole tasks on PostgreSQL, beside a bare server with the same writes on the same PostgreSQL. */
-export async function replicaTasks(rig: Rig): Promise<Row[]> {
+export async function replicaTasks(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service({ DATABASE_URL: await rig.database(), SVC_MAX_CONCURRENT_TASKS: '32' })
   const bare = await rig.bare('warm', [process.execPath, rig.program('bare-worker')], await rig.database())
   const efforts = [new Effort(), new Effort()] as const
@@ -72,7 +72,7 @@ export async function replicaTasks(rig: Rig): Promise<Row[]> {
     return (await effort.spend(server, work, ({ done }) => done)).rate
   }
   for (const server of [service, bare]) await warmUp(rig, server)
-  const pairs = await alternate(
+  const pairs = await measureAlternating(
     8,
     () => rate(service, efforts[0]),
     () => rate(bare, efforts[1]),
@@ -96,7 +96,7 @@ const FIRST = 100
 const LINES = 8
 
 /** Followers of a task that speaks, all on one replica: what each costs, and how soon the last of them hears. */
-export async function crowd(rig: Rig): Promise<Row[]> {
+export async function crowd(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service({ ...pacing(rig), DATABASE_URL: await rig.database() })
   const task_id = await speaking(service)
   // The first hundred bring in the code and the buffers that later ones share.

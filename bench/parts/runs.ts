@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { median } from '../load/measure.ts'
-import { alternate, costRow, goalRow, type Pairs, rateRow, type Row } from '../result.ts'
+import { median } from '../load/statistics.ts'
+import { measureAlternating, costRow, goalRow, type PairedSamples, rateRow, type ResultRow } from '../results.ts'
 import { Effort, effortNote, type Rig, type Server } from '../rig.ts'
 
 const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
@@ -10,14 +10,14 @@ const OWN_CELL = { ...BODY, wedge: 'workshop' }
 const worker = (rig: Rig) => [process.execPath, rig.program('bare-worker')]
 
 /** Whole tasks with the rehearsal model in a shared cell: created over HTTP, seen to finish on the stream. */
-export async function tasks(rig: Rig): Promise<Row[]> {
+export async function tasks(rig: Rig): Promise<ResultRow[]> {
   // As many at a time as there are clients: the bare server has no limit either.
   const service = await rig.service({ SVC_MAX_CONCURRENT_TASKS: '32' })
   const bare = await rig.bare('warm', worker(rig))
   await warmUp(rig, [service, bare])
-  const rows: Row[] = []
+  const rows: ResultRow[] = []
   for (const clients of [1, 32]) {
-    const finished: Pairs = { service: [], bare: [] }
+    const finished: PairedSamples = { service: [], bare: [] }
     const efforts = [new Effort(), new Effort()] as const
     const rate = async (server: Server, times: number[], effort: Effort) => {
       const work = () => rig.load('runs', server, { clients, ms: 1200, body: BODY })
@@ -25,7 +25,7 @@ export async function tasks(rig: Rig): Promise<Row[]> {
       times.push(result.finished)
       return result.rate
     }
-    const pairs = await alternate(
+    const pairs = await measureAlternating(
       6,
       () => rate(service, finished.service, efforts[0]),
       () => rate(bare, finished.bare, efforts[1]),
@@ -50,7 +50,7 @@ async function warmUp(rig: Rig, servers: Server[]): Promise<void> {
 }
 
 /** Tasks that may run commands, each in a fresh sandbox that was started ahead. */
-export async function ownCell(rig: Rig): Promise<Row[]> {
+export async function ownCell(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service()
   const bare = await rig.bare('fresh', worker(rig))
   const efforts = [new Effort(), new Effort()] as const
@@ -59,7 +59,7 @@ export async function ownCell(rig: Rig): Promise<Row[]> {
     return (await effort.spend(server, work, ({ done }) => done)).rate
   }
   await rate(service, new Effort())
-  const pairs = await alternate(
+  const pairs = await measureAlternating(
     3,
     () => rate(service, efforts[0]),
     () => rate(bare, efforts[1]),
@@ -68,13 +68,13 @@ export async function ownCell(rig: Rig): Promise<Row[]> {
 }
 
 /** How soon a task has a place to run: in a cell that is warm, and in one that must be started. */
-export async function provisioning(rig: Rig): Promise<Row[]> {
+export async function provisioning(rig: Rig): Promise<ResultRow[]> {
   const bare = await rig.bare('warm', worker(rig))
   const warm = await rig.service()
   const first = async (server: Server, body: object, pause_ms: number, ms = 1200) =>
     (await rig.load('runs', server, { clients: 1, ms, body, pause_ms })).first
   await warmUp(rig, [warm, bare])
-  const shared = await alternate(
+  const shared = await measureAlternating(
     3,
     () => first(warm, BODY, 2),
     () => first(bare, BODY, 2),
@@ -86,7 +86,7 @@ export async function provisioning(rig: Rig): Promise<Row[]> {
   const unprepared = await rig.service({ SVC_POOL: '0' })
   await first(unprepared, BODY, 0, 300)
   const start = async () => (await first(unprepared, OWN_CELL, 20)) - (await first(unprepared, BODY, 5, 400))
-  const cold = await alternate(3, start, () => bareStart(rig))
+  const cold = await measureAlternating(3, start, () => bareStart(rig))
   const bound = 'create sent to task.created seen: an upper bound of claim to task.created'
   const stamped = `the task's created_at to the time of task.created, as stored: the claim lies between; create sent to task.created seen: ${seen.toFixed(2)} ms`
   return [

@@ -1,4 +1,4 @@
-import { alternate, costRow, goalRow, rateRow, type Row } from '../result.ts'
+import { measureAlternating, costRow, goalRow, rateRow, type ResultRow } from '../results.ts'
 import { Effort, effortNote, memoryOf, type Rig, type Server } from '../rig.ts'
 
 /** The agent waits so long before it speaks, until all followers are there. */
@@ -12,7 +12,7 @@ async function bothWithAgent(rig: Rig, agent: string): Promise<[Server, Server]>
 }
 
 /** From the agent's write to the follower's read. */
-export async function delivery(rig: Rig): Promise<Row[]> {
+export async function delivery(rig: Rig): Promise<ResultRow[]> {
   const [service, bare] = await bothWithAgent(rig, 'pace')
   const p99: { service: number[]; bare: number[] } = { service: [], bare: [] }
   const measure = async (server: Server, kept: number[]) => {
@@ -20,7 +20,7 @@ export async function delivery(rig: Rig): Promise<Row[]> {
     kept.push(result.p99)
     return result.p50
   }
-  const p50 = await alternate(
+  const p50 = await measureAlternating(
     4,
     () => measure(service, p99.service),
     () => measure(bare, p99.bare),
@@ -30,7 +30,7 @@ export async function delivery(rig: Rig): Promise<Row[]> {
 }
 
 /** What storing alone takes, while nobody follows. */
-export async function append(rig: Rig): Promise<Row[]> {
+export async function append(rig: Rig): Promise<ResultRow[]> {
   const events = 30_000
   const { pairs, note } = await flooded(rig, async (server, effort) => {
     const work = () => rig.load('append', server, { body: body(events) })
@@ -42,8 +42,8 @@ export async function append(rig: Rig): Promise<Row[]> {
 }
 
 /** Tokens at full speed, each committed before it is sent. */
-export async function throughput(rig: Rig): Promise<Row[]> {
-  const rows: Row[] = []
+export async function throughput(rig: Rig): Promise<ResultRow[]> {
+  const rows: ResultRow[] = []
   for (const { followers, events } of [
     { followers: 1, events: 30_000 },
     { followers: 100, events: 10_000 },
@@ -73,7 +73,7 @@ async function flooded(rig: Rig, rate: (server: Server, effort: Effort) => Promi
     for (const server of [service, bare]) await rate(server, new Effort())
   }
   const efforts = [new Effort(), new Effort()] as const
-  const pairs = await alternate(
+  const pairs = await measureAlternating(
     8,
     () => rate(service, efforts[0]),
     () => rate(bare, efforts[1]),
@@ -83,7 +83,7 @@ async function flooded(rig: Rig, rate: (server: Server, effort: Effort) => Promi
 
 const LONG_LOG = 100_000
 
-export async function replay(rig: Rig): Promise<Row[]> {
+export async function replay(rig: Rig): Promise<ResultRow[]> {
   const [service, bare] = await bothWithAgent(rig, 'flood')
   const longLog = async (server: Server) =>
     (await rig.load('follow', server, { followers: 1, body: body(LONG_LOG) })).task_id
@@ -95,7 +95,7 @@ export async function replay(rig: Rig): Promise<Row[]> {
     const options = { task_id: tasks.get(server) ?? '', events: LONG_LOG, times: 1 }
     return (await rig.load('replay', server, options)).rate
   }
-  const pairs = await alternate(
+  const pairs = await measureAlternating(
     3,
     () => rate(service),
     () => rate(bare),
@@ -106,7 +106,7 @@ export async function replay(rig: Rig): Promise<Row[]> {
 const STREAMS = 2000
 
 /** What a stream that has nothing to say costs the server. */
-export async function idle(rig: Rig): Promise<Row[]> {
+export async function idle(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service({ SVC_MAX_CONCURRENT_TASKS: '0', SVC_POOL: '0' })
   const bare = await rig.bare()
   const perStream = async (server: Server) => {

@@ -1,78 +1,83 @@
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
 import { ROLES, type Scope } from '../ctx/scope.ts'
-import { created, nameRoutes, noContent, openRoute } from '../http/route.ts'
-import { mayAdopt } from './adoption.ts'
-import { addressOf, authenticate, bearerOf } from './authenticate.ts'
-import { findKey } from './credential-rows.ts'
-import { email, newPassword, shortText } from './fields.ts'
+import { createdResponse, nameRoutes, noContentResponse, openRoute } from '../http/route.ts'
+import { canClaimOwnership } from './claim-ownership.ts'
+import { requestAddress, authenticateRequest, bearerToken } from './authenticate.ts'
+import { findApiKey } from './credential-rows.ts'
+import { emailField, newPasswordField, shortTextField } from './input-fields.ts'
 import { acceptInvite } from './invites.ts'
-import { login } from './login.ts'
-import { KeyRecord, MemberRecord, OrganisationRecord, ProjectRecord, showKey, showMember } from './records.ts'
+import { logInWithPassword } from './login.ts'
+import { KeyView, MemberView, OrganisationView, ProjectView, toKeyView, toMemberView } from './view.ts'
 import { findMember } from './member-rows.ts'
-import { signOut, treeOf } from './sessions.ts'
-import { signup } from './signup.ts'
+import { signOutSession, readOrganisationTree } from './sessions.ts'
+import { signUpMember } from './signup.ts'
 
-const SignedInRecord = z.object({
+const SignInResultView = z.object({
   session_token: z.string(),
   expires_at: z.string(),
-  member: MemberRecord,
-  organisation: OrganisationRecord,
-  projects: z.array(ProjectRecord),
+  member: MemberView,
+  organisation: OrganisationView,
+  projects: z.array(ProjectView),
 })
 
 /** Open routes: those that need a credential look at it themselves. */
 export const authRoutes = nameRoutes({
   signUp: openRoute('POST', '/v1/auth/signup', {
     summary: 'Sign up: the first becomes the owner, on the machine itself or with the founder key; then it is closed',
-    body: z.object({ email, password: newPassword, organisation: shortText.optional(), name: shortText.optional() }),
-    answers: { 201: SignedInRecord },
+    body: z.object({
+      email: emailField,
+      password: newPasswordField,
+      organisation: shortTextField.optional(),
+      name: shortTextField.optional(),
+    }),
+    responses: { 201: SignInResultView },
     handle: async ({ ctx, body, request }) =>
-      created('/v1/auth/session', await signup(ctx, body, await mayAdopt(ctx, request))),
+      createdResponse('/v1/auth/session', await signUpMember(ctx, body, await canClaimOwnership(ctx, request))),
   }),
   signIn: openRoute('POST', '/v1/auth/login', {
     summary: 'Sign in',
     body: z.object({ email: z.string().toLowerCase().max(254), password: z.string().max(1024) }),
-    answers: { 200: SignedInRecord },
-    handle: ({ ctx, body, request }) => login(ctx, { ...body, address: addressOf(request) }),
+    responses: { 200: SignInResultView },
+    handle: ({ ctx, body, request }) => logInWithPassword(ctx, { ...body, address: requestAddress(request) }),
   }),
   signOut: openRoute('POST', '/v1/auth/logout', {
     summary: 'End the session that the bearer is',
-    answers: { 204: z.null() },
+    responses: { 204: z.null() },
     handle: async ({ ctx, request }) => {
-      await signOut(ctx, bearerOf(request))
-      return noContent()
+      await signOutSession(ctx, bearerToken(request))
+      return noContentResponse()
     },
   }),
   getSession: openRoute('GET', '/v1/auth/session', {
     summary: 'Who the bearer is',
-    answers: {
+    responses: {
       200: z.object({
-        member: MemberRecord.nullable(),
-        key: KeyRecord.nullable(),
-        organisation: OrganisationRecord,
-        projects: z.array(ProjectRecord),
+        member: MemberView.nullable(),
+        key: KeyView.nullable(),
+        organisation: OrganisationView,
+        projects: z.array(ProjectView),
         role: z.enum(ROLES),
       }),
     },
-    handle: async ({ ctx, request }) => whoIs(ctx, await authenticate(ctx, request)),
+    handle: async ({ ctx, request }) => describeBearer(ctx, await authenticateRequest(ctx, request)),
   }),
   acceptInvite: openRoute('POST', '/v1/auth/accept', {
     summary: 'Accept an invite and choose a password',
-    body: z.object({ invite: z.string().max(200), password: newPassword, name: shortText.optional() }),
-    answers: { 200: SignedInRecord },
+    body: z.object({ invite: z.string().max(200), password: newPasswordField, name: shortTextField.optional() }),
+    responses: { 200: SignInResultView },
     handle: ({ ctx, body }) => acceptInvite(ctx, body),
   }),
 })
 
-async function whoIs(ctx: Ctx, scope: Scope) {
+async function describeBearer(ctx: Ctx, scope: Scope) {
   const { actor, role, orgId, projectIds } = scope
   const member = actor.kind === 'member' ? await findMember(ctx.db, orgId, actor.id) : undefined
-  const key = actor.kind === 'key' ? await findKey(ctx.db, projectIds, actor.id) : undefined
+  const key = actor.kind === 'key' ? await findApiKey(ctx.db, projectIds, actor.id) : undefined
   return {
-    member: member ? showMember(member) : null,
-    key: key ? showKey(key) : null,
-    ...(await treeOf(ctx, orgId, projectIds)),
+    member: member ? toMemberView(member) : null,
+    key: key ? toKeyView(key) : null,
+    ...(await readOrganisationTree(ctx, orgId, projectIds)),
     role,
   }
 }

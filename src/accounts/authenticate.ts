@@ -3,56 +3,56 @@ import type { FastifyRequest } from 'fastify'
 import { badRequest, forbidden, notFound, unauthorized } from '../base/problem.ts'
 import { TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
-import { type ProjectScope, roleAtLeast, type Scope } from '../ctx/scope.ts'
-import { isoNow, isoTime } from '../ctx/world.ts'
-import type { Heading, Route } from '../http/route.ts'
-import { keyByHash, memberBySession, setKeyUsed } from './credential-rows.ts'
-import { projectsOfOrganisation } from './project-rows.ts'
-import { roleOf } from './stored-role.ts'
-import { slideSession } from './sessions.ts'
+import { type ProjectScope, isRoleAtLeast, type Scope } from '../ctx/scope.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
+import type { RequestHead, Route } from '../http/route.ts'
+import { findApiKeyByHash, findMemberBySession, updateApiKeyLastUsed } from './credential-rows.ts'
+import { listProjectSlugs } from './project-rows.ts'
+import { parseRole } from './stored-role.ts'
+import { extendSessionIfDue } from './sessions.ts'
 
 /** Who asks on the founder plane and what the route may reach; for a write of a project, exactly that project. */
-export async function scopeFor(
+export async function authorizeRequest(
   ctx: Ctx,
   request: FastifyRequest,
   route: Pick<Route<Scope>, 'method' | 'role' | 'level'>,
 ): Promise<Scope> {
-  const scope = await authenticate(ctx, request)
-  if (!roleAtLeast(scope.role, route.role)) throw roleCannot(scope)
-  return route.method === 'GET' || route.level === 'organisation' ? scope : oneProject(scope)
+  const scope = await authenticateRequest(ctx, request)
+  if (!isRoleAtLeast(scope.role, route.role)) throw roleForbidden(scope)
+  return route.method === 'GET' || route.level === 'organisation' ? scope : requireOneProject(scope)
 }
 
 /** Only the two founder tokens are known here; every other credential is refused with the same words. */
-export async function authenticate(ctx: Ctx, request: FastifyRequest): Promise<Scope> {
-  const token = bearerOf(request)
+export async function authenticateRequest(ctx: Ctx, request: FastifyRequest): Promise<Scope> {
+  const token = bearerToken(request)
   const wanted = request.headers['x-svc-project']
   if (token.startsWith(TOKEN_PREFIX.founderKey)) return keyScope(ctx, token, wanted)
   if (token.startsWith(TOKEN_PREFIX.founderSession)) return memberScope(ctx, token, wanted)
   throw unauthorized()
 }
 
-export function bearerOf(request: Heading): string {
+export function bearerToken(request: RequestHead): string {
   return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
 }
 
 /** Where the request comes from. What a proxy passes on may be anything; then the proxy's own address counts. */
-export function addressOf({ ip, socket }: FastifyRequest): string {
+export function requestAddress({ ip, socket }: FastifyRequest): string {
   return isIP(ip) ? ip : (socket.remoteAddress ?? '')
 }
 
-export const roleCannot = ({ role }: Pick<Scope, 'role'>) => forbidden(`role '${role}' cannot do this`)
+export const roleForbidden = ({ role }: Pick<Scope, 'role'>) => forbidden(`role '${role}' cannot do this`)
 
-type Wanted = string | string[] | undefined
+type ProjectHeader = string | string[] | undefined
 
 /** A key sees exactly its project. */
-async function keyScope(ctx: Ctx, token: string, wanted: Wanted): Promise<Scope> {
-  const [key] = await keyByHash(ctx.db, { hash: tokenHash(token) })
+async function keyScope(ctx: Ctx, token: string, wanted: ProjectHeader): Promise<Scope> {
+  const [key] = await findApiKeyByHash(ctx.db, { hash: tokenHash(token) })
   if (!key) throw unauthorized()
   if (wanted !== undefined && wanted !== key.project_id && wanted !== key.slug) throw notFound('project')
-  noteUse(ctx, key.id, key.last_used_at)
+  recordKeyUse(ctx, key.id, key.last_used_at)
   return {
     actor: { kind: 'key', id: key.id },
-    role: roleOf(key.role),
+    role: parseRole(key.role),
     orgId: key.org_id,
     projectIds: [key.project_id],
     allowance: { wedges: key.wedges, tier: key.tier },
@@ -60,38 +60,38 @@ async function keyScope(ctx: Ctx, token: string, wanted: Wanted): Promise<Scope>
 }
 
 /** A member sees the whole organisation; the header narrows that to one project. */
-async function memberScope(ctx: Ctx, token: string, wanted: Wanted): Promise<Scope> {
+async function memberScope(ctx: Ctx, token: string, wanted: ProjectHeader): Promise<Scope> {
   const hash = tokenHash(token)
-  const [member] = await memberBySession(ctx.db, { hash, now: isoNow(ctx) })
+  const [member] = await findMemberBySession(ctx.db, { hash, now: isoNow(ctx) })
   if (!member) throw unauthorized()
-  const projects = await projectsOfOrganisation(ctx.db, { org_id: member.org_id })
+  const projects = await listProjectSlugs(ctx.db, { org_id: member.org_id })
   const seen = projects.filter(({ id, slug }) => wanted === undefined || wanted === id || wanted === slug)
   if (seen.length === 0) throw notFound('project')
-  slideSession(ctx, hash, member.expires_at)
+  extendSessionIfDue(ctx, hash, member.expires_at)
   return {
     actor: { kind: 'member', id: member.id },
-    role: roleOf(member.role),
+    role: parseRole(member.role),
     orgId: member.org_id,
     projectIds: seen.map(({ id }) => id),
   }
 }
 
 /** Where a write happens, or what a read is about that only one project can answer. */
-export function oneProject(scope: Scope): ProjectScope {
+export function requireOneProject(scope: Scope): ProjectScope {
   const [projectId, another] = scope.projectIds
   if (projectId === undefined || another !== undefined) throw badRequest("header 'x-svc-project' is required")
   const { actor, role, orgId, projectIds, allowance } = scope
   return { actor, role, orgId, projectIds, allowance, projectId }
 }
 
-const USE_NOTED_EVERY_MS = 60_000
+const LAST_USED_INTERVAL_MS = 60_000
 
 /** Beside the request: nobody waits for it, and a lost note costs a minute of `last_used_at`. */
-function noteUse(ctx: Ctx, keyId: string, lastUsedAt: string | null): void {
+function recordKeyUse(ctx: Ctx, keyId: string, lastUsedAt: string | null): void {
   const now = ctx.world.clock.now()
-  const longAgo = now - USE_NOTED_EVERY_MS
+  const longAgo = now - LAST_USED_INTERVAL_MS
   if (lastUsedAt !== null && Date.parse(lastUsedAt) > longAgo) return
-  inTx(ctx, (tx) => setKeyUsed(tx.db, keyId, isoTime(now), isoTime(longAgo))).catch((error) =>
+  inTx(ctx, (tx) => updateApiKeyLastUsed(tx.db, keyId, toIsoTime(now), toIsoTime(longAgo))).catch((error) =>
     ctx.world.log.warn({ err: error, key: keyId }, 'use of a key not noted'),
   )
 }

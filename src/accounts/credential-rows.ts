@@ -1,18 +1,18 @@
 import type { Role } from '../ctx/scope.ts'
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { glance, prepared } from '../store/prepared.ts'
-import { remembered } from '../store/remembered.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
+import { cachedRead } from '../store/cached-read.ts'
 import type { Db } from '../store/store.ts'
-import type { Keys, Members, Projects, Sessions } from '../store/tables.ts'
-import { roleOf } from './stored-role.ts'
+import type { KeyRow, MemberRow, ProjectRow, SessionRow } from '../store/tables.ts'
+import { parseRole } from './stored-role.ts'
 
-export type Key = Omit<Keys, 'role'> & { role: Role }
+export type ApiKey = Omit<KeyRow, 'role'> & { role: Role }
 
 // Keys
 
 /** False when the store has that key already. */
-export async function insertKey(db: Db, row: Key): Promise<boolean> {
+export async function insertApiKey(db: Db, row: ApiKey): Promise<boolean> {
   const query = db
     .insertInto('keys')
     .values(row)
@@ -20,29 +20,30 @@ export async function insertKey(db: Db, row: Key): Promise<boolean> {
   return (await query.returning('id').execute()).length > 0
 }
 
-export async function findKey(db: Db, projectIds: readonly string[], id: string): Promise<Key | undefined> {
+export async function findApiKey(db: Db, projectIds: readonly string[], id: string): Promise<ApiKey | undefined> {
   const query = db.selectFrom('keys').selectAll().where('project_id', 'in', projectIds).where('id', '=', id)
   const row = await query.executeTakeFirst()
-  return row && { ...row, role: roleOf(row.role) }
+  return row && { ...row, role: parseRole(row.role) }
 }
 
-export async function listKeys(db: Db, projectIds: readonly string[], page: PageQuery): Promise<Key[]> {
+export async function listApiKeys(db: Db, projectIds: readonly string[], page: PageQuery): Promise<ApiKey[]> {
   const query = db.selectFrom('keys').selectAll().where('project_id', 'in', projectIds)
-  const rows = await newestPage(query, page)
-  return rows.map((row) => ({ ...row, role: roleOf(row.role) }))
+  const rows = await listNewestPage(query, page)
+  return rows.map((row) => ({ ...row, role: parseRole(row.role) }))
 }
 
 /** False when it is gone already. */
-export async function deleteKey(db: Db, id: string): Promise<boolean> {
+export async function deleteApiKey(db: Db, id: string): Promise<boolean> {
   return (await db.deleteFrom('keys').where('id', '=', id).returning('id').execute()).length > 0
 }
 
 /** With its project. Every request asks for it, so it is kept where a revocation is seen at once. */
-export const keyByHash = remembered(
+export const findApiKeyByHash = cachedRead(
   ['keys', 'projects'],
-  glance<
+  prepareBatchedRead<
     { hash: string },
-    Pick<Keys, 'id' | 'role' | 'project_id' | 'last_used_at'> & Pick<Projects, 'org_id' | 'slug' | 'wedges' | 'tier'>
+    Pick<KeyRow, 'id' | 'role' | 'project_id' | 'last_used_at'> &
+      Pick<ProjectRow, 'org_id' | 'slug' | 'wedges' | 'tier'>
   >((db, arg) =>
     db
       .selectFrom('keys')
@@ -53,20 +54,20 @@ export const keyByHash = remembered(
   ),
 )
 
-export async function setKeyUsed(db: Db, id: string, now: string, unlessSince: string): Promise<void> {
+export async function updateApiKeyLastUsed(db: Db, id: string, now: string, unlessSince: string): Promise<void> {
   const query = db.updateTable('keys').set({ last_used_at: now }).where('id', '=', id)
   await query.where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', unlessSince)])).execute()
 }
 
 // Sessions
 
-export async function insertSession(db: Db, row: Sessions): Promise<void> {
+export async function insertSession(db: Db, row: SessionRow): Promise<void> {
   await db.insertInto('sessions').values(row).execute()
 }
 
-export const memberBySession = prepared<
+export const findMemberBySession = prepareQuery<
   { hash: string; now: string },
-  Pick<Members, 'id' | 'role' | 'org_id'> & Pick<Sessions, 'expires_at'>
+  Pick<MemberRow, 'id' | 'role' | 'org_id'> & Pick<SessionRow, 'expires_at'>
 >((db, arg) =>
   db
     .selectFrom('sessions')
@@ -76,7 +77,7 @@ export const memberBySession = prepared<
     .where('sessions.expires_at', '>', arg('now')),
 )
 
-export async function extendSession(db: Db, hash: string, expiresAt: string): Promise<void> {
+export async function updateSessionExpiry(db: Db, hash: string, expiresAt: string): Promise<void> {
   const query = db.updateTable('sessions').set({ expires_at: expiresAt }).where('hash', '=', hash)
   await query.where('expires_at', '<', expiresAt).execute()
 }
@@ -91,14 +92,14 @@ export async function deleteOtherSessions(db: Db, memberId: string, kept: string
   return (await query.returning('hash').execute()).map(({ hash }) => hash)
 }
 
-export async function deleteSessionsBefore(db: Db, now: string): Promise<void> {
+export async function deleteExpiredSessions(db: Db, now: string): Promise<void> {
   await db.deleteFrom('sessions').where('expires_at', '<=', now).execute()
 }
 
 // Failed sign-ins
 
 /** How many they are now. */
-export async function countFailure(db: Db, subject: string, windowStart: string): Promise<number> {
+export async function incrementLoginFailures(db: Db, subject: string, windowStart: string): Promise<number> {
   const query = db
     .insertInto('login_failures')
     .values({ subject, window_start: windowStart, count: 1 })
@@ -110,20 +111,20 @@ export async function countFailure(db: Db, subject: string, windowStart: string)
   return (await query.returning('count').executeTakeFirstOrThrow()).count
 }
 
-export async function failuresOf(db: Db, subject: string, windowStart: string): Promise<number> {
+export async function countLoginFailures(db: Db, subject: string, windowStart: string): Promise<number> {
   const query = db.selectFrom('login_failures').select('count').where('subject', '=', subject)
   return (await query.where('window_start', '=', windowStart).executeTakeFirst())?.count ?? 0
 }
 
-export async function uncountFailure(db: Db, subject: string, windowStart: string): Promise<void> {
+export async function decrementLoginFailures(db: Db, subject: string, windowStart: string): Promise<void> {
   const query = db.updateTable('login_failures').set((eb) => ({ count: eb('count', '-', 1) }))
   await query.where('subject', '=', subject).where('window_start', '=', windowStart).execute()
 }
 
-export async function forgetFailures(db: Db, subject: string): Promise<void> {
+export async function deleteLoginFailures(db: Db, subject: string): Promise<void> {
   await db.deleteFrom('login_failures').where('subject', '=', subject).execute()
 }
 
-export async function deleteFailuresBefore(db: Db, windowStart: string): Promise<void> {
+export async function deleteLoginFailuresBefore(db: Db, windowStart: string): Promise<void> {
   await db.deleteFrom('login_failures').where('window_start', '<', windowStart).execute()
 }

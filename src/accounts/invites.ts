@@ -1,26 +1,26 @@
-import { audit } from '../audit/append.ts'
+import { appendAuditEntry } from '../audit/append.ts'
 import { conflict, unauthorized } from '../base/problem.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Role, Scope } from '../ctx/scope.ts'
-import { isoNow, isoTime } from '../ctx/world.ts'
-import { refuseOwnersToOthers } from './members.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { requireOwnerForOwnerRole } from './members.ts'
 import { hashPassword } from './passwords.ts'
 import {
-  findInvited,
+  findInvitedMember,
   findMemberByEmail,
   findOpenInvite,
   insertMember,
   type Member,
-  replaceInvite,
-  useInvite,
+  updateOpenInvite,
+  updateInviteAsAccepted,
 } from './member-rows.ts'
-import { lockFounding, lockOrganisation } from './organisation-rows.ts'
-import { type SignedIn, signIn } from './sessions.ts'
+import { lockFirstOrganisation, lockOrganisation } from './organisation-rows.ts'
+import { type SignInResult, signInMember } from './sessions.ts'
 
-const INVITE_MS = 7 * 24 * 60 * 60_000
+const INVITE_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
-export interface Invited {
+export interface MemberInvite {
   member: Member
   /** In this answer and nowhere else. */
   invite: string
@@ -32,15 +32,15 @@ export async function inviteMember(
   ctx: Ctx,
   scope: Scope,
   { email, role }: { email: string; role: Role },
-): Promise<Invited> {
+): Promise<MemberInvite> {
   const invite = newToken('invite', ctx.world.random)
-  const expires_at = isoTime(ctx.world.clock.now() + INVITE_MS)
+  const expires_at = toIsoTime(ctx.world.clock.now() + INVITE_LIFETIME_MS)
   const member = await inTx(ctx, async (tx) => {
-    refuseOwnersToOthers(scope, role)
-    if (await findMemberByEmail(tx.db, email)) throw inUse()
+    requireOwnerForOwnerRole(scope, role)
+    if (await findMemberByEmail(tx.db, email)) throw emailInUse()
     const open = { email, role, invite_hash: tokenHash(invite), invite_expires_at: expires_at }
-    const member = (await newInvited(tx, scope, open)) ?? (await invitedAgain(tx, scope, open))
-    await audit(tx, scope.orgId, scope.actor, 'member.invited', member.id, { email, role })
+    const member = (await insertInvitedMember(tx, scope, open)) ?? (await replaceOpenInvite(tx, scope, open))
+    await appendAuditEntry(tx, scope.orgId, scope.actor, 'member.invited', member.id, { email, role })
     return member
   })
   return { member, invite, expires_at }
@@ -53,26 +53,26 @@ export async function inviteMember(
 export async function acceptInvite(
   ctx: Ctx,
   input: { invite: string; password: string; name?: string | undefined },
-): Promise<SignedIn> {
+): Promise<SignInResult> {
   const hash = tokenHash(input.invite)
   const now = isoNow(ctx)
-  if (!(await findInvited(ctx.db, hash, now))) throw unauthorized()
+  if (!(await findInvitedMember(ctx.db, hash, now))) throw unauthorized()
   const password = await hashPassword(ctx.world, input.password)
   return inTx(ctx, async (tx) => {
     // As sign-ups do: of all that come at once with one email, one comes first and the others see what it did.
-    await lockFounding(tx.db)
-    const invited = await findInvited(tx.db, hash, now)
-    if (invited && (await findMemberByEmail(tx.db, invited.email))) throw inUse()
-    const member = await useInvite(tx.db, hash, now, { password, name: input.name })
+    await lockFirstOrganisation(tx.db)
+    const invited = await findInvitedMember(tx.db, hash, now)
+    if (invited && (await findMemberByEmail(tx.db, invited.email))) throw emailInUse()
+    const member = await updateInviteAsAccepted(tx.db, hash, now, { password, name: input.name })
     if (!member) throw unauthorized()
-    await audit(tx, member.org_id, { kind: 'member', id: member.id }, 'member.accepted', member.id)
-    return signIn(tx, member)
+    await appendAuditEntry(tx, member.org_id, { kind: 'member', id: member.id }, 'member.accepted', member.id)
+    return signInMember(tx, member)
   })
 }
 
 type OpenInvite = Pick<Member, 'email' | 'role' | 'invite_hash' | 'invite_expires_at'>
 
-async function newInvited(tx: Tx, scope: Scope, open: OpenInvite): Promise<Member | null> {
+async function insertInvitedMember(tx: Tx, scope: Scope, open: OpenInvite): Promise<Member | null> {
   const member: Member = {
     ...open,
     id: tx.world.newId('mem'),
@@ -84,14 +84,14 @@ async function newInvited(tx: Tx, scope: Scope, open: OpenInvite): Promise<Membe
   return (await insertMember(tx.db, member)) ? member : null
 }
 
-async function invitedAgain(tx: Tx, scope: Scope, { email, ...open }: OpenInvite): Promise<Member> {
+async function replaceOpenInvite(tx: Tx, scope: Scope, { email, ...open }: OpenInvite): Promise<Member> {
   await lockOrganisation(tx.db, scope.orgId)
   const member = await findOpenInvite(tx.db, scope.orgId, email)
-  if (!member) throw inUse()
-  refuseOwnersToOthers(scope, member.role)
-  const invited = await replaceInvite(tx.db, member.id, open)
-  if (!invited) throw inUse()
+  if (!member) throw emailInUse()
+  requireOwnerForOwnerRole(scope, member.role)
+  const invited = await updateOpenInvite(tx.db, member.id, open)
+  if (!invited) throw emailInUse()
   return invited
 }
 
-const inUse = () => conflict('email is already in use')
+const emailInUse = () => conflict('email is already in use')

@@ -1,50 +1,50 @@
 import { z } from 'zod'
-import { page, pageById, pageOf } from '../http/page.ts'
-import { created, inScope, noContent, read, write, nameRoutes } from '../http/route.ts'
-import { findKey, listKeys } from './credential-rows.ts'
-import { shortText } from './fields.ts'
-import { createKey, KEY_ROLES, revokeKey } from './keys.ts'
-import { KeyRecord, showKey } from './records.ts'
+import { toPage, pageQueryById, pageSchema } from '../http/page.ts'
+import { createdResponse, findInScope, noContentResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import { findApiKey, listApiKeys } from './credential-rows.ts'
+import { shortTextField } from './input-fields.ts'
+import { createApiKey, API_KEY_ROLES, revokeApiKey } from './keys.ts'
+import { KeyView, toKeyView } from './view.ts'
 
-const keyInScope = inScope('key', findKey)
+const apiKeyInScope = findInScope('key', findApiKey)
 
 export const keyRoutes = nameRoutes({
-  listKeys: read('/v1/keys', {
+  listKeys: defineRead('/v1/keys', {
     summary: 'List the keys; none is ever shown again',
-    query: z.object(pageById('key')),
-    answers: { 200: pageOf(KeyRecord) },
+    query: z.object(pageQueryById('key')),
+    responses: { 200: pageSchema(KeyView) },
     async handle({ ctx, scope, query }) {
-      const rows = await listKeys(ctx.db, scope.projectIds, query)
-      return page(rows, query.limit, (row) => row.id, showKey)
+      const rows = await listApiKeys(ctx.db, scope.projectIds, query)
+      return toPage(rows, query.limit, (row) => row.id, toKeyView)
     },
   }),
 
-  createKey: write('POST', '/v1/keys', {
+  createKey: defineWrite('POST', '/v1/keys', {
     summary: 'Create a key to the project; it is shown only in this answer',
     role: 'admin',
-    body: z.object({ name: shortText, role: z.enum(KEY_ROLES).default('admin') }),
-    answers: { 201: KeyRecord.extend({ key: z.string() }) },
+    body: z.object({ name: shortTextField, role: z.enum(API_KEY_ROLES).default('admin') }),
+    responses: { 201: KeyView.extend({ key: z.string() }) },
     async handle({ ctx, scope, body }) {
-      const { key, token } = await createKey(ctx, scope, body)
-      return created(`/v1/keys/${key.id}`, { ...showKey(key), key: token })
+      const { key, token } = await createApiKey(ctx, scope, body)
+      return createdResponse(`/v1/keys/${key.id}`, { ...toKeyView(key), key: token })
     },
   }),
 
-  getKey: read('/v1/keys/:id', {
+  getKey: defineRead('/v1/keys/:id', {
     summary: 'Read a key; the token itself is never shown again',
-    answers: { 200: KeyRecord },
-    find: keyInScope,
-    handle: async ({ subject }) => showKey(subject),
+    responses: { 200: KeyView },
+    find: apiKeyInScope,
+    handle: async ({ subject }) => toKeyView(subject),
   }),
 
-  deleteKey: write('DELETE', '/v1/keys/:id', {
+  deleteKey: defineWrite('DELETE', '/v1/keys/:id', {
     summary: 'Revoke a key at once',
     role: 'admin',
-    answers: { 204: z.null() },
-    find: keyInScope,
+    responses: { 204: z.null() },
+    find: apiKeyInScope,
     async handle({ ctx, scope, subject }) {
-      await revokeKey(ctx, scope, subject)
-      return noContent()
+      await revokeApiKey(ctx, scope, subject)
+      return noContentResponse()
     },
   }),
 })

@@ -1,11 +1,11 @@
 import { Problem } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
-import { countAttempt, forgive, tellFailure } from './login-limit.ts'
-import { findMemberByEmail, holdMember, type Member } from './member-rows.ts'
+import { countLoginAttempt, clearLoginFailures, auditFailedLogin } from './login-limit.ts'
+import { findMemberByEmail, lockMember, type Member } from './member-rows.ts'
 import { passwordMatches } from './passwords.ts'
-import { type SignedIn, signIn } from './sessions.ts'
+import { type SignInResult, signInMember } from './sessions.ts'
 
-export interface Login {
+export interface LoginInput {
   email: string
   password: string
   /** Where the request came from. */
@@ -13,23 +13,23 @@ export interface Login {
 }
 
 /** The same work and the same words whether or not the account exists. */
-export async function login(ctx: Ctx, input: Login): Promise<SignedIn> {
-  const counted = await countAttempt(ctx, input)
+export async function logInWithPassword(ctx: Ctx, input: LoginInput): Promise<SignInResult> {
+  const counted = await countLoginAttempt(ctx, input)
   const known = await findMemberByEmail(ctx.db, input.email)
   const matches = await passwordMatches(ctx.world, input.password, known?.password ?? null)
-  const signedIn = known && matches ? await enter(ctx, known, input, counted) : null
+  const signedIn = known && matches ? await signInIfUnchanged(ctx, known, input, counted) : null
   if (signedIn) return signedIn
-  if (known) tellFailure(ctx, known, input.address)
+  if (known) auditFailedLogin(ctx, known, input.address)
   throw wrongPassword()
 }
 
 /** Null when the member is gone, or its password another, since it was compared. */
-function enter(ctx: Ctx, known: Member, input: Login, counted: string): Promise<SignedIn | null> {
+function signInIfUnchanged(ctx: Ctx, known: Member, input: LoginInput, counted: string): Promise<SignInResult | null> {
   return inTx(ctx, async (tx) => {
-    const member = await holdMember(tx.db, known)
+    const member = await lockMember(tx.db, known)
     if (!member) return null
-    await forgive(tx, input, counted)
-    return signIn(tx, member)
+    await clearLoginFailures(tx, input, counted)
+    return signInMember(tx, member)
   })
 }
 

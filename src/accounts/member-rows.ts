@@ -1,11 +1,11 @@
 import type { Role } from '../ctx/scope.ts'
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
+import { listNewestPage } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
-import type { Members } from '../store/tables.ts'
-import { roleOf } from './stored-role.ts'
+import type { MemberRow } from '../store/tables.ts'
+import { parseRole } from './stored-role.ts'
 
-export type Member = Omit<Members, 'role'> & { role: Role }
+export type Member = Omit<MemberRow, 'role'> & { role: Role }
 
 /**
  * False when the email is taken: with a password it names one member over all organisations, and of open invites one in
@@ -21,45 +21,41 @@ export async function insertMember(db: Db, row: Member): Promise<boolean> {
 
 export async function findMember(db: Db, orgId: string, id: string): Promise<Member | undefined> {
   const query = db.selectFrom('members').selectAll().where('org_id', '=', orgId).where('id', '=', id)
-  return memberOf(await query.executeTakeFirst())
+  return toMember(await query.executeTakeFirst())
 }
 
 /** Whose email it is; an open invite makes it nobody's. */
 export async function findMemberByEmail(db: Db, email: string): Promise<Member | undefined> {
   const query = db.selectFrom('members').selectAll().where('email', '=', email)
-  return memberOf(await query.where('password', 'is not', null).executeTakeFirst())
+  return toMember(await query.where('password', 'is not', null).executeTakeFirst())
 }
 
 /** Of one organisation to an email. */
 export async function findOpenInvite(db: Db, orgId: string, email: string): Promise<Member | undefined> {
   const query = db.selectFrom('members').selectAll().where('org_id', '=', orgId).where('email', '=', email)
-  return memberOf(await query.where('password', 'is', null).executeTakeFirst())
+  return toMember(await query.where('password', 'is', null).executeTakeFirst())
 }
 
 /** Held until the commit, so that nobody removes the member meanwhile; undefined when it is gone or its password another. */
-export function holdMember(db: Db, member: Member): Promise<Member | undefined> {
-  return replacePassword(db, member, member.password)
+export function lockMember(db: Db, member: Member): Promise<Member | undefined> {
+  return updatePassword(db, member, member.password)
 }
 
 /** Undefined when the member is gone or its password another. */
-export async function replacePassword(
-  db: Db,
-  { id, password }: Member,
-  to: string | null,
-): Promise<Member | undefined> {
+export async function updatePassword(db: Db, { id, password }: Member, to: string | null): Promise<Member | undefined> {
   const query = db.updateTable('members').set({ password: to }).where('id', '=', id).where('password', '=', password)
-  return memberOf(await query.returningAll().executeTakeFirst())
+  return toMember(await query.returningAll().executeTakeFirst())
 }
 
-export async function findInvited(db: Db, inviteHash: string, now: string): Promise<Member | undefined> {
+export async function findInvitedMember(db: Db, inviteHash: string, now: string): Promise<Member | undefined> {
   const query = db.selectFrom('members').selectAll().where('invite_hash', '=', inviteHash)
-  return memberOf(await query.where('password', 'is', null).where('invite_expires_at', '>', now).executeTakeFirst())
+  return toMember(await query.where('password', 'is', null).where('invite_expires_at', '>', now).executeTakeFirst())
 }
 
 export async function listMembers(db: Db, orgId: string, page: PageQuery): Promise<Member[]> {
   const query = db.selectFrom('members').selectAll().where('org_id', '=', orgId)
-  const rows = await newestPage(query, page)
-  return rows.map((row) => ({ ...row, role: roleOf(row.role) }))
+  const rows = await listNewestPage(query, page)
+  return rows.map((row) => ({ ...row, role: parseRole(row.role) }))
 }
 
 export async function updateMember(db: Db, id: string, change: Pick<Member, 'name' | 'role'>): Promise<void> {
@@ -67,17 +63,17 @@ export async function updateMember(db: Db, id: string, change: Pick<Member, 'nam
 }
 
 /** Undefined when the earlier invite was accepted meanwhile: no invite may open an account that has a password. */
-export async function replaceInvite(
+export async function updateOpenInvite(
   db: Db,
   id: string,
   invite: Pick<Member, 'role' | 'invite_hash' | 'invite_expires_at'>,
 ): Promise<Member | undefined> {
   const query = db.updateTable('members').set(invite).where('id', '=', id).where('password', 'is', null)
-  return memberOf(await query.returningAll().executeTakeFirst())
+  return toMember(await query.returningAll().executeTakeFirst())
 }
 
 /** Uses the invite up and sets the password; undefined when it was used or ran out meanwhile. */
-export async function useInvite(
+export async function updateInviteAsAccepted(
   db: Db,
   inviteHash: string,
   now: string,
@@ -89,7 +85,7 @@ export async function useInvite(
     .where('invite_hash', '=', inviteHash)
     .where('password', 'is', null)
     .where('invite_expires_at', '>', now)
-  return memberOf(await query.returningAll().executeTakeFirst())
+  return toMember(await query.returningAll().executeTakeFirst())
 }
 
 /** The member's sessions go with it. */
@@ -104,6 +100,6 @@ export async function hasOtherOwner(db: Db, orgId: string, memberId: string): Pr
   return other !== undefined
 }
 
-function memberOf(row: Members | undefined): Member | undefined {
-  return row && { ...row, role: roleOf(row.role) }
+function toMember(row: MemberRow | undefined): Member | undefined {
+  return row && { ...row, role: parseRole(row.role) }
 }

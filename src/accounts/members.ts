@@ -1,9 +1,9 @@
-import { audit } from '../audit/append.ts'
+import { appendAuditEntry } from '../audit/append.ts'
 import { conflict, forbidden, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import { type Role, roleAtLeast, type Scope } from '../ctx/scope.ts'
-import { roleCannot } from './authenticate.ts'
-import { memberBell } from './revoked-bells.ts'
+import { type Role, isRoleAtLeast, type Scope } from '../ctx/scope.ts'
+import { roleForbidden } from './authenticate.ts'
+import { memberRemovedTopic } from './revocation-topics.ts'
 import { deleteMember, findMember, hasOtherOwner, type Member, updateMember } from './member-rows.ts'
 import { lockOrganisation } from './organisation-rows.ts'
 
@@ -14,13 +14,13 @@ export interface MemberChange {
 
 export async function changeMember(ctx: Ctx, scope: Scope, id: string, { name, role }: MemberChange): Promise<Member> {
   return inTx(ctx, async (tx) => {
-    const member = await lockMember(tx, scope, id)
+    const member = await findMemberLocked(tx, scope, id)
     const changed = { ...member, name: name === undefined ? member.name : name, role: role ?? member.role }
-    refuseOwnersToOthers(scope, changed.role)
-    refuseRaisedInvite(member, changed.role)
-    if (changed.role !== 'owner') await keepAnOwner(tx, member)
+    requireOwnerForOwnerRole(scope, changed.role)
+    refuseRaisingInvite(member, changed.role)
+    if (changed.role !== 'owner') await refuseRemovingLastOwner(tx, member)
     await updateMember(tx.db, id, { name: changed.name, role: changed.role })
-    await audit(tx, scope.orgId, scope.actor, 'member.updated', id, { role: changed.role })
+    await appendAuditEntry(tx, scope.orgId, scope.actor, 'member.updated', id, { role: changed.role })
     return changed
   })
 }
@@ -28,40 +28,40 @@ export async function changeMember(ctx: Ctx, scope: Scope, id: string, { name, r
 /** Ends the sessions, their streams and the open invite as well. */
 export async function removeMember(ctx: Ctx, scope: Scope, id: string): Promise<void> {
   await inTx(ctx, async (tx) => {
-    const member = await lockMember(tx, scope, id)
-    await keepAnOwner(tx, member)
+    const member = await findMemberLocked(tx, scope, id)
+    await refuseRemovingLastOwner(tx, member)
     await deleteMember(tx.db, id)
-    tx.ring(memberBell(id))
-    await audit(tx, scope.orgId, scope.actor, 'member.deleted', id, { role: member.role })
+    tx.notify(memberRemovedTopic(id))
+    await appendAuditEntry(tx, scope.orgId, scope.actor, 'member.deleted', id, { role: member.role })
   })
 }
 
 /** Members stand above projects, and a key sees exactly its project. */
-export function refuseKeys(scope: Scope): void {
+export function refuseApiKeys(scope: Scope): void {
   if (scope.actor.kind === 'key') throw forbidden('a project key cannot do this')
 }
 
 /** Only owners make, change and remove owners. */
-export function refuseOwnersToOthers(scope: Scope, role: Role): void {
-  if (role === 'owner' && scope.role !== 'owner') throw roleCannot(scope)
+export function requireOwnerForOwnerRole(scope: Scope, role: Role): void {
+  if (role === 'owner' && scope.role !== 'owner') throw roleForbidden(scope)
 }
 
 /** Whoever made the invite may still hold it, and would get more by it than they could give. */
-function refuseRaisedInvite({ password, role }: Member, to: Role): void {
-  if (password !== null || roleAtLeast(role, to)) return
+function refuseRaisingInvite({ password, role }: Member, to: Role): void {
+  if (password !== null || isRoleAtLeast(role, to)) return
   throw conflict('the role of an open invite cannot be raised: invite them anew')
 }
 
 /** The member as it is now, while no other change of the organisation's members is under way. */
-async function lockMember(tx: Tx, scope: Scope, id: string): Promise<Member> {
+async function findMemberLocked(tx: Tx, scope: Scope, id: string): Promise<Member> {
   await lockOrganisation(tx.db, scope.orgId)
   const member = await findMember(tx.db, scope.orgId, id)
   if (!member) throw notFound('member')
-  refuseOwnersToOthers(scope, member.role)
+  requireOwnerForOwnerRole(scope, member.role)
   return member
 }
 
-async function keepAnOwner(tx: Tx, member: Member): Promise<void> {
+async function refuseRemovingLastOwner(tx: Tx, member: Member): Promise<void> {
   if (member.role !== 'owner' || member.password === null) return
   if (!(await hasOtherOwner(tx.db, member.org_id, member.id))) throw conflict('the last owner has to stay')
 }

@@ -1,8 +1,8 @@
-import { prepared } from '../store/prepared.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { Organisations } from '../store/tables.ts'
+import type { OrganisationRow } from '../store/tables.ts'
 
-export type Organisation = Organisations
+export type Organisation = OrganisationRow
 
 /** False when the store already has its founding organisation. */
 export async function insertOrganisation(db: Db, row: Organisation): Promise<boolean> {
@@ -14,7 +14,7 @@ export async function insertOrganisation(db: Db, row: Organisation): Promise<boo
 }
 
 /** The organisation that the first start made, locked until the commit. */
-export function lockFounding(db: Db): Promise<Organisation> {
+export function lockFirstOrganisation(db: Db): Promise<Organisation> {
   return db
     .updateTable('organisations')
     .set({ founding: 1 })
@@ -32,7 +32,7 @@ export async function lockOrganisation(db: Db, orgId: string): Promise<void> {
     .execute()
 }
 
-export async function renameOrganisation(db: Db, orgId: string, name: string): Promise<void> {
+export async function updateOrganisationName(db: Db, orgId: string, name: string): Promise<void> {
   await db.updateTable('organisations').set({ name }).where('id', '=', orgId).execute()
 }
 
@@ -41,7 +41,7 @@ export function findOrganisation(db: Db, orgId: string): Promise<Organisation> {
 }
 
 /** Whether somebody owns the founding organisation already. */
-export async function isFoundingOwned(db: Db): Promise<boolean> {
+export async function hasFirstOrganisationOwner(db: Db): Promise<boolean> {
   const owner = await db
     .selectFrom('members')
     .innerJoin('organisations', 'organisations.id', 'members.org_id')
@@ -53,12 +53,12 @@ export async function isFoundingOwned(db: Db): Promise<boolean> {
 }
 
 /** Whether a project is of the organisation that the first start made: the operator's own. */
-export async function isOfFounding(db: Db, projectId: string): Promise<boolean> {
-  const [found] = await foundingByProject(db, { projectId })
+export async function isInFirstOrganisation(db: Db, projectId: string): Promise<boolean> {
+  const [found] = await firstOrganisationFlag(db, { projectId })
   return found?.founding === 1
 }
 
-const foundingByProject = prepared<{ projectId: string }, Pick<Organisations, 'founding'>>((db, arg) =>
+const firstOrganisationFlag = prepareQuery<{ projectId: string }, Pick<OrganisationRow, 'founding'>>((db, arg) =>
   db
     .selectFrom('projects')
     .innerJoin('organisations', 'organisations.id', 'projects.org_id')

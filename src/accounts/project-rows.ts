@@ -1,10 +1,10 @@
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { prepared } from '../store/prepared.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { Projects } from '../store/tables.ts'
+import type { ProjectRow } from '../store/tables.ts'
 
-export type Project = Omit<Projects, 'wedges'> & { wedges: string[] | null }
+export type Project = Omit<ProjectRow, 'wedges'> & { wedges: string[] | null }
 
 /** False when the organisation has a project of that slug. */
 export async function insertProject(db: Db, row: Project): Promise<boolean> {
@@ -37,41 +37,41 @@ export async function updateProject(
     .updateTable('projects')
     .set({ id, name, tier, wedges: wedges && JSON.stringify(wedges) })
     .where('id', '=', id)
-  return projectOf(await query.returningAll().executeTakeFirstOrThrow())
+  return toProject(await query.returningAll().executeTakeFirstOrThrow())
 }
 
-const projectById = prepared<{ id: string }, Projects>((db, arg) =>
+const projectById = prepareQuery<{ id: string }, ProjectRow>((db, arg) =>
   db.selectFrom('projects').selectAll().where('id', '=', arg('id')),
 )
 
 /** Newest first. */
-export async function allProjects(db: Db, orgId: string): Promise<Project[]> {
+export async function listOrganisationProjects(db: Db, orgId: string): Promise<Project[]> {
   const query = db.selectFrom('projects').selectAll().where('org_id', '=', orgId).orderBy('id', 'desc')
-  return (await query.execute()).map(projectOf)
+  return (await query.execute()).map(toProject)
 }
 
 /** Whoever calls this has checked that the id is in scope. */
 export async function findProject(db: Db, id: string): Promise<Project | undefined> {
   const [row] = await projectById(db, { id })
-  return row && projectOf(row)
+  return row && toProject(row)
 }
 
-export async function firstProject(db: Db, orgId: string): Promise<Project> {
+export async function findFirstProject(db: Db, orgId: string): Promise<Project> {
   const query = db.selectFrom('projects').selectAll().where('org_id', '=', orgId)
-  return projectOf(await query.orderBy('created_at').orderBy('id').limit(1).executeTakeFirstOrThrow())
+  return toProject(await query.orderBy('created_at').orderBy('id').limit(1).executeTakeFirstOrThrow())
 }
 
 export async function listProjects(db: Db, ids: readonly string[], page: PageQuery): Promise<Project[]> {
   const query = db.selectFrom('projects').selectAll().where('id', 'in', ids)
-  const rows = await newestPage(query, page)
-  return rows.map(projectOf)
+  const rows = await listNewestPage(query, page)
+  return rows.map(toProject)
 }
 
-export const projectsOfOrganisation = prepared<{ org_id: string }, Pick<Projects, 'id' | 'slug'>>((db, arg) =>
+export const listProjectSlugs = prepareQuery<{ org_id: string }, Pick<ProjectRow, 'id' | 'slug'>>((db, arg) =>
   db.selectFrom('projects').select(['id', 'slug']).where('org_id', '=', arg('org_id')).orderBy('id'),
 )
 
-function projectOf(row: Projects): Project {
+function toProject(row: ProjectRow): Project {
   const wedges: string[] | null = row.wedges === null ? null : JSON.parse(row.wedges)
   return { ...row, wedges }
 }

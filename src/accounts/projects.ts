@@ -1,4 +1,4 @@
-import { audit, beginChain } from '../audit/append.ts'
+import { appendAuditEntry, createAuditChain } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
@@ -13,24 +13,24 @@ export interface ProjectInput {
 
 export async function createProject(ctx: Ctx, scope: Scope, input: ProjectInput & { name: string }): Promise<Project> {
   return inTx(ctx, async (tx) => {
-    const project = await withFreeSlug(tx, {
+    const project = await insertWithFreeSlug(tx, {
       id: tx.world.newId('prj'),
       org_id: scope.orgId,
-      slug: slugOf(input.name),
+      slug: toProjectSlug(input.name),
       name: input.name,
       tier: input.tier ?? 'default',
       wedges: input.wedges ?? null,
       created_at: isoNow(tx),
     })
-    await beginChain(tx, project.id)
-    await audit(tx, scope.orgId, scope.actor, 'project.created', project.id, { slug: project.slug })
+    await createAuditChain(tx, project.id)
+    await appendAuditEntry(tx, scope.orgId, scope.actor, 'project.created', project.id, { slug: project.slug })
     return project
   })
 }
 
 /** The slug stays: others may have written it down. */
 export async function changeProject(ctx: Ctx, scope: Scope, id: string, input: ProjectInput): Promise<Project> {
-  return inTx(ctx, (tx) => change(tx, scope, id, input))
+  return inTx(ctx, (tx) => updateAndAuditProject(tx, scope, id, input))
 }
 
 /** Beside those that are enabled, also by others at the same time; without a list every wedge is. */
@@ -40,18 +40,20 @@ export async function enableWedge(ctx: Ctx, scope: Scope, id: string, wedge: str
     const project = await findProject(tx.db, id)
     if (!project) throw notFound('project')
     const { wedges } = project
-    return wedges === null || wedges.includes(wedge) ? project : change(tx, scope, id, { wedges: [...wedges, wedge] })
+    return wedges === null || wedges.includes(wedge)
+      ? project
+      : updateAndAuditProject(tx, scope, id, { wedges: [...wedges, wedge] })
   })
 }
 
-async function change(tx: Tx, scope: Scope, id: string, input: ProjectInput): Promise<Project> {
+async function updateAndAuditProject(tx: Tx, scope: Scope, id: string, input: ProjectInput): Promise<Project> {
   const project = await updateProject(tx.db, id, input)
-  await audit(tx, id, scope.actor, 'project.updated', id, { tier: project.tier, wedges: project.wedges })
+  await appendAuditEntry(tx, id, scope.actor, 'project.updated', id, { tier: project.tier, wedges: project.wedges })
   return project
 }
 
 /** Has no underscore, so a slug can never be read as a project's id. */
-export function slugOf(name: string): string {
+export function toProjectSlug(name: string): string {
   const words =
     name
       .normalize('NFKD')
@@ -61,7 +63,7 @@ export function slugOf(name: string): string {
   return words.join('-').slice(0, 56).replace(/-$/, '') || 'project'
 }
 
-async function withFreeSlug(tx: Tx, project: Project): Promise<Project> {
+async function insertWithFreeSlug(tx: Tx, project: Project): Promise<Project> {
   const taken = project.slug
   for (let n = 2; !(await insertProject(tx.db, project)); n++) project = { ...project, slug: `${taken}-${n}` }
   return project

@@ -1,15 +1,15 @@
-import { audit } from '../audit/append.ts'
+import { appendAuditEntry } from '../audit/append.ts'
 import { conflict, forbidden } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import { foundingOrganisation, foundOrganisation } from './founding.ts'
+import { ensureFirstOrganisation, createOrganisation } from './first-organisation.ts'
 import { hashPassword } from './passwords.ts'
 import { insertMember, type Member } from './member-rows.ts'
-import { isFoundingOwned, renameOrganisation } from './organisation-rows.ts'
-import { type SignedIn, signIn } from './sessions.ts'
+import { hasFirstOrganisationOwner, updateOrganisationName } from './organisation-rows.ts'
+import { type SignInResult, signInMember } from './sessions.ts'
 
-export interface Signup {
+export interface SignupInput {
   email: string
   password: string
   organisation?: string | undefined
@@ -20,13 +20,13 @@ export interface Signup {
  * The first start makes an organisation that nobody owns, so the first sign-up that may adopts it, with its project,
  * keys and tasks, as its owner. Else sign-up is closed, or opens an organisation of one's own where that is allowed.
  */
-export async function signup(ctx: Ctx, input: Signup, mayAdopt: boolean): Promise<SignedIn> {
+export async function signUpMember(ctx: Ctx, input: SignupInput, mayAdopt: boolean): Promise<SignInResult> {
   // Before the hash, which costs: a closed door should be cheap to knock at.
-  await refuseClosed(ctx, mayAdopt)
+  await refuseClosedSignup(ctx, mayAdopt)
   const password = await hashPassword(ctx.world, input.password)
   return inTx(ctx, async (tx) => {
     const id = tx.world.newId('mem')
-    const orgId = await organisationFor(tx, input, { kind: 'member', id }, mayAdopt)
+    const orgId = await organisationForSignup(tx, input, { kind: 'member', id }, mayAdopt)
     const member: Member = {
       id,
       org_id: orgId,
@@ -39,32 +39,32 @@ export async function signup(ctx: Ctx, input: Signup, mayAdopt: boolean): Promis
       created_at: isoNow(tx),
     }
     if (!(await insertMember(tx.db, member))) throw conflict('email is already in use')
-    return signIn(tx, member)
+    return signInMember(tx, member)
   })
 }
 
-async function refuseClosed({ db, config }: Pick<Ctx, 'db' | 'config'>, mayAdopt: boolean): Promise<void> {
+async function refuseClosedSignup({ db, config }: Pick<Ctx, 'db' | 'config'>, mayAdopt: boolean): Promise<void> {
   if (config.openSignup) return
-  if (await isFoundingOwned(db)) throw forbidden('sign-up is closed: ask for an invitation')
+  if (await hasFirstOrganisationOwner(db)) throw forbidden('sign-up is closed: ask for an invitation')
   if (mayAdopt) return
   throw forbidden("the first sign-up needs the founder key as bearer, unless it is made on the service's own machine")
 }
 
-async function organisationFor(
+async function organisationForSignup(
   tx: Tx,
-  { organisation: name }: Signup,
+  { organisation: name }: SignupInput,
   actor: Actor,
   mayAdopt: boolean,
 ): Promise<string> {
-  const founding = await foundingOrganisation(tx, actor)
+  const founding = await ensureFirstOrganisation(tx, actor)
   // Again, under the lock: of two first ones, one was.
-  await refuseClosed(tx, mayAdopt)
-  if (mayAdopt && !(await isFoundingOwned(tx.db))) {
-    if (name !== undefined) await renameOrganisation(tx.db, founding.id, name)
-    await audit(tx, founding.id, actor, 'organisation.adopted', founding.id)
+  await refuseClosedSignup(tx, mayAdopt)
+  if (mayAdopt && !(await hasFirstOrganisationOwner(tx.db))) {
+    if (name !== undefined) await updateOrganisationName(tx.db, founding.id, name)
+    await appendAuditEntry(tx, founding.id, actor, 'organisation.adopted', founding.id)
     return founding.id
   }
   const id = tx.world.newId('org')
-  await foundOrganisation(tx, actor, { id, name: name ?? 'default', founding: null })
+  await createOrganisation(tx, actor, { id, name: name ?? 'default', founding: null })
   return id
 }

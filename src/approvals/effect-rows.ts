@@ -1,12 +1,12 @@
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { prepared } from '../store/prepared.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { Effects } from '../store/tables.ts'
+import type { EffectRow } from '../store/tables.ts'
 
 /** Claims the effect of an approval: of all who try, one inserts the row, and only that one may call. */
-export const claimEffect = prepared<
-  Omit<Effects, 'outcome' | 'status' | 'error' | 'finished_at'>,
+export const insertEffect = prepareQuery<
+  Omit<EffectRow, 'outcome' | 'status' | 'error' | 'finished_at'>,
   { approval_id: string }
 >((db, arg) =>
   db
@@ -27,8 +27,8 @@ export const claimEffect = prepared<
     .returning('approval_id'),
 )
 
-export const settleEffect = prepared<
-  Pick<Effects, 'approval_id' | 'outcome' | 'status' | 'error' | 'finished_at'>,
+export const updateEffectOutcome = prepareQuery<
+  Pick<EffectRow, 'approval_id' | 'outcome' | 'status' | 'error' | 'finished_at'>,
   { approval_id: string }
 >((db, arg) =>
   db
@@ -40,9 +40,9 @@ export const settleEffect = prepared<
 )
 
 /** What a dead replica had sent and never heard back from. */
-export const openEffectsOf = prepared<
+export const listOpenEffects = prepareQuery<
   { replica: string },
-  Pick<Effects, 'approval_id' | 'project_id' | 'task_id' | 'action'>
+  Pick<EffectRow, 'approval_id' | 'project_id' | 'task_id' | 'action'>
 >((db, arg) =>
   db
     .selectFrom('effects')
@@ -51,7 +51,7 @@ export const openEffectsOf = prepared<
     .where('replica', '=', arg('replica')),
 )
 
-export function listEffects(db: Db, taskId: string, page: PageQuery): Promise<Effects[]> {
+export function listEffects(db: Db, taskId: string, page: PageQuery): Promise<EffectRow[]> {
   const query = db.selectFrom('effects').selectAll().where('task_id', '=', taskId)
-  return newestPage(query, page, 'approval_id')
+  return listNewestPage(query, page, 'approval_id')
 }

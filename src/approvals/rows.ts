@@ -1,10 +1,10 @@
-import { newestOf, type PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { prepared } from '../store/prepared.ts'
+import { mergeNewest, type PageQuery } from '../http/page.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { Approvals, Tasks } from '../store/tables.ts'
+import type { ApprovalRow, TaskRow } from '../store/tables.ts'
 
-export const insertApproval = prepared<Approvals>((db, arg) =>
+export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
   db
     .insertInto('approvals')
     .values({
@@ -35,32 +35,33 @@ export const insertApproval = prepared<Approvals>((db, arg) =>
     .$castTo<never>(),
 )
 
-const approvalById = prepared<{ id: string }, Approvals>((db, arg) =>
+const approvalById = prepareQuery<{ id: string }, ApprovalRow>((db, arg) =>
   db.selectFrom('approvals').selectAll().where('id', '=', arg('id')),
 )
 
-const inScope =
+const findInProjects =
   <Row extends { project_id: string }>(byId: (db: Db, args: { id: string }) => Promise<Row[]>) =>
   async (db: Db, projectIds: readonly string[], id: string): Promise<Row | undefined> =>
     (await byId(db, { id })).find((row) => projectIds.includes(row.project_id))
 
-export const findApproval = inScope(approvalById)
+export const findApproval = findInProjects(approvalById)
 
 /** What a decision has to know: a third of the columns is read in half the time. */
-export type Decidable = Pick<Approvals, (typeof DECIDABLE)[number]>
+export type DecidableApproval = Pick<ApprovalRow, (typeof DECIDABLE_COLUMNS)[number]>
 
-const DECIDABLE = ['id', 'project_id', 'task_id', 'wedge', 'action', 'path', 'payload', 'edited'] as const
+const DECIDABLE_COLUMNS = ['id', 'project_id', 'task_id', 'wedge', 'action', 'path', 'payload', 'edited'] as const
 
-const decidableById = prepared<{ id: string }, Decidable>((db, arg) =>
-  db.selectFrom('approvals').select(DECIDABLE).where('id', '=', arg('id')),
+const decidableApprovalById = prepareQuery<{ id: string }, DecidableApproval>((db, arg) =>
+  db.selectFrom('approvals').select(DECIDABLE_COLUMNS).where('id', '=', arg('id')),
 )
 
-export const findDecidable = inScope(decidableById)
+export const findDecidableApproval = findInProjects(decidableApprovalById)
 
 /** What a decision changes, as it is now. The service's own look, without a scope: never for a caller's id. */
-export const decidedAs = prepared<{ id: string }, Pick<Approvals, 'status' | 'edited' | 'payload_sha256'>>((db, arg) =>
-  db.selectFrom('approvals').select(['status', 'edited', 'payload_sha256']).where('id', '=', arg('id')),
-)
+export const findApprovalDecision = prepareQuery<
+  { id: string },
+  Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256'>
+>((db, arg) => db.selectFrom('approvals').select(['status', 'edited', 'payload_sha256']).where('id', '=', arg('id')))
 
 export interface ApprovalFilter extends PageQuery {
   status?: string | undefined
@@ -68,23 +69,28 @@ export interface ApprovalFilter extends PageQuery {
   wedge?: string | undefined
 }
 
-export function listApprovals(db: Db, projectIds: readonly string[], filter: ApprovalFilter): Promise<Approvals[]> {
-  return newestOf(projectIds, filter.limit + 1, (projectId) => approvalsIn(db, projectId, filter))
+export function listApprovals(db: Db, projectIds: readonly string[], filter: ApprovalFilter): Promise<ApprovalRow[]> {
+  return mergeNewest(projectIds, filter.limit + 1, (projectId) => listProjectApprovals(db, projectId, filter))
 }
 
-function approvalsIn(db: Db, projectId: string, filter: ApprovalFilter): Promise<Approvals[]> {
+function listProjectApprovals(db: Db, projectId: string, filter: ApprovalFilter): Promise<ApprovalRow[]> {
   let query = db.selectFrom('approvals').selectAll().where('project_id', '=', projectId)
   if (filter.status) query = query.where('status', '=', filter.status)
   if (filter.task_id) query = query.where('task_id', '=', filter.task_id)
   if (filter.wedge) query = query.where('wedge', '=', filter.wedge)
-  return newestPage(query, filter)
+  return listNewestPage(query, filter)
 }
 
-export type PastApproval = Pick<Approvals, 'id' | 'task_id' | 'action' | 'payload' | 'status' | 'created_at'> &
-  Pick<Tasks, 'constraints'>
+export type PastApproval = Pick<ApprovalRow, 'id' | 'task_id' | 'action' | 'payload' | 'status' | 'created_at'> &
+  Pick<TaskRow, 'constraints'>
 
 /** The newest of a wedge, in the order in which they were asked. */
-export async function pastApprovals(db: Db, projectId: string, wedge: string, limit: number): Promise<PastApproval[]> {
+export async function listPastApprovals(
+  db: Db,
+  projectId: string,
+  wedge: string,
+  limit: number,
+): Promise<PastApproval[]> {
   const columns = ['id', 'task_id', 'action', 'payload', 'status', 'created_at'] as const
   const newest = await db
     .selectFrom('approvals')
@@ -100,7 +106,7 @@ export async function pastApprovals(db: Db, projectId: string, wedge: string, li
 }
 
 /** A person's decision: one compare-and-set, so of fifty simultaneous ones exactly one wins. Late is too late. */
-export const decidePending = prepared<
+export const updateApprovalDecision = prepareQuery<
   {
     id: string
     status: string
@@ -133,9 +139,9 @@ export const decidePending = prepared<
 )
 
 /** Closes what is still open of a task that ends. */
-export const closePending = prepared<
+export const updatePendingApprovalsClosed = prepareQuery<
   { task_id: string; status: string; decided_at: string; by_kind: string; by_id: string },
-  Pick<Approvals, 'id' | 'project_id' | 'action'>
+  Pick<ApprovalRow, 'id' | 'project_id' | 'action'>
 >((db, arg) =>
   db
     .updateTable('approvals')
@@ -150,7 +156,7 @@ export const closePending = prepared<
     .returning(['id', 'project_id', 'action']),
 )
 
-export const dueApprovals = prepared<{ now: string }, Pick<Approvals, 'id' | 'task_id'>>((db, arg) =>
+export const listDueApprovals = prepareQuery<{ now: string }, Pick<ApprovalRow, 'id' | 'task_id'>>((db, arg) =>
   db
     .selectFrom('approvals')
     .select(['id', 'task_id'])

@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import { tryParse } from '../base/fields.ts'
+import { tryParseJson } from '../base/json-fields.ts'
 import type { Json } from '../base/json.ts'
 import { badRequest, forbidden } from '../base/problem.ts'
-import { roleAtLeast, type Scope } from '../ctx/scope.ts'
-import { jsonObject } from '../http/judge.ts'
-import { filter, page, pageOf, pageQuery } from '../http/page.ts'
-import { read, nameRoutes } from '../http/route.ts'
-import type { AuditEntries } from '../store/tables.ts'
-import { exportChain } from './export.ts'
-import { listEntries } from './rows.ts'
-import { verifyStored } from './verify.ts'
+import { isRoleAtLeast, type Scope } from '../ctx/scope.ts'
+import { jsonObject } from '../http/validate.ts'
+import { filterParam, toPage, pageSchema, pageQuery } from '../http/page.ts'
+import { defineRead, nameRoutes } from '../http/route.ts'
+import type { AuditEntryRow } from '../store/tables.ts'
+import { exportAuditChain } from './export.ts'
+import { listAuditEntries } from './rows.ts'
+import { verifyStoredChain } from './verify.ts'
 
-const AuditEntry = z
+const AuditEntryView = z
   .object({
     seq: z.number().int(),
     ts: z.string(),
@@ -28,29 +28,29 @@ const chain = z.enum(['project', 'organisation']).default('project')
 const seq = z.string().regex(/^\d{1,15}$/, 'must be a whole number of at least 0')
 
 export const auditRoutes = nameRoutes({
-  listAuditEntries: read('/v1/audit', {
+  listAuditEntries: defineRead('/v1/audit', {
     summary: 'The audit chain of a project, newest first',
     query: z.object({
       ...pageQuery(/^[1-9]\d{0,14}$/),
       chain,
-      action: filter,
-      subject: filter,
+      action: filterParam,
+      subject: filterParam,
       from_seq: seq.optional(),
       to_seq: seq.optional(),
     }),
-    answers: { 200: pageOf(AuditEntry) },
+    responses: { 200: pageSchema(AuditEntryView) },
     async handle({ ctx, scope, query: { limit, cursor, chain, action, subject, from_seq, to_seq } }) {
       const to = Math.min(numberOr(to_seq, Number.MAX_SAFE_INTEGER), numberOr(cursor, Number.MAX_SAFE_INTEGER) - 1)
       const filter = { action, subject, from: numberOr(from_seq, 0), to, limit }
-      const rows = await listEntries(ctx.db, chainOf(scope, chain), filter)
-      return page(rows, limit, (row) => String(row.seq), shown)
+      const rows = await listAuditEntries(ctx.db, chainInScope(scope, chain), filter)
+      return toPage(rows, limit, (row) => String(row.seq), toAuditEntryView)
     },
   }),
 
-  verifyAudit: read('/v1/audit/verify', {
+  verifyAudit: defineRead('/v1/audit/verify', {
     summary: 'Recompute the audit chain and name the first entry that is wrong',
     query: z.object({ chain }),
-    answers: {
+    responses: {
       200: z.object({
         ok: z.boolean(),
         entries: z.number().int(),
@@ -63,19 +63,19 @@ export const auditRoutes = nameRoutes({
         checkpoints: z.object({ signed: z.number().int(), not_verifiable: z.number().int() }),
       }),
     },
-    handle: async ({ ctx, scope, query }) => verifyStored(ctx, chainOf(scope, query.chain)),
+    handle: async ({ ctx, scope, query }) => verifyStoredChain(ctx, chainInScope(scope, query.chain)),
   }),
 
-  exportAudit: read('/v1/audit/export', {
+  exportAudit: defineRead('/v1/audit/export', {
     summary: 'The audit chain with its checkpoints as JSON lines, for `./svc audit verify FILE`',
     query: z.object({ chain }),
-    answers: { 200: 'application/jsonl' },
-    handle: async ({ ctx, scope, query }) => exportChain(ctx, chainOf(scope, query.chain)),
+    responses: { 200: 'application/jsonl' },
+    handle: async ({ ctx, scope, query }) => exportAuditChain(ctx, chainInScope(scope, query.chain)),
   }),
 })
 
 /** Chains of several projects have no common order, so one must be named. */
-function chainOf(scope: Scope, which: z.infer<typeof chain>): string {
+function chainInScope(scope: Scope, which: z.infer<typeof chain>): string {
   if (which === 'organisation') return organisationChain(scope)
   const [projectId, another] = scope.projectIds
   if (projectId === undefined || another !== undefined) throw badRequest("header 'x-svc-project' is required")
@@ -85,17 +85,26 @@ function chainOf(scope: Scope, which: z.infer<typeof chain>): string {
 /** Tells of people and of other projects: nothing for a key, which sees only its own project. */
 function organisationChain({ actor, role, orgId }: Scope): string {
   if (actor.kind !== 'member') throw forbidden('a key sees only the chain of its project')
-  if (!roleAtLeast(role, 'admin')) throw forbidden(`role '${role}' cannot do this`)
+  if (!isRoleAtLeast(role, 'admin')) throw forbidden(`role '${role}' cannot do this`)
   return orgId
 }
 
-function shown({ seq, ts, actor_kind, actor_id, action, subject, data, prev_hash, hash }: AuditEntries) {
-  return { seq, ts, actor: { kind: actor_kind, id: actor_id }, action, subject, data: dataOf(data), prev_hash, hash }
+function toAuditEntryView({ seq, ts, actor_kind, actor_id, action, subject, data, prev_hash, hash }: AuditEntryRow) {
+  return {
+    seq,
+    ts,
+    actor: { kind: actor_kind, id: actor_id },
+    action,
+    subject,
+    data: parseEntryData(data),
+    prev_hash,
+    hash,
+  }
 }
 
 /** What somebody wrote past the service may not be JSON: it is shown as it is, and verify names it. */
-function dataOf(text: string): Json {
-  const data = tryParse(text)
+function parseEntryData(text: string): Json {
+  const data = tryParseJson(text)
   return data === undefined ? text : data
 }
 

@@ -1,12 +1,12 @@
-import type { ChainHead } from '../base/audit-chain.ts'
+import type { ChainHead } from '../contract/audit-chain.ts'
 import { isPostgres } from '../store/dialect.ts'
-import { prepared } from '../store/prepared.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { AuditCheckpoints, AuditEntries } from '../store/tables.ts'
-import type { HeadRow } from './seal.ts'
+import type { AuditCheckpointRow, AuditEntryRow } from '../store/tables.ts'
+import type { SealedHead } from './seal.ts'
 
 /** The row stays locked until the commit, so numbers and hashes follow one another. */
-export const lockHead = prepared<{ chain: string }, HeadRow>((db, arg) =>
+export const lockChainHead = prepareQuery<{ chain: string }, SealedHead>((db, arg) =>
   db
     .selectFrom('audit_heads')
     .select(['seq', 'hash', 'seal'])
@@ -14,25 +14,27 @@ export const lockHead = prepared<{ chain: string }, HeadRow>((db, arg) =>
     .$if(isPostgres(db), (query) => query.forUpdate()),
 )
 
-export const moveHead = prepared<{ chain: string; seq: number; hash: string; seal: string | null }>((db, arg) =>
-  db
-    .updateTable('audit_heads')
-    .set({ seq: arg('seq'), hash: arg('hash'), seal: arg('seal') })
-    .where('chain', '=', arg('chain'))
-    .$castTo<never>(),
+export const updateChainHead = prepareQuery<{ chain: string; seq: number; hash: string; seal: string | null }>(
+  (db, arg) =>
+    db
+      .updateTable('audit_heads')
+      .set({ seq: arg('seq'), hash: arg('hash'), seal: arg('seal') })
+      .where('chain', '=', arg('chain'))
+      .$castTo<never>(),
 )
 
 /** Leaves a head alone that is there already. */
-export const insertHead = prepared<{ chain: string; seq: number; hash: string; seal: string | null }>((db, arg) =>
-  db
-    .insertInto('audit_heads')
-    .values({ chain: arg('chain'), seq: arg('seq'), hash: arg('hash'), seal: arg('seal') })
-    .onConflict((conflict) => conflict.doNothing())
-    .$castTo<never>(),
+export const insertChainHead = prepareQuery<{ chain: string; seq: number; hash: string; seal: string | null }>(
+  (db, arg) =>
+    db
+      .insertInto('audit_heads')
+      .values({ chain: arg('chain'), seq: arg('seq'), hash: arg('hash'), seal: arg('seal') })
+      .onConflict((conflict) => conflict.doNothing())
+      .$castTo<never>(),
 )
 
 /** Also those that have lost their head. In one order, so that two who lock them all do not wait for each other. */
-export async function allChains(db: Db): Promise<string[]> {
+export async function listChains(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('organisations')
     .select('id as chain')
@@ -44,20 +46,20 @@ export async function allChains(db: Db): Promise<string[]> {
 }
 
 /** What stands beyond is no entry: it would be read as another number. */
-export const LAST_NUMBER = Number.MAX_SAFE_INTEGER
+export const MAX_SEQ = Number.MAX_SAFE_INTEGER
 
-export function lastEntry(db: Db, chain: string): Promise<ChainHead | undefined> {
+export function findLastAuditEntry(db: Db, chain: string): Promise<ChainHead | undefined> {
   return db
     .selectFrom('audit_entries')
     .select(['seq', 'hash'])
     .where('chain', '=', chain)
-    .where('seq', '<=', LAST_NUMBER)
+    .where('seq', '<=', MAX_SEQ)
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst()
 }
 
-export const insertEntry = prepared<{
+export const insertAuditEntry = prepareQuery<{
   chain: string
   seq: number
   ts: string
@@ -86,7 +88,7 @@ export const insertEntry = prepared<{
     .$castTo<never>(),
 )
 
-export interface EntryFilter {
+export interface AuditEntryFilter {
   action?: string | undefined
   subject?: string | undefined
   from: number
@@ -95,7 +97,7 @@ export interface EntryFilter {
 }
 
 /** Newest first, one more than a page. */
-export function listEntries(db: Db, chain: string, filter: EntryFilter): Promise<AuditEntries[]> {
+export function listAuditEntries(db: Db, chain: string, filter: AuditEntryFilter): Promise<AuditEntryRow[]> {
   let query = db
     .selectFrom('audit_entries')
     .selectAll()
@@ -114,7 +116,7 @@ export function listEntries(db: Db, chain: string, filter: EntryFilter): Promise
  * Chains that grew by so many entries since their last checkpoint, or at all since that time; also at all when a clock
  * that was ahead signed it, since that time would be long in coming.
  */
-export function chainsToCheck(db: Db, grownBy: number, before: string, now: string): Promise<ChainToCheck[]> {
+export function listChainsToSign(db: Db, grownBy: number, before: string, now: string): Promise<ChainToSign[]> {
   return (
     db
       .selectFrom('audit_heads as h')
@@ -123,14 +125,14 @@ export function chainsToCheck(db: Db, grownBy: number, before: string, now: stri
           eb
             .selectFrom('audit_checkpoints as l')
             .whereRef('l.chain', '=', 'h.chain')
-            .where('l.seq', '<=', LAST_NUMBER)
+            .where('l.seq', '<=', MAX_SEQ)
             .select((of) => of.fn.max('l.seq').as('n')),
         ),
       )
       .select(['h.chain', 'h.seq', 'h.hash', 'h.seal', 'c.seq as checked_seq', 'c.hash as checked_hash'])
       .select(['c.at as checked_at', 'c.kid as checked_kid', 'c.signature as checked_signature'])
       // One number that cannot be read would keep all chains from being signed.
-      .where('h.seq', '<=', LAST_NUMBER)
+      .where('h.seq', '<=', MAX_SEQ)
       .where((eb) =>
         eb.or([
           eb.and([eb('c.seq', 'is', null), eb('h.seq', '>', 0)]),
@@ -143,7 +145,7 @@ export function chainsToCheck(db: Db, grownBy: number, before: string, now: stri
 }
 
 /** A head, and the newest checkpoint before it. */
-export interface ChainToCheck extends HeadRow {
+export interface ChainToSign extends SealedHead {
   chain: string
   checked_seq: number | null
   checked_hash: string | null
@@ -153,7 +155,7 @@ export interface ChainToCheck extends HeadRow {
 }
 
 /** False when another replica was faster. */
-export async function insertCheckpoint(db: Db, checkpoint: AuditCheckpoints): Promise<boolean> {
+export async function insertAuditCheckpoint(db: Db, checkpoint: AuditCheckpointRow): Promise<boolean> {
   const result = await db
     .insertInto('audit_checkpoints')
     .values(checkpoint)

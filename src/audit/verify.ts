@@ -1,11 +1,11 @@
-import { type ChainHead, trustedKeys, type Verdict, verifyChain } from '../base/audit-chain.ts'
+import { type ChainHead, toTrustedKeys, type ChainVerdict, verifyChain } from '../contract/audit-chain.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { sealedPages, type Stretch } from './pages.ts'
-import { readSeal, type SealState } from './seal.ts'
-import { publicKey } from './signing.ts'
-import { type Ends, endsOf } from './walk-rows.ts'
+import { readSealedPages, type ChainRange } from './chain-pages.ts'
+import { checkSeal, type SealState } from './seal.ts'
+import { auditPublicKey } from './signing.ts'
+import { type ChainBounds, findChainBounds } from './chain-rows.ts'
 
-export interface StoredVerdict extends Verdict {
+export interface StoredChainVerdict extends ChainVerdict {
   /**
    * The first entry since which the head was sealed without a break, with the key in use: 1, unless the chain is older
    * than seals or than the key. Null when the key in use did not seal it.
@@ -14,12 +14,12 @@ export interface StoredVerdict extends Verdict {
 }
 
 /** Recomputes a project's whole chain as it is stored, and holds it against its head, its seal and its checkpoints. */
-export async function verifyStored(ctx: Ctx, chain: string): Promise<StoredVerdict> {
-  const ends = await endsOf(ctx.db, chain)
-  const verdict = await walk(ctx, chain, ends)
-  const seal = sealAt(ctx, chain, ends)
+export async function verifyStoredChain(ctx: Ctx, chain: string): Promise<StoredChainVerdict> {
+  const ends = await findChainBounds(ctx.db, chain)
+  const verdict = await verifyEntries(ctx, chain, ends)
+  const seal = checkHeadSeal(ctx, chain, ends)
   const sealed_from = seal.kind === 'fits' ? seal.from : null
-  const stray = strayIn(ends)
+  const stray = findOutOfRangeRow(ends)
   if (verdict.ok && stray) {
     return { ...verdict, ok: false, first_bad_seq: verdict.entries + 1, problem: stray, sealed_from }
   }
@@ -28,20 +28,20 @@ export async function verifyStored(ctx: Ctx, chain: string): Promise<StoredVerdi
   return { ...verdict, ok: false, first_bad_seq: (verdict.anchored_to ?? 0) + 1, problem: seal.problem, sealed_from }
 }
 
-function walk(ctx: Ctx, chain: string, ends: Ends): Promise<Verdict> {
-  const pages = sealedPages(ctx.db, wholeChain(chain, ends))
-  const head = headOf(ends)
-  return verifyChain(pages, { chain, ...(head && { head }), trusted: trustedKeys([publicKey(ctx)]) })
+function verifyEntries(ctx: Ctx, chain: string, ends: ChainBounds): Promise<ChainVerdict> {
+  const pages = readSealedPages(ctx.db, wholeChainRange(chain, ends))
+  const head = toChainHead(ends)
+  return verifyChain(pages, { chain, ...(head && { head }), trusted: toTrustedKeys([auditPublicKey(ctx)]) })
 }
 
 /** What somebody put beside the chain under a number that no walk comes to. */
-export function strayIn({ stray_entry, stray_checkpoint }: Ends): string | null {
+export function findOutOfRangeRow({ stray_entry, stray_checkpoint }: ChainBounds): string | null {
   if (stray_entry !== null) return `entry ${stray_entry} stands outside the chain`
   return stray_checkpoint === null ? null : `a checkpoint tells of entry ${stray_checkpoint}, outside the chain`
 }
 
 /** All that was there when the ends were read, also what does not belong: entries behind the head. */
-export function wholeChain(chain: string, ends: Ends): Stretch {
+export function wholeChainRange(chain: string, ends: ChainBounds): ChainRange {
   return {
     chain,
     after: 0,
@@ -50,11 +50,11 @@ export function wholeChain(chain: string, ends: Ends): Stretch {
   }
 }
 
-export function sealAt(ctx: Ctx, chain: string, ends: Ends): SealState {
-  const head = headOf(ends)
-  return readSeal(ctx.vault, chain, head && { ...head, seal: ends.head_seal })
+export function checkHeadSeal(ctx: Ctx, chain: string, ends: ChainBounds): SealState {
+  const head = toChainHead(ends)
+  return checkSeal(ctx.vault, chain, head && { ...head, seal: ends.head_seal })
 }
 
-export function headOf({ head_seq: seq, head_hash: hash }: Ends): ChainHead | null {
+export function toChainHead({ head_seq: seq, head_hash: hash }: ChainBounds): ChainHead | null {
   return seq === null || hash === null ? null : { seq, hash }
 }

@@ -23,7 +23,7 @@ export type IdPrefix =
  * An id in ULID layout: 48 bits of time, then 80 random bits. Ids sort by the millisecond they were made in; within one
  * millisecond their order is arbitrary. `random` must give exactly as many bytes as it is asked for.
  */
-export function makeId(prefix: IdPrefix, now: number, random: (bytes: number) => Uint8Array): string {
+export function createId(prefix: IdPrefix, now: number, random: (bytes: number) => Uint8Array): string {
   return `${prefix}_${timeText(now)}${randomText(random(10))}`
 }
 
@@ -31,12 +31,15 @@ export function makeId(prefix: IdPrefix, now: number, random: (bytes: number) =>
  * Makes ids one after another. When the clock is set back they go on from where they were, a millisecond each: what came
  * later stays later in lists, and does not fall behind what was read up to some id.
  */
-export function idMaker(now: () => number, random: (bytes: number) => Uint8Array): (prefix: IdPrefix) => string {
+export function createIdGenerator(
+  now: () => number,
+  random: (bytes: number) => Uint8Array,
+): (prefix: IdPrefix) => string {
   let latest = 0
   return (prefix) => {
     const time = now()
     latest = time < latest ? latest + 1 : time
-    return makeId(prefix, latest, random)
+    return createId(prefix, latest, random)
   }
 }
 

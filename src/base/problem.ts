@@ -22,7 +22,7 @@ export class Problem extends Error {
 }
 
 /** The problem that an attempt ended with; an error of ours is thrown on. */
-export function problemOnly(error: unknown): Problem {
+export function problemOrThrow(error: unknown): Problem {
   if (error instanceof Problem) return error
   throw error
 }
@@ -35,5 +35,5 @@ export const forbidden = (message: string) => new Problem(403, message)
 export const notFound = (thing: string) => new Problem(404, `no such ${thing}`)
 export const conflict = (message: string, extra: Record<string, unknown> = {}) => new Problem(409, message, { extra })
 export const tooLarge = (message: string) => new Problem(413, message)
-export const tooMany = (message: string, retryAfterSeconds: number) =>
+export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
   new Problem(429, message, { headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) } })

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { oneProject } from '../accounts/authenticate.ts'
-import { SLUG } from '../base/names.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
-import { read, write, nameRoutes } from '../http/route.ts'
-import { activate } from './activate.ts'
-import { blueprintAt, readBlueprints } from './folder.ts'
-import { provision } from './provision.ts'
-import { Readiness, readinessOf } from './readiness.ts'
-import { installsIn } from './rows.ts'
+import { requireOneProject } from '../accounts/authenticate.ts'
+import { SLUG } from '../base/slug.ts'
+import { toPage, pageSchema, pageQuery } from '../http/page.ts'
+import { defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import { activateBlueprintInProject } from './activate-blueprint.ts'
+import { requireBlueprint, readBlueprints } from './read-blueprints.ts'
+import { provisionBlueprintInProject } from './provision-blueprint.ts'
+import { ReadinessView, checkReadiness } from './readiness.ts'
+import { listInstalls } from './rows.ts'
 
-const BlueprintSummary = z.object({
+const BlueprintSummaryView = z.object({
   blueprint: z.string(),
   title: z.string(),
   summary: z.string(),
@@ -18,27 +18,27 @@ const BlueprintSummary = z.object({
   installed: z.boolean().meta({ description: 'provisioned in at least one of the projects in scope' }),
   active: z.boolean(),
 })
-const Parts = z.object({
+const BlueprintPartsView = z.object({
   connections: z.array(z.string()),
   schedules: z.array(z.string()),
   knowledge: z.array(z.string()),
 })
 
 export const blueprintRoutes = nameRoutes({
-  listBlueprints: read('/v1/blueprints', {
+  listBlueprints: defineRead('/v1/blueprints', {
     summary: 'List the blueprints, and whether each is installed',
     // Blueprints have no age: they are listed by name, and the name is the cursor.
     query: z.object(pageQuery(SLUG)),
-    answers: {
-      200: pageOf(BlueprintSummary).extend({
+    responses: {
+      200: pageSchema(BlueprintSummaryView).extend({
         problems: z.array(z.object({ blueprint: z.string(), problem: z.string() })),
       }),
     },
     async handle({ ctx, scope, query: { limit, cursor = '' } }) {
       const { blueprints, problems } = await readBlueprints(ctx.config.blueprintsDir)
-      const installs = await installsIn(ctx.db, scope.projectIds)
+      const installs = await listInstalls(ctx.db, scope.projectIds)
       const rest = blueprints.filter(({ blueprint }) => blueprint > cursor)
-      const listed = page(
+      const listed = toPage(
         rest,
         limit,
         ({ blueprint }) => blueprint,
@@ -52,35 +52,42 @@ export const blueprintRoutes = nameRoutes({
     },
   }),
 
-  provisionBlueprint: write('POST', '/v1/blueprints/:slug/provision', {
+  provisionBlueprint: defineWrite('POST', '/v1/blueprints/:slug/provision', {
     summary: 'Make what a blueprint needs and is not there; nothing that exists is changed',
     role: 'admin',
-    answers: { 200: z.object({ blueprint: z.string(), created: Parts, reused: Parts, readiness: Readiness }) },
-    find: ({ ctx, params }) => blueprintAt(ctx, params.slug ?? ''),
+    responses: {
+      200: z.object({
+        blueprint: z.string(),
+        created: BlueprintPartsView,
+        reused: BlueprintPartsView,
+        readiness: ReadinessView,
+      }),
+    },
+    find: ({ ctx, params }) => requireBlueprint(ctx, params.slug ?? ''),
     async handle({ ctx, scope, subject }) {
-      const provisioned = await provision(ctx, scope, subject)
-      const readiness = await readinessOf(ctx, scope.projectId, subject)
+      const provisioned = await provisionBlueprintInProject(ctx, scope, subject)
+      const readiness = await checkReadiness(ctx, scope.projectId, subject)
       return { blueprint: subject.blueprint, ...provisioned, readiness }
     },
   }),
 
-  getBlueprintReadiness: read('/v1/blueprints/:slug/readiness', {
+  getBlueprintReadiness: defineRead('/v1/blueprints/:slug/readiness', {
     summary: 'What is still missing, each item with the call that fixes it',
-    answers: { 200: Readiness },
-    find: ({ ctx, params }) => blueprintAt(ctx, params.slug ?? ''),
-    handle: async ({ ctx, scope, subject }) => readinessOf(ctx, oneProject(scope).projectId, subject),
+    responses: { 200: ReadinessView },
+    find: ({ ctx, params }) => requireBlueprint(ctx, params.slug ?? ''),
+    handle: async ({ ctx, scope, subject }) => checkReadiness(ctx, requireOneProject(scope).projectId, subject),
   }),
 
-  activateBlueprint: write('POST', '/v1/blueprints/:slug/activate', {
+  activateBlueprint: defineWrite('POST', '/v1/blueprints/:slug/activate', {
     summary: 'Let a blueprint work: its schedules are switched on',
     role: 'admin',
-    answers: {
+    responses: {
       200: z.object({ ok: z.literal(true), active: z.literal(true) }),
-      409: z.object({ error: z.string(), missing: Readiness.shape.items.optional() }),
+      409: z.object({ error: z.string(), missing: ReadinessView.shape.items.optional() }),
     },
-    find: ({ ctx, params }) => blueprintAt(ctx, params.slug ?? ''),
+    find: ({ ctx, params }) => requireBlueprint(ctx, params.slug ?? ''),
     async handle({ ctx, scope, subject }) {
-      await activate(ctx, scope, subject)
+      await activateBlueprintInProject(ctx, scope, subject)
       return { ok: true, active: true }
     },
   }),

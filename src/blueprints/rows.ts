@@ -1,11 +1,11 @@
 import type { Db } from '../store/store.ts'
-import type { BlueprintInstalls, Schedules } from '../store/tables.ts'
+import type { BlueprintInstallRow, ScheduleRow } from '../store/tables.ts'
 
-export function installsIn(db: Db, projectIds: readonly string[]): Promise<BlueprintInstalls[]> {
+export function listInstalls(db: Db, projectIds: readonly string[]): Promise<BlueprintInstallRow[]> {
   return db.selectFrom('blueprint_installs').selectAll().where('project_id', 'in', projectIds).execute()
 }
 
-export function findInstall(db: Db, projectId: string, blueprint: string): Promise<BlueprintInstalls | undefined> {
+export function findInstall(db: Db, projectId: string, blueprint: string): Promise<BlueprintInstallRow | undefined> {
   return db
     .selectFrom('blueprint_installs')
     .selectAll()
@@ -15,7 +15,7 @@ export function findInstall(db: Db, projectId: string, blueprint: string): Promi
 }
 
 /** One that was there stays as it is. */
-export async function addInstall(db: Db, install: BlueprintInstalls): Promise<void> {
+export async function insertInstall(db: Db, install: BlueprintInstallRow): Promise<void> {
   await db
     .insertInto('blueprint_installs')
     .values(install)
@@ -24,7 +24,7 @@ export async function addInstall(db: Db, install: BlueprintInstalls): Promise<vo
 }
 
 /** False when it was never provisioned. */
-export async function setActive(db: Db, projectId: string, blueprint: string, at: string): Promise<boolean> {
+export async function updateInstallActive(db: Db, projectId: string, blueprint: string, at: string): Promise<boolean> {
   const changed = await db
     .updateTable('blueprint_installs')
     .set({ active: 1, activated_at: at })
@@ -36,12 +36,12 @@ export async function setActive(db: Db, projectId: string, blueprint: string, at
 }
 
 /** A blueprint knows its schedules by wedge and name; the oldest counts. */
-export async function schedulesNamed(
+export async function listSchedulesByName(
   db: Db,
   projectId: string,
   wedge: string,
   names: readonly string[],
-): Promise<Map<string, Schedules>> {
+): Promise<Map<string, ScheduleRow>> {
   if (names.length === 0) return new Map()
   const rows = await db
     .selectFrom('schedules')

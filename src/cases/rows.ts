@@ -1,13 +1,13 @@
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
+import { listNewestPage } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
-import type { CaseHistory, Cases } from '../store/tables.ts'
+import type { CaseHistoryRow, CaseRow } from '../store/tables.ts'
 
-export async function insertCase(db: Db, row: Cases): Promise<void> {
+export async function insertCase(db: Db, row: CaseRow): Promise<void> {
   await db.insertInto('cases').values(row).execute()
 }
 
-export function findCase(db: Db, projectIds: readonly string[], id: string): Promise<Cases | undefined> {
+export function findCase(db: Db, projectIds: readonly string[], id: string): Promise<CaseRow | undefined> {
   return db
     .selectFrom('cases')
     .selectAll()
@@ -17,7 +17,7 @@ export function findCase(db: Db, projectIds: readonly string[], id: string): Pro
 }
 
 /** The service's own look at a case, without a scope: never for a caller's id. */
-export function caseRow(db: Db, id: string): Promise<Cases | undefined> {
+export function findCaseUnscoped(db: Db, id: string): Promise<CaseRow | undefined> {
   return db.selectFrom('cases').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
@@ -28,20 +28,20 @@ export interface CaseFilter extends PageQuery {
   client_id?: string | undefined
 }
 
-export function listCases(db: Db, projectIds: readonly string[], filter: CaseFilter): Promise<Cases[]> {
+export function listCases(db: Db, projectIds: readonly string[], filter: CaseFilter): Promise<CaseRow[]> {
   let query = db.selectFrom('cases').selectAll().where('project_id', 'in', projectIds)
   if (filter.wedge !== undefined) query = query.where('wedge', '=', filter.wedge)
   if (filter.status !== undefined) query = query.where('status', '=', filter.status)
   if (filter.stage !== undefined) query = query.where('stage', '=', filter.stage)
   if (filter.client_id !== undefined) query = query.where('client_id', '=', filter.client_id)
-  return newestPage(query, filter)
+  return listNewestPage(query, filter)
 }
 
 /**
  * The case as it is now, and as it stays until the commit: an update that changes nothing holds the row on PostgreSQL,
  * and SQLite has one writer anyway.
  */
-export function lockCase(db: Db, id: string): Promise<Cases | undefined> {
+export function lockCase(db: Db, id: string): Promise<CaseRow | undefined> {
   return db
     .updateTable('cases')
     .set((eb) => ({ updated_at: eb.ref('updated_at') }))
@@ -50,15 +50,15 @@ export function lockCase(db: Db, id: string): Promise<Cases | undefined> {
     .executeTakeFirst()
 }
 
-export type CaseState = Pick<Cases, 'title' | 'stage' | 'status' | 'data' | 'updated_at' | 'closed_at'>
+export type CaseState = Pick<CaseRow, 'title' | 'stage' | 'status' | 'data' | 'updated_at' | 'closed_at'>
 
 /** Only for a case that `lockCase` holds. */
-export async function setCase(db: Db, id: string, state: CaseState): Promise<void> {
+export async function updateCase(db: Db, id: string, state: CaseState): Promise<void> {
   await db.updateTable('cases').set(state).where('id', '=', id).execute()
 }
 
 /** Only while `lockCase` holds the case, or in the transaction that makes it: the number is counted here. */
-export async function addHistory(db: Db, entry: Omit<CaseHistory, 'n'>): Promise<void> {
+export async function insertCaseHistory(db: Db, entry: Omit<CaseHistoryRow, 'n'>): Promise<void> {
   const last = await db
     .selectFrom('case_history')
     .select((eb) => eb.fn.max('n').as('n'))
@@ -71,7 +71,7 @@ export async function addHistory(db: Db, entry: Omit<CaseHistory, 'n'>): Promise
 }
 
 /** Oldest first. */
-export async function historyOf(db: Db, caseIds: readonly string[]): Promise<CaseHistory[]> {
+export async function listCaseHistory(db: Db, caseIds: readonly string[]): Promise<CaseHistoryRow[]> {
   if (caseIds.length === 0) return []
   return db
     .selectFrom('case_history')
@@ -83,7 +83,10 @@ export async function historyOf(db: Db, caseIds: readonly string[]): Promise<Cas
 }
 
 /** Newest first. */
-export async function tasksOf(db: Db, caseIds: readonly string[]): Promise<{ id: string; case_id: string | null }[]> {
+export async function listCaseTaskIds(
+  db: Db,
+  caseIds: readonly string[],
+): Promise<{ id: string; case_id: string | null }[]> {
   if (caseIds.length === 0) return []
   return db
     .selectFrom('tasks')

@@ -1,40 +1,40 @@
-import { approvals, approve, edit, reject } from './approvals.ts'
-import { exportAudit, verifyAudit } from './audit.ts'
-import { backup } from './backup.ts'
-import type { Command } from './command.ts'
-import { doctor } from './doctor.ts'
-import { createKey, deleteKey, keys } from './keys.ts'
-import { run } from './run.ts'
-import { adoptAudit, rotateVault, serve } from './server-commands.ts'
-import { tail } from './tail.ts'
-import { cancel, retry } from './task-commands.ts'
-import { tasks } from './tasks.ts'
-import { check } from './wedge-check.ts'
-import { newWedge } from './wedge-new.ts'
-import { rehearse } from './wedge-rehearse.ts'
+import { listApprovalsCommand, approveCommand, editApprovalCommand, rejectCommand } from './tasks/approval-commands.ts'
+import { exportAuditCommand, verifyAuditCommand } from './admin/audit-commands.ts'
+import { backupCommand } from './admin/backup-command.ts'
+import type { CliCommand } from './shell/command.ts'
+import { doctorCommand } from './doctor/doctor-command.ts'
+import { createKeyCommand, deleteKeyCommand, listKeysCommand } from './admin/key-commands.ts'
+import { runTaskCommand } from './tasks/run-command.ts'
+import { adoptAuditCommand, rotateVaultCommand, serveCommand } from './admin/server-commands.ts'
+import { tailTaskCommand } from './tasks/tail-command.ts'
+import { cancelTaskCommand, retryTaskCommand } from './tasks/cancel-and-retry.ts'
+import { listTasksCommand } from './tasks/list-command.ts'
+import { checkWedgeCommand } from './wedge/check-command.ts'
+import { newWedgeCommand } from './wedge/new-command.ts'
+import { rehearseWedgeCommand } from './wedge/rehearse-command.ts'
 
 /** In the order of help. */
-export const COMMANDS: readonly Command[] = [
-  serve,
-  run,
-  tail,
-  tasks,
-  cancel,
-  retry,
-  approvals,
-  approve,
-  edit,
-  reject,
-  newWedge,
-  check,
-  rehearse,
-  keys,
-  createKey,
-  deleteKey,
-  exportAudit,
-  verifyAudit,
-  adoptAudit,
-  rotateVault,
-  backup,
-  doctor,
+export const COMMANDS: readonly CliCommand[] = [
+  serveCommand,
+  runTaskCommand,
+  tailTaskCommand,
+  listTasksCommand,
+  cancelTaskCommand,
+  retryTaskCommand,
+  listApprovalsCommand,
+  approveCommand,
+  editApprovalCommand,
+  rejectCommand,
+  newWedgeCommand,
+  checkWedgeCommand,
+  rehearseWedgeCommand,
+  listKeysCommand,
+  createKeyCommand,
+  deleteKeyCommand,
+  exportAuditCommand,
+  verifyAuditCommand,
+  adoptAuditCommand,
+  rotateVaultCommand,
+  backupCommand,
+  doctorCommand,
 ]

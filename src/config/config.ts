@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { databaseUrl } from '../base/database-url.ts'
-import { dataDir, SECRET_SETTINGS, settingOf, wedgesDir } from '../base/settings.ts'
-import { httpUrl } from './http-url.ts'
-import { type Otlp, otlpSettings } from './otlp.ts'
-import { trustedProxies } from './trusted-proxies.ts'
+import { readDatabaseUrl } from '../contract/database-url.ts'
+import { resolveDataDir, SECRET_SETTINGS, readSetting, resolveWedgesDir } from '../contract/settings.ts'
+import { parseHttpUrl } from './http-url.ts'
+import { type OtlpConfig, readOtlpConfig } from './otlp-config.ts'
+import { checkTrustedProxies } from './trusted-proxies.ts'
 
 /** The deployment's settings, read once at start. Secrets are not among them: `world.env` opens those where they are used. */
 export interface Config {
@@ -49,7 +49,7 @@ export interface Config {
   metricsPort: number | null
   metricsHost: string
   /** Where the traces of finished tasks are sent; null: nowhere. */
-  otlp: Otlp | null
+  otlp: OtlpConfig | null
 }
 
 type Env = Record<string, string | undefined>
@@ -57,44 +57,44 @@ type Env = Record<string, string | undefined>
 export function loadConfig(given: Env, cwd = process.cwd()): Config {
   const env = withoutBlanks(given)
   // A file that cannot be read must not be found out by the first call that needs it.
-  for (const name of SECRET_SETTINGS) settingOf(env, name)
+  for (const name of SECRET_SETTINGS) readSetting(env, name)
   return {
     host: env.SVC_HOST ?? '127.0.0.1',
-    port: whole(env, 'SVC_PORT', 8787, 0, PORT_MOST),
-    publicUrl: url(env, 'SVC_PUBLIC_URL') ?? null,
-    trustedProxies: trustedProxies(list(env.SVC_TRUSTED_PROXIES)),
-    dataDir: dataDir(env, cwd),
-    databaseUrl: databaseUrl(env),
-    sqliteSync: oneOf(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
-    wedgesDir: wedgesDir(env, cwd),
+    port: integerSetting(env, 'SVC_PORT', 8787, 0, MAX_PORT),
+    publicUrl: urlSetting(env, 'SVC_PUBLIC_URL') ?? null,
+    trustedProxies: checkTrustedProxies(parseList(env.SVC_TRUSTED_PROXIES)),
+    dataDir: resolveDataDir(env, cwd),
+    databaseUrl: readDatabaseUrl(env),
+    sqliteSync: choiceSetting(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
+    wedgesDir: resolveWedgesDir(env, cwd),
     blueprintsDir: resolve(cwd, env.SVC_BLUEPRINTS_DIR ?? 'blueprints'),
-    sandbox: oneOf(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
-    founderApiKey: founderKey(env),
-    openSignup: isOn(env, 'SVC_OPEN_SIGNUP'),
-    maxConcurrentTasks: whole(env, 'SVC_MAX_CONCURRENT_TASKS', 8, 0),
-    pool: whole(env, 'SVC_POOL', 2, 0),
-    maxRuntimeS: positive(env, 'SVC_MAX_RUNTIME_S', 1800),
-    maxCostUsd: positive(env, 'SVC_MAX_COST_USD', 5),
-    taskRatePerMin: whole(env, 'SVC_TASK_RATE_PER_MIN', 120, 1),
-    approvalTtlS: positive(env, 'SVC_APPROVAL_TTL_S', 300),
-    readMaxPerTask: whole(env, 'SVC_READ_MAX_PER_TASK', 200, 0),
-    workflowTimeoutMs: whole(env, 'SVC_WORKFLOW_TIMEOUT_MS', 5000, 1),
-    sseKeepaliveMs: whole(env, 'SVC_SSE_KEEPALIVE_MS', 0, 0),
+    sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
+    founderApiKey: founderKeySetting(env),
+    openSignup: booleanSetting(env, 'SVC_OPEN_SIGNUP'),
+    maxConcurrentTasks: integerSetting(env, 'SVC_MAX_CONCURRENT_TASKS', 8, 0),
+    pool: integerSetting(env, 'SVC_POOL', 2, 0),
+    maxRuntimeS: positiveSetting(env, 'SVC_MAX_RUNTIME_S', 1800),
+    maxCostUsd: positiveSetting(env, 'SVC_MAX_COST_USD', 5),
+    taskRatePerMin: integerSetting(env, 'SVC_TASK_RATE_PER_MIN', 120, 1),
+    approvalTtlS: positiveSetting(env, 'SVC_APPROVAL_TTL_S', 300),
+    readMaxPerTask: integerSetting(env, 'SVC_READ_MAX_PER_TASK', 200, 0),
+    workflowTimeoutMs: integerSetting(env, 'SVC_WORKFLOW_TIMEOUT_MS', 5000, 1),
+    sseKeepaliveMs: integerSetting(env, 'SVC_SSE_KEEPALIVE_MS', 0, 0),
     agentCommand: env.SVC_AGENT_COMMAND || null,
-    agentDir: agentDir(env, cwd),
-    models: modelsByTier(env),
-    anthropicBaseUrl: url(env, 'ANTHROPIC_BASE_URL') ?? 'https://api.anthropic.com',
-    openaiBaseUrl: url(env, 'OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
-    brokerBaseUrl: url(env, 'BROKER_BASE_URL') ?? 'https://backend.composio.dev',
-    egressAllow: list(env.SVC_EGRESS_ALLOW),
+    agentDir: agentDirSetting(env, cwd),
+    models: modelSettings(env),
+    anthropicBaseUrl: urlSetting(env, 'ANTHROPIC_BASE_URL') ?? 'https://api.anthropic.com',
+    openaiBaseUrl: urlSetting(env, 'OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
+    brokerBaseUrl: urlSetting(env, 'BROKER_BASE_URL') ?? 'https://backend.composio.dev',
+    egressAllow: parseList(env.SVC_EGRESS_ALLOW),
     // An empty list allows no name at all: somebody shut the door, and it must not spring open.
-    envSecrets: given.SVC_ENV_SECRETS === undefined ? null : list(given.SVC_ENV_SECRETS),
-    recordRehearsal: isOn(env, 'SVC_RECORD_REHEARSAL'),
-    retentionDays: env.SVC_RETENTION_DAYS ? positive(env, 'SVC_RETENTION_DAYS', 0) : null,
-    logLevel: oneOf(env, 'SVC_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'silent']),
-    metricsPort: env.SVC_METRICS_PORT ? whole(env, 'SVC_METRICS_PORT', 0, 0, PORT_MOST) : null,
+    envSecrets: given.SVC_ENV_SECRETS === undefined ? null : parseList(given.SVC_ENV_SECRETS),
+    recordRehearsal: booleanSetting(env, 'SVC_RECORD_REHEARSAL'),
+    retentionDays: env.SVC_RETENTION_DAYS ? positiveSetting(env, 'SVC_RETENTION_DAYS', 0) : null,
+    logLevel: choiceSetting(env, 'SVC_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'silent']),
+    metricsPort: env.SVC_METRICS_PORT ? integerSetting(env, 'SVC_METRICS_PORT', 0, 0, MAX_PORT) : null,
     metricsHost: env.SVC_METRICS_HOST ?? '127.0.0.1',
-    otlp: otlpSettings(env),
+    otlp: readOtlpConfig(env),
   }
 }
 
@@ -106,9 +106,9 @@ function withoutBlanks(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()))
 }
 
-const PORT_MOST = 65_535
+const MAX_PORT = 65_535
 
-function whole(env: Env, name: string, fallback: number, least: number, most = Infinity): number {
+function integerSetting(env: Env, name: string, fallback: number, least: number, most = Infinity): number {
   const value = env[name] ? Number(env[name]) : fallback
   if (Number.isInteger(value) && value >= least && value <= most) return value
   throw new Error(
@@ -116,14 +116,14 @@ function whole(env: Env, name: string, fallback: number, least: number, most = I
   )
 }
 
-function positive(env: Env, name: string, fallback: number): number {
+function positiveSetting(env: Env, name: string, fallback: number): number {
   const value = env[name] ? Number(env[name]) : fallback
   if (!Number.isFinite(value) || value <= 0) throw new Error(`${name} must be a positive number`)
   return value
 }
 
 /** The first choice is the default. */
-function oneOf<const T extends string>(env: Env, name: string, choices: readonly [T, ...T[]]): T {
+function choiceSetting<const T extends string>(env: Env, name: string, choices: readonly [T, ...T[]]): T {
   const value = env[name] || choices[0]
   const found = choices.find((choice) => choice === value)
   if (!found) throw new Error(`${name} must be one of ${choices.join(', ')}`)
@@ -131,26 +131,26 @@ function oneOf<const T extends string>(env: Env, name: string, choices: readonly
 }
 
 /** Anything but these two is a mistake: `true` would quietly mean no. */
-function isOn(env: Env, name: string): boolean {
-  return oneOf(env, name, ['0', '1']) === '1'
+function booleanSetting(env: Env, name: string): boolean {
+  return choiceSetting(env, name, ['0', '1']) === '1'
 }
 
-function url(env: Env, name: string): string | undefined {
+function urlSetting(env: Env, name: string): string | undefined {
   const text = env[name]
-  if (text !== undefined) httpUrl(name, text)
+  if (text !== undefined) parseHttpUrl(name, text)
   return text
 }
 
 /** Looked for at the start: without it every task would fail, one by one. */
-function agentDir({ SVC_AGENT_DIR: dir }: Env, cwd: string): string | null {
+function agentDirSetting({ SVC_AGENT_DIR: dir }: Env, cwd: string): string | null {
   if (!dir) return null
   const path = resolve(cwd, dir)
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`SVC_AGENT_DIR is no folder: ${path}`)
   return path
 }
 
-function founderKey(env: Env): string | null {
-  const key = settingOf(env, 'SVC_FOUNDER_API_KEY')
+function founderKeySetting(env: Env): string | null {
+  const key = readSetting(env, 'SVC_FOUNDER_API_KEY')
   if (!key) return null
   if (!/^svc_key_[A-Za-z0-9_-]{20,}$/.test(key)) {
     throw new Error('SVC_FOUNDER_API_KEY must be svc_key_ and at least 20 letters or digits')
@@ -158,7 +158,7 @@ function founderKey(env: Env): string | null {
   return key
 }
 
-function modelsByTier(env: Env): Record<string, string> {
+function modelSettings(env: Env): Record<string, string> {
   const models: Record<string, string> = {}
   for (const [name, value] of Object.entries(env)) {
     const tier = /^SVC_MODEL(?:_([A-Z0-9_]+))?$/.exec(name)
@@ -169,7 +169,7 @@ function modelsByTier(env: Env): Record<string, string> {
   return models
 }
 
-function list(value: string | undefined): string[] {
+function parseList(value: string | undefined): string[] {
   return (value ?? '')
     .split(',')
     .map((item) => item.trim())

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 
 /** Refuses at the start what would trust nobody, or, as a network of no bits, everybody. */
-export function trustedProxies(names: string[]): string[] {
+export function checkTrustedProxies(names: string[]): string[] {
   const bad = names.find((name) => !isNetwork(name))
   if (bad === undefined) return names
   throw new Error(`SVC_TRUSTED_PROXIES must be addresses or networks, unlike '${bad}'`)

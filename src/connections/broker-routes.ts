@@ -1,13 +1,18 @@
 import { z } from 'zod'
 import { badRequest } from '../base/problem.ts'
-import { Answer, read, write, nameRoutes } from '../http/route.ts'
-import { accountStatus } from './accounts.ts'
-import { type Begun, beginAuthorisation, connectToolkit, requireToolkit } from './broker-connect.ts'
-import { requireBroker } from './broker-rest.ts'
-import { connectionInScope } from './find.ts'
+import { HttpResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import { refreshBrokerAccount } from './broker-account.ts'
+import {
+  type StartedAuthorisation,
+  startAuthorisation,
+  connectToolkit,
+  requireToolkit,
+} from './broker-authorisation.ts'
+import { requireBroker } from '../broker/rest-client.ts'
+import { requireConnectionInScope } from './find.ts'
 
-const Toolkit = z.object({ slug: z.string(), name: z.string(), description: z.string().nullable() })
-const Authorisation = z.object({
+const ToolkitView = z.object({ slug: z.string(), name: z.string(), description: z.string().nullable() })
+const AuthorisationView = z.object({
   connection_id: z.string(),
   redirect_url: z.string().nullable(),
   expires_at: z.string().nullable(),
@@ -19,7 +24,7 @@ const callbackUrl = z
   .optional()
 
 export const brokerRoutes = nameRoutes({
-  listToolkits: read('/v1/broker/toolkits', {
+  listToolkits: defineRead('/v1/broker/toolkits', {
     summary: 'List the toolkits of the broker',
     query: z.object({
       search: z.string().max(200).optional(),
@@ -29,13 +34,13 @@ export const brokerRoutes = nameRoutes({
         .optional(),
       cursor: z.string().max(512).optional(),
     }),
-    answers: { 200: z.object({ data: z.array(Toolkit), next_cursor: z.string().nullable() }) },
+    responses: { 200: z.object({ data: z.array(ToolkitView), next_cursor: z.string().nullable() }) },
     find: async ({ ctx }) => requireBroker(ctx),
     handle: ({ query: { search, limit, cursor }, subject: broker }) =>
       broker.toolkits({ search, limit: Math.min(Number(limit ?? 50), 200), cursor }),
   }),
 
-  connectToolkit: write('POST', '/v1/broker/toolkits/:toolkit/connect', {
+  connectToolkit: defineWrite('POST', '/v1/broker/toolkits/:toolkit/connect', {
     summary: 'Make a connection for a toolkit and begin its authorisation',
     role: 'admin',
     body: z.object({
@@ -43,7 +48,7 @@ export const brokerRoutes = nameRoutes({
       read_tools: z.array(z.string()).optional(),
       callback_url: callbackUrl,
     }),
-    answers: { 201: Authorisation, 200: Authorisation },
+    responses: { 201: AuthorisationView, 200: AuthorisationView },
     find: async ({ ctx }) => requireBroker(ctx),
     async handle({ ctx, scope, params, body, subject: broker }) {
       const toolkit = params.toolkit ?? ''
@@ -54,45 +59,48 @@ export const brokerRoutes = nameRoutes({
         readTools: body.read_tools,
         callbackUrl: body.callback_url,
       })
-      return answer(begun.isNew ? 201 : 200, begun)
+      return toAuthorisationResponse(begun.isNew ? 201 : 200, begun)
     },
   }),
 
-  connectAccount: write('POST', '/v1/connections/:id/broker/connect', {
+  connectAccount: defineWrite('POST', '/v1/connections/:id/broker/connect', {
     summary: 'Begin the authorisation of a broker connection',
     role: 'admin',
     body: z.object({ callback_url: callbackUrl }),
-    answers: { 200: Authorisation },
+    responses: { 200: AuthorisationView },
     async find(ask) {
       const broker = requireBroker(ask.ctx)
-      return { broker, connection: await connectionInScope(ask) }
+      return { broker, connection: await requireConnectionInScope(ask) }
     },
     async handle({ ctx, scope, body, subject: { broker, connection } }) {
-      return answer(200, await beginAuthorisation(ctx, scope, broker, connection, body.callback_url))
+      return toAuthorisationResponse(200, await startAuthorisation(ctx, scope, broker, connection, body.callback_url))
     },
   }),
 
-  getAccountStatus: read('/v1/connections/:id/broker/status', {
+  getAccountStatus: defineRead('/v1/connections/:id/broker/status', {
     summary: 'Ask the broker how the authorisation stands',
-    answers: { 200: z.object({ status: z.string(), active: z.boolean() }) },
+    responses: { 200: z.object({ status: z.string(), active: z.boolean() }) },
     async find(ask) {
       const broker = requireBroker(ask.ctx)
-      return { broker, connection: await connectionInScope(ask) }
+      return { broker, connection: await requireConnectionInScope(ask) }
     },
     async handle({ ctx, subject: { broker, connection } }) {
       requireToolkit(connection)
-      const { status, active } = await accountStatus(ctx, broker, connection)
+      const { status, active } = await refreshBrokerAccount(ctx, broker, connection)
       return { status, active }
     },
   }),
 })
 
-function answer(status: number, { connection, link }: Omit<Begun, 'isNew'>): Answer {
+function toAuthorisationResponse(
+  status: number,
+  { connection, link }: Omit<StartedAuthorisation, 'isNew'>,
+): HttpResponse {
   const body = {
     connection_id: connection.id,
     redirect_url: link.redirectUrl,
     expires_at: link.expiresAt,
     status: 'INITIATED',
   }
-  return new Answer(status, body, status === 201 ? { location: `/v1/connections/${connection.id}` } : {})
+  return new HttpResponse(status, body, status === 201 ? { location: `/v1/connections/${connection.id}` } : {})
 }

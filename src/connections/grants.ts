@@ -1,11 +1,11 @@
-import type { BriefConnection } from '../base/protocol.ts'
+import type { BriefConnection } from '../contract/agent-protocol.ts'
 import { badRequest, notFound } from '../base/problem.ts'
-import type { Manifest } from '../base/wedge.ts'
+import type { WedgeManifest } from '../contract/wedge-manifest.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Db } from '../store/store.ts'
-import { connectedAccount } from './accounts.ts'
-import { type Connection, entitledConnections } from './rows.ts'
-import { withSecret } from './secrets.ts'
+import { connectedAccountId } from './broker-account.ts'
+import { type Connection, listEntitledConnections } from './rows.ts'
+import { listConnectionsWithSecret } from '../vault/secrets.ts'
 
 /** The connections that one run may use, one for each name that the wedge declares. */
 export interface Grant {
@@ -13,15 +13,15 @@ export interface Grant {
   connections: Connection[]
 }
 
-export interface GrantAsk {
+export interface GrantRequest {
   projectId: string
   clientId: string | null
-  manifest: Pick<Manifest, 'connections'>
+  manifest: Pick<WedgeManifest, 'connections'>
 }
 
 /** The founder's and the client's own, among the names that the wedge declares; the client's own goes first. */
-export async function grantFor(db: Db, { projectId, clientId, manifest }: GrantAsk): Promise<Grant> {
-  const entitled = await entitledConnections(db, { projectId, clientId, names: manifest.connections })
+export async function resolveGrant(db: Db, { projectId, clientId, manifest }: GrantRequest): Promise<Grant> {
+  const entitled = await listEntitledConnections(db, { projectId, clientId, names: manifest.connections })
   const byName = new Map<string, Connection>()
   for (const connection of entitled) {
     if (connection.owner_kind === 'client' || !byName.has(connection.name)) byName.set(connection.name, connection)
@@ -34,7 +34,7 @@ export function pickConnection(grant: Grant, capability: string, name?: string):
   if (name !== undefined) {
     const named = grant.connections.find((connection) => connection.name === name)
     if (!named) throw notFound('connection')
-    refuseMisnomer(grant, named, capability)
+    refuseMismatchedCapability(grant, named, capability)
     return named
   }
   const [only, ...others] = grant.connections.filter((connection) => canServe(connection, capability))
@@ -47,7 +47,7 @@ export function pickConnection(grant: Grant, capability: string, name?: string):
  * Rules and people judge an action by its name. So one that names a connection goes through that one alone, and through a
  * broker's only tools of its toolkit.
  */
-function refuseMisnomer(grant: Grant, connection: Connection, capability: string): void {
+function refuseMismatchedCapability(grant: Grant, connection: Connection, capability: string): void {
   const isItsTool = hasTool(connection, capability)
   if (connection.kind === 'broker' && !isItsTool) {
     throw badRequest(`'${capability}' is no tool of the toolkit of connection '${connection.name}'`)
@@ -62,14 +62,14 @@ function refuseMisnomer(grant: Grant, connection: Connection, capability: string
 }
 
 /** The wedge's connections that are not registered or cannot be used yet, by name. */
-export async function missingConnections(
+export async function listMissingConnections(
   ctx: Ctx,
-  manifest: Pick<Manifest, 'connections'>,
+  manifest: Pick<WedgeManifest, 'connections'>,
   projectId: string,
   clientId: string | null,
 ): Promise<string[]> {
-  const { connections } = await grantFor(ctx.db, { projectId, clientId, manifest })
-  const secrets = await withSecret(ctx, connections)
+  const { connections } = await resolveGrant(ctx.db, { projectId, clientId, manifest })
+  const secrets = await listConnectionsWithSecret(ctx, connections)
   const ready = connections.filter((connection) => isReady(connection, secrets.has(connection.id)))
   const names = new Set(ready.map((connection) => connection.name))
   return manifest.connections.filter((name) => !names.has(name))
@@ -77,11 +77,11 @@ export async function missingConnections(
 
 /** A broker connection needs an authorised account, every other its secret. */
 function isReady(connection: Connection, hasSecret: boolean): boolean {
-  return connection.kind === 'broker' ? connectedAccount(connection) !== null : hasSecret
+  return connection.kind === 'broker' ? connectedAccountId(connection) !== null : hasSecret
 }
 
 /** What the agent is told: names and kinds, nothing to reach the outside with. */
-export function briefConnections(grant: Grant): BriefConnection[] {
+export function toBriefConnections(grant: Grant): BriefConnection[] {
   return grant.connections.map(({ name, kind, config }) => ({
     name,
     kind,

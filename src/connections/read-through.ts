@@ -2,23 +2,23 @@ import type { Json } from '../base/json.ts'
 import { badRequest, notFound, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
-import { EgressError, type EgressFailure } from './egress.ts'
-import type { Reply } from './executors/executor.ts'
-import { isRedirect } from './executors/http.ts'
-import { requireExecutor } from './executors/table.ts'
-import { healthError, noteHealth } from './health.ts'
-import { type Mask, maskOf } from './mask.ts'
+import { EgressError, type EgressErrorKind } from '../egress/http-client.ts'
+import type { UpstreamResponse } from './executors/executor.ts'
+import { isRedirect } from './executors/http-request.ts'
+import { requireExecutor } from './executors/executor-table.ts'
+import { toHealthError, recordConnectionHealth } from './health.ts'
+import { type SecretMask, createSecretMask } from '../vault/mask-secrets.ts'
 import { type Connection, findConnection } from './rows.ts'
-import { openSecret } from './secrets.ts'
+import { openSecret } from '../vault/secrets.ts'
 
-export interface ReadAsk {
+export interface ConnectionReadRequest {
   capability: string
   /** Relative to the connection's base; null for broker tools. */
   path: string | null
   arguments: Json
 }
 
-export interface ReadResult {
+export interface ConnectionReadResult {
   ok: boolean
   status: number
   content_type: string
@@ -26,7 +26,11 @@ export interface ReadResult {
 }
 
 /** Looks at something through the connection, which changes nothing. What goes wrong is a `Problem`. */
-export async function readThrough(ctx: Ctx, granted: Pick<Connection, 'id'>, ask: ReadAsk): Promise<ReadResult> {
+export async function readThroughConnection(
+  ctx: Ctx,
+  granted: Pick<Connection, 'id'>,
+  ask: ConnectionReadRequest,
+): Promise<ConnectionReadResult> {
   const connection = await findConnection(ctx.db, granted.id)
   if (!connection) throw notFound('connection')
   const read = requireExecutor(ctx, connection.kind, 'read')
@@ -34,21 +38,21 @@ export async function readThrough(ctx: Ctx, granted: Pick<Connection, 'id'>, ask
     const secret = await openSecret(ctx, connection)
     const reply = await read(ctx, { connection, secret, ...ask })
     if (isRedirect(reply.status)) throw badRequest('upstream answered with a redirect, which is not followed')
-    const mask = maskOf([secret])
-    await noteHealth(ctx, connection, healthError(reply.status, reply.error && mask.text(reply.error)))
-    return shown(reply, mask)
+    const mask = createSecretMask([secret])
+    await recordConnectionHealth(ctx, connection, toHealthError(reply.status, reply.error && mask.text(reply.error)))
+    return toReadResult(reply, mask)
   } catch (error) {
-    const problem = problemOf(error)
-    if (!(error instanceof Problem)) await noteHealth(ctx, connection, problem.message)
+    const problem = toReadProblem(error)
+    if (!(error instanceof Problem)) await recordConnectionHealth(ctx, connection, problem.message)
     throw problem
   }
 }
 
-function shown({ ok, status, contentType, body }: Reply, mask: Mask): ReadResult {
+function toReadResult({ ok, status, contentType, body }: UpstreamResponse, mask: SecretMask): ConnectionReadResult {
   return { ok, status, content_type: mask.text(contentType), body: mask.json(body) }
 }
 
-const STATUS: Record<EgressFailure, number> = {
+const STATUS_BY_FAILURE: Record<EgressErrorKind, number> = {
   blocked: 400,
   too_large: 400,
   timeout: 504,
@@ -56,9 +60,9 @@ const STATUS: Record<EgressFailure, number> = {
   unreadable: 502,
 }
 
-function problemOf(error: unknown): Problem {
+function toReadProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof EgressError) return new Problem(STATUS[error.kind], error.message)
+  if (error instanceof EgressError) return new Problem(STATUS_BY_FAILURE[error.kind], error.message)
   if (error instanceof SecretUnavailable) return badRequest(error.message)
   throw error
 }

@@ -1,22 +1,22 @@
 import { badRequest } from '../base/problem.ts'
 
 /** The URL of a read: the path below the base, on the base's origin, or a 400. */
-export function readUrl(base: string, path: string): URL {
+export function resolveReadUrl(base: string, path: string): URL {
   const root = new URL(base)
   root.search = ''
   root.hash = ''
   const folder = root.pathname.replace(/\/+$/, '')
-  refuseForeign(path)
+  refuseAbsolutePath(path)
   const url = new URL(`${root.origin}${folder}/${path.replace(/^\//, '')}`)
   const inside = url.pathname === folder || url.pathname.startsWith(`${folder}/`)
-  if (url.origin !== root.origin || !inside || climbsOut(path)) {
+  if (url.origin !== root.origin || !inside || leavesBasePath(path)) {
     throw badRequest("field 'path' must not leave the base path of the connection")
   }
   return url
 }
 
 /** Whatever some parser could take for a scheme, a host or a line of the request. */
-function refuseForeign(path: string): void {
+function refuseAbsolutePath(path: string): void {
   if (/^\s*[a-z][a-z0-9+.-]*:/i.test(path) || /^\s*[/\\]{2}/.test(path)) {
     throw badRequest("field 'path' must be relative: the connection names the host")
   }
@@ -30,7 +30,7 @@ function refuseForeign(path: string): void {
  * The other side may decode what we see as one name, so `..` counts in every encoding that unfolds to it; and it may
  * cut parameters off before it walks, so `..;x` is `..` too.
  */
-function climbsOut(path: string): boolean {
+function leavesBasePath(path: string): boolean {
   let text = path.split('?')[0] ?? ''
   for (let round = 0; round < 4; round++) {
     let depth = 0

@@ -1,108 +1,108 @@
 import { z } from 'zod'
 import { badRequest } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { jsonObject } from '../http/judge.ts'
-import { filter, page, pageById, pageOf } from '../http/page.ts'
-import { created, noContent, read, write, nameRoutes } from '../http/route.ts'
-import { createConnection, removeConnection, updateConnection } from './connections.ts'
-import { KINDS } from './executors/table.ts'
-import { connectionInScope } from './find.ts'
-import { ConnectionRecord, show, showAll, warningsFor } from './record.ts'
+import { jsonObject } from '../http/validate.ts'
+import { filterParam, toPage, pageQueryById, pageSchema } from '../http/page.ts'
+import { createdResponse, noContentResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import { createConnection, removeConnection, changeConnectionSettings } from './connections.ts'
+import { CONNECTION_KINDS } from './executors/executor-table.ts'
+import { requireConnectionInScope } from './find.ts'
+import { ConnectionView, toConnectionView, toConnectionViews, findConfigWarnings } from './view.ts'
 import { type Connection, listConnections } from './rows.ts'
-import { writeSecret } from './secrets.ts'
-import { tryConnection } from './trial.ts'
+import { writeSecret } from '../vault/secrets.ts'
+import { testConnection } from './test-connection.ts'
 
 const name = z.string().min(1).max(128)
 const secretRef = z.string().max(256).nullable()
-const Warned = ConnectionRecord.extend({ warnings: z.array(z.string()) })
+const ConnectionWithWarningsView = ConnectionView.extend({ warnings: z.array(z.string()) })
 
 export const connectionRoutes = nameRoutes({
-  createConnection: write('POST', '/v1/connections', {
+  createConnection: defineWrite('POST', '/v1/connections', {
     summary: 'Register a connection',
     role: 'admin',
     body: z.object({
-      kind: z.enum(KINDS),
+      kind: z.enum(CONNECTION_KINDS),
       name,
       owner: z.object({ kind: z.enum(['founder', 'client']), id: z.string().optional() }).optional(),
       client_id: z.string().nullish(),
       config: jsonObject.optional(),
       secret_ref: secretRef.optional(),
     }),
-    answers: { 201: Warned },
+    responses: { 201: ConnectionWithWarningsView },
     async handle({ ctx, scope, body }) {
       const connection = await createConnection(ctx, scope, body)
-      return created(`/v1/connections/${connection.id}`, await showWarned(ctx, connection))
+      return createdResponse(`/v1/connections/${connection.id}`, await toViewWithWarnings(ctx, connection))
     },
   }),
 
-  listConnections: read('/v1/connections', {
+  listConnections: defineRead('/v1/connections', {
     summary: 'List connections',
-    query: z.object({ ...pageById('conn'), kind: z.enum(KINDS).optional(), client_id: filter }),
-    answers: { 200: pageOf(ConnectionRecord) },
+    query: z.object({ ...pageQueryById('conn'), kind: z.enum(CONNECTION_KINDS).optional(), client_id: filterParam }),
+    responses: { 200: pageSchema(ConnectionView) },
     async handle({ ctx, scope, query }) {
       const { kind, client_id: clientId, cursor, limit } = query
       const rows = await listConnections(ctx.db, { projectIds: scope.projectIds, kind, clientId, cursor, limit })
-      const { data, next_cursor } = page(
+      const { data, next_cursor } = toPage(
         rows,
         limit,
         (row) => row.id,
         (row) => row,
       )
-      return { data: await showAll(ctx, data), next_cursor }
+      return { data: await toConnectionViews(ctx, data), next_cursor }
     },
   }),
 
-  getConnection: read('/v1/connections/:id', {
+  getConnection: defineRead('/v1/connections/:id', {
     summary: 'Read a connection',
-    answers: { 200: ConnectionRecord },
-    find: connectionInScope,
-    handle: ({ ctx, subject }) => show(ctx, subject),
+    responses: { 200: ConnectionView },
+    find: requireConnectionInScope,
+    handle: ({ ctx, subject }) => toConnectionView(ctx, subject),
   }),
 
-  updateConnection: write('PUT', '/v1/connections/:id', {
+  updateConnection: defineWrite('PUT', '/v1/connections/:id', {
     summary: 'Change a connection',
     role: 'admin',
     body: z.object({
-      kind: z.enum(KINDS).optional(),
+      kind: z.enum(CONNECTION_KINDS).optional(),
       name: name.optional(),
       config: jsonObject.optional(),
       secret_ref: secretRef.optional(),
     }),
-    answers: { 200: Warned },
-    find: connectionInScope,
+    responses: { 200: ConnectionWithWarningsView },
+    find: requireConnectionInScope,
     async handle({ ctx, scope, subject, body }) {
       if (body.kind && body.kind !== subject.kind) throw badRequest("field 'kind' cannot be changed")
-      return showWarned(ctx, await updateConnection(ctx, scope, subject, body))
+      return toViewWithWarnings(ctx, await changeConnectionSettings(ctx, scope, subject, body))
     },
   }),
 
-  deleteConnection: write('DELETE', '/v1/connections/:id', {
+  deleteConnection: defineWrite('DELETE', '/v1/connections/:id', {
     summary: 'Delete a connection and its secret',
     role: 'admin',
-    answers: { 204: z.null() },
-    find: connectionInScope,
+    responses: { 204: z.null() },
+    find: requireConnectionInScope,
     async handle({ ctx, scope, subject }) {
       await removeConnection(ctx, scope, subject)
-      return noContent()
+      return noContentResponse()
     },
   }),
 
-  setConnectionSecret: write('POST', '/v1/connections/:id/secret', {
+  setConnectionSecret: defineWrite('POST', '/v1/connections/:id/secret', {
     summary: "Write a connection's secret; nothing reads it back",
     role: 'admin',
     body: z.object({ value: z.string().min(1).max(65_536) }),
-    answers: { 200: ConnectionRecord },
-    find: connectionInScope,
+    responses: { 200: ConnectionView },
+    find: requireConnectionInScope,
     async handle({ ctx, scope, subject, body }) {
       await writeSecret(ctx, scope, subject, body.value)
-      return show(ctx, subject)
+      return toConnectionView(ctx, subject)
     },
   }),
 
-  testConnection: write('POST', '/v1/connections/:id/test', {
+  testConnection: defineWrite('POST', '/v1/connections/:id/test', {
     summary: 'Try a connection by one harmless call',
     role: 'admin',
-    answers: {
+    responses: {
       200: z.object({
         ok: z.boolean(),
         checked: z.string(),
@@ -110,12 +110,12 @@ export const connectionRoutes = nameRoutes({
         error: z.string().nullable(),
       }),
     },
-    find: connectionInScope,
-    handle: ({ ctx, scope, subject }) => tryConnection(ctx, scope, subject),
+    find: requireConnectionInScope,
+    handle: ({ ctx, scope, subject }) => testConnection(ctx, scope, subject),
   }),
 })
 
-const showWarned = async (ctx: Ctx, connection: Connection) => ({
-  ...(await show(ctx, connection)),
-  warnings: warningsFor(ctx, connection),
+const toViewWithWarnings = async (ctx: Ctx, connection: Connection) => ({
+  ...(await toConnectionView(ctx, connection)),
+  warnings: findConfigWarnings(ctx, connection),
 })

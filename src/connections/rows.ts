@@ -1,47 +1,47 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import type { Envelope, SecretPlace } from '../ctx/vault.ts'
+import type { SecretEnvelope, SecretLocation } from '../ctx/vault.ts'
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { prepared } from '../store/prepared.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { Channels, Connections, Vault } from '../store/tables.ts'
+import type { ChannelRow, ConnectionRow, VaultRow } from '../store/tables.ts'
 
 /** A connection as the features use it. It names its secret and never holds it. */
-export type Connection = Omit<Connections, 'config'> & { config: JsonObject }
+export type Connection = Omit<ConnectionRow, 'config'> & { config: JsonObject }
 
-export type SealedSecret = Omit<Vault, 'envelope'> & { envelope: Envelope }
+export type EncryptedSecret = Omit<VaultRow, 'envelope'> & { envelope: SecretEnvelope }
 
-type Entry = Pick<Vault, 'project_id' | 'key' | 'connection_id' | 'kind'>
+type SecretLocationColumns = Pick<VaultRow, 'project_id' | 'key' | 'connection_id' | 'kind'>
 
-export function placeOf({ project_id, key, connection_id, kind }: Entry): SecretPlace {
+export function toSecretPlace({ project_id, key, connection_id, kind }: SecretLocationColumns): SecretLocation {
   return { projectId: project_id, key, connectionId: connection_id, kind }
 }
 
 export async function findConnection(db: Db, id: string): Promise<Connection | null> {
   const [row] = await connectionById(db, { id })
-  return row ? parsed(row) : null
+  return row ? toConnection(row) : null
 }
 
-const connectionById = prepared<{ id: string }, Connections>((db, arg) =>
+const connectionById = prepareQuery<{ id: string }, ConnectionRow>((db, arg) =>
   db.selectFrom('connections').selectAll().where('id', '=', arg('id')),
 )
 
-export interface ListAsk extends PageQuery {
+export interface ConnectionFilter extends PageQuery {
   projectIds: readonly string[]
   kind?: string | undefined
   clientId?: string | undefined
 }
 
-export async function listConnections(db: Db, ask: ListAsk): Promise<Connection[]> {
+export async function listConnections(db: Db, ask: ConnectionFilter): Promise<Connection[]> {
   let query = db.selectFrom('connections').selectAll().where('project_id', 'in', ask.projectIds)
   if (ask.kind) query = query.where('kind', '=', ask.kind)
   if (ask.clientId) query = query.where('owner_kind', '=', 'client').where('owner_id', '=', ask.clientId)
-  const rows = await newestPage(query, ask)
-  return rows.map(parsed)
+  const rows = await listNewestPage(query, ask)
+  return rows.map(toConnection)
 }
 
 /** The founder's and the one client's connections among the names: nobody else's can come back. */
-export async function entitledConnections(
+export async function listEntitledConnections(
   db: Db,
   ask: { projectId: string; clientId: string | null; names: readonly string[] },
 ): Promise<Connection[]> {
@@ -59,12 +59,12 @@ export async function entitledConnections(
     )
     .orderBy('id')
     .execute()
-  return rows.map(parsed)
+  return rows.map(toConnection)
 }
 
-export async function findByName(
+export async function findConnectionByName(
   db: Db,
-  owner: Pick<Connections, 'project_id' | 'owner_kind' | 'owner_id' | 'name'>,
+  owner: Pick<ConnectionRow, 'project_id' | 'owner_kind' | 'owner_id' | 'name'>,
 ): Promise<Connection | null> {
   const row = await db
     .selectFrom('connections')
@@ -74,7 +74,7 @@ export async function findByName(
     .where('owner_id', '=', owner.owner_id)
     .where('name', '=', owner.name)
     .executeTakeFirst()
-  return row ? parsed(row) : null
+  return row ? toConnection(row) : null
 }
 
 export async function insertConnection(db: Db, connection: Connection): Promise<void> {
@@ -84,7 +84,7 @@ export async function insertConnection(db: Db, connection: Connection): Promise<
     .execute()
 }
 
-type Changes = Partial<
+type ConnectionUpdate = Partial<
   Pick<
     Connection,
     'name' | 'config' | 'secret_ref' | 'pending_account' | 'updated_at' | 'last_ok_at' | 'last_error' | 'last_error_at'
@@ -92,7 +92,11 @@ type Changes = Partial<
 >
 
 /** Changes the row only while it is as it was read; false when somebody else was faster. */
-export async function changeConnection(db: Db, was: Connection, changes: Changes): Promise<boolean> {
+export async function updateConnectionIfUnchanged(
+  db: Db,
+  was: Connection,
+  changes: ConnectionUpdate,
+): Promise<boolean> {
   const { config, ...rest } = changes
   const result = await db
     .updateTable('connections')
@@ -104,10 +108,10 @@ export async function changeConnection(db: Db, was: Connection, changes: Changes
   return result.numUpdatedRows === 1n
 }
 
-export type Health = Partial<Pick<Connection, 'last_ok_at' | 'last_error' | 'last_error_at'>>
+export type ConnectionHealth = Partial<Pick<Connection, 'last_ok_at' | 'last_error' | 'last_error_at'>>
 
 /** Whether this is the error by which a connection turns from good to failing: of many at once, one is. */
-export async function setFirstError(db: Db, id: string, health: Health): Promise<boolean> {
+export async function updateHealthOnFirstError(db: Db, id: string, health: ConnectionHealth): Promise<boolean> {
   if (!health.last_error) return false
   const result = await db
     .updateTable('connections')
@@ -118,7 +122,7 @@ export async function setFirstError(db: Db, id: string, health: Health): Promise
   return result.numUpdatedRows === 1n
 }
 
-export async function setHealth(db: Db, id: string, health: Health): Promise<void> {
+export async function updateConnectionHealth(db: Db, id: string, health: ConnectionHealth): Promise<void> {
   await db.updateTable('connections').set(health).where('id', '=', id).execute()
 }
 
@@ -128,15 +132,15 @@ export async function deleteConnection(db: Db, id: string): Promise<boolean> {
 }
 
 /** The oldest channel that is bound to the connection. */
-export function channelThrough(
+export function findChannelOfConnection(
   db: Db,
   { id, project_id }: Connection,
-): Promise<Pick<Channels, 'id' | 'address'> | undefined> {
+): Promise<Pick<ChannelRow, 'id' | 'address'> | undefined> {
   const query = db.selectFrom('channels').select(['id', 'address']).where('project_id', '=', project_id)
   return query.where('connection_id', '=', id).orderBy('id').limit(1).executeTakeFirst()
 }
 
-export async function clientExists(db: Db, projectId: string, clientId: string): Promise<boolean> {
+export async function isClientOfProject(db: Db, projectId: string, clientId: string): Promise<boolean> {
   const row = await db
     .selectFrom('clients')
     .select('id')
@@ -146,17 +150,20 @@ export async function clientExists(db: Db, projectId: string, clientId: string):
   return row !== undefined
 }
 
-export async function findSealed(db: Db, projectId: string, key: string): Promise<SealedSecret | null> {
-  const [row] = await sealedByKey(db, { projectId, key })
-  return row ? sealed(row) : null
+export async function findEncryptedSecret(db: Db, projectId: string, key: string): Promise<EncryptedSecret | null> {
+  const [row] = await encryptedSecretByKey(db, { projectId, key })
+  return row ? toEncryptedSecret(row) : null
 }
 
-const sealedByKey = prepared<{ projectId: string; key: string }, Vault>((db, arg) =>
+const encryptedSecretByKey = prepareQuery<{ projectId: string; key: string }, VaultRow>((db, arg) =>
   db.selectFrom('vault').selectAll().where('project_id', '=', arg('projectId')).where('key', '=', arg('key')),
 )
 
 /** The sealing keys' fingerprints by `project key`, for lists. */
-export async function sealedKids(db: Db, places: { projectId: string; key: string }[]): Promise<Map<string, string>> {
+export async function listSecretKeyIds(
+  db: Db,
+  places: { projectId: string; key: string }[],
+): Promise<Map<string, string>> {
   if (places.length === 0) return new Map()
   const rows = await db
     .selectFrom('vault')
@@ -164,10 +171,10 @@ export async function sealedKids(db: Db, places: { projectId: string; key: strin
     .where('project_id', 'in', [...new Set(places.map((place) => place.projectId))])
     .where('key', 'in', [...new Set(places.map((place) => place.key))])
     .execute()
-  return new Map(rows.map((row) => [`${row.project_id} ${row.key}`, envelopeOf(row.envelope).kid]))
+  return new Map(rows.map((row) => [`${row.project_id} ${row.key}`, parseEnvelope(row.envelope).kid]))
 }
 
-export async function saveSealed(db: Db, secret: SealedSecret): Promise<void> {
+export async function upsertEncryptedSecret(db: Db, secret: EncryptedSecret): Promise<void> {
   const row = { ...secret, envelope: JSON.stringify(secret.envelope) }
   const { project_id: _project, key: _key, ...rest } = row
   await db
@@ -177,13 +184,13 @@ export async function saveSealed(db: Db, secret: SealedSecret): Promise<void> {
     .execute()
 }
 
-export async function allSealed(db: Db): Promise<SealedSecret[]> {
+export async function listEncryptedSecrets(db: Db): Promise<EncryptedSecret[]> {
   const rows = await db.selectFrom('vault').selectAll().orderBy('project_id').orderBy('key').execute()
-  return rows.map(sealed)
+  return rows.map(toEncryptedSecret)
 }
 
 /** Drops a sealed secret that no connection refers to any more. */
-export async function dropUnusedSecret(db: Db, projectId: string, key: string): Promise<void> {
+export async function deleteUnusedSecret(db: Db, projectId: string, key: string): Promise<void> {
   await db
     .deleteFrom('vault')
     .where('project_id', '=', projectId)
@@ -207,15 +214,15 @@ export async function dropUnusedSecret(db: Db, projectId: string, key: string): 
     .execute()
 }
 
-function parsed(row: Connections): Connection {
+function toConnection(row: ConnectionRow): Connection {
   const config: unknown = JSON.parse(row.config)
   return { ...row, config: isJsonObject(config) ? config : {} }
 }
 
-const sealed = (row: Vault): SealedSecret => ({ ...row, envelope: envelopeOf(row.envelope) })
+const toEncryptedSecret = (row: VaultRow): EncryptedSecret => ({ ...row, envelope: parseEnvelope(row.envelope) })
 
-function envelopeOf(text: string): Envelope {
-  const envelope: Partial<Envelope> = JSON.parse(text)
+function parseEnvelope(text: string): SecretEnvelope {
+  const envelope: Partial<SecretEnvelope> = JSON.parse(text)
   const { kid = '', iv = '', tag = '', ct = '' } = envelope
   return { v: 1, kid, iv, tag, ct }
 }

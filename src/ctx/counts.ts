@@ -5,31 +5,31 @@
 export interface Counts {
   commits: number
   events: number
-  answers: AnswerCount[]
+  responses: ResponseCount[]
   /** By the name of the model. */
   models: Map<string, ModelCount>
   /** Attempts to deliver a notice, by what became of it; `pending` will be tried again. */
-  notices: Record<string, number>
+  webhookAttempts: Record<string, number>
   /** Traces of finished tasks that a collector took, and those that nobody will send any more. */
   traces: { sent: number; dropped: number }
 }
 
 /** The answers to requests of one plane on one subject, such as the founder's on tasks. */
-export interface AnswerCount {
+export interface ResponseCount {
   plane: string
   subject: string
   /** By the first digit of the status. */
   statuses: number[]
   /** How many took no longer than each of `ANSWER_SECONDS`, not counting those of a shorter one; the rest at the end. */
-  within: number[]
+  timeBuckets: number[]
   seconds: number
   /** Answers that are being streamed right now, and the most that ever were at once. */
   streaming: number
-  mostStreams: number
+  maxStreams: number
 }
 
 /** The bounds between quick, slow and stuck: more would be nobody's question. */
-export const ANSWER_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const
+export const RESPONSE_TIME_BUCKETS_S = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const
 
 interface ModelCount {
   calls: number
@@ -38,13 +38,13 @@ interface ModelCount {
   micros: number
 }
 
-export function newCounts(): Counts {
+export function createCounts(): Counts {
   return {
     commits: 0,
     events: 0,
-    answers: [],
+    responses: [],
     models: new Map(),
-    notices: { delivered: 0, pending: 0, failed: 0 },
+    webhookAttempts: { delivered: 0, pending: 0, failed: 0 },
     traces: { sent: 0, dropped: 0 },
   }
 }

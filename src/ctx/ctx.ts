@@ -1,12 +1,12 @@
-import type { WedgeShelf } from '../base/wedge.ts'
+import type { WedgeLibrary } from '../contract/wedge-manifest.ts'
 import type { Config } from '../config/config.ts'
-import type { Shared } from '../store/shared.ts'
-import type { Db, Store, Work } from '../store/store.ts'
+import type { GroupCommitState } from '../store/group-commit-state.ts'
+import type { Db, Store, TransactionWork } from '../store/store.ts'
 import type { QueuedTask } from '../store/tables.ts'
-import type { Bells } from './bells.ts'
+import type { Notifications } from './notifications.ts'
 import type { Counts } from './counts.ts'
-import type { LiveRuns } from './live.ts'
-import type { Tails } from './tails.ts'
+import type { LiveRuns } from './live-runs.ts'
+import type { LogFollowers } from './log-followers.ts'
 import type { Vault } from './vault.ts'
 import type { World } from './world.ts'
 
@@ -17,15 +17,15 @@ export interface Ctx {
   /** Committed rows; inside a transaction, the transaction's own. */
   db: Db
   world: World
-  bells: Bells
+  notifications: Notifications
   /** The logs that somebody follows right now. */
-  tails: Tails
+  logFollowers: LogFollowers
   /** The runs of this replica, with the handles that end them. */
-  live: LiveRuns
+  liveRuns: LiveRuns
   /** The runner, while it works: begins tasks in the transaction that queues them. */
-  taker: { take: Taker }
+  taskStarter: { take: StartOnCreate }
   /** The wedges as they lie in the folder now. */
-  wedges: WedgeShelf
+  wedges: WedgeLibrary
   /** Seals and opens the secrets of connections. */
   vault: Vault
   /** What this replica has done, for those who watch it. */
@@ -36,8 +36,8 @@ export interface Ctx {
 
 /** A context inside a transaction: `db` is the transaction, and what others hear waits for the commit. */
 export interface Tx extends Ctx {
-  shared: Shared
-  ring(topic: string): void
+  groupCommit: GroupCommitState
+  notify(topic: string): void
   afterCommit(call: () => void): void
   /** Called when all this came to nothing; with a `StoreAway`, when nobody can say whether it did. */
   afterFailure(call: (error: unknown) => void): void
@@ -47,16 +47,16 @@ export interface Tx extends Ctx {
  * Takes a task that this transaction is about to queue, if it can begin at once; null: it has to wait. Lower floors
  * offer tasks through it and never call the runner.
  */
-export type Taker = (tx: Tx, task: QueuedTask) => Beginning | null
+export type StartOnCreate = (tx: Tx, task: QueuedTask) => StartedTask | null
 
 /** The task as it is when it has begun, and its first event. */
-interface Beginning {
+interface StartedTask {
   task: QueuedTask
-  tell(): Promise<void>
+  appendFirstEvent(): Promise<void>
 }
 
 /** Where no runner works, tasks wait in the queue. */
-export const nobody: Taker = () => null
+export const neverStart: StartOnCreate = () => null
 
 /**
  * All or nothing; bells ring and frames fly only after the commit. The work awaits only the database. Works of one lane
@@ -70,14 +70,19 @@ export function inTx<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, lane?: string): 
  * Like `inTx`, for what has happened already and must be written: while the store is away it waits, until the signal
  * fires if there is one, and then does it exactly once.
  */
-export function inTxAtLast<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, signal?: AbortSignal, lane?: string): Promise<T> {
-  return commit(ctx, work, (attempt) => ctx.store.outlast(attempt, signal, lane))
+export function inDurableTx<T>(
+  ctx: Ctx,
+  work: (tx: Tx) => Promise<T>,
+  signal?: AbortSignal,
+  lane?: string,
+): Promise<T> {
+  return commit(ctx, work, (attempt) => ctx.store.transactDurably(attempt, signal, lane))
 }
 
 async function commit<T>(
   ctx: Ctx,
   work: (tx: Tx) => Promise<T>,
-  transact: (attempt: Work<T>) => Promise<T>,
+  transact: (attempt: TransactionWork<T>) => Promise<T>,
 ): Promise<T> {
   if ('afterCommit' in ctx) throw new Error('a transaction was opened inside a transaction')
   let topics: string[] = []
@@ -86,7 +91,7 @@ async function commit<T>(
   const fail = (error: unknown) => {
     for (const call of failures) call(error)
   }
-  const attempt = (db: Db, shared: Shared) => {
+  const attempt = (db: Db, shared: GroupCommitState) => {
     // The store may run the work again: only the attempt that commits is heard.
     fail(null)
     topics = []
@@ -98,16 +103,16 @@ async function commit<T>(
       store: ctx.store,
       db,
       world: ctx.world,
-      bells: ctx.bells,
-      tails: ctx.tails,
-      live: ctx.live,
-      taker: ctx.taker,
+      notifications: ctx.notifications,
+      logFollowers: ctx.logFollowers,
+      liveRuns: ctx.liveRuns,
+      taskStarter: ctx.taskStarter,
       wedges: ctx.wedges,
       vault: ctx.vault,
       counts: ctx.counts,
       replica: ctx.replica,
-      shared,
-      ring: (topic) => topics.push(topic),
+      groupCommit: shared,
+      notify: (topic) => topics.push(topic),
       afterCommit: (call) => calls.push(call),
       afterFailure: (call) => failures.push(call),
     })
@@ -118,7 +123,7 @@ async function commit<T>(
   })
   ctx.counts.commits++
   for (const call of calls) call()
-  for (const topic of topics) ctx.bells.ring(topic)
-  if (topics.length > 0) ctx.store.tell(topics)
+  for (const topic of topics) ctx.notifications.publish(topic)
+  if (topics.length > 0) ctx.store.notify(topics)
   return result
 }

@@ -8,7 +8,7 @@ export interface Loop {
 }
 
 /** Does the work again and again with a pause between. A round that fails is told and does not end the loop. */
-export function every(
+export function createLoop(
   clock: Clock,
   ms: number,
   work: (stopping: AbortSignal) => Promise<unknown>,

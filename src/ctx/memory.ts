@@ -1,10 +1,19 @@
-import { Bells } from './bells.ts'
-import { newCounts } from './counts.ts'
-import { type Ctx, nobody } from './ctx.ts'
-import { LiveRuns } from './live.ts'
-import { Tails } from './tails.ts'
+import { Notifications } from './notifications.ts'
+import { createCounts } from './counts.ts'
+import { type Ctx, neverStart } from './ctx.ts'
+import { LiveRuns } from './live-runs.ts'
+import { LogFollowers } from './log-followers.ts'
 
 /** What a context keeps in memory, as it is before anything has happened. */
-export function newMemory(): Pick<Ctx, 'bells' | 'tails' | 'live' | 'taker' | 'counts'> {
-  return { bells: new Bells(), tails: new Tails(), live: new LiveRuns(), taker: { take: nobody }, counts: newCounts() }
+export function createMemoryState(): Pick<
+  Ctx,
+  'notifications' | 'logFollowers' | 'liveRuns' | 'taskStarter' | 'counts'
+> {
+  return {
+    notifications: new Notifications(),
+    logFollowers: new LogFollowers(),
+    liveRuns: new LiveRuns(),
+    taskStarter: { take: neverStart },
+    counts: createCounts(),
+  }
 }

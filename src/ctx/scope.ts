@@ -6,11 +6,11 @@ export interface Scope {
   /** One for a key; all of the organisation for a member, unless `X-SVC-Project` narrowed it. Never empty of meaning: an id outside of it does not exist. */
   projectIds: readonly string[]
   /** Of a key's one project, as it was read with the key; whoever does not find it here has to ask. */
-  allowance?: Allowance | undefined
+  allowance?: ProjectAllowance | undefined
 }
 
 /** What a project may use: its wedges as a list in JSON, all of them where there is none, and its tier of models. */
-export interface Allowance {
+export interface ProjectAllowance {
   wedges: string | null
   tier: string
 }
@@ -33,10 +33,10 @@ export interface Actor {
   id: string
 }
 
-export const SYSTEM: Actor = { kind: 'system', id: 'system' }
+export const SYSTEM_ACTOR: Actor = { kind: 'system', id: 'system' }
 
 /** From least to most. */
 export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
-export const roleAtLeast = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least)
+export const isRoleAtLeast = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least)

@@ -1,5 +1,5 @@
 /** What a row holds of a secret. `kid` is the fingerprint of the key that sealed it. */
-export interface Envelope {
+export interface SecretEnvelope {
   v: 1
   kid: string
   iv: string
@@ -8,7 +8,7 @@ export interface Envelope {
 }
 
 /** The one place where a sealed secret opens: an envelope that was moved to another row stays shut. */
-export interface SecretPlace {
+export interface SecretLocation {
   projectId: string
   key: string
   connectionId: string
@@ -21,11 +21,11 @@ export interface Vault {
   readonly kid: string
   /** True when the key was made up at start, so that nothing sealed survives a restart. */
   readonly ephemeral: boolean
-  seal(value: string, place: SecretPlace): Envelope
+  seal(value: string, place: SecretLocation): SecretEnvelope
   /** Throws a `SecretUnavailable` when the envelope was sealed by another key or belongs elsewhere. */
-  open(envelope: Envelope, place: SecretPlace): string
+  open(envelope: SecretEnvelope, place: SecretLocation): string
   /** 32 bytes for another purpose, from which nobody learns the key itself. */
-  derive(purpose: string): Buffer
+  deriveKey(purpose: string): Buffer
 }
 
 /** A secret that exists but cannot be used; the message says why and what to do, never the value. */

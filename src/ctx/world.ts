@@ -26,18 +26,18 @@ export interface Clock {
 }
 
 /** Remembers the last answer: one change asks for the same moment several times, and each costs a microsecond. */
-export function isoTime(ms: number): string {
-  if (ms !== told.ms) {
-    told.ms = ms
-    told.text = new Date(ms).toISOString()
+export function toIsoTime(ms: number): string {
+  if (ms !== lastIsoTime.ms) {
+    lastIsoTime.ms = ms
+    lastIsoTime.text = new Date(ms).toISOString()
   }
-  return told.text
+  return lastIsoTime.text
 }
 
-const told = { ms: 0, text: new Date(0).toISOString() }
+const lastIsoTime = { ms: 0, text: new Date(0).toISOString() }
 
 /** The moment it is, as rows and answers tell it. */
-export const isoNow = ({ world }: { world: Pick<World, 'clock'> }): string => isoTime(world.clock.now())
+export const isoNow = ({ world }: { world: Pick<World, 'clock'> }): string => toIsoTime(world.clock.now())
 
 /** Resolves after so long, or at once when the signal fires. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,13 +1,15 @@
-import { read, nameRoutes } from '../http/route.ts'
-import { sse } from '../http/sse.ts'
-import { followProjects } from './changes.ts'
+import { defineRead, nameRoutes } from '../http/route.ts'
+import { sseResponse } from '../http/sse.ts'
+import { followProjectChanges } from './project-changes.ts'
 
 export const eventRoutes = nameRoutes({
-  followProject: read('/v1/stream', {
+  followProject: defineRead('/v1/stream', {
     summary: 'What changes in your projects, live: tasks, approvals, cases, threads',
-    answers: { 200: 'text/event-stream' },
+    responses: { 200: 'text/event-stream' },
     async handle({ ctx, scope: { projectIds } }) {
-      return sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => followProjects(ctx, projectIds, reader))
+      return sseResponse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) =>
+        followProjectChanges(ctx, projectIds, reader),
+      )
     },
   }),
 })

@@ -1,12 +1,12 @@
 import { promises as fs, readdirSync } from 'node:fs'
 import path from 'node:path'
-import type { AgentLine } from '../base/protocol.ts'
-import { keepHeapSmall } from './heap.ts'
+import type { AgentLine } from '../contract/agent-protocol.ts'
+import { limitHarnessHeap } from './heap/limit-heap.ts'
 
-const MOST_FILES = 50
-const LARGEST_FILE = 10 * 1024 * 1024
+const MAX_FILES = 50
+const MAX_FILE_BYTES = 10 * 1024 * 1024
 
-const TYPES: Record<string, string> = {
+const CONTENT_TYPES: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
   '.log': 'text/plain; charset=utf-8',
   '.md': 'text/markdown; charset=utf-8',
@@ -36,37 +36,41 @@ const TYPES: Record<string, string> = {
  * Writes one artifact line per file below the folder, in the order of their names, and says what it leaves out. Each
  * line has left the process before the next file is read: together they may be larger than the cell's memory.
  */
-export async function collectFiles(folder: string, emit: (line: AgentLine) => Promise<void>): Promise<void> {
-  const names = filesBelow(folder, '')
-  if (names.length > 0) keepHeapSmall()
-  for (const name of names.slice(0, MOST_FILES)) {
+export async function emitArtifacts(folder: string, emit: (line: AgentLine) => Promise<void>): Promise<void> {
+  const names = listFilesBelow(folder, '')
+  if (names.length > 0) limitHarnessHeap()
+  for (const name of names.slice(0, MAX_FILES)) {
     const { size } = await fs.stat(path.join(folder, name))
-    await emit(size > LARGEST_FILE ? note(`Left out ${name}: larger than 10 MiB`) : await artifact(folder, name))
+    await emit(
+      size > MAX_FILE_BYTES
+        ? toProgressLine(`Left out ${name}: larger than 10 MiB`)
+        : await toArtifactLine(folder, name),
+    )
   }
-  const more = names.length - MOST_FILES
-  if (more > 0) await emit(note(`Left out ${more} files: only ${MOST_FILES} can be delivered`))
+  const more = names.length - MAX_FILES
+  if (more > 0) await emit(toProgressLine(`Left out ${more} files: only ${MAX_FILES} can be delivered`))
 }
 
-function contentType(name: string): string {
-  return TYPES[path.extname(name).toLowerCase()] ?? 'application/octet-stream'
+function contentTypeOf(name: string): string {
+  return CONTENT_TYPES[path.extname(name).toLowerCase()] ?? 'application/octet-stream'
 }
 
-async function artifact(folder: string, name: string): Promise<AgentLine> {
+async function toArtifactLine(folder: string, name: string): Promise<AgentLine> {
   const content = await fs.readFile(path.join(folder, name))
-  return { artifact: { name, content_type: contentType(name), content_base64: content.toString('base64') } }
+  return { artifact: { name, content_type: contentTypeOf(name), content_base64: content.toString('base64') } }
 }
 
-function note(text: string): AgentLine {
+function toProgressLine(text: string): AgentLine {
   return { event: 'progress', data: { text } }
 }
 
 /** Plain files only: a link could point at something that is not the run's to give away. */
-export function filesBelow(folder: string, prefix: string): string[] {
+export function listFilesBelow(folder: string, prefix: string): string[] {
   const entries = readdirSync(path.join(folder, prefix), { withFileTypes: true })
   const found: string[] = []
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`
-    if (entry.isDirectory()) found.push(...filesBelow(folder, name))
+    if (entry.isDirectory()) found.push(...listFilesBelow(folder, name))
     else if (entry.isFile()) found.push(name)
   }
   return found

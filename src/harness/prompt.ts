@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts'
-import type { Brief } from '../base/protocol.ts'
+import type { Brief } from '../contract/agent-protocol.ts'
 
 /** What holds for every task of the wedge comes first and unchanged, so that a provider can keep it cached. */
 export function systemPrompt(brief: Brief): string {
@@ -17,13 +17,13 @@ export function systemPrompt(brief: Brief): string {
 }
 
 /** What is particular to this task. */
-export function assignment(brief: Brief): string {
+export function taskPrompt(brief: Brief): string {
   const parts = [history(brief), caseState(brief), fence('input', '', json(brief.task.input)), 'Do the task now.']
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
 /** Tells the model what is wrong with its output; the one repair turn. */
-export function complaint(errors: { path: string; message: string }[], shape: Brief['shape']): string {
+export function repairPrompt(errors: { path: string; message: string }[], shape: Brief['shape']): string {
   const list = errors.map(({ path, message }) => `- ${path}: ${message}`).join('\n')
   const again =
     shape === 'agent' ? 'Call finish again with the corrected output.' : 'Answer again with only the corrected JSON.'

@@ -1,18 +1,18 @@
 import type { Json, JsonObject } from '../base/json.ts'
-import type { Run } from './run.ts'
+import type { HarnessRun } from './harness-run.ts'
 
-export interface Tool {
+export interface HarnessTool {
   name: string
   description: string
   /** The fields of the input; all those named in `required` must be there. */
   properties: JsonObject
   required: string[]
-  run(run: Run, input: JsonObject): Promise<Outcome>
+  run(run: HarnessRun, input: JsonObject): Promise<ToolOutcome>
 }
 
 /** The model reads `output`, or `error` where there is none; the log gets `shown` when that is less. */
-export type Outcome = { ok: true; output: Json; shown?: Json } | { ok: false; error: string; output?: Json }
+export type ToolOutcome = { ok: true; output: Json; shown?: Json } | { ok: false; error: string; output?: Json }
 
-export function failed(error: string): Outcome {
+export function toolFailure(error: string): ToolOutcome {
   return { ok: false, error }
 }

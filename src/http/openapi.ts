@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { Answers, Headers, Route } from './route.ts'
+import type { RouteResponses, RouteHeaders, Route } from './route.ts'
 
 /** A route with its place in the reference. */
-export interface Described {
+export interface DescribedRoute {
   plane: 'open' | 'founder' | 'client'
   section: string
   route: Pick<
     Route<never>,
-    'operation' | 'method' | 'path' | 'summary' | 'role' | 'headers' | 'query' | 'body' | 'answers'
+    'operation' | 'method' | 'path' | 'summary' | 'role' | 'headers' | 'query' | 'body' | 'responses'
   >
 }
 
@@ -15,52 +15,52 @@ export interface OpenApiDocument {
   openapi: string
   info: Record<string, unknown>
   tags: { name: string }[]
-  paths: Record<string, Record<string, Operation>>
+  paths: Record<string, Record<string, OpenApiOperation>>
   components: {
     securitySchemes: Record<string, unknown>
-    parameters: Record<string, Parameter>
+    parameters: Record<string, OpenApiParameter>
     headers: Record<string, Header>
-    schemas: Record<string, Schema>
+    schemas: Record<string, OpenApiSchema>
   }
 }
 
-export interface Operation {
+export interface OpenApiOperation {
   operationId: string
   summary: string
   tags: string[]
   security?: Record<string, string[]>[]
-  parameters?: (Parameter | Reference)[]
-  requestBody?: { content: Record<string, { schema: Schema }>; required: boolean }
+  parameters?: (OpenApiParameter | Reference)[]
+  requestBody?: { content: Record<string, { schema: OpenApiSchema }>; required: boolean }
   responses: Record<string, Response>
 }
 
-export interface Parameter {
+export interface OpenApiParameter {
   name: string
   in: 'path' | 'query' | 'header'
   description?: string
   required: boolean
-  schema: Schema
+  schema: OpenApiSchema
 }
 
 interface Response {
   description: string
   headers: Record<string, Header | Reference>
-  content?: Record<string, { schema: Schema }>
+  content?: Record<string, { schema: OpenApiSchema }>
 }
 
 interface Header {
   description: string
-  schema: Schema
+  schema: OpenApiSchema
 }
 
 interface Reference {
   $ref: string
 }
 
-export type Schema = Record<string, unknown>
+export type OpenApiSchema = Record<string, unknown>
 
 /** The reference, made from the same schemas that judge requests, so that it cannot say anything else. */
-export function openApi(version: string, described: Described[]): OpenApiDocument {
+export function createOpenApiDocument(version: string, described: DescribedRoute[]): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
   for (const one of described) {
     const path = one.route.path.replace(/:([a-z_]+)/g, '{$1}')
@@ -101,14 +101,14 @@ function withNamedSchemas(document: OpenApiDocument): OpenApiDocument {
   return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as OpenApiDocument
 }
 
-const hasDefinitions = (value: unknown): value is Schema & { $defs: Schema } =>
+const hasDefinitions = (value: unknown): value is OpenApiSchema & { $defs: OpenApiSchema } =>
   typeof value === 'object' && value !== null && '$defs' in value
 
 const ABOUT =
   'Errors are `{"error": "a lower-case sentence"}`. Lists are `{"data": […], "next_cursor": …}`. ' +
   'A member of several projects names one on writes, by its id or slug, in the header `x-svc-project`; on reads it narrows the answer.'
 
-const PROJECT: Parameter = {
+const PROJECT: OpenApiParameter = {
   name: 'X-SVC-Project',
   in: 'header',
   description: 'a project by its id or slug; a member of several needs it to write',
@@ -119,9 +119,9 @@ const REQUEST_ID: Header = { description: "also in the service's log", schema: {
 const LOCATION: Header = { description: 'where what was made can be read, if it can', schema: { type: 'string' } }
 const RETRY_AFTER: Header = { description: 'seconds, on 429 and 503', schema: { type: 'integer' } }
 
-const ERROR: Schema = { type: 'object', required: ['error'], properties: { error: { type: 'string' } } }
+const ERROR: OpenApiSchema = { type: 'object', required: ['error'], properties: { error: { type: 'string' } } }
 
-function operation({ plane, section, route }: Described): Operation {
+function operation({ plane, section, route }: DescribedRoute): OpenApiOperation {
   const parameters = [
     ...pathParameters(route.path),
     ...queryParameters(route.query),
@@ -136,7 +136,7 @@ function operation({ plane, section, route }: Described): Operation {
     ...(all.length > 0 && { parameters: all }),
     ...(route.body && { requestBody: requestBody(schemaOf(route.body)) }),
     responses: {
-      ...responses(route.answers, route.headers),
+      ...responses(route.responses, route.headers),
       default: {
         description: 'an error',
         headers: { ...EVERYWHERE, 'retry-after': { $ref: '#/components/headers/RetryAfter' } },
@@ -146,17 +146,17 @@ function operation({ plane, section, route }: Described): Operation {
   }
 }
 
-function operationId({ operation, method, path }: Described['route']): string {
+function operationId({ operation, method, path }: DescribedRoute['route']): string {
   if (operation === undefined) throw new Error(`the route ${method} ${path} has no operation id: list it in nameRoutes`)
   return operation
 }
 
 /** What is optional in every field may be left out as a whole. */
-function requestBody(schema: Schema): NonNullable<Operation['requestBody']> {
+function requestBody(schema: OpenApiSchema): NonNullable<OpenApiOperation['requestBody']> {
   return { required: Array.isArray(schema.required), content: { 'application/json': { schema } } }
 }
 
-function pathParameters(path: string): Parameter[] {
+function pathParameters(path: string): OpenApiParameter[] {
   return [...path.matchAll(/:([a-z_]+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
@@ -165,10 +165,10 @@ function pathParameters(path: string): Parameter[] {
   }))
 }
 
-function queryParameters(query: z.ZodType | null): Parameter[] {
+function queryParameters(query: z.ZodType | null): OpenApiParameter[] {
   if (!query) return []
   const { properties = {}, required = [] } = schemaOf(query) as {
-    properties?: Record<string, Schema>
+    properties?: Record<string, OpenApiSchema>
     required?: string[]
   }
   return Object.entries(properties).map(([name, schema]) => ({
@@ -179,7 +179,7 @@ function queryParameters(query: z.ZodType | null): Parameter[] {
   }))
 }
 
-function headerParameters(headers: Headers): Parameter[] {
+function headerParameters(headers: RouteHeaders): OpenApiParameter[] {
   return Object.entries(headers.read ?? {}).map(([name, description]) => ({
     name,
     in: 'header',
@@ -189,7 +189,7 @@ function headerParameters(headers: Headers): Parameter[] {
   }))
 }
 
-function responses(answers: Answers, headers: Headers): Operation['responses'] {
+function responses(answers: RouteResponses, headers: RouteHeaders): OpenApiOperation['responses'] {
   return Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => [
       status,
@@ -208,17 +208,17 @@ function responses(answers: Answers, headers: Headers): Operation['responses'] {
 
 const EVERYWHERE = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
 
-function answeredHeaders(headers: Headers): Record<string, Header> {
-  const described = Object.entries(headers.answered ?? {})
+function answeredHeaders(headers: RouteHeaders): Record<string, Header> {
+  const described = Object.entries(headers.sent ?? {})
   return Object.fromEntries(described.map(([name, description]) => [name, { description, schema: { type: 'string' } }]))
 }
 
-function content(answer: z.ZodType | string): Record<string, { schema: Schema }> {
+function content(answer: z.ZodType | string): Record<string, { schema: OpenApiSchema }> {
   if (typeof answer === 'string') return { [answer]: { schema: { type: 'string' } } }
   return { 'application/json': { schema: schemaOf(answer) } }
 }
 
-function schemaOf(schema: z.ZodType): Schema {
+function schemaOf(schema: z.ZodType): OpenApiSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',

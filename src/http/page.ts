@@ -1,21 +1,21 @@
 import { z } from 'zod'
 import { type IdPrefix, idPattern } from '../base/ids.ts'
 
-const MOST = 200
+const MAX_PAGE_SIZE = 200
 
 const wholeFrom1 = z.string().regex(/^[1-9]\d{0,15}$/, 'must be a whole number of at least 1')
 
 /** Every list takes these. One that got mixed up must not look like the end of the list, so a cursor has to be like its own. */
 export const pageQuery = (cursor: RegExp) => ({
-  limit: wholeFrom1.optional().transform((limit) => Math.min(limit ? Number(limit) : 50, MOST)),
+  limit: wholeFrom1.optional().transform((limit) => Math.min(limit ? Number(limit) : 50, MAX_PAGE_SIZE)),
   cursor: z.string().regex(cursor, 'must be a next_cursor of this list').optional(),
 })
 
 /** Ids are time-ordered, so the last id of a page is its cursor. */
-export const pageById = (prefix: IdPrefix) => pageQuery(idPattern(prefix))
+export const pageQueryById = (prefix: IdPrefix) => pageQuery(idPattern(prefix))
 
 /** What a list is narrowed by. Not empty: a value that got lost on the way to us must not answer with everything. */
-export const filter = z.string().min(1, 'must not be empty').optional()
+export const filterParam = z.string().min(1, 'must not be empty').optional()
 
 export interface PageQuery {
   limit: number
@@ -28,7 +28,7 @@ export interface Page<T> {
 }
 
 /** Of `limit + 1` rows that were asked for, the last only tells that there are more. */
-export function page<Row, T>(
+export function toPage<Row, T>(
   rows: Row[],
   limit: number,
   cursorOf: (row: Row) => string,
@@ -43,7 +43,7 @@ export function page<Row, T>(
  * The newest rows of several projects, from the newest of each. One question for all of them could not be answered in
  * the order of an index: the store would sort all that they have.
  */
-export async function newestOf<Row extends { id: string }>(
+export async function mergeNewest<Row extends { id: string }>(
   projectIds: readonly string[],
   most: number,
   newestIn: (projectId: string) => Promise<Row[]>,
@@ -53,4 +53,4 @@ export async function newestOf<Row extends { id: string }>(
   return [...(only ?? []), ...others.flat()].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, most)
 }
 
-export const pageOf = (item: z.ZodType) => z.object({ data: z.array(item), next_cursor: z.string().nullable() })
+export const pageSchema = (item: z.ZodType) => z.object({ data: z.array(item), next_cursor: z.string().nullable() })

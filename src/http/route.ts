@@ -24,30 +24,30 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   role: Role
   /** A write happens in one project, unless it is about the organisation itself. */
   level: 'project' | 'organisation'
-  headers: Headers
+  headers: RouteHeaders
   query: z.ZodType | null
   body: z.ZodType | null
   /** What it answers, by status, for the reference. A string names a content type that is not JSON. */
-  answers: Answers
-  run(ask: RawAsk<ScopeT, Request>): Promise<unknown>
+  responses: RouteResponses
+  run(ask: RunInput<ScopeT, Request>): Promise<unknown>
 }
 
 /** What a route has to do with headers beside those that all have, each with what it is for, for the reference. */
-export interface Headers {
+export interface RouteHeaders {
   read?: Record<string, string>
-  answered?: Record<string, string>
+  sent?: Record<string, string>
 }
 
 /** Of one parameter of a path, as it stands in the path. */
-export const LONGEST_PARAM = 512
+export const MAX_PARAM_LENGTH = 512
 
-export type Answers = Record<number, z.ZodType | string>
+export type RouteResponses = Record<number, z.ZodType | string>
 
 /** What a handler gets. `subject` is what `find` found. */
-interface Ask<ScopeT, Query, Body, Subject, Request> {
+interface HandlerInput<ScopeT, Query, Body, Subject, Request> {
   ctx: Ctx
   scope: ScopeT
-  params: Params
+  params: PathParams
   query: Query
   body: Body
   subject: Subject
@@ -55,36 +55,36 @@ interface Ask<ScopeT, Query, Body, Subject, Request> {
 }
 
 /** Path parameters by name; a route that names a parameter always has it. */
-export type Params = Record<string, string>
+export type PathParams = Record<string, string>
 
 /** What `find` gets. */
-export type Finding<ScopeT> = Pick<RawAsk<ScopeT>, 'ctx' | 'scope' | 'params'>
+export type FindInput<ScopeT> = Pick<RunInput<ScopeT>, 'ctx' | 'scope' | 'params'>
 
 /** All that a route learns of a request that may have come by a pipe. */
-export type Heading = Pick<FastifyRequest, 'headers'>
+export type RequestHead = Pick<FastifyRequest, 'headers'>
 
-interface RawAsk<ScopeT, Request = FastifyRequest> {
+interface RunInput<ScopeT, Request = FastifyRequest> {
   ctx: Ctx
   scope: ScopeT
-  params: Params
+  params: PathParams
   request: Request
   /** Judges query and body by the route's schemas; called after the subject was found. */
-  judge(): { query: unknown; body: unknown }
+  validate(): { query: unknown; body: unknown }
 }
 
 export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest> {
   summary: string
   role?: Role
   level?: 'project' | 'organisation'
-  headers?: Headers
+  headers?: RouteHeaders
   query?: Query
   body?: Body
-  answers: Answers
-  find?: (ask: Finding<ScopeT>) => Promise<Subject>
-  handle: (ask: Ask<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
+  responses: RouteResponses
+  find?: (ask: FindInput<ScopeT>) => Promise<Subject>
+  handle: (ask: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
 }
 
-export function route<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest>(
+export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest>(
   method: Route<ScopeT>['method'],
   path: string,
   spec: RouteSpec<ScopeT, Query, Body, Subject, Request>,
@@ -98,11 +98,11 @@ export function route<ScopeT, Query extends z.ZodType, Body extends z.ZodType, S
     headers: spec.headers ?? {},
     query: spec.query ?? null,
     body: spec.body ?? null,
-    answers: spec.answers,
+    responses: spec.responses,
     async run(ask) {
       const { ctx, scope, params, request } = ask
       const subject = (await spec.find?.({ ctx, scope, params })) as Subject
-      const { query, body } = ask.judge() as { query: z.output<Query>; body: z.output<Body> }
+      const { query, body } = ask.validate() as { query: z.output<Query>; body: z.output<Body> }
       return spec.handle({ ctx, scope, params, query, body, subject, request })
     },
   }
@@ -115,9 +115,9 @@ export function nameRoutes<Routes extends Record<string, Pick<Route<never>, 'ope
 }
 
 /** Finds what the `id` of a path names in the caller's projects. Somebody else's is not there, as if it had never been. */
-export const inScope =
+export const findInScope =
   <Subject>(noun: string, find: (db: Db, projectIds: readonly string[], id: string) => Promise<Subject | undefined>) =>
-  async ({ ctx, scope, params }: Finding<Scope>): Promise<Subject> => {
+  async ({ ctx, scope, params }: FindInput<Scope>): Promise<Subject> => {
     const subject = await find(ctx.db, scope.projectIds, params.id ?? '')
     if (!subject) throw notFound(noun)
     return subject
@@ -129,7 +129,7 @@ export function openRoute<Query extends z.ZodType, Body extends z.ZodType, Subje
   path: string,
   spec: RouteSpec<null, Query, Body, Subject>,
 ) {
-  return route(method, path, spec)
+  return defineRoute(method, path, spec)
 }
 
 /** Client plane: the scope is one client. */
@@ -138,24 +138,24 @@ export function portalRoute<Query extends z.ZodType, Body extends z.ZodType, Sub
   path: string,
   spec: RouteSpec<ClientScope, Query, Body, Subject>,
 ) {
-  return route(method, path, spec)
+  return defineRoute(method, path, spec)
 }
 
 /** Founder plane: reads reach every project in scope. */
-export function read<Query extends z.ZodType, Subject>(
+export function defineRead<Query extends z.ZodType, Subject>(
   path: string,
   spec: RouteSpec<Scope, Query, z.ZodNever, Subject>,
 ) {
-  return route('GET', path, spec)
+  return defineRoute('GET', path, spec)
 }
 
 /** Founder plane: a write happens in exactly one project. */
-export function write<Query extends z.ZodType, Body extends z.ZodType, Subject>(
+export function defineWrite<Query extends z.ZodType, Body extends z.ZodType, Subject>(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,
   spec: RouteSpec<ProjectScope, Query, Body, Subject>,
 ) {
-  return route(method, path, spec)
+  return defineRoute(method, path, spec)
 }
 
 /** Founder plane: a write about the organisation itself, in no project. */
@@ -164,11 +164,11 @@ export function writeOrganisation<Query extends z.ZodType, Body extends z.ZodTyp
   path: string,
   spec: RouteSpec<Scope, Query, Body, Subject>,
 ) {
-  return route(method, path, { ...spec, level: 'organisation' })
+  return defineRoute(method, path, { ...spec, level: 'organisation' })
 }
 
 /** An answer that is more than 200 and a JSON body. */
-export class Answer {
+export class HttpResponse {
   readonly status: number
   readonly body: unknown
   readonly headers: Record<string, string>
@@ -179,32 +179,33 @@ export class Answer {
   }
 }
 
-export const created = (location: string, body: unknown, headers: Record<string, string> = {}) =>
-  new Answer(201, body, Object.assign({ location }, headers))
-export const noContent = () => new Answer(204, null)
+export const createdResponse = (location: string, body: unknown, headers: Record<string, string> = {}) =>
+  new HttpResponse(201, body, Object.assign({ location }, headers))
+export const noContentResponse = () => new HttpResponse(204, null)
 /** Bytes with their own content type. */
-export const bytes = (content: Buffer, headers: Record<string, string>) => new Answer(200, content, headers)
+export const bytesResponse = (content: Buffer, headers: Record<string, string>) =>
+  new HttpResponse(200, content, headers)
 
 /** An answer that writes to the socket, or to whatever `Out` is, itself for as long as the caller stays. */
-export class StreamAnswer<Out extends Writable = ServerResponse> {
+export class StreamResponse<Out extends Writable = ServerResponse> {
   readonly write: (out: Out) => Promise<void>
   readonly headers: Record<string, string>
   /** How it ends before its time: a file that is not whole must not look like one. */
-  readonly cut: 'end' | 'destroy'
+  readonly earlyEnd: 'end' | 'destroy'
   constructor(headers: Record<string, string>, write: (out: Out) => Promise<void>, cut: 'end' | 'destroy' = 'end') {
     this.headers = headers
     this.write = write
-    this.cut = cut
+    this.earlyEnd = cut
   }
 }
 
 /** Fires when the caller of a stream is gone. */
-export function goneSignal(out: Writable): AbortSignal {
+export function disconnectSignal(out: Writable): AbortSignal {
   const gone = new AbortController()
-  out.once('close', () => gone.abort(GONE))
-  if (out.destroyed) gone.abort(GONE)
+  out.once('close', () => gone.abort(DISCONNECTED))
+  if (out.destroyed) gone.abort(DISCONNECTED)
   return gone.signal
 }
 
 /** A word as the reason: an abort without one makes an error with a stack, for nobody. */
-const GONE = 'the caller is gone'
+const DISCONNECTED = 'the caller is gone'

@@ -7,13 +7,13 @@ import Fastify, {
   type onResponseHookHandler,
 } from 'fastify'
 import { badRequest, type Problem } from '../base/problem.ts'
-import type { AnswerCount } from '../ctx/counts.ts'
+import type { ResponseCount } from '../ctx/counts.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { answerUnreadable } from './client-error.ts'
-import { countAnswer, countFor, countTime, whileStreaming } from './count-answers.ts'
-import { judgeBody, judgeQuery } from './judge.ts'
-import { problemOf } from './problem-of.ts'
-import { Answer, type Answers, LONGEST_PARAM, type Route, StreamAnswer } from './route.ts'
+import { respondToMalformedRequest } from './malformed-request.ts'
+import { countResponse, responseCountFor, countResponseTime, countStream } from './response-counts.ts'
+import { validateBody, validateQuery } from './validate.ts'
+import { toProblem } from './to-problem.ts'
+import { HttpResponse, type RouteResponses, MAX_PARAM_LENGTH, type Route, StreamResponse } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,12 +24,12 @@ declare module 'fastify' {
   }
 }
 
-export const BODY_LIMIT = 1024 * 1024
+export const MAX_BODY_BYTES = 1024 * 1024
 
 /** The edge that all planes share: limits, request ids, bodies kept raw until they are judged, errors as one shape. */
-export function httpServer(ctx: Ctx): FastifyInstance {
+export function createHttpServer(ctx: Ctx): FastifyInstance {
   const app = Fastify({
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: MAX_BODY_BYTES,
     // Anybody can send X-Forwarded-For; only a proxy of the operator's is believed.
     trustProxy: ctx.config.trustedProxies.length > 0 && ctx.config.trustedProxies,
     requestTimeout: 0,
@@ -45,13 +45,13 @@ export function httpServer(ctx: Ctx): FastifyInstance {
       maxHeaderSize: 16 * 1024,
       requireHostHeader: false,
     },
-    routerOptions: { maxParamLength: LONGEST_PARAM, caseSensitive: true },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
     logger: false,
     genReqId: () => Buffer.from(ctx.world.random(9)).toString('base64url'),
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: respondToMalformedRequest,
     // What fails before any hook runs, such as a path that cannot be decoded.
     frameworkErrors: (error, request, reply) =>
-      answerError(ctx, error, request, reply.header('x-request-id', request.id)),
+      sendError(ctx, error, request, reply.header('x-request-id', request.id)),
   })
   // Node would refuse it without a word; what else somebody expects changes nothing in what we answer.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
@@ -61,37 +61,37 @@ export function httpServer(ctx: Ctx): FastifyInstance {
   app.decorateRequest('isLate', false)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    done(unclear(request))
+    done(ambiguousRequest(request))
   })
   // Where nobody would read the line, a stream need not keep what it tells of. The level stays what it is at the start.
   if (ctx.world.log.isLevelEnabled('debug')) {
     app.addHook('onResponse', (request, reply, done) => {
-      logAnswer(ctx, request, reply)
+      logResponse(ctx, request, reply)
       done()
     })
   }
   app.setNotFoundHandler((request, reply) => {
     reply.code(404).send({ error: `no such route: ${request.method} ${request.url.split('?')[0]}` })
   })
-  app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply))
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, error, request, reply))
   return app
 }
 
 /** Ends a stream with the right of whoever opened it. */
-type Hold<ScopeT> = (scope: ScopeT, request: FastifyRequest, answer: StreamAnswer) => StreamAnswer
+type Hold<ScopeT> = (scope: ScopeT, request: FastifyRequest, answer: StreamResponse) => StreamResponse
 
 /**
  * Binds a route to the server; `scopeOf` is the plane's way to know who asks, and `hold` to know for how long they may.
  * That a write's scope names its project is the plane's promise; the types of a whole list of routes cannot carry it.
  */
-export function bind<ScopeT>(
+export function bindRoute<ScopeT>(
   app: FastifyInstance,
   ctx: Ctx,
   route: Route<ScopeT>,
   scopeOf: (request: FastifyRequest) => Promise<unknown>,
   hold: Hold<ScopeT> = (_scope, _request, answer) => answer,
 ): void {
-  const count = countFor(ctx.counts, route.path)
+  const count = responseCountFor(ctx.counts, route.path)
   app.route({
     method: route.method,
     url: route.path,
@@ -111,34 +111,34 @@ export function bind<ScopeT>(
         scope: request.scope as ScopeT,
         params: request.params as Record<string, string>,
         request,
-        judge: () => ({
-          query: judgeQuery(route.query, request.query),
-          body: judgeBody(route.body, request.body as Buffer | undefined, request.headers['content-type']),
+        validate: () => ({
+          query: validateQuery(route.query, request.query),
+          body: validateBody(route.body, request.body as Buffer | undefined, request.headers['content-type']),
         }),
       })
-      if (!(result instanceof StreamAnswer)) return send(reply, result)
+      if (!(result instanceof StreamResponse)) return send(reply, result)
       // Nobody waits for it: all that led here would stay in memory for as long as the stream does.
       const held = hold(request.scope as ScopeT, request, result)
-      stream(ctx, request.id, whileStreaming(count, reply.hijack().raw), held)
+      stream(ctx, request.id, countStream(count, reply.hijack().raw), held)
       return reply
     },
     // Where nobody can read the counts, nobody pays for them.
-    ...(ctx.config.metricsPort !== null && { onResponse: counting(count, route.answers) }),
+    ...(ctx.config.metricsPort !== null && { onResponse: countingHook(count, route.responses) }),
   })
 }
 
-function counting(count: AnswerCount, answers: Answers): onResponseHookHandler {
+function countingHook(count: ResponseCount, answers: RouteResponses): onResponseHookHandler {
   // How long a stream was followed, or an agent's question waited for a person, says nothing about us.
   const timed = count.plane !== 'sandbox' && answers[200] !== 'text/event-stream'
   return (_request, reply, done) => {
-    countAnswer(count, reply.statusCode)
-    if (timed) countTime(count, reply.elapsedTime)
+    countResponse(count, reply.statusCode)
+    if (timed) countResponseTime(count, reply.elapsedTime)
     done()
   }
 }
 
 function send(reply: FastifyReply, result: unknown): unknown {
-  if (!(result instanceof Answer)) return sendJson(reply, result)
+  if (!(result instanceof HttpResponse)) return sendJson(reply, result)
   reply.code(result.status).headers(result.headers)
   if (result.body === null) return reply.send()
   return Buffer.isBuffer(result.body) ? reply.send(result.body) : sendJson(reply, result.body)
@@ -149,7 +149,7 @@ function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body))
 }
 
-function stream(ctx: Ctx, requestId: string, out: ServerResponse, answer: StreamAnswer): void {
+function stream(ctx: Ctx, requestId: string, out: ServerResponse, answer: StreamResponse): void {
   out.writeHead(200, { ...answer.headers, 'x-request-id': requestId })
   answer.write(out).catch((error: unknown) => {
     ctx.world.log.error({ err: error, request: requestId }, 'stream failed')
@@ -158,7 +158,7 @@ function stream(ctx: Ctx, requestId: string, out: ServerResponse, answer: Stream
 }
 
 /** What two readers of the request could read in two ways, such as who asks whom. */
-function unclear({ url, raw: { rawHeaders } }: FastifyRequest): Problem | undefined {
+function ambiguousRequest({ url, raw: { rawHeaders } }: FastifyRequest): Problem | undefined {
   let authorization = 0
   let host = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -172,8 +172,8 @@ function unclear({ url, raw: { rawHeaders } }: FastifyRequest): Problem | undefi
   return url.includes('%00') ? badRequest('url must not contain nul characters') : undefined
 }
 
-function answerError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = problemOf(error)
+function sendError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = toProblem(error)
   if (!problem) {
     ctx.world.log.error({ err: error, request: request.id, route: request.routeOptions.url }, 'request failed')
     reply.code(500).send({ error: 'internal error' })
@@ -186,7 +186,7 @@ function answerError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRe
 }
 
 /** One line an answer, with ids and without payloads, query strings or tokens. */
-function logAnswer(ctx: Ctx, request: FastifyRequest, reply: FastifyReply): void {
+function logResponse(ctx: Ctx, request: FastifyRequest, reply: FastifyReply): void {
   ctx.world.log.debug(
     {
       request: request.id,

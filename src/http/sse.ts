@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../ctx/world.ts'
-import { StreamAnswer } from './route.ts'
+import { StreamResponse } from './route.ts'
 
-const HEADERS = {
+const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   // nginx and others would hold events back otherwise.
@@ -10,10 +10,14 @@ const HEADERS = {
 }
 
 /** A stream of events for as long as `feed` has some and the reader stays. */
-export function sse(clock: Clock, keepaliveMs: number, feed: (reader: Reader) => Promise<void>): StreamAnswer {
-  return new StreamAnswer(HEADERS, (out) => {
-    const reader = new Reader(out)
-    const stop = keepaliveMs > 0 ? everySoOften(clock, keepaliveMs, () => reader.write(':\n\n')) : null
+export function sseResponse(
+  clock: Clock,
+  keepaliveMs: number,
+  feed: (reader: SseClient) => Promise<void>,
+): StreamResponse {
+  return new StreamResponse(SSE_HEADERS, (out) => {
+    const reader = new SseClient(out)
+    const stop = keepaliveMs > 0 ? startInterval(clock, keepaliveMs, () => reader.write(':\n\n')) : null
     return feed(reader).finally(() => {
       stop?.()
       reader.end()
@@ -25,9 +29,9 @@ export function sse(clock: Clock, keepaliveMs: number, feed: (reader: Reader) =>
  * The reader of a stream as its writer sees it. Whoever writes to a full one only fills the memory: it shall wait for
  * `onRoom`, so that a slow reader holds nothing but its own place.
  */
-export class Reader {
-  onRoom = () => {}
-  onGone = () => {}
+export class SseClient {
+  onDrain = () => {}
+  onDisconnect = () => {}
   readonly #out: ServerResponse
   /** What is there at once leaves together with the head; without it the head leaves alone. */
   #head: NodeJS.Immediate | null
@@ -38,20 +42,20 @@ export class Reader {
       this.#head = null
       out.flushHeaders()
     })
-    out.on('drain', () => this.onRoom())
-    out.once('close', () => this.onGone())
+    out.on('drain', () => this.onDrain())
+    out.once('close', () => this.onDisconnect())
   }
 
   get isFull(): boolean {
     return this.#out.writableNeedDrain
   }
 
-  get isGone(): boolean {
+  get isDisconnected(): boolean {
     return this.#out.writableEnded || this.#out.destroyed
   }
 
   write(chunk: Buffer | string): void {
-    if (this.isGone || chunk.length === 0) return
+    if (this.isDisconnected || chunk.length === 0) return
     this.#keepHead()
     this.#out.write(chunk)
   }
@@ -59,7 +63,7 @@ export class Reader {
   /** The last chunk and the end of the stream are one write. */
   end(chunk: Buffer | string = ''): void {
     this.#keepHead()
-    if (!this.isGone) this.#out.end(chunk)
+    if (!this.isDisconnected) this.#out.end(chunk)
   }
 
   #keepHead(): void {
@@ -68,9 +72,10 @@ export class Reader {
   }
 }
 
-export const errorFrame = (message: string): string => `event: error\ndata: ${JSON.stringify({ error: message })}\n\n`
+export const sseErrorFrame = (message: string): string =>
+  `event: error\ndata: ${JSON.stringify({ error: message })}\n\n`
 
-function everySoOften(clock: Clock, ms: number, call: () => void): () => void {
+function startInterval(clock: Clock, ms: number, call: () => void): () => void {
   let cancel = clock.after(ms, again)
   function again() {
     call()

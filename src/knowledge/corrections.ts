@@ -1,10 +1,10 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { diff, tell } from './diff.ts'
-import { createItem } from './items.ts'
+import { diffJson, describeDifference } from './json-diff.ts'
+import { createKnowledgeItem } from './items.ts'
 
-export interface Correction {
+export interface ApprovalCorrection {
   projectId: string
   wedge: string
   taskId: string
@@ -18,37 +18,37 @@ export interface Correction {
 }
 
 /** An approval with edits teaches the wedge: what was proposed, and what a person made of it. */
-export async function recordCorrection(tx: Tx, correction: Correction): Promise<string> {
+export async function recordCorrection(tx: Tx, correction: ApprovalCorrection): Promise<string> {
   const { projectId, wedge, taskId, approvalId, action, proposed, edited, by } = correction
-  const item = await createItem(tx, by, {
+  const item = await createKnowledgeItem(tx, by, {
     projectId,
     wedge,
     taskId,
     kind: 'correction',
     name: `correction of ${action}`.slice(0, 200),
-    content: correctionText(action, proposed, edited),
+    content: toCorrectionText(action, proposed, edited),
     source: 'approval',
-    metadata: { approval_id: approvalId, action, proposed, edited, diff: differences(proposed, edited) },
+    metadata: { approval_id: approvalId, action, proposed, edited, diff: diffPayloads(proposed, edited) },
   })
   return item.id
 }
 
-export function correctionText(action: string, proposed: JsonObject, edited: JsonObject): string {
-  const changes = differences(proposed, edited).map((change) => `- ${tell(change)}`)
+export function toCorrectionText(action: string, proposed: JsonObject, edited: JsonObject): string {
+  const changes = diffPayloads(proposed, edited).map((change) => `- ${describeDifference(change)}`)
   return [
     `A person changed a proposed '${action}' before approving it. Do it their way next time.`,
     changes.length > 0 ? `Changed:\n${changes.join('\n')}` : 'Nothing differs from the proposal.',
-    `Proposed: ${cut(proposed)}`,
-    `Approved: ${cut({ ...proposed, ...edited })}`,
+    `Proposed: ${shortenPayload(proposed)}`,
+    `Approved: ${shortenPayload({ ...proposed, ...edited })}`,
   ].join('\n')
 }
 
-const differences = (proposed: JsonObject, edited: JsonObject) => diff(proposed, { ...proposed, ...edited })
+const diffPayloads = (proposed: JsonObject, edited: JsonObject) => diffJson(proposed, { ...proposed, ...edited })
 
 /** The whole is in the metadata; a run needs to see the kind of thing. */
-const CUT = 4000
+const MAX_PAYLOAD_CHARACTERS = 4000
 
-function cut(payload: JsonObject): string {
+function shortenPayload(payload: JsonObject): string {
   const text = JSON.stringify(payload)
-  return text.length > CUT ? `${text.slice(0, CUT)}…` : text
+  return text.length > MAX_PAYLOAD_CHARACTERS ? `${text.slice(0, MAX_PAYLOAD_CHARACTERS)}…` : text
 }

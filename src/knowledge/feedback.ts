@@ -1,8 +1,8 @@
 import type { Json } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import type { Tasks } from '../store/tables.ts'
-import { createItem } from './items.ts'
+import type { TaskRow } from '../store/tables.ts'
+import { createKnowledgeItem } from './items.ts'
 
 export interface TaskFeedback {
   rating?: number | string | undefined
@@ -10,18 +10,18 @@ export interface TaskFeedback {
   note?: string | undefined
 }
 
-type RatedTask = Pick<Tasks, 'id' | 'project_id' | 'wedge' | 'task_type'>
+type RatedTask = Pick<TaskRow, 'id' | 'project_id' | 'wedge' | 'task_type'>
 
 /** What a person says of a run becomes knowledge for the next; a rating alone teaches nothing. */
-export async function recordFeedback(
+export async function recordTaskFeedback(
   tx: Tx,
   scope: { actor: Actor },
   task: RatedTask,
   feedback: TaskFeedback,
 ): Promise<string | null> {
-  const content = feedbackText(task.task_type, feedback)
+  const content = toFeedbackText(task.task_type, feedback)
   if (!content) return null
-  const item = await createItem(tx, scope.actor, {
+  const item = await createKnowledgeItem(tx, scope.actor, {
     projectId: task.project_id,
     wedge: task.wedge,
     taskId: task.id,
@@ -38,7 +38,7 @@ export async function recordFeedback(
   return item.id
 }
 
-export function feedbackText(taskType: string, { rating, correction, note }: TaskFeedback): string | null {
+export function toFeedbackText(taskType: string, { rating, correction, note }: TaskFeedback): string | null {
   if (isBlank(correction) && isBlank(note)) return null
   const lines = [`A person gave feedback on a finished '${taskType}' task.`]
   if (rating !== undefined) lines.push(`Rating: ${rating}`)
@@ -48,7 +48,7 @@ export function feedbackText(taskType: string, { rating, correction, note }: Tas
   return lines.join('\n')
 }
 
-export const saysNothing = ({ rating, correction, note }: TaskFeedback): boolean =>
+export const isEmptyFeedback = ({ rating, correction, note }: TaskFeedback): boolean =>
   [rating, correction, note].every(isBlank)
 
 const isBlank = (said: Json | undefined): boolean =>

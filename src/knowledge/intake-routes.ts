@@ -1,12 +1,18 @@
 import { z } from 'zod'
-import { audit } from '../audit/append.ts'
+import { appendAuditEntry } from '../audit/append.ts'
 import { inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { type Finding, read, write, nameRoutes } from '../http/route.ts'
-import { enabledWedgeAt, wedgeAt } from '../wedges/enabled.ts'
-import { answerQuestion, dismissQuestion, findQuestion, intakeOf, MOST_SHOWN } from './intake.ts'
+import { type FindInput, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import { requireEnabledPathWedge, requirePathWedge } from '../wedges/enabled-wedges.ts'
+import {
+  answerIntakeQuestion,
+  dismissIntakeQuestion,
+  requireIntakeQuestion,
+  readIntake,
+  MAX_SHOWN_QUESTIONS,
+} from './intake.ts'
 
-const question = z.object({
+const IntakeQuestionView = z.object({
   id: z.string(),
   project_id: z.string(),
   question: z.string(),
@@ -21,30 +27,30 @@ const question = z.object({
 })
 
 export const intakeRoutes = nameRoutes({
-  getIntake: read('/v1/wedges/:wedge/intake', {
+  getIntake: defineRead('/v1/wedges/:wedge/intake', {
     summary: 'What the wedge would like to know',
-    answers: {
+    responses: {
       200: z.object({
         wedge: z.string(),
         coverage: z.number().meta({ description: 'percent of the questions that are shown' }),
         questions: z
-          .array(question)
-          .meta({ description: `with the newest gaps, ${MOST_SHOWN} that runs or people touched` }),
+          .array(IntakeQuestionView)
+          .meta({ description: `with the newest gaps, ${MAX_SHOWN_QUESTIONS} that runs or people touched` }),
       }),
     },
-    find: ({ ctx, params }) => wedgeAt(ctx, params.wedge ?? ''),
-    handle: ({ ctx, scope, subject }) => intakeOf(ctx.db, subject, scope.projectIds),
+    find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
+    handle: ({ ctx, scope, subject }) => readIntake(ctx.db, subject, scope.projectIds),
   }),
 
-  answerIntakeQuestion: write('POST', '/v1/wedges/:wedge/intake/:question', {
+  answerIntakeQuestion: defineWrite('POST', '/v1/wedges/:wedge/intake/:question', {
     summary: 'Answer a question: the answer becomes knowledge',
     body: z.object({ answer: z.string().trim().min(1).max(100_000) }),
-    answers: { 200: question },
-    find: asked,
+    responses: { 200: IntakeQuestionView },
+    find: questionInScope,
     handle: ({ ctx, scope, body, params, subject }) =>
       inTx(ctx, async (tx) => {
-        const answered = await answerQuestion(tx, scope.actor, params.wedge ?? '', subject, body.answer)
-        await audit(tx, scope.projectId, scope.actor, 'intake.answered', subject.id, {
+        const answered = await answerIntakeQuestion(tx, scope.actor, params.wedge ?? '', subject, body.answer)
+        await appendAuditEntry(tx, scope.projectId, scope.actor, 'intake.answered', subject.id, {
           wedge: params.wedge ?? '',
           knowledge_id: answered.knowledge_id,
         })
@@ -52,20 +58,22 @@ export const intakeRoutes = nameRoutes({
       }),
   }),
 
-  dismissIntakeQuestion: write('POST', '/v1/wedges/:wedge/intake/:question/dismiss', {
+  dismissIntakeQuestion: defineWrite('POST', '/v1/wedges/:wedge/intake/:question/dismiss', {
     summary: 'Dismiss a question: it counts no more',
-    answers: { 200: question },
-    find: asked,
+    responses: { 200: IntakeQuestionView },
+    find: questionInScope,
     handle: ({ ctx, scope, params, subject }) =>
       inTx(ctx, async (tx) => {
-        const dismissed = await dismissQuestion(tx, params.wedge ?? '', subject)
-        await audit(tx, scope.projectId, scope.actor, 'intake.dismissed', subject.id, { wedge: params.wedge ?? '' })
+        const dismissed = await dismissIntakeQuestion(tx, params.wedge ?? '', subject)
+        await appendAuditEntry(tx, scope.projectId, scope.actor, 'intake.dismissed', subject.id, {
+          wedge: params.wedge ?? '',
+        })
         return dismissed
       }),
   }),
 })
 
-async function asked({ ctx, scope, params }: Finding<ProjectScope>) {
-  const wedge = await enabledWedgeAt(ctx, scope, params.wedge ?? '')
-  return findQuestion(ctx.db, wedge, scope.projectId, params.question ?? '')
+async function questionInScope({ ctx, scope, params }: FindInput<ProjectScope>) {
+  const wedge = await requireEnabledPathWedge(ctx, scope, params.wedge ?? '')
+  return requireIntakeQuestion(ctx.db, wedge, scope.projectId, params.question ?? '')
 }

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
-import { excluded } from '../store/prepared.ts'
+import { excluded } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { IntakeQuestions } from '../store/tables.ts'
+import type { IntakeQuestionRow } from '../store/tables.ts'
 
 /** Those of the manifest, then the newest gaps; at most so many in all. */
-export async function listQuestions(
+export async function listIntakeQuestions(
   db: Db,
   projectIds: readonly string[],
   wedge: string,
   most: number,
-): Promise<IntakeQuestions[]> {
+): Promise<IntakeQuestionRow[]> {
   if (projectIds.length === 0) return []
   return db
     .selectFrom('intake_questions')
@@ -23,10 +23,10 @@ export async function listQuestions(
     .execute()
 }
 
-export function questionRow(
+export function findIntakeQuestionRow(
   db: Db,
-  { project_id, wedge, question_id }: Pick<IntakeQuestions, 'project_id' | 'wedge' | 'question_id'>,
-): Promise<IntakeQuestions | undefined> {
+  { project_id, wedge, question_id }: Pick<IntakeQuestionRow, 'project_id' | 'wedge' | 'question_id'>,
+): Promise<IntakeQuestionRow | undefined> {
   return db
     .selectFrom('intake_questions')
     .selectAll()
@@ -37,16 +37,16 @@ export function questionRow(
 }
 
 /** What a question is before anybody touched it. */
-export type NewQuestion = Pick<
-  IntakeQuestions,
+export type NewIntakeQuestion = Pick<
+  IntakeQuestionRow,
   'project_id' | 'wedge' | 'question_id' | 'question' | 'why' | 'kind' | 'task_id' | 'asked'
 >
 
 /** The question's row, made when there is none, and locked until the commit: answers to one question queue up here. */
-export function takeQuestion(db: Db, question: NewQuestion, now: string): Promise<IntakeQuestions> {
+export function lockIntakeQuestion(db: Db, question: NewIntakeQuestion, now: string): Promise<IntakeQuestionRow> {
   return db
     .insertInto('intake_questions')
-    .values(fresh(question, now))
+    .values(toNewRow(question, now))
     .onConflict((row) =>
       row.columns(['project_id', 'wedge', 'question_id']).doUpdateSet({ updated_at: excluded('updated_at') }),
     )
@@ -55,10 +55,10 @@ export function takeQuestion(db: Db, question: NewQuestion, now: string): Promis
 }
 
 /** Counts one more time that a question was asked, and tells how often it was now. */
-export function countQuestion(db: Db, question: NewQuestion, now: string): Promise<IntakeQuestions> {
+export function incrementIntakeQuestion(db: Db, question: NewIntakeQuestion, now: string): Promise<IntakeQuestionRow> {
   return db
     .insertInto('intake_questions')
-    .values(fresh(question, now))
+    .values(toNewRow(question, now))
     .onConflict((row) =>
       row.columns(['project_id', 'wedge', 'question_id']).doUpdateSet({
         asked: sql<number>`intake_questions.asked + 1`,
@@ -69,15 +69,20 @@ export function countQuestion(db: Db, question: NewQuestion, now: string): Promi
     .executeTakeFirstOrThrow()
 }
 
-export async function setQuestion(
+export async function updateIntakeQuestion(
   db: Db,
   id: string,
-  change: Pick<IntakeQuestions, 'status' | 'answer' | 'knowledge_id' | 'updated_at'>,
+  change: Pick<IntakeQuestionRow, 'status' | 'answer' | 'knowledge_id' | 'updated_at'>,
 ): Promise<void> {
   await db.updateTable('intake_questions').set(change).where('id', '=', id).execute()
 }
 
-export async function reopenQuestions(db: Db, projectId: string, knowledgeId: string, now: string): Promise<void> {
+export async function updateQuestionsToOpen(
+  db: Db,
+  projectId: string,
+  knowledgeId: string,
+  now: string,
+): Promise<void> {
   await db
     .updateTable('intake_questions')
     .set({ status: 'open', answer: null, knowledge_id: null, updated_at: now })
@@ -86,7 +91,7 @@ export async function reopenQuestions(db: Db, projectId: string, knowledgeId: st
     .execute()
 }
 
-function fresh(question: NewQuestion, now: string): IntakeQuestions {
+function toNewRow(question: NewIntakeQuestion, now: string): IntakeQuestionRow {
   return {
     ...question,
     id: `${question.project_id}/${question.wedge}/${question.question_id}`,

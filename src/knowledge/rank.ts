@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts'
-import type { NamedText } from '../base/protocol.ts'
+import type { NamedText } from '../contract/agent-protocol.ts'
 
-export interface Candidate extends NamedText {
+export interface RankCandidate extends NamedText {
   kind: string
   updated_at: string
 }
@@ -10,9 +10,9 @@ export interface Candidate extends NamedText {
  * The most useful first. Relevance counts most and is relative to the best match; the newest item and a correction
  * each make up for half of it.
  */
-export function ranked<T extends Candidate>(items: T[], task: Set<string>): T[] {
+export function rankByRelevance<T extends RankCandidate>(items: T[], task: Set<string>): T[] {
   const newest = items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0))
-  const overlaps = newest.map((item) => overlap(task, words(`${item.name} ${item.content}`)))
+  const overlaps = newest.map((item) => wordOverlap(task, splitWords(`${item.name} ${item.content}`)))
   const best = Math.max(...overlaps, Number.MIN_VALUE)
   return newest
     .map((item, at) => ({
@@ -24,7 +24,7 @@ export function ranked<T extends Candidate>(items: T[], task: Set<string>): T[] 
 }
 
 /** Takes what fits, in order; a smaller text may still fit where a larger one did not. Sizes are bytes of UTF-8. */
-export function fitting<T extends NamedText>(texts: T[], budget: number): { kept: T[]; left: T[] } {
+export function takeWithinBudget<T extends NamedText>(texts: T[], budget: number): { kept: T[]; left: T[] } {
   const kept: T[] = []
   const left: T[] = []
   let rest = budget
@@ -40,8 +40,8 @@ export function fitting<T extends NamedText>(texts: T[], budget: number): { kept
 }
 
 /** The words that an input says, without the names of its fields. */
-export function wordsOf(input: Json): Set<string> {
-  return words(textsIn(input).join(' ').slice(0, 65_536))
+export function wordsInInput(input: Json): Set<string> {
+  return splitWords(textsIn(input).join(' ').slice(0, 65_536))
 }
 
 function textsIn(value: Json): string[] {
@@ -52,12 +52,12 @@ function textsIn(value: Json): string[] {
 }
 
 /** Shorter ones are rarely about anything. */
-function words(text: string): Set<string> {
+function splitWords(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [])
 }
 
 /** Shared words against the size of both, so a long text does not win by being long. */
-function overlap(a: Set<string>, b: Set<string>): number {
+function wordOverlap(a: Set<string>, b: Set<string>): number {
   if (a.size === 0 || b.size === 0) return 0
   let shared = 0
   for (const word of a) if (b.has(word)) shared++

@@ -1,22 +1,22 @@
 import { z } from 'zod'
-import { audit } from '../audit/append.ts'
+import { appendAuditEntry } from '../audit/append.ts'
 import { inTx } from '../ctx/ctx.ts'
-import { jsonObject } from '../http/judge.ts'
-import { page, pageById, pageOf, pageQuery } from '../http/page.ts'
-import { created, inScope, noContent, read, write, nameRoutes } from '../http/route.ts'
-import { enabledWedgeAt, wedgeAt } from '../wedges/enabled.ts'
-import { summaryOf, wedgeSummary } from '../wedges/routes.ts'
-import { enabledWedges } from '../wedges/rows.ts'
-import { changeItem, createItem, removeItem } from './items.ts'
-import { findItem, type Item, KINDS, listItems, listRevisions } from './rows.ts'
+import { jsonObject } from '../http/validate.ts'
+import { toPage, pageQueryById, pageSchema, pageQuery } from '../http/page.ts'
+import { createdResponse, findInScope, noContentResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import { requireEnabledPathWedge, requirePathWedge } from '../wedges/enabled-wedges.ts'
+import { toWedgeSummaryView, WedgeSummaryView } from '../wedges/routes.ts'
+import { listEnabledWedges } from '../wedges/rows.ts'
+import { changeKnowledgeItem, createKnowledgeItem, removeKnowledgeItem } from './items.ts'
+import { findKnowledgeItem, type KnowledgeItem, KNOWLEDGE_KINDS, listKnowledgeItems, listRevisions } from './rows.ts'
 
-const item = z.object({
+const KnowledgeItemView = z.object({
   id: z.string(),
   project_id: z.string(),
   wedge: z.string(),
   name: z.string(),
   content: z.string(),
-  kind: z.enum(KINDS),
+  kind: z.enum(KNOWLEDGE_KINDS),
   source: z.string().nullable(),
   metadata: jsonObject,
   task_id: z.string().nullable(),
@@ -25,61 +25,61 @@ const item = z.object({
   updated_at: z.string(),
 })
 
-const itemInScope = inScope('knowledge item', findItem)
+const itemInScope = findInScope('knowledge item', findKnowledgeItem)
 
-const text = z.object({ name: z.string(), content: z.string() })
-const fields = {
+const NamedTextView = z.object({ name: z.string(), content: z.string() })
+const itemFields = {
   name: z.string().trim().min(1).max(200),
   content: z.string().min(1).max(200_000),
-  kind: z.enum(KINDS),
+  kind: z.enum(KNOWLEDGE_KINDS),
   source: z.string().max(500).nullable().optional(),
   metadata: jsonObject.optional(),
 }
 
 /** The page that a wedge's detail shows; the rest is in the list. */
-const LIVE_SHOWN = 200
+const MAX_LIVE_SHOWN = 200
 
-const revision = z.object({
+const KnowledgeRevisionView = z.object({
   version: z.number().int(),
   name: z.string(),
   content: z.string(),
-  kind: z.enum(KINDS),
+  kind: z.enum(KNOWLEDGE_KINDS),
   by: z.object({ kind: z.string(), id: z.string() }),
   at: z.string(),
 })
 
 export const knowledgeRoutes = nameRoutes({
-  getWedge: read('/v1/wedges/:wedge', {
+  getWedge: defineRead('/v1/wedges/:wedge', {
     summary: 'A wedge: its manifest, skills, authored and live knowledge',
-    answers: {
-      200: wedgeSummary.extend({
-        skills: z.array(text),
+    responses: {
+      200: WedgeSummaryView.extend({
+        skills: z.array(NamedTextView),
         knowledge: z.object({
-          authored: z.array(text),
-          live: z.array(item).meta({ description: `the newest ${LIVE_SHOWN}` }),
+          authored: z.array(NamedTextView),
+          live: z.array(KnowledgeItemView).meta({ description: `the newest ${MAX_LIVE_SHOWN}` }),
         }),
       }),
     },
-    find: ({ ctx, params }) => wedgeAt(ctx, params.wedge ?? ''),
+    find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     async handle({ ctx, scope, subject: wedge }) {
-      const enabled = await enabledWedges(ctx.db, scope.projectIds)
-      const live = await listItems(ctx.db, scope.projectIds, { wedge: wedge.slug, limit: LIVE_SHOWN })
+      const enabled = await listEnabledWedges(ctx.db, scope.projectIds)
+      const live = await listKnowledgeItems(ctx.db, scope.projectIds, { wedge: wedge.slug, limit: MAX_LIVE_SHOWN })
       return {
-        ...summaryOf(ctx, wedge, enabled),
+        ...toWedgeSummaryView(ctx, wedge, enabled),
         skills: wedge.skills,
-        knowledge: { authored: wedge.knowledge, live: live.slice(0, LIVE_SHOWN) },
+        knowledge: { authored: wedge.knowledge, live: live.slice(0, MAX_LIVE_SHOWN) },
       }
     },
   }),
 
-  listKnowledge: read('/v1/wedges/:wedge/knowledge', {
+  listKnowledge: defineRead('/v1/wedges/:wedge/knowledge', {
     summary: 'List the live knowledge of a wedge',
-    query: z.object({ ...pageById('kn'), kind: z.enum(KINDS).optional() }),
-    answers: { 200: pageOf(item) },
-    find: ({ ctx, params }) => wedgeAt(ctx, params.wedge ?? ''),
+    query: z.object({ ...pageQueryById('kn'), kind: z.enum(KNOWLEDGE_KINDS).optional() }),
+    responses: { 200: pageSchema(KnowledgeItemView) },
+    find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     async handle({ ctx, scope, query, subject }) {
-      const rows = await listItems(ctx.db, scope.projectIds, { ...query, wedge: subject.slug })
-      return page(
+      const rows = await listKnowledgeItems(ctx.db, scope.projectIds, { ...query, wedge: subject.slug })
+      return toPage(
         rows,
         query.limit,
         ({ id }) => id,
@@ -88,67 +88,71 @@ export const knowledgeRoutes = nameRoutes({
     },
   }),
 
-  createKnowledge: write('POST', '/v1/wedges/:wedge/knowledge', {
+  createKnowledge: defineWrite('POST', '/v1/wedges/:wedge/knowledge', {
     summary: 'Add knowledge: it grounds the very next run',
-    body: z.object({ ...fields, kind: fields.kind.default('note') }),
-    answers: { 201: item },
-    find: ({ ctx, scope, params }) => enabledWedgeAt(ctx, scope, params.wedge ?? ''),
+    body: z.object({ ...itemFields, kind: itemFields.kind.default('note') }),
+    responses: { 201: KnowledgeItemView },
+    find: ({ ctx, scope, params }) => requireEnabledPathWedge(ctx, scope, params.wedge ?? ''),
     handle: ({ ctx, scope, body, subject }) =>
       inTx(ctx, async (tx) => {
-        const added = await createItem(tx, scope.actor, { ...body, projectId: scope.projectId, wedge: subject.slug })
-        await audit(tx, scope.projectId, scope.actor, 'knowledge.created', added.id, told(added))
-        return created(`/v1/knowledge/${added.id}`, added)
+        const added = await createKnowledgeItem(tx, scope.actor, {
+          ...body,
+          projectId: scope.projectId,
+          wedge: subject.slug,
+        })
+        await appendAuditEntry(tx, scope.projectId, scope.actor, 'knowledge.created', added.id, auditData(added))
+        return createdResponse(`/v1/knowledge/${added.id}`, added)
       }),
   }),
 
-  getKnowledge: read('/v1/knowledge/:id', {
+  getKnowledge: defineRead('/v1/knowledge/:id', {
     summary: 'A knowledge item',
-    answers: { 200: item },
+    responses: { 200: KnowledgeItemView },
     find: itemInScope,
     handle: async ({ subject }) => subject,
   }),
 
-  updateKnowledge: write('PUT', '/v1/knowledge/:id', {
+  updateKnowledge: defineWrite('PUT', '/v1/knowledge/:id', {
     summary: 'Change a knowledge item; the earlier versions stay readable',
     body: z.object({
-      ...fields,
-      name: fields.name.optional(),
-      content: fields.content.optional(),
-      kind: fields.kind.optional(),
+      ...itemFields,
+      name: itemFields.name.optional(),
+      content: itemFields.content.optional(),
+      kind: itemFields.kind.optional(),
     }),
-    answers: { 200: item },
+    responses: { 200: KnowledgeItemView },
     find: itemInScope,
     async handle({ ctx, scope, body, subject }) {
       const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
       if (Object.keys(change).length === 0) return subject
       return inTx(ctx, async (tx) => {
-        const changed = await changeItem(tx, scope.actor, subject, change)
-        await audit(tx, scope.projectId, scope.actor, 'knowledge.updated', changed.id, told(changed))
+        const changed = await changeKnowledgeItem(tx, scope.actor, subject, change)
+        await appendAuditEntry(tx, scope.projectId, scope.actor, 'knowledge.updated', changed.id, auditData(changed))
         return changed
       })
     },
   }),
 
-  deleteKnowledge: write('DELETE', '/v1/knowledge/:id', {
+  deleteKnowledge: defineWrite('DELETE', '/v1/knowledge/:id', {
     summary: 'Delete a knowledge item and its revisions',
-    answers: { 204: z.null() },
+    responses: { 204: z.null() },
     find: itemInScope,
     handle: ({ ctx, scope, subject }) =>
       inTx(ctx, async (tx) => {
-        await removeItem(tx, subject)
-        await audit(tx, scope.projectId, scope.actor, 'knowledge.deleted', subject.id, told(subject))
-        return noContent()
+        await removeKnowledgeItem(tx, subject)
+        await appendAuditEntry(tx, scope.projectId, scope.actor, 'knowledge.deleted', subject.id, auditData(subject))
+        return noContentResponse()
       }),
   }),
 
-  listKnowledgeRevisions: read('/v1/knowledge/:id/revisions', {
+  listKnowledgeRevisions: defineRead('/v1/knowledge/:id/revisions', {
     summary: 'Every version of a knowledge item, the newest first',
     query: z.object(pageQuery(/^[1-9]\d{0,9}$/)),
-    answers: { 200: pageOf(revision) },
+    responses: { 200: pageSchema(KnowledgeRevisionView) },
     find: itemInScope,
     async handle({ ctx, query, subject }) {
       const rows = await listRevisions(ctx.db, subject, query.limit, query.cursor ? Number(query.cursor) : null)
-      return page(
+      return toPage(
         rows,
         query.limit,
         ({ version }) => String(version),
@@ -165,4 +169,4 @@ export const knowledgeRoutes = nameRoutes({
   }),
 })
 
-const told = ({ wedge, kind, version }: Item) => ({ wedge, kind, version })
+const auditData = ({ wedge, kind, version }: KnowledgeItem) => ({ wedge, kind, version })

@@ -1,26 +1,30 @@
 import { sql } from 'kysely'
 import type { JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { glance, prepared } from '../store/prepared.ts'
-import { remembered } from '../store/remembered.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
+import { cachedRead } from '../store/cached-read.ts'
 import type { Db } from '../store/store.ts'
-import type { Knowledge, KnowledgeRevisions } from '../store/tables.ts'
+import type { KnowledgeRow, KnowledgeRevisionRow } from '../store/tables.ts'
 
-export const KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed'] as const
-export type Kind = (typeof KINDS)[number]
+export const KNOWLEDGE_KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed'] as const
+export type KnowledgeKind = (typeof KNOWLEDGE_KINDS)[number]
 
 /** A live knowledge item as the API shows it. */
-export type Item = Omit<Knowledge, 'metadata'> & { metadata: JsonObject }
+export type KnowledgeItem = Omit<KnowledgeRow, 'metadata'> & { metadata: JsonObject }
 
-export async function insertItem(db: Db, item: Item): Promise<void> {
+export async function insertKnowledgeItem(db: Db, item: KnowledgeItem): Promise<void> {
   await db
     .insertInto('knowledge')
     .values({ ...item, metadata: JSON.stringify(item.metadata) })
     .execute()
 }
 
-export async function findItem(db: Db, projectIds: readonly string[], id: string): Promise<Item | undefined> {
+export async function findKnowledgeItem(
+  db: Db,
+  projectIds: readonly string[],
+  id: string,
+): Promise<KnowledgeItem | undefined> {
   if (projectIds.length === 0) return undefined
   const row = await db
     .selectFrom('knowledge')
@@ -28,11 +32,16 @@ export async function findItem(db: Db, projectIds: readonly string[], id: string
     .where('id', '=', id)
     .where('project_id', 'in', projectIds)
     .executeTakeFirst()
-  return row && shown(row)
+  return row && toKnowledgeItem(row)
 }
 
 /** The newest item of that name: blueprints seed a name only once. */
-export async function findItemNamed(db: Db, projectId: string, wedge: string, name: string): Promise<Item | undefined> {
+export async function findKnowledgeItemByName(
+  db: Db,
+  projectId: string,
+  wedge: string,
+  name: string,
+): Promise<KnowledgeItem | undefined> {
   const row = await db
     .selectFrom('knowledge')
     .selectAll()
@@ -42,15 +51,19 @@ export async function findItemNamed(db: Db, projectId: string, wedge: string, na
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row && shown(row)
+  return row && toKnowledgeItem(row)
 }
 
-export interface ItemFilter extends PageQuery {
+export interface KnowledgeFilter extends PageQuery {
   wedge: string
-  kind?: Kind | undefined
+  kind?: KnowledgeKind | undefined
 }
 
-export async function listItems(db: Db, projectIds: readonly string[], filter: ItemFilter): Promise<Item[]> {
+export async function listKnowledgeItems(
+  db: Db,
+  projectIds: readonly string[],
+  filter: KnowledgeFilter,
+): Promise<KnowledgeItem[]> {
   if (projectIds.length === 0) return []
   let query = db
     .selectFrom('knowledge')
@@ -58,18 +71,18 @@ export async function listItems(db: Db, projectIds: readonly string[], filter: I
     .where('project_id', 'in', projectIds)
     .where('wedge', '=', filter.wedge)
   if (filter.kind) query = query.where('kind', '=', filter.kind)
-  return (await newestPage(query, filter)).map(shown)
+  return (await listNewestPage(query, filter)).map(toKnowledgeItem)
 }
 
-export type ItemChange = Partial<Pick<Item, 'name' | 'content' | 'kind' | 'source' | 'metadata'>>
+export type KnowledgeItemChange = Partial<Pick<KnowledgeItem, 'name' | 'content' | 'kind' | 'source' | 'metadata'>>
 
 /** The item after the change, with the next version; nothing when it is gone. */
-export async function updateItem(
+export async function updateKnowledgeItem(
   db: Db,
-  where: Pick<Item, 'id' | 'project_id'>,
-  { metadata, ...change }: ItemChange,
+  where: Pick<KnowledgeItem, 'id' | 'project_id'>,
+  { metadata, ...change }: KnowledgeItemChange,
   now: string,
-): Promise<Item | undefined> {
+): Promise<KnowledgeItem | undefined> {
   const row = await db
     .updateTable('knowledge')
     .set({ ...change, ...(metadata && { metadata: JSON.stringify(metadata) }), updated_at: now })
@@ -78,11 +91,14 @@ export async function updateItem(
     .where('project_id', '=', where.project_id)
     .returningAll()
     .executeTakeFirst()
-  return row && shown(row)
+  return row && toKnowledgeItem(row)
 }
 
 /** With its revisions: what is deleted must not live on where nobody sees it. */
-export async function deleteItem(db: Db, { id, project_id }: Pick<Item, 'id' | 'project_id'>): Promise<boolean> {
+export async function deleteKnowledgeItem(
+  db: Db,
+  { id, project_id }: Pick<KnowledgeItem, 'id' | 'project_id'>,
+): Promise<boolean> {
   const gone = await db
     .deleteFrom('knowledge')
     .where('id', '=', id)
@@ -97,12 +113,17 @@ export async function deleteItem(db: Db, { id, project_id }: Pick<Item, 'id' | '
   return gone !== undefined
 }
 
-export async function insertRevision(db: Db, revision: KnowledgeRevisions): Promise<void> {
+export async function insertKnowledgeRevision(db: Db, revision: KnowledgeRevisionRow): Promise<void> {
   await db.insertInto('knowledge_revisions').values(revision).execute()
 }
 
 /** Newest first, one more than the limit; `before` is a version. */
-export function listRevisions(db: Db, item: Item, limit: number, before: number | null): Promise<KnowledgeRevisions[]> {
+export function listRevisions(
+  db: Db,
+  item: KnowledgeItem,
+  limit: number,
+  before: number | null,
+): Promise<KnowledgeRevisionRow[]> {
   const rows = db
     .selectFrom('knowledge_revisions')
     .selectAll()
@@ -113,7 +134,7 @@ export function listRevisions(db: Db, item: Item, limit: number, before: number 
   return (before === null ? rows : rows.where('version', '<', before)).execute()
 }
 
-export interface GroundingRow {
+export interface GroundingItem {
   name: string
   content: string
   kind: string
@@ -122,9 +143,9 @@ export interface GroundingRow {
 }
 
 /** Whether the project has taught the wedge anything. Every run asks. */
-export const taughtTo = remembered(
+export const findHasKnowledge = cachedRead(
   ['knowledge'],
-  glance<{ projectId: string; wedge: string }, { taught: number }>((db, arg) =>
+  prepareBatchedRead<{ projectId: string; wedge: string }, { taught: number }>((db, arg) =>
     db.selectNoFrom((eb) => {
       const any = eb.selectFrom('knowledge').select('id').where('project_id', '=', arg('projectId'))
       return eb
@@ -142,9 +163,9 @@ export const taughtTo = remembered(
  * The newest items that a run of this client, or of none, may know, each cut to `cut` characters. Corrections and
  * feedback tell of what a task was about: those of one client's tasks are never shown to another's.
  */
-export const groundingItems = prepared<
+export const listGroundingItems = prepareQuery<
   { projectId: string; wedge: string; clientId: string; items: number; cut: number },
-  GroundingRow
+  GroundingItem
 >((db, arg) =>
   db
     .selectFrom('knowledge as k')
@@ -166,6 +187,6 @@ export const groundingItems = prepared<
     .limit(arg('items')),
 )
 
-function shown({ metadata, ...row }: Knowledge): Item {
+function toKnowledgeItem({ metadata, ...row }: KnowledgeRow): KnowledgeItem {
   return { ...row, metadata: JSON.parse(metadata) }
 }

@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { rightOf } from '../accounts/until-revoked.ts'
+import { streamAccess } from '../accounts/stream-revocation.ts'
 import { forbidden, Problem, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { json, jsonObject } from '../http/judge.ts'
-import { Answer, nameRoutes, read, writeOrganisation } from '../http/route.ts'
-import { whenOver } from '../http/until.ts'
-import { answerShaken, answerStateless, isNoMethod } from './answer.ts'
-import { revisionOf } from './revision.ts'
+import { jsonValue, jsonObject } from '../http/validate.ts'
+import { HttpResponse, nameRoutes, defineRead, writeOrganisation } from '../http/route.ts'
+import { onRevoked } from '../http/revocable-stream.ts'
+import { handleHandshakeMethod, handleStatelessMethod, isUnknownMethod } from './methods.ts'
+import { detectRevision } from './protocol-revision.ts'
 
 const Message = z.object({
   jsonrpc: z.literal('2.0'),
@@ -21,11 +21,11 @@ type Message = z.infer<typeof Message>
 const Reply = z.object({
   jsonrpc: z.literal('2.0'),
   id: z.union([z.string(), z.number()]).optional(),
-  result: json.optional(),
-  error: z.object({ code: z.number().int(), message: z.string(), data: json.optional() }).optional(),
+  result: jsonValue.optional(),
+  error: z.object({ code: z.number().int(), message: z.string(), data: jsonValue.optional() }).optional(),
 })
 
-interface McpAsk {
+interface McpRequest {
   ctx: Ctx
   scope: Scope
   body: Message
@@ -42,52 +42,52 @@ export const mcpRoutes = (version: string) =>
       summary: "Speak the Model Context Protocol (JSON-RPC 2.0): for a founder's own assistant",
       role: 'viewer',
       body: Message,
-      answers: { 200: Reply, 202: z.null(), 400: Reply, 404: Reply },
-      handle: (ask: McpAsk) => handleMessage(ask, version),
+      responses: { 200: Reply, 202: z.null(), 400: Reply, 404: Reply },
+      handle: (ask: McpRequest) => handleMessage(ask, version),
     }),
 
-    getMcpStream: read('/mcp', {
+    getMcpStream: defineRead('/mcp', {
       summary: 'Not a stream: messages of the Model Context Protocol are posted',
-      answers: { 405: z.object({ error: z.string() }) },
+      responses: { 405: z.object({ error: z.string() }) },
       async handle() {
         throw new Problem(405, 'there is no stream here: post messages', { headers: { allow: 'POST' } })
       },
     }),
   })
 
-async function handleMessage({ ctx, scope, body, request }: McpAsk, version: string) {
-  refuseStrangePages(ctx, request)
+async function handleMessage({ ctx, scope, body, request }: McpRequest, version: string) {
+  refuseForeignOrigin(ctx, request)
   const { id, method, params = {} } = body
   const envelope = { jsonrpc: '2.0', ...(id !== undefined && { id }) }
-  const revision = revisionOf(body, request.headers)
-  if (typeof revision === 'object') return new Answer(400, { ...envelope, error: revision })
+  const revision = detectRevision(body, request.headers)
+  if (typeof revision === 'object') return new HttpResponse(400, { ...envelope, error: revision })
   // A notification tells something that we need not know.
-  if (id === undefined) return new Answer(202, null)
-  const answer = revision === 'stateless' ? answerStateless : answerShaken
-  const work = (gone: AbortSignal) => answer({ ctx, scope, gone }, method, params, version)
-  const answered = await whileThere(request, (gone) => whileAllowed({ ctx, scope, request }, gone, work))
-  const unknown = revision === 'stateless' && isNoMethod(answered)
-  return new Answer(unknown ? 404 : 200, { ...envelope, ...answered })
+  if (id === undefined) return new HttpResponse(202, null)
+  const answer = revision === 'stateless' ? handleStatelessMethod : handleHandshakeMethod
+  const work = (gone: AbortSignal) => answer({ ctx, scope, disconnected: gone }, method, params, version)
+  const answered = await untilDisconnected(request, (gone) => untilRevokedDuring({ ctx, scope, request }, gone, work))
+  const unknown = revision === 'stateless' && isUnknownMethod(answered)
+  return new HttpResponse(unknown ? 404 : 200, { ...envelope, ...answered })
 }
 
 /** A page of somebody else has no business here, even if it got hold of a key; assistants send no origin. */
-function refuseStrangePages(ctx: Ctx, { headers }: FastifyRequest): void {
+function refuseForeignOrigin(ctx: Ctx, { headers }: FastifyRequest): void {
   const own = ctx.config.publicUrl && new URL(ctx.config.publicUrl).origin
   if (headers.origin !== undefined && headers.origin !== own) throw forbidden('origin is not allowed')
 }
 
 /** Who loses the right to ask while they wait waits no longer, and is not told what they waited for. */
-async function whileAllowed<T>(
-  { ctx, scope, request }: Pick<McpAsk, 'ctx' | 'scope' | 'request'>,
+async function untilRevokedDuring<T>(
+  { ctx, scope, request }: Pick<McpRequest, 'ctx' | 'scope' | 'request'>,
   gone: AbortSignal,
   work: (gone: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const revoked = new AbortController()
-  const right = rightOf(ctx, scope, request)
-  const stop = whenOver(ctx, right, () => revoked.abort())
+  const right = streamAccess(ctx, scope, request)
+  const stop = onRevoked(ctx, right, () => revoked.abort())
   try {
     // Between the request's own look and the listening.
-    if (!(await right.holds())) throw unauthorized()
+    if (!(await right.isValid())) throw unauthorized()
     const done = await work(AbortSignal.any([gone, revoked.signal]))
     if (revoked.signal.aborted) throw unauthorized()
     return done
@@ -97,7 +97,7 @@ async function whileAllowed<T>(
 }
 
 /** The signal fires when the caller hangs up: nobody waits on behalf of nobody. */
-async function whileThere<T>({ raw }: FastifyRequest, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
+async function untilDisconnected<T>({ raw }: FastifyRequest, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
   const { socket } = raw
   const gone = new AbortController()
   const leave = () => gone.abort()

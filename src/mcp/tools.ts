@@ -1,46 +1,46 @@
 import { z } from 'zod'
-import { oneProject } from '../accounts/authenticate.ts'
-import { approve, reject } from '../approvals/decide.ts'
-import { APPROVAL_STATUSES, showApproval } from '../approvals/record.ts'
-import { findDecidable, listApprovals } from '../approvals/rows.ts'
+import { requireOneProject } from '../accounts/authenticate.ts'
+import { approveApproval, rejectApproval } from '../approvals/decide-approval.ts'
+import { APPROVAL_STATUSES, toApprovalView } from '../approvals/view.ts'
+import { findDecidableApproval, listApprovals } from '../approvals/rows.ts'
 import type { JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Role, Scope } from '../ctx/scope.ts'
-import { json, jsonObject, judgeFields } from '../http/judge.ts'
-import { createTask } from '../tasks/create.ts'
+import { jsonValue, jsonObject, validateFields } from '../http/validate.ts'
+import { createTask } from '../tasks/create-task.ts'
 import { findTask } from '../tasks/rows.ts'
-import { enabledWedges } from '../wedges/rows.ts'
-import { isEnabled } from '../wedges/enabled.ts'
-import { MOST_WAIT_S, settledTask } from './settled-task.ts'
+import { listEnabledWedges } from '../wedges/rows.ts'
+import { isWedgeEnabled } from '../wedges/enabled-wedges.ts'
+import { MAX_WAIT_S, waitForTask } from './wait-for-task.ts'
 
 /** Who calls a tool; `gone` fires when they hang up. */
-export interface ToolAsk {
+export interface ToolCaller {
   ctx: Ctx
   scope: Scope
-  gone: AbortSignal
+  disconnected: AbortSignal
 }
 
-export interface Tool {
+export interface McpTool {
   role: Role
   /** As `tools/list` shows it. */
-  described: { name: string; description: string; inputSchema: object; annotations: object }
-  call(ask: ToolAsk, given: JsonObject): Promise<object>
+  definition: { name: string; description: string; inputSchema: object; annotations: object }
+  call(ask: ToolCaller, given: JsonObject): Promise<object>
 }
 
 const wait_s = z
   .number()
   .min(0)
-  .max(MOST_WAIT_S)
-  .default(MOST_WAIT_S)
+  .max(MAX_WAIT_S)
+  .default(MAX_WAIT_S)
   .meta({ description: 'how many seconds to wait for an end or for an approval that is needed' })
 
-const listWedges = tool('list_wedges', 'viewer', {
+const listWedgesTool = defineTool('list_wedges', 'viewer', {
   description: 'Lists the kinds of work (wedges) that can be run, with their task types.',
   input: z.object({}),
   async call({ ctx, scope }) {
-    const enabled = await enabledWedges(ctx.db, scope.projectIds)
-    const wedges = ctx.wedges.all().filter(({ slug }) => enabled.some((slugs) => isEnabled(slugs, slug)))
+    const enabled = await listEnabledWedges(ctx.db, scope.projectIds)
+    const wedges = ctx.wedges.all().filter(({ slug }) => enabled.some((slugs) => isWedgeEnabled(slugs, slug)))
     return {
       wedges: wedges.map(({ slug, title, manifest }) => ({
         wedge: slug,
@@ -55,32 +55,32 @@ const listWedges = tool('list_wedges', 'viewer', {
   },
 })
 
-const runTask = tool('run_task', 'operator', {
+const runTaskTool = defineTool('run_task', 'operator', {
   description:
     'Starts a task and waits until it has finished, needs an approval, or the time is over; then get_task waits on.',
   input: z.object({
     wedge: z.string().meta({ description: 'from list_wedges' }),
     task_type: z.string().meta({ description: 'one of the wedge' }),
-    input: json.optional().meta({ description: 'what the task is about: any JSON value' }),
+    input: jsonValue.optional().meta({ description: 'what the task is about: any JSON value' }),
     wait_s,
   }),
-  async call({ ctx, scope, gone }, { wait_s, ...request }) {
-    const { task } = await createTask(ctx, oneProject(scope), request, null)
-    return settledTask(ctx, task, wait_s, gone)
+  async call({ ctx, scope, disconnected: gone }, { wait_s, ...request }) {
+    const { task } = await createTask(ctx, requireOneProject(scope), request, null)
+    return waitForTask(ctx, task, wait_s, gone)
   },
 })
 
-const getTask = tool('get_task', 'viewer', {
+const getTaskTool = defineTool('get_task', 'viewer', {
   description: 'Reads a task: its status, output and pending approvals. With wait_s, waits for it as run_task does.',
   input: z.object({ task_id: z.string(), wait_s: wait_s.unwrap().default(0) }),
-  async call({ ctx, scope, gone }, { task_id, wait_s }) {
+  async call({ ctx, scope, disconnected: gone }, { task_id, wait_s }) {
     const task = await findTask(ctx.db, scope.projectIds, task_id)
     if (!task) throw notFound('task')
-    return settledTask(ctx, task, wait_s, gone)
+    return waitForTask(ctx, task, wait_s, gone)
   },
 })
 
-const listApprovalsTool = tool('list_approvals', 'viewer', {
+const listApprovalsTool = defineTool('list_approvals', 'viewer', {
   description: 'Lists approvals, newest first; those that wait for a decision unless told otherwise.',
   input: z.object({
     status: z.enum(APPROVAL_STATUSES).default('pending'),
@@ -88,11 +88,11 @@ const listApprovalsTool = tool('list_approvals', 'viewer', {
   }),
   async call({ ctx, scope }, { status, limit }) {
     const rows = await listApprovals(ctx.db, scope.projectIds, { status, limit })
-    return { approvals: rows.slice(0, limit).map(showApproval) }
+    return { approvals: rows.slice(0, limit).map(toApprovalView) }
   },
 })
 
-const decideApproval = tool('decide_approval', 'operator', {
+const decideApprovalTool = defineTool('decide_approval', 'operator', {
   description:
     'Approves or rejects what a task wants to do. Only as the person decided: an approval lets it happen in the world, ' +
     'and a rejection ends the task.',
@@ -103,30 +103,30 @@ const decideApproval = tool('decide_approval', 'operator', {
     reason: z.string().max(10_000).optional().meta({ description: 'why; kept with the decision' }),
   }),
   async call({ ctx, scope }, { approval_id, decision, edited, reason }) {
-    const project = oneProject(scope)
-    const approval = await findDecidable(ctx.db, project.projectIds, approval_id)
+    const project = requireOneProject(scope)
+    const approval = await findDecidableApproval(ctx.db, project.projectIds, approval_id)
     if (!approval) throw notFound('approval')
-    if (decision === 'approve') await approve(ctx, project, approval, { edited, note: reason })
-    else await reject(ctx, project, approval, reason)
+    if (decision === 'approve') await approveApproval(ctx, project, approval, { edited, note: reason })
+    else await rejectApproval(ctx, project, approval, reason)
     return { approval_id, task_id: approval.task_id, decision: decision === 'approve' ? 'approved' : 'rejected' }
   },
 })
 
-export const TOOLS: Tool[] = [listWedges, runTask, getTask, listApprovalsTool, decideApproval]
+export const MCP_TOOLS: McpTool[] = [listWedgesTool, runTaskTool, getTaskTool, listApprovalsTool, decideApprovalTool]
 
 interface ToolSpec<Input extends z.ZodObject> {
   description: string
   input: Input
-  call(ask: ToolAsk, input: z.output<Input>): Promise<object>
+  call(ask: ToolCaller, input: z.output<Input>): Promise<object>
 }
 
 /** A tool with its arguments described and judged by one schema. */
-function tool<Input extends z.ZodObject>(name: string, role: Role, spec: ToolSpec<Input>): Tool {
+function defineTool<Input extends z.ZodObject>(name: string, role: Role, spec: ToolSpec<Input>): McpTool {
   const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(spec.input, { io: 'input', unrepresentable: 'any' })
   const { description } = spec
   return {
     role,
-    described: { name, description, inputSchema, annotations: { readOnlyHint: role === 'viewer' } },
-    call: async (ask, given) => spec.call(ask, judgeFields(spec.input, given, 'argument')),
+    definition: { name, description, inputSchema, annotations: { readOnlyHint: role === 'viewer' } },
+    call: async (ask, given) => spec.call(ask, validateFields(spec.input, given, 'argument')),
   }
 }

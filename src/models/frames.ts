@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 
 /** More than any honest frame needs, so that a flood without a line end cannot fill the memory. */
-const LONGEST_LINE = 4 * 1024 * 1024
+const MAX_LINE_CHARS = 4 * 1024 * 1024
 
 /**
  * Hands on the data of each server-sent event in chunks of any size. Both wires repeat the event's name inside the
@@ -14,7 +14,7 @@ export function frameReader(onData: (data: string) => void): (chunk: Buffer) => 
   return (chunk) => {
     const lines = (rest + decoder.write(chunk)).split('\n')
     rest = lines.pop() ?? ''
-    if (rest.length > LONGEST_LINE) throw new Error('a line of the stream is too long')
+    if (rest.length > MAX_LINE_CHARS) throw new Error('a line of the stream is too long')
     for (const raw of lines) {
       const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
       if (line.startsWith('data:')) {

@@ -2,13 +2,13 @@ import { keyRoutes } from '../accounts/key-routes.ts'
 import { memberRoutes } from '../accounts/member-routes.ts'
 import { projectRoutes } from '../accounts/project-routes.ts'
 import { approvalRoutes } from '../approvals/routes.ts'
-import { policyRoutes } from '../approvals/simulate-route.ts'
+import { policyRoutes } from '../approvals/policy-routes.ts'
 import { auditRoutes } from '../audit/routes.ts'
 import { blueprintRoutes } from '../blueprints/routes.ts'
 import { caseRoutes } from '../cases/routes.ts'
-import { channelRoutes } from '../clients/channel-routes.ts'
-import { clientRoutes } from '../clients/client-routes.ts'
-import { threadRoutes } from '../clients/thread-routes.ts'
+import { channelRoutes } from '../channels/routes.ts'
+import { clientRoutes } from '../clients/routes.ts'
+import { threadRoutes } from '../channels/thread-routes.ts'
 import { brokerRoutes } from '../connections/broker-routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
@@ -28,7 +28,7 @@ import { VERSION } from './version.ts'
 /** The founder's API, in the order of the contract. */
 export type FounderRoute = Route<Scope> | Route<ProjectScope>
 
-export const founderPlane: Record<string, FounderRoute[]> = {
+export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
   Tasks: [
     taskRoutes.createTask,
     taskRoutes.listTasks,

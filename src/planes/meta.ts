@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
-import { jsonObject } from '../http/judge.ts'
-import { nameRoutes, read } from '../http/route.ts'
-import { chooseModel } from '../models/choose.ts'
-import type { Driver } from '../sandbox/driver.ts'
+import { jsonObject } from '../http/validate.ts'
+import { nameRoutes, defineRead } from '../http/route.ts'
+import { chooseModel } from '../models/choose-model.ts'
+import type { SandboxDriver } from '../sandbox/driver.ts'
 import { VERSION } from './version.ts'
 
 /** What this deployment is: its wedges, store, sandbox and model, and what is wrong with any of them. */
-export const metaRoutes = (driver: Promise<Pick<Driver, 'kind' | 'isolation'>>) =>
+export const metaRoutes = (driver: Promise<Pick<SandboxDriver, 'kind' | 'isolation'>>) =>
   nameRoutes({
-    getMeta: read('/v1/meta', {
+    getMeta: defineRead('/v1/meta', {
       summary: 'Wedges, store, sandbox and model of this deployment',
-      answers: {
+      responses: {
         200: z.object({
           version: z.string(),
           wedges: z.array(z.object({ wedge: z.string(), title: z.string(), task_types: z.array(z.string()) })),

@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { authRoutes } from '../accounts/auth-routes.ts'
-import { Answer, nameRoutes, openRoute, type Route } from '../http/route.ts'
+import { HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
 
 /** What needs no credential. */
 const healthRoutes = (isDraining: () => boolean) =>
   nameRoutes({
     getHealth: openRoute('GET', '/health', {
       summary: 'Whether the service can work',
-      answers: { 200: z.object({ status: z.literal('ok') }), 503: z.object({ status: z.string(), error: z.string() }) },
+      responses: {
+        200: z.object({ status: z.literal('ok') }),
+        503: z.object({ status: z.string(), error: z.string() }),
+      },
       async handle({ ctx }) {
         if (isDraining()) return unavailable('the service is stopping')
         try {
@@ -20,9 +23,9 @@ const healthRoutes = (isDraining: () => boolean) =>
     }),
   })
 
-const unavailable = (error: string) => new Answer(503, { status: 'unavailable', error })
+const unavailable = (error: string) => new HttpResponse(503, { status: 'unavailable', error })
 
-export const openPlane = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
+export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
   Health: Object.values(healthRoutes(isDraining)),
   Sign_in: Object.values(authRoutes),
 })

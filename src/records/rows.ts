@@ -1,36 +1,36 @@
-import { newestOf, type PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { excluded, prepared } from '../store/prepared.ts'
+import { mergeNewest, type PageQuery } from '../http/page.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { Records } from '../store/tables.ts'
-import { columnsOn } from './columns.ts'
-import { shelfOf } from './shelf.ts'
-import type { Condition } from './where.ts'
-import { gather, leadingTest, singleTest } from './where-lead.ts'
-import { byAge } from './where-newest.ts'
-import { glanceAt, rarestFirst } from './where-sample.ts'
-import { scan } from './where-scan.ts'
-import { type FieldTest, fieldTests, recordFulfils } from './where-sql.ts'
+import type { RecordRow } from '../store/tables.ts'
+import { listColumns } from './filter/column-rows.ts'
+import { hashCollection } from './filter/collection.ts'
+import type { FilterCondition } from './filter/where.ts'
+import { planByIndex, chooseLeadingTest, findSingleTest } from './filter/plan-by-index.ts'
+import { withIndexOrder } from './filter/newest-records.ts'
+import { sampleCollection, orderByRarity } from './filter/sample.ts'
+import { planByScan } from './filter/plan-by-scan.ts'
+import { type FieldTest, toFieldTests, recordMatches } from './filter/condition-sql.ts'
 
 export interface RecordFilter extends PageQuery {
   wedge?: string | undefined
   collection?: string | undefined
   key?: string | undefined
-  where: readonly Condition[]
+  where: readonly FilterCondition[]
 }
 
 /** Newest first, one more than a page. In a named collection a filter is answered from the index of fields. */
-export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<Records[]> {
+export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<RecordRow[]> {
   const { collection, limit } = filter
-  const tests = fieldTests(filter.where)
+  const tests = toFieldTests(filter.where)
   if (tests.length > 0 && collection !== undefined && filter.key === undefined) {
-    return newestOf(projectIds, limit + 1, (projectId) =>
+    return mergeNewest(projectIds, limit + 1, (projectId) =>
       filterCollection(db, { ...filter, projectId, collection }, tests),
     )
   }
   let query = recordsOf(db, projectIds, filter)
-  for (const test of tests) query = query.where(recordFulfils('records.id', test))
-  return newestPage(query, filter)
+  for (const test of tests) query = query.where(recordMatches('records.id', test))
+  return listNewestPage(query, filter)
 }
 
 /** What few records fulfil is gathered and tried; what many fulfil is read by age. */
@@ -38,16 +38,18 @@ async function filterCollection(
   db: Db,
   filter: RecordFilter & { projectId: string; collection: string },
   tests: readonly FieldTest[],
-): Promise<Records[]> {
-  const shelf = shelfOf(filter.projectId, filter.collection)
-  const place = { ...filter, shelf, columns: await columnsOn(db, shelf) }
-  const single = singleTest(tests)
+): Promise<RecordRow[]> {
+  const shelf = hashCollection(filter.projectId, filter.collection)
+  const place = { ...filter, shelf, columns: await listColumns(db, shelf) }
+  const single = findSingleTest(tests)
   const { rows } = single
-    ? await gather(db, place, single, tests).execute(db)
-    : await byAge(db, async (planned) => {
-        const glance = await glanceAt(planned, place, tests)
-        const lead = await leadingTest(planned, place, glance)
-        const found = lead ? gather(planned, place, lead, tests) : scan(planned, place, rarestFirst(glance))
+    ? await planByIndex(db, place, single, tests).execute(db)
+    : await withIndexOrder(db, async (planned) => {
+        const glance = await sampleCollection(planned, place, tests)
+        const lead = await chooseLeadingTest(planned, place, glance)
+        const found = lead
+          ? planByIndex(planned, place, lead, tests)
+          : planByScan(planned, place, orderByRarity(glance))
         return found.execute(planned)
       })
   return rows
@@ -61,7 +63,7 @@ function recordsOf(db: Db, projectIds: readonly string[], { wedge, collection, k
   return query
 }
 
-export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<Records | undefined> {
+export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<RecordRow | undefined> {
   return db
     .selectFrom('records')
     .selectAll()
@@ -70,9 +72,9 @@ export function findRecord(db: Db, projectIds: readonly string[], id: string): P
     .executeTakeFirst()
 }
 
-export type RecordKey = Pick<Records, 'project_id' | 'wedge' | 'collection' | 'key'>
+export type RecordKey = Pick<RecordRow, 'project_id' | 'wedge' | 'collection' | 'key'>
 
-const recordByKey = prepared<RecordKey, Records>((db, arg) =>
+const recordByKey = prepareQuery<RecordKey, RecordRow>((db, arg) =>
   db
     .selectFrom('records')
     .selectAll()
@@ -82,14 +84,14 @@ const recordByKey = prepared<RecordKey, Records>((db, arg) =>
     .where('key', '=', arg('key')),
 )
 
-export async function findByKey(db: Db, at: RecordKey): Promise<Records | undefined> {
+export async function findRecordByKey(db: Db, at: RecordKey): Promise<RecordRow | undefined> {
   return (await recordByKey(db, at))[0]
 }
 
-type NewRecord = Omit<Records, 'version'>
+type NewRecord = Omit<RecordRow, 'version'>
 
 /** A new record has version 1; one that was there keeps its id and counts on. */
-export const upsert = prepared<NewRecord, Records>((db, arg) =>
+export const upsertRecord = prepareQuery<NewRecord, RecordRow>((db, arg) =>
   insertion(db, arg)
     .onConflict((conflict) =>
       conflict.columns(['project_id', 'wedge', 'collection', 'key']).doUpdateSet((eb) => ({
@@ -101,23 +103,25 @@ export const upsert = prepared<NewRecord, Records>((db, arg) =>
     .returningAll(),
 )
 
-export const insertIfNew = prepared<NewRecord, Records>((db, arg) =>
+export const insertRecordIfNew = prepareQuery<NewRecord, RecordRow>((db, arg) =>
   insertion(db, arg)
     .onConflict((conflict) => conflict.doNothing())
     .returningAll(),
 )
 
-export const replaceVersion = prepared<RecordKey & { value: string; updated_at: string; version: number }, Records>(
-  (db, arg) =>
-    db
-      .updateTable('records')
-      .set((eb) => ({ value: arg('value'), version: eb('version', '+', 1), updated_at: arg('updated_at') }))
-      .where('project_id', '=', arg('project_id'))
-      .where('wedge', '=', arg('wedge'))
-      .where('collection', '=', arg('collection'))
-      .where('key', '=', arg('key'))
-      .where('version', '=', arg('version'))
-      .returningAll(),
+export const updateRecordVersion = prepareQuery<
+  RecordKey & { value: string; updated_at: string; version: number },
+  RecordRow
+>((db, arg) =>
+  db
+    .updateTable('records')
+    .set((eb) => ({ value: arg('value'), version: eb('version', '+', 1), updated_at: arg('updated_at') }))
+    .where('project_id', '=', arg('project_id'))
+    .where('wedge', '=', arg('wedge'))
+    .where('collection', '=', arg('collection'))
+    .where('key', '=', arg('key'))
+    .where('version', '=', arg('version'))
+    .returningAll(),
 )
 
 /** Answers whether it was there. */

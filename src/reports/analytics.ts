@@ -1,17 +1,17 @@
-import { TERMINAL } from '../tasks/status.ts'
+import { TERMINAL_STATUSES } from '../tasks/status.ts'
 import type { ApprovalSum, ClientSum, RunSum } from './rows.ts'
-import { medianOf, NO_WAIT, waitOf } from './wait.ts'
+import { medianOfCounts, NO_WAIT, approvalWaitMs } from './approval-wait.ts'
 
-export const CLIENTS_SHOWN = 100
+export const MAX_CLIENTS_SHOWN = 100
 
 /** Puts the sums into the shape of the answer. Money is added in whole micro-dollars, so it is right to the cent. */
-export function summarise(
+export function summariseAnalytics(
   days: readonly string[],
   now: number,
   sums: { runs: readonly RunSum[]; clients: readonly ClientSum[]; approvals: readonly ApprovalSum[] },
 ) {
   const { runs, clients, approvals } = sums
-  const ofDays = grouped(runs, 'day')
+  const ofDays = groupRunSums(runs, 'day')
   const all = tally([...ofDays.values()].flat())
   return {
     days: days.length,
@@ -26,21 +26,21 @@ export function summarise(
     success_rate: all.successRate,
     cost_usd: all.costUsd,
     median_approval_wait_s: medianWait(approvals),
-    by_wedge: byWedge(grouped(runs, 'wedge')),
+    by_wedge: byWedge(groupRunSums(runs, 'wedge')),
     by_day: byDay(days, ofDays),
     by_client: byClient(clients),
     approvals: approvalCounts(approvals),
   }
 }
 
-function byWedge(ofWedges: Groups) {
+function byWedge(ofWedges: RunSumGroups) {
   return [...ofWedges]
     .map(([wedge, ofWedge]) => ({ wedge, ...tally(ofWedge) }))
     .map(({ wedge, runs, successRate, costUsd }) => ({ wedge, runs, success_rate: successRate, cost_usd: costUsd }))
     .toSorted((a, b) => b.runs - a.runs || (a.wedge < b.wedge ? -1 : 1))
 }
 
-function byDay(days: readonly string[], ofDays: Groups) {
+function byDay(days: readonly string[], ofDays: RunSumGroups) {
   return days.map((day) => {
     const { runs, of, costUsd } = tally(ofDays.get(day) ?? [])
     return { day, runs, succeeded: of('succeeded'), cost_usd: costUsd }
@@ -50,14 +50,14 @@ function byDay(days: readonly string[], ofDays: Groups) {
 function byClient(clients: readonly ClientSum[]) {
   return clients
     .toSorted((a, b) => b.cost_micros - a.cost_micros)
-    .slice(0, CLIENTS_SHOWN)
+    .slice(0, MAX_CLIENTS_SHOWN)
     .map(({ client_id, runs, cost_micros }) => ({ client_id, runs, cost_usd: cost_micros / 1e6 }))
 }
 
 /** What has not ended yet is a run, but neither a success nor a failure. */
 function tally(sums: readonly RunSum[]) {
   const of = (status: string) => sum(sums.filter((row) => row.status === status).map(({ runs }) => runs))
-  const ended = sum(TERMINAL.map(of))
+  const ended = sum(TERMINAL_STATUSES.map(of))
   return {
     runs: sum(sums.map(({ runs }) => runs)),
     of,
@@ -81,17 +81,17 @@ function approvalCounts(approvals: readonly ApprovalSum[]) {
 function medianWait(approvals: readonly ApprovalSum[]): number | null {
   const counts = new Map<number, number>()
   for (const row of approvals) {
-    const wait = row.wait_ms ?? waitOf(row)
+    const wait = row.wait_ms ?? approvalWaitMs(row)
     if (wait !== NO_WAIT) counts.set(wait, (counts.get(wait) ?? 0) + row.n)
   }
-  const median = medianOf(counts)
+  const median = medianOfCounts(counts)
   return median === null ? null : median / 1000
 }
 
-type Groups = Map<string, RunSum[]>
+type RunSumGroups = Map<string, RunSum[]>
 
-function grouped(sums: readonly RunSum[], by: RunSum['by']): Groups {
-  const groups: Groups = new Map()
+function groupRunSums(sums: readonly RunSum[], by: RunSum['by']): RunSumGroups {
+  const groups: RunSumGroups = new Map()
   for (const row of sums.filter((one) => one.by === by)) {
     const group = groups.get(row.name)
     if (group) group.push(row)

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { json } from '../http/judge.ts'
-import { read, nameRoutes } from '../http/route.ts'
+import { jsonValue } from '../http/validate.ts'
+import { defineRead, nameRoutes } from '../http/route.ts'
 import { taskInScope } from '../tasks/routes.ts'
-import { CLIENTS_SHOWN, summarise } from './analytics.ts'
-import { approvalsIn, clientsIn, runsIn } from './rows.ts'
-import { daysBefore, spansOf } from './spans.ts'
-import { foldTrace } from './trace.ts'
-import { eventsOfTrace } from './trace-events.ts'
+import { MAX_CLIENTS_SHOWN, summariseAnalytics } from './analytics.ts'
+import { listApprovalSums, listClientSums, listRunSums } from './rows.ts'
+import { reportDays, toPeriodSum } from './periods.ts'
+import { buildTrace } from './trace.ts'
+import { readTraceEvents } from './trace-events.ts'
 
 const count = z.number().int()
-const Analytics = z.object({
+const AnalyticsView = z.object({
   days: count,
   from: z.string(),
   to: z.string(),
@@ -37,7 +37,7 @@ const Analytics = z.object({
   }),
 })
 
-const Span = z
+const TraceSpanView = z
   .object({
     span_id: z.string(),
     parent_id: z.string().nullable(),
@@ -47,15 +47,15 @@ const Span = z
     started_at: z.string(),
     ended_at: z.string().nullable(),
     duration_ms: z.number().nullable(),
-    attributes: json,
+    attributes: jsonValue,
     get children() {
-      return z.array(Span)
+      return z.array(TraceSpanView)
     },
   })
   .meta({ id: 'Span' })
 
 export const reportRoutes = nameRoutes({
-  getAnalytics: read('/v1/analytics', {
+  getAnalytics: defineRead('/v1/analytics', {
     summary: 'Runs, success, cost and approval waits of the last days (UTC), by the day a task was created',
     query: z.object({
       days: z
@@ -64,39 +64,39 @@ export const reportRoutes = nameRoutes({
         .transform(Number)
         .default(30),
     }),
-    answers: { 200: Analytics },
+    responses: { 200: AnalyticsView },
     async handle({ ctx, scope, query }) {
       const now = ctx.world.clock.now()
-      const days = daysBefore(now, query.days)
-      const range = { from: days[0] ?? '', to: days.at(-1) ?? '', spans: spansOf(days) }
+      const days = reportDays(now, query.days)
+      const range = { from: days[0] ?? '', to: days.at(-1) ?? '', spans: toPeriodSum(days) }
       const ranges = scope.projectIds.map((projectId) => ({ projectId, ...range }))
       const [runs, clients, approvals] = await Promise.all([
-        Promise.all(ranges.map((range) => runsIn(ctx.db, range))),
-        Promise.all(ranges.map((range) => clientsIn(ctx.db, range, CLIENTS_SHOWN))),
-        Promise.all(ranges.map((range) => approvalsIn(ctx.db, range))),
+        Promise.all(ranges.map((range) => listRunSums(ctx.db, range))),
+        Promise.all(ranges.map((range) => listClientSums(ctx.db, range, MAX_CLIENTS_SHOWN))),
+        Promise.all(ranges.map((range) => listApprovalSums(ctx.db, range))),
       ])
-      return summarise(days, now, { runs: runs.flat(), clients: clients.flat(), approvals: approvals.flat() })
+      return summariseAnalytics(days, now, { runs: runs.flat(), clients: clients.flat(), approvals: approvals.flat() })
     },
   }),
 
-  getTaskTrace: read('/v1/tasks/:id/trace', {
+  getTaskTrace: defineRead('/v1/tasks/:id/trace', {
     summary: 'The run as a tree of spans, folded from its log',
-    answers: {
+    responses: {
       200: z.object({
         task_id: z.string(),
         status: z.string(),
-        root: Span.nullable().meta({ description: 'null before the run began, and when its log was pruned' }),
+        root: TraceSpanView.nullable().meta({ description: 'null before the run began, and when its log was pruned' }),
         log_pruned_at: z.string().nullable(),
       }),
     },
     find: taskInScope,
     async handle({ ctx, subject }) {
-      const events = await eventsOfTrace(ctx, subject.id)
+      const events = await readTraceEvents(ctx, subject.id)
       // A tree without its beginning would look like a short run.
       const whole = events[0]?.seq === 1 ? events : []
       // The row knows what the log of a run cannot tell yet, such as that it waits in the queue.
       const { status, log_pruned_at } = subject
-      return { ...foldTrace(subject.id, whole), status, log_pruned_at }
+      return { ...buildTrace(subject.id, whole), status, log_pruned_at }
     },
   }),
 })

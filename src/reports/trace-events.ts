@@ -1,16 +1,16 @@
 import type { Ctx } from '../ctx/ctx.ts'
-import { readPage } from '../events/rows.ts'
+import { listEventPage } from '../events/rows.ts'
 import type { TraceEvent } from './trace.ts'
 
 /** Most of a log, and nothing to a trace. */
-const UNTOLD = new Set(['token.delta', 'progress'])
+const IGNORED_TYPES = new Set(['token.delta', 'progress'])
 
-export async function eventsOfTrace(ctx: Pick<Ctx, 'db'>, task_id: string): Promise<TraceEvent[]> {
+export async function readTraceEvents(ctx: Pick<Ctx, 'db'>, task_id: string): Promise<TraceEvent[]> {
   const events: TraceEvent[] = []
   for (let after = 0, long = false; ; ) {
-    const page = await readPage(ctx.db, { task_id, after }, long)
+    const page = await listEventPage(ctx.db, { task_id, after }, long)
     for (const { seq, type, ts, data } of page.rows) {
-      if (!UNTOLD.has(type)) events.push({ seq, type, ts, data: JSON.parse(data) })
+      if (!IGNORED_TYPES.has(type)) events.push({ seq, type, ts, data: JSON.parse(data) })
     }
     const last = page.rows.at(-1)
     if (!last || !page.more) return events

@@ -1,20 +1,22 @@
 import { isPostgres } from '../store/dialect.ts'
-import { excluded, prepared } from '../store/prepared.ts'
+import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { QueuedTask, Replicas, Tasks } from '../store/tables.ts'
-import { ACTIVE } from '../tasks/status.ts'
+import type { QueuedTask, ReplicaRow, TaskRow } from '../store/tables.ts'
+import { CLAIMED_STATUSES } from '../tasks/status.ts'
 
 /**
  * The project whose turn is next after the one that was served last, in a circle; null: nothing is queued. By order and
  * not by `min`: so both stores walk the index of the queue and look at one entry.
  */
-export const nextQueuedProject = prepared<{ after: string }, { project_id: string | null }>((db, arg) =>
+export const findNextQueuedProject = prepareQuery<{ after: string }, { project_id: string | null }>((db, arg) =>
   db.selectNoFrom((eb) =>
-    eb.fn.coalesce(firstQueued(db).where('project_id', '>', arg('after')), firstQueued(db)).as('project_id'),
+    eb.fn
+      .coalesce(firstQueuedProject(db).where('project_id', '>', arg('after')), firstQueuedProject(db))
+      .as('project_id'),
   ),
 )
 
-const firstQueued = (db: Db) =>
+const firstQueuedProject = (db: Db) =>
   db
     .selectFrom('tasks')
     .select('project_id')
@@ -24,8 +26,8 @@ const firstQueued = (db: Db) =>
     .limit(1)
 
 /** The oldest queued tasks of a project, up to a number. */
-export const queuedUpTo = (limit: number) =>
-  prepared<{ project_id: string }, QueuedTask>((db, arg) =>
+export const lockQueuedTasks = (limit: number) =>
+  prepareQuery<{ project_id: string }, QueuedTask>((db, arg) =>
     db
       .selectFrom('tasks')
       .innerJoin('projects', 'projects.id', 'tasks.project_id')
@@ -40,8 +42,8 @@ export const queuedUpTo = (limit: number) =>
   )
 
 /** Takes a queued task that this transaction holds: it runs at once, with its first event, or its cell is sought first. */
-export const claimAs = (status: 'running' | 'provisioning') =>
-  prepared<{ id: string; replica: string; now: string }>((db, arg) =>
+export const updateTaskToClaimed = (status: 'running' | 'provisioning') =>
+  prepareQuery<{ id: string; replica: string; now: string }>((db, arg) =>
     db
       .updateTable('tasks')
       .set((row) => ({
@@ -54,7 +56,7 @@ export const claimAs = (status: 'running' | 'provisioning') =>
       .$castTo<never>(),
   )
 
-export const beat = prepared<Replicas>((db, arg) =>
+export const updateHeartbeat = prepareQuery<ReplicaRow>((db, arg) =>
   db
     .insertInto('replicas')
     .values({ id: arg('id'), started_at: arg('started_at'), seen_at: arg('seen_at') })
@@ -62,29 +64,33 @@ export const beat = prepared<Replicas>((db, arg) =>
     .$castTo<never>(),
 )
 
-export const heartbeats = prepared<object, Pick<Replicas, 'id' | 'seen_at'>>((db) =>
+export const listHeartbeats = prepareQuery<object, Pick<ReplicaRow, 'id' | 'seen_at'>>((db) =>
   db.selectFrom('replicas').select(['id', 'seen_at']),
 )
 
-export const forgetReplica = prepared<{ id: string }>((db, arg) =>
+export const deleteReplica = prepareQuery<{ id: string }>((db, arg) =>
   db.deleteFrom('replicas').where('id', '=', arg('id')).$castTo<never>(),
 )
 
 /** What replicas that went in good order left behind; one without a row is as silent as any. */
-export const dropReplicasBefore = prepared<{ before: string }>((db, arg) =>
+export const deleteReplicasBefore = prepareQuery<{ before: string }>((db, arg) =>
   db.deleteFrom('replicas').where('seen_at', '<', arg('before')).$castTo<never>(),
 )
 
 /** Whose names stand on tasks that run, and on effects of which nobody knows yet how they went. */
-export const holders = prepared<object, { replica: string | null }>((db) =>
+export const listHoldingReplicas = prepareQuery<object, { replica: string | null }>((db) =>
   db
     .selectFrom('tasks')
     .select('replica')
     .distinct()
-    .where('status', 'in', ACTIVE)
+    .where('status', 'in', CLAIMED_STATUSES)
     .union(db.selectFrom('effects').select('replica').distinct().where('outcome', '=', 'sent')),
 )
 
-export const activeTasksOf = prepared<{ replica: string }, Pick<Tasks, 'id' | 'epoch'>>((db, arg) =>
-  db.selectFrom('tasks').select(['id', 'epoch']).where('replica', '=', arg('replica')).where('status', 'in', ACTIVE),
+export const listActiveTasksOfReplica = prepareQuery<{ replica: string }, Pick<TaskRow, 'id' | 'epoch'>>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select(['id', 'epoch'])
+    .where('replica', '=', arg('replica'))
+    .where('status', 'in', CLAIMED_STATUSES),
 )

@@ -1,6 +1,6 @@
-import { type Ctx, inTxAtLast } from '../ctx/ctx.ts'
-import { append, RunOver } from '../events/append.ts'
-import type { NewEvent } from '../events/types.ts'
+import { type Ctx, inDurableTx } from '../ctx/ctx.ts'
+import { appendEvents, RunEndedError } from '../events/append-events.ts'
+import type { NewEvent } from '../events/event-types.ts'
 
 /**
  * What an agent says, on its way into the log. The first line waits a little for company, and lines that arrive while a
@@ -15,7 +15,7 @@ export class RunLog {
   readonly #run: { taskId: string; epoch: number }
   readonly #patience: () => number
   /** Resolves with the cause when nothing more can be written: the run is over, or the store refuses. */
-  readonly lost: Promise<unknown>
+  readonly failed: Promise<unknown>
   #lose: (error: unknown) => void = () => {}
   #hurry: () => void = () => {}
   #closing = false
@@ -25,7 +25,7 @@ export class RunLog {
     this.#ctx = ctx
     this.#run = run
     this.#patience = patience
-    this.lost = new Promise((resolve) => {
+    this.failed = new Promise((resolve) => {
       this.#lose = resolve
     })
   }
@@ -48,7 +48,7 @@ export class RunLog {
   }
 
   /** Writes no more, and hands over what is left: the transaction that ends the run writes it. */
-  async rest(): Promise<NewEvent[]> {
+  async close(): Promise<NewEvent[]> {
     this.#closing = true
     await this.flush()
     return this.#waiting
@@ -58,16 +58,17 @@ export class RunLog {
     try {
       await this.#company()
       while (this.#waiting.length > 0 && !this.#closing) {
-        const written = await inTxAtLast(this.#ctx, async (tx) => {
-          const events = this.#waiting.slice(0, MOST_TOGETHER)
-          await append(tx, this.#run, events)
+        const written = await inDurableTx(this.#ctx, async (tx) => {
+          const events = this.#waiting.slice(0, MAX_EVENTS_PER_COMMIT)
+          await appendEvents(tx, this.#run, events)
           return events.length
         })
         this.#waiting.splice(0, written)
       }
     } catch (error) {
       this.#waiting = []
-      if (!(error instanceof RunOver)) this.#ctx.world.log.error({ err: error, task: this.#run.taskId }, 'events lost')
+      if (!(error instanceof RunEndedError))
+        this.#ctx.world.log.error({ err: error, task: this.#run.taskId }, 'events lost')
       this.#lose(error)
     } finally {
       this.#backlog = 0
@@ -90,4 +91,4 @@ export class RunLog {
   }
 }
 
-const MOST_TOGETHER = 1024
+const MAX_EVENTS_PER_COMMIT = 1024

@@ -4,33 +4,33 @@ import { tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Loop } from '../ctx/loop.ts'
 import { sleep } from '../ctx/world.ts'
-import type { LineDoor } from '../http/lines.ts'
-import type { Driver } from '../sandbox/driver.ts'
-import { endTask } from '../approvals/settle.ts'
+import type { PipePlane } from '../http/pipe-plane.ts'
+import type { SandboxDriver } from '../sandbox/driver.ts'
+import { endTask } from '../lifecycle/end-task.ts'
 import type { QueuedTask } from '../store/tables.ts'
-import { carryOut, starterAt, type Workplace } from './carry-out.ts'
+import { executeRun, createRunStarter, type RunEnvironment } from './execute-run.ts'
 import { CellPool } from './cell-pool.ts'
-import { type Claimed, claimTasks, type Starter } from './claim.ts'
-import { INTERRUPTED } from './leases.ts'
-import type { Run } from './run.ts'
-import { type Places, takerFor } from './take.ts'
+import { type ClaimedTask, claimTasks, type RunStarter } from './claim-tasks.ts'
+import { INTERRUPTED_ENDING } from './replica-lease.ts'
+import type { TaskRun } from './task-run.ts'
+import { type RunnerSlots, createTaskStarter } from '../lifecycle/start-on-create.ts'
 
 /** Queued work that no bell told of is found by looking. */
-const POLL_MS = 1_000
+const POLL_INTERVAL_MS = 1_000
 /** For each place, runs that wait for a person in a cell of their own: each is a process. */
-const MOST_WAITING = 8
-const DRAIN_MS = 10_000
+const MAX_WAITING_RUNS_PER_SLOT = 8
+const DRAIN_TIMEOUT_MS = 10_000
 /** A run whose end cannot be written must not hold the process. */
-const LAST_MS = 3_000
+const FINAL_WRITE_TIMEOUT_MS = 3_000
 
 /** Takes tasks from the queue and carries them out, as many at a time as the deployment allows. */
-export class Runner implements Loop, Places {
+export class Runner implements Loop, RunnerSlots {
   readonly pool: CellPool
   readonly #ctx: Ctx
-  readonly #place: Workplace
-  readonly #starter: Starter
+  readonly #place: RunEnvironment
+  readonly #starter: RunStarter
   readonly #doors: WeakMap<Socket, string>
-  readonly #runs = new Set<Run>()
+  readonly #runs = new Set<TaskRun>()
   /** What is carried out, and the task of each. */
   readonly #carrying = new Map<Promise<void>, string>()
   #turn = ''
@@ -45,19 +45,24 @@ export class Runner implements Loop, Places {
   #cancelPoll = () => {}
 
   /** `plane` answers the agents: over the sockets of their cells, and over their pipes. */
-  constructor(ctx: Ctx, driver: Driver, agentDir: string, plane: { http: RequestListener; lines: LineDoor<Run> }) {
+  constructor(
+    ctx: Ctx,
+    driver: SandboxDriver,
+    agentDir: string,
+    plane: { http: RequestListener; lines: PipePlane<TaskRun> },
+  ) {
     this.#ctx = ctx
     this.#doors = new WeakMap()
-    this.pool = new CellPool({ ctx, driver, agentDir, door: plane.http, doors: this.#doors })
-    const place = { ctx, pool: this.pool, sandbox: driver.kind, door: plane.lines }
-    this.#place = { ...place, stopping: this.#stopping.signal, admit: (run) => this.#admit(run) }
-    this.#starter = starterAt(this.#place)
+    this.pool = new CellPool({ ctx, driver, agentDir, onRequest: plane.http, cellIds: this.#doors })
+    const place = { ctx, pool: this.pool, sandbox: driver.kind, answerPipe: plane.lines }
+    this.#place = { ...place, stopping: this.#stopping.signal, registerRun: (run) => this.#admit(run) }
+    this.#starter = createRunStarter(this.#place)
   }
 
   start(): void {
-    this.#ctx.taker.take = takerFor(this.#ctx, this.#starter, this, this.#stopping.signal)
-    this.pool.warm(this.pool.custom ? 'custom' : 'harness')
-    this.#unhear = this.#ctx.bells.on('tasks', () => this.#claim())
+    this.#ctx.taskStarter.take = createTaskStarter(this.#ctx, this.#starter, this, this.#stopping.signal)
+    this.pool.warmUp(this.pool.usesCustomAgent ? 'custom' : 'harness')
+    this.#unhear = this.#ctx.notifications.subscribe('tasks', () => this.#claim())
     this.#poll()
   }
 
@@ -67,19 +72,22 @@ export class Runner implements Loop, Places {
     this.#unhear()
     this.#cancelPoll()
     await this.#claiming
-    await Promise.race([Promise.allSettled(this.#carrying.keys()), sleep(this.#ctx.world.clock, DRAIN_MS)])
-    for (const run of this.#ctx.live.all()) {
+    await Promise.race([Promise.allSettled(this.#carrying.keys()), sleep(this.#ctx.world.clock, DRAIN_TIMEOUT_MS)])
+    for (const run of this.#ctx.liveRuns.all()) {
       // With the store away nobody can write it now; whoever finds this replica silent will.
-      const ending = inTx(this.#ctx, (tx) => endTask(tx, run.taskId, INTERRUPTED, run.epoch))
+      const ending = inTx(this.#ctx, (tx) => endTask(tx, run.taskId, INTERRUPTED_ENDING, run.epoch))
       await ending.catch((err) => this.#ctx.world.log.error({ err, task: run.taskId }, 'run not ended'))
       run.end('interrupted')
     }
-    await Promise.race([Promise.allSettled(this.#carrying.keys()), sleep(this.#ctx.world.clock, LAST_MS)])
+    await Promise.race([
+      Promise.allSettled(this.#carrying.keys()),
+      sleep(this.#ctx.world.clock, FINAL_WRITE_TIMEOUT_MS),
+    ])
     await this.pool.close()
   }
 
   /** The run that a token belongs to, if it came through the door of that run's own cell. */
-  runOf(token: string, kind: 'task' | 'gate', door: Socket): Run | undefined {
+  findRunByToken(token: string, kind: 'task' | 'gate', door: Socket): TaskRun | undefined {
     const cellId = this.#doors.get(door)
     // A cell with a door has one run.
     const run = cellId ? [...this.#runs].find((one) => one.cellId === cellId) : undefined
@@ -89,12 +97,12 @@ export class Runner implements Loop, Places {
   }
 
   /** Whether the agent of the run may still ask for anything. */
-  admits(run: Run): boolean {
+  isRunActive(run: TaskRun): boolean {
     return this.#runs.has(run) && run.endedBy === null
   }
 
   /** The tasks that are carried out here: from before their runs are known until their ends are written. */
-  carried(): Set<string> {
+  executingTaskIds(): Set<string> {
     return new Set(this.#carrying.values())
   }
 
@@ -102,7 +110,7 @@ export class Runner implements Loop, Places {
     return this.#emptied && this.#free() > this.#promised && !this.#stopping.signal.aborted
   }
 
-  keep(task: QueuedTask, coming: Promise<Claimed | null>): void {
+  keep(task: QueuedTask, coming: Promise<ClaimedTask | null>): void {
     // It was this project's turn: among those who will wait, others come first.
     this.#turn = task.project_id
     this.#carry(task.id, coming)
@@ -110,7 +118,7 @@ export class Runner implements Loop, Places {
 
   #poll(): void {
     this.#claim()
-    this.#cancelPoll = this.#ctx.world.clock.after(POLL_MS, () => this.#poll())
+    this.#cancelPoll = this.#ctx.world.clock.after(POLL_INTERVAL_MS, () => this.#poll())
   }
 
   /** One claim at a time; a bell that rings meanwhile is heard after it. */
@@ -164,19 +172,19 @@ export class Runner implements Loop, Places {
     const { maxConcurrentTasks } = this.#ctx.config
     let shared = 0
     let own = 0
-    for (const { time, hasOwnCell } of this.#runs) {
+    for (const { workingTime: time, hasOwnCell } of this.#runs) {
       if (!time.isWaiting) continue
       if (hasOwnCell) own++
       else shared++
     }
-    const waiting = shared + Math.min(own, MOST_WAITING * maxConcurrentTasks)
+    const waiting = shared + Math.min(own, MAX_WAITING_RUNS_PER_SLOT * maxConcurrentTasks)
     return maxConcurrentTasks - (this.#carrying.size - waiting)
   }
 
-  #carry(taskId: string, coming: Promise<Claimed | null>): void {
+  #carry(taskId: string, coming: Promise<ClaimedTask | null>): void {
     const carryOutWhatComes = async () => {
       const claimed = await coming
-      if (claimed) await carryOut(this.#place, claimed)
+      if (claimed) await executeRun(this.#place, claimed)
     }
     const carrying = carryOutWhatComes().finally(() => {
       this.#carrying.delete(carrying)
@@ -185,14 +193,14 @@ export class Runner implements Loop, Places {
     this.#carrying.set(carrying, taskId)
   }
 
-  #admit(run: Run): () => void {
-    this.#ctx.live.add(run)
+  #admit(run: TaskRun): () => void {
+    this.#ctx.liveRuns.add(run)
     this.#runs.add(run)
-    const unhear = this.#ctx.bells.on(`task:${run.taskId}`, () => run.end('cancelled'))
-    run.time.onWait = () => this.#claimMore()
+    const unhear = this.#ctx.notifications.subscribe(`task:${run.taskId}`, () => run.end('cancelled'))
+    run.workingTime.onWait = () => this.#claimMore()
     return () => {
       unhear()
-      this.#ctx.live.remove(run)
+      this.#ctx.liveRuns.remove(run)
       this.#runs.delete(run)
     }
   }

@@ -17,7 +17,7 @@ export class WorkingTime {
   }
 
   /** Resolves when so much working time has passed. */
-  passed(ms: number): Promise<void> {
+  whenElapsed(ms: number): Promise<void> {
     this.#leftMs = ms
     return new Promise((resolve) => {
       this.#passed = resolve
@@ -29,7 +29,7 @@ export class WorkingTime {
     return this.#waits > 0 && this.#works === 0
   }
 
-  async waiting<T>(wait: () => Promise<T>): Promise<T> {
+  async whileWaiting<T>(wait: () => Promise<T>): Promise<T> {
     this.#count(1, 0)
     try {
       return await wait()
@@ -39,7 +39,7 @@ export class WorkingTime {
   }
 
   /** What an agent has done for it while another request of it waits is work all the same. */
-  async working<T>(work: () => Promise<T>): Promise<T> {
+  async whileWorking<T>(work: () => Promise<T>): Promise<T> {
     this.#count(0, 1)
     try {
       return await work()

@@ -32,12 +32,12 @@ export interface CellExit {
   stderr: string
 }
 
-export interface Cell {
+export interface SandboxCell {
   readonly pid: number
   /** Writes one line to the cell's stdin. False when the pipe is full (back-pressure). */
   write(line: string): boolean
   /** Calls back when the pipe takes more, or never will. */
-  whenRoom(call: () => void): void
+  whenDrained(call: () => void): void
   closeInput(): void
   /** Set it in the same tick as `start`, before any line arrives. Called per stdout line, without the newline. */
   onLine(handler: (line: string) => void): void
@@ -49,7 +49,7 @@ export interface Cell {
   kill(reason?: string): Promise<void>
 }
 
-export interface Isolation {
+export interface SandboxIsolation {
   network: boolean
   files: boolean
   processes: boolean
@@ -58,14 +58,14 @@ export interface Isolation {
   warnings: string[]
 }
 
-export type Log = (line: string, level: 'info' | 'warn') => void
+export type SandboxLog = (line: string, level: 'info' | 'warn') => void
 
-export interface Driver {
+export interface SandboxDriver {
   readonly kind: 'bwrap' | 'process'
   /** What is isolated and what not: shown in /v1/meta and logged. */
-  readonly isolation: Isolation
+  readonly isolation: SandboxIsolation
   /** The socket's path as the cell sees it. */
-  socketInside(hostPath: string): string
+  socketPathInside(hostPath: string): string
   agentDirInside(hostPath: string): string
   customDirInside(hostPath: string): string
   /**
@@ -73,9 +73,9 @@ export interface Driver {
    * is the first that the cell's user can reach and whose path is short enough for a socket. Only that user may enter.
    * The caller removes it.
    */
-  socketDir(parent: string): string
+  createSocketFolder(parent: string): string
   /** To be called once the socket listens, before `start`: gives it to the user of its folder, and to nobody else. */
   prepareSocket(path: string): void
   /** To be called from the main thread: cells die with the thread that started them. */
-  start(spec: CellSpec): Cell
+  start(spec: CellSpec): SandboxCell
 }

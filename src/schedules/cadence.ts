@@ -15,7 +15,7 @@ export type Cadence = z.infer<typeof Cadence>
  * The first slot strictly after a moment, in epoch milliseconds. Slots of `every` lie whole periods from the anchor, so
  * a late fire does not shift those that follow; the slots of the other kinds are fixed by the calendar.
  */
-export function nextRun(cadence: Cadence, after: number, anchor: number): number {
+export function nextRunTime(cadence: Cadence, after: number, anchor: number): number {
   if (cadence.kind === 'every') {
     const period = cadence.seconds * 1000
     return anchor + (Math.floor((after - anchor) / period) + 1) * period
@@ -26,12 +26,12 @@ export function nextRun(cadence: Cadence, after: number, anchor: number): number
     const today = Date.UTC(year, month, now.getUTCDate(), cadence.hour, cadence.minute)
     return today > after ? today : today + 86_400_000
   }
-  const thisMonth = slotOfMonth(cadence, year, month)
-  return thisMonth > after ? thisMonth : slotOfMonth(cadence, year, month + 1)
+  const thisMonth = timeInMonth(cadence, year, month)
+  return thisMonth > after ? thisMonth : timeInMonth(cadence, year, month + 1)
 }
 
 /** A day that the month does not have is its last one. */
-function slotOfMonth(cadence: { day: number; hour: number; minute: number }, year: number, month: number): number {
+function timeInMonth(cadence: { day: number; hour: number; minute: number }, year: number, month: number): number {
   const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
   return Date.UTC(year, month, Math.min(cadence.day, lastDay), cadence.hour, cadence.minute)
 }

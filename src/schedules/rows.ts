@@ -1,14 +1,14 @@
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { prepared } from '../store/prepared.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { Schedules } from '../store/tables.ts'
+import type { ScheduleRow } from '../store/tables.ts'
 
-export async function insertSchedule(db: Db, row: Schedules): Promise<void> {
+export async function insertSchedule(db: Db, row: ScheduleRow): Promise<void> {
   await db.insertInto('schedules').values(row).execute()
 }
 
-export function findSchedule(db: Db, projectIds: readonly string[], id: string): Promise<Schedules | undefined> {
+export function findSchedule(db: Db, projectIds: readonly string[], id: string): Promise<ScheduleRow | undefined> {
   return db
     .selectFrom('schedules')
     .selectAll()
@@ -21,14 +21,14 @@ export function listSchedules(
   db: Db,
   projectIds: readonly string[],
   filter: PageQuery & { wedge?: string | undefined },
-): Promise<Schedules[]> {
+): Promise<ScheduleRow[]> {
   let query = db.selectFrom('schedules').selectAll().where('project_id', 'in', projectIds)
   if (filter.wedge !== undefined) query = query.where('wedge', '=', filter.wedge)
-  return newestPage(query, filter)
+  return listNewestPage(query, filter)
 }
 
 /** The row as it is now, held until the commit: an update that changes nothing. */
-export function lockSchedule(db: Db, id: string): Promise<Schedules | undefined> {
+export function lockSchedule(db: Db, id: string): Promise<ScheduleRow | undefined> {
   return db
     .updateTable('schedules')
     .set((eb) => ({ updated_at: eb.ref('updated_at') }))
@@ -38,19 +38,19 @@ export function lockSchedule(db: Db, id: string): Promise<Schedules | undefined>
 }
 
 /** Only for a schedule that `lockSchedule` holds. */
-export async function setSchedule(db: Db, { id, ...fields }: Schedules): Promise<void> {
+export async function updateSchedule(db: Db, { id, ...fields }: ScheduleRow): Promise<void> {
   await db.updateTable('schedules').set(fields).where('id', '=', id).execute()
 }
 
 /** Answers whether it was there. The tasks that it made stay. */
-export async function dropSchedule(db: Db, id: string): Promise<boolean> {
+export async function deleteScheduleWithSlots(db: Db, id: string): Promise<boolean> {
   const gone = await db.deleteFrom('schedules').where('id', '=', id).returning('id').executeTakeFirst()
   await db.deleteFrom('schedule_slots').where('schedule_id', '=', id).execute()
   return gone !== undefined
 }
 
 /** The longest overdue first. */
-export const dueSchedules = prepared<{ now: string; most: number }, Schedules>((db, arg) =>
+export const listDueSchedules = prepareQuery<{ now: string; most: number }, ScheduleRow>((db, arg) =>
   db
     .selectFrom('schedules')
     .selectAll()
@@ -61,7 +61,7 @@ export const dueSchedules = prepared<{ now: string; most: number }, Schedules>((
 )
 
 /** Those that were changed or fired at a time that is yet to come. */
-export const schedulesAhead = prepared<{ later: string }, Schedules>((db, arg) =>
+export const listSchedulesAhead = prepareQuery<{ later: string }, ScheduleRow>((db, arg) =>
   db
     .selectFrom('schedules')
     .selectAll()
@@ -70,7 +70,7 @@ export const schedulesAhead = prepared<{ later: string }, Schedules>((db, arg) =
 )
 
 /** Takes a due time away from all others who see it: of many that try, one moves `next_run_at`. */
-export const takeSlot = prepared<{ id: string; slot: string; next: string }, { id: string }>((db, arg) =>
+export const updateNextRun = prepareQuery<{ id: string; slot: string; next: string }, { id: string }>((db, arg) =>
   db
     .updateTable('schedules')
     .set({ next_run_at: arg('next') })
@@ -81,7 +81,7 @@ export const takeSlot = prepared<{ id: string; slot: string; next: string }, { i
 )
 
 /** The second lock: a due time that has a row never fires again, whatever happens to `next_run_at`. */
-export const keepSlot = prepared<
+export const insertScheduleSlot = prepareQuery<
   { schedule_id: string; slot: string; task_id: string | null },
   { schedule_id: string }
 >((db, arg) =>
@@ -92,7 +92,7 @@ export const keepSlot = prepared<
     .returning('schedule_id'),
 )
 
-export const dropSlotsBefore = prepared<{ schedule_id: string; before: string }>((db, arg) =>
+export const deleteScheduleSlotsBefore = prepareQuery<{ schedule_id: string; before: string }>((db, arg) =>
   db
     .deleteFrom('schedule_slots')
     .where('schedule_id', '=', arg('schedule_id'))
@@ -100,7 +100,7 @@ export const dropSlotsBefore = prepared<{ schedule_id: string; before: string }>
     .$castTo<never>(),
 )
 
-export const noteFired = prepared<{ id: string; at: string; task_id: string }>((db, arg) =>
+export const updateScheduleFired = prepareQuery<{ id: string; at: string; task_id: string }>((db, arg) =>
   db
     .updateTable('schedules')
     .set({ last_run_at: arg('at'), last_task_id: arg('task_id'), last_error: null })
@@ -108,7 +108,7 @@ export const noteFired = prepared<{ id: string; at: string; task_id: string }>((
     .$castTo<never>(),
 )
 
-export const noteFailed = prepared<{ id: string; at: string; error: string }>((db, arg) =>
+export const updateScheduleFailed = prepareQuery<{ id: string; at: string; error: string }>((db, arg) =>
   db
     .updateTable('schedules')
     .set({ last_run_at: arg('at'), last_error: arg('error') })

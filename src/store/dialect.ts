@@ -1,5 +1,5 @@
 import { CompiledQuery, type Dialect, type DialectAdapter, Kysely, PostgresAdapter, SqliteAdapter } from 'kysely'
-import type { Stamps } from './stamps.ts'
+import type { TableVersions } from './table-versions.ts'
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
@@ -12,14 +12,14 @@ export function isPostgres(db: Db): boolean {
  * SQLite answers at once, so a compiled query needs none of the promises that Kysely takes to lend a connection. Safe
  * because a handle is used by one: reads on their own, writes inside the commit lane.
  */
-export class DirectAdapter extends SqliteAdapter {
+export class DirectSqliteAdapter extends SqliteAdapter {
   readonly run: (text: string, parameters: readonly unknown[]) => unknown[]
   /** Null: what is read here may not be committed. */
-  readonly stamps: Stamps | null
-  constructor(run: DirectAdapter['run'], stamps: Stamps | null) {
+  readonly versions: TableVersions | null
+  constructor(run: DirectSqliteAdapter['run'], stamps: TableVersions | null) {
     super()
     this.run = run
-    this.stamps = stamps
+    this.versions = stamps
   }
 }
 
@@ -27,19 +27,19 @@ export class DirectAdapter extends SqliteAdapter {
  * How a statement goes to a store that is elsewhere: a `quiet` one answers nothing, and a `glance` may wait for the end
  * of the turn to share a message with others.
  */
-export type Manner = 'quiet' | 'glance' | 'plain'
+export type StatementMode = 'quiet' | 'glance' | 'plain'
 
 /** The same for PostgreSQL, where the way through Kysely costs as much as the driver. */
-export class DirectPostgres extends PostgresAdapter {
-  readonly run: (text: string, parameters: readonly unknown[], how: Manner) => Promise<unknown[]>
-  constructor(run: DirectPostgres['run']) {
+export class DirectPostgresAdapter extends PostgresAdapter {
+  readonly run: (text: string, parameters: readonly unknown[], how: StatementMode) => Promise<unknown[]>
+  constructor(run: DirectPostgresAdapter['run']) {
     super()
     this.run = run
   }
 }
 
 /** Kysely for whoever builds queries, and the adapter's short way for those that are built already. */
-export function kyselyWith(dialect: Dialect, adapter: DialectAdapter): Db {
+export function createKysely(dialect: Dialect, adapter: DialectAdapter): Db {
   return new Kysely<Tables>({
     dialect: {
       createAdapter: () => adapter,
@@ -55,18 +55,18 @@ export async function runCompiled<Row>(
   db: Db,
   query: CompiledQuery<Row>,
   parameters: readonly unknown[],
-  how: Manner,
+  how: StatementMode,
 ): Promise<Row[]> {
   const { adapter } = db.getExecutor()
-  if (adapter instanceof DirectAdapter) return adapter.run(query.sql, parameters) as Row[]
+  if (adapter instanceof DirectSqliteAdapter) return adapter.run(query.sql, parameters) as Row[]
   // A transaction of Kysely's own has a connection that only Kysely knows.
-  if (adapter instanceof DirectPostgres && !db.isTransaction)
+  if (adapter instanceof DirectPostgresAdapter && !db.isTransaction)
     return (await adapter.run(query.sql, parameters, how)) as Row[]
   return (await db.executeQuery<Row>({ ...query, parameters })).rows
 }
 
 /** Makes a text column sort by its bytes. SQLite does so anyway, PostgreSQL by the language of the database. */
-export function byteOrder(db: Db): string {
+export function byteOrderCollation(db: Db): string {
   return isPostgres(db) ? 'collate "C"' : ''
 }
 
@@ -74,7 +74,7 @@ export function byteOrder(db: Db): string {
  * Many rows in few statements. The sizes are fixed so that both stores can keep the statements prepared. `adding` are
  * the columns that are added to a row that is there: the other columns are its key.
  */
-export function manyRows<T extends keyof Tables>(
+export function createBulkInsert<T extends keyof Tables>(
   table: T,
   columns: readonly (keyof Tables[T] & string)[],
   adding: readonly (keyof Tables[T] & string)[] = [],
@@ -83,7 +83,7 @@ export function manyRows<T extends keyof Tables>(
   return async (db: Db, rows: readonly (readonly unknown[])[]): Promise<void> => {
     const postgres = isPostgres(db)
     for (let at = 0; at < rows.length; ) {
-      const size = SIZES.find((candidate) => candidate <= rows.length - at) ?? 1
+      const size = BULK_SIZES.find((candidate) => candidate <= rows.length - at) ?? 1
       const key = `${postgres} ${size}`
       const text = texts.get(key) ?? insertText(postgres, table, columns, size) + addText(table, columns, adding)
       texts.set(key, text)
@@ -95,7 +95,7 @@ export function manyRows<T extends keyof Tables>(
   }
 }
 
-const SIZES = [64, 16, 8, 5, 4, 3, 2, 1]
+const BULK_SIZES = [64, 16, 8, 5, 4, 3, 2, 1]
 
 function insertText(postgres: boolean, table: string, columns: readonly string[], rows: number): string {
   let n = 0

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
 /** Newest first, after the cursor, and one more than the page: it tells that there are more. Ids are time-ordered. */
-export function newestPage<Table extends keyof Tables, Row>(
+export function listNewestPage<Table extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Table, Row>,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
   id = 'id',

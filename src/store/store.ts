@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
-import type { Shared } from './shared.ts'
+import type { GroupCommitState } from './group-commit-state.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
 
 /** What a transaction does; `shared` is that of its commit. */
-export type Work<T> = (db: Db, shared: Shared) => Promise<T>
+export type TransactionWork<T> = (db: Db, shared: GroupCommitState) => Promise<T>
 
 /** What both stores promise. Everything above this folder is one code path. */
 export interface Store {
@@ -20,12 +20,12 @@ export interface Store {
    * all of them together wait for no lock that one of them does not take, and take theirs in the same order: else two
    * replicas could wait for each other.
    */
-  transact<T>(work: Work<T>, lane?: string): Promise<T>
+  transact<T>(work: TransactionWork<T>, lane?: string): Promise<T>
   /**
    * Like `transact`, but while the store is away it waits for it, and what was committed when the connection broke is
    * not done again. The signal ends the waiting, not the work.
    */
-  outlast<T>(work: Work<T>, signal?: AbortSignal, lane?: string): Promise<T>
+  transactDurably<T>(work: TransactionWork<T>, signal?: AbortSignal, lane?: string): Promise<T>
   /** The time that all replicas share; null where there is but one. */
   readonly now: (() => number) | null
   /** What a commit costs of late, in milliseconds: as long as it pays to wait for company. */
@@ -33,8 +33,8 @@ export interface Store {
   /** Rejects while the store cannot be reached or written. */
   ping(): Promise<void>
   /** Tells the other replicas; a hint only, lost ones cost a poll. */
-  tell(topics: string[]): void
+  notify(topics: string[]): void
   /** Hears what other replicas told. */
-  hear(listener: (topic: string) => void): void
+  subscribe(listener: (topic: string) => void): void
   close(): Promise<void>
 }

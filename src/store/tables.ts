@@ -4,7 +4,7 @@
  */
 type Flag = 0 | 1
 
-export interface Organisations {
+export interface OrganisationRow {
   id: string
   name: string
   created_at: string
@@ -12,7 +12,7 @@ export interface Organisations {
   founding: 1 | null
 }
 
-export interface Projects {
+export interface ProjectRow {
   id: string
   org_id: string
   slug: string
@@ -23,7 +23,7 @@ export interface Projects {
   created_at: string
 }
 
-export interface Members {
+export interface MemberRow {
   id: string
   org_id: string
   email: string
@@ -36,7 +36,7 @@ export interface Members {
   created_at: string
 }
 
-export interface Keys {
+export interface KeyRow {
   id: string
   project_id: string
   name: string
@@ -47,7 +47,7 @@ export interface Keys {
   last_used_at: string | null
 }
 
-export interface Sessions {
+export interface SessionRow {
   hash: string
   member_id: string
   created_at: string
@@ -55,19 +55,19 @@ export interface Sessions {
 }
 
 /** Failed sign-ins by address and by account, in fixed windows. */
-export interface LoginFailures {
+export interface LoginFailureRow {
   subject: string
   window_start: string
   count: number
 }
 
-export interface Replicas {
+export interface ReplicaRow {
   id: string
   started_at: string
   seen_at: string
 }
 
-export interface Tasks {
+export interface TaskRow {
   id: string
   project_id: string
   wedge: string
@@ -99,7 +99,7 @@ export interface Tasks {
   log_pruned_at: string | null
 }
 
-export interface IdempotencyKeys {
+export interface IdempotencyKeyRow {
   project_id: string
   key: string
   body_hash: string
@@ -108,13 +108,13 @@ export interface IdempotencyKeys {
 }
 
 /** The last creations of a project in a ring: creation n may pass once creation n − limit is a minute old. */
-export interface RateRing {
+export interface RateRingRow {
   project_id: string
   slot: number
   at: number
 }
 
-export interface Events {
+export interface EventRow {
   task_id: string
   seq: number
   type: string
@@ -123,9 +123,9 @@ export interface Events {
 }
 
 /** A task as the runner takes it: with what its project pays for. */
-export type QueuedTask = Tasks & Pick<Projects, 'tier'>
+export type QueuedTask = TaskRow & Pick<ProjectRow, 'tier'>
 
-export interface Artifacts {
+export interface ArtifactRow {
   id: string
   project_id: string
   task_id: string
@@ -136,13 +136,13 @@ export interface Artifacts {
 }
 
 /** `output.json` has none: it is the task's output, and not kept twice. */
-export interface ArtifactFiles {
+export interface ArtifactFileRow {
   artifact_id: string
   /** Base64. */
   content: string
 }
 
-export interface Approvals {
+export interface ApprovalRow {
   id: string
   project_id: string
   task_id: string
@@ -170,7 +170,7 @@ export interface Approvals {
 }
 
 /** The effect ledger: one row per external effect, claimed before the call leaves. */
-export interface Effects {
+export interface EffectRow {
   approval_id: string
   project_id: string
   task_id: string
@@ -188,14 +188,14 @@ export interface Effects {
 }
 
 /** Uses of an auto-approve rule; `span` is `task:<id>` or `day:<UTC day>`. */
-export interface PolicyCounters {
+export interface PolicyCounterRow {
   project_id: string
   rule: string
   span: string
   used: number
 }
 
-export interface Connections {
+export interface ConnectionRow {
   id: string
   project_id: string
   owner_kind: string
@@ -213,7 +213,7 @@ export interface Connections {
   updated_at: string
 }
 
-export interface Vault {
+export interface VaultRow {
   project_id: string
   key: string
   connection_id: string
@@ -222,7 +222,7 @@ export interface Vault {
   updated_at: string
 }
 
-export interface Channels {
+export interface ChannelRow {
   id: string
   project_id: string
   connection_id: string
@@ -232,7 +232,7 @@ export interface Channels {
   created_at: string
 }
 
-export interface Clients {
+export interface ClientRow {
   id: string
   project_id: string
   display_name: string | null
@@ -241,7 +241,7 @@ export interface Clients {
   updated_at: string
 }
 
-export interface ClientHandles {
+export interface ClientHandleRow {
   project_id: string
   /** Lower case: handles are compared without case. */
   handle: string
@@ -249,7 +249,7 @@ export interface ClientHandles {
   client_id: string
 }
 
-export interface PortalLinks {
+export interface PortalLinkRow {
   hash: string
   project_id: string
   client_id: string
@@ -259,7 +259,7 @@ export interface PortalLinks {
   revoked_at: string | null
 }
 
-export interface ClientSessions {
+export interface ClientSessionRow {
   hash: string
   project_id: string
   client_id: string
@@ -267,7 +267,7 @@ export interface ClientSessions {
   expires_at: string
 }
 
-export interface Threads {
+export interface ThreadRow {
   id: string
   project_id: string
   channel_id: string
@@ -280,7 +280,7 @@ export interface Threads {
   updated_at: string
 }
 
-export interface Messages {
+export interface MessageRow {
   id: string
   /** Its place in the thread: ids of one millisecond have no order. */
   n: number
@@ -299,7 +299,7 @@ export interface Messages {
   created_at: string
 }
 
-export interface Knowledge {
+export interface KnowledgeRow {
   id: string
   project_id: string
   wedge: string
@@ -314,7 +314,7 @@ export interface Knowledge {
   updated_at: string
 }
 
-export interface KnowledgeRevisions {
+export interface KnowledgeRevisionRow {
   knowledge_id: string
   project_id: string
   version: number
@@ -326,7 +326,7 @@ export interface KnowledgeRevisions {
   at: string
 }
 
-export interface IntakeQuestions {
+export interface IntakeQuestionRow {
   id: string
   project_id: string
   wedge: string
@@ -344,7 +344,7 @@ export interface IntakeQuestions {
   updated_at: string
 }
 
-export interface Cases {
+export interface CaseRow {
   id: string
   project_id: string
   wedge: string
@@ -358,7 +358,7 @@ export interface Cases {
   closed_at: string | null
 }
 
-export interface CaseHistory {
+export interface CaseHistoryRow {
   case_id: string
   n: number
   from_stage: string | null
@@ -369,7 +369,7 @@ export interface CaseHistory {
   note: string | null
 }
 
-export interface Records {
+export interface RecordRow {
   id: string
   project_id: string
   wedge: string
@@ -385,7 +385,7 @@ export interface Records {
  * What `where` can ask for: a row for each field of each record's value. So a filter is answered from an index, with the
  * same meaning on both stores, and without reading any value.
  */
-export interface RecordFields {
+export interface RecordFieldRow {
   record_id: string
   /** A short hash of project and collection. */
   shelf: string
@@ -396,7 +396,7 @@ export interface RecordFields {
 }
 
 /** Which column tells a path of a shelf. */
-export interface RecordPaths {
+export interface RecordPathRow {
   shelf: string
   path: string
   n: number
@@ -406,7 +406,7 @@ export interface RecordPaths {
  * The fields of a record side by side, as far as their paths have a column: what many records of a collection fulfil is
  * tried here, each by one row.
  */
-export interface RecordColumns {
+export interface RecordColumnsRow {
   shelf: string
   record_id: string
   wedge: string
@@ -414,7 +414,7 @@ export interface RecordColumns {
   [column: `c${number}`]: string | null
 }
 
-export interface Schedules {
+export interface ScheduleRow {
   id: string
   project_id: string
   name: string
@@ -436,13 +436,13 @@ export interface Schedules {
 }
 
 /** One row per due time that fired: its key makes a slot fire once over all replicas. */
-export interface ScheduleSlots {
+export interface ScheduleSlotRow {
   schedule_id: string
   slot: string
   task_id: string | null
 }
 
-export interface BlueprintInstalls {
+export interface BlueprintInstallRow {
   project_id: string
   blueprint: string
   active: Flag
@@ -450,7 +450,7 @@ export interface BlueprintInstalls {
   activated_at: string | null
 }
 
-export interface AuditEntries {
+export interface AuditEntryRow {
   /** A project's id; an organisation's for what happens above its projects. */
   chain: string
   seq: number
@@ -464,7 +464,7 @@ export interface AuditEntries {
   hash: string
 }
 
-export interface AuditHeads {
+export interface AuditHeadRow {
   chain: string
   seq: number
   hash: string
@@ -472,7 +472,7 @@ export interface AuditHeads {
   seal: string | null
 }
 
-export interface AuditCheckpoints {
+export interface AuditCheckpointRow {
   chain: string
   seq: number
   hash: string
@@ -482,20 +482,20 @@ export interface AuditCheckpoints {
 }
 
 /** How far a project's tasks or approvals are folded into sums: every row up to this id is in them, or is in `report_open`. */
-export interface ReportMarks {
+export interface ReportMarkRow {
   project_id: string
   source: string
   folded_to: string
 }
 
 /** Rows behind the mark that were not final when it passed. */
-export interface ReportOpen {
+export interface ReportOpenRow {
   project_id: string
   source: string
   id: string
 }
 
-export interface ReportRuns {
+export interface ReportRunRow {
   project_id: string
   day: string
   wedge: string
@@ -504,7 +504,7 @@ export interface ReportRuns {
   cost_micros: number
 }
 
-export interface ReportClients {
+export interface ReportClientRow {
   project_id: string
   /** A day, and once more its month and its year: long times are then few rows a client. */
   span: string
@@ -513,7 +513,7 @@ export interface ReportClients {
   cost_micros: number
 }
 
-export interface ReportApprovals {
+export interface ReportApprovalRow {
   project_id: string
   /** A day, and once more its month and its year. */
   span: string
@@ -523,7 +523,7 @@ export interface ReportApprovals {
   n: number
 }
 
-export interface Webhooks {
+export interface WebhookRow {
   id: string
   project_id: string
   url: string
@@ -537,7 +537,7 @@ export interface Webhooks {
 }
 
 /** A notice on its way to one webhook. What it says follows from the row, so no payload is kept. */
-export interface WebhookDeliveries {
+export interface WebhookDeliveryRow {
   webhook_id: string
   /** The notice's own id, by which a receiver knows it again; the same for all webhooks that get it. */
   id: string
@@ -555,51 +555,51 @@ export interface WebhookDeliveries {
 }
 
 export interface Tables {
-  organisations: Organisations
-  projects: Projects
-  members: Members
-  keys: Keys
-  sessions: Sessions
-  login_failures: LoginFailures
-  replicas: Replicas
-  tasks: Tasks
-  idempotency_keys: IdempotencyKeys
-  rate_ring: RateRing
-  events: Events
-  artifacts: Artifacts
-  artifact_files: ArtifactFiles
-  approvals: Approvals
-  effects: Effects
-  policy_counters: PolicyCounters
-  connections: Connections
-  vault: Vault
-  channels: Channels
-  clients: Clients
-  client_handles: ClientHandles
-  portal_links: PortalLinks
-  client_sessions: ClientSessions
-  threads: Threads
-  messages: Messages
-  knowledge: Knowledge
-  knowledge_revisions: KnowledgeRevisions
-  intake_questions: IntakeQuestions
-  cases: Cases
-  case_history: CaseHistory
-  records: Records
-  record_fields: RecordFields
-  record_paths: RecordPaths
-  record_columns: RecordColumns
-  schedules: Schedules
-  schedule_slots: ScheduleSlots
-  blueprint_installs: BlueprintInstalls
-  audit_entries: AuditEntries
-  audit_heads: AuditHeads
-  audit_checkpoints: AuditCheckpoints
-  webhooks: Webhooks
-  webhook_deliveries: WebhookDeliveries
-  report_marks: ReportMarks
-  report_open: ReportOpen
-  report_runs: ReportRuns
-  report_clients: ReportClients
-  report_approvals: ReportApprovals
+  organisations: OrganisationRow
+  projects: ProjectRow
+  members: MemberRow
+  keys: KeyRow
+  sessions: SessionRow
+  login_failures: LoginFailureRow
+  replicas: ReplicaRow
+  tasks: TaskRow
+  idempotency_keys: IdempotencyKeyRow
+  rate_ring: RateRingRow
+  events: EventRow
+  artifacts: ArtifactRow
+  artifact_files: ArtifactFileRow
+  approvals: ApprovalRow
+  effects: EffectRow
+  policy_counters: PolicyCounterRow
+  connections: ConnectionRow
+  vault: VaultRow
+  channels: ChannelRow
+  clients: ClientRow
+  client_handles: ClientHandleRow
+  portal_links: PortalLinkRow
+  client_sessions: ClientSessionRow
+  threads: ThreadRow
+  messages: MessageRow
+  knowledge: KnowledgeRow
+  knowledge_revisions: KnowledgeRevisionRow
+  intake_questions: IntakeQuestionRow
+  cases: CaseRow
+  case_history: CaseHistoryRow
+  records: RecordRow
+  record_fields: RecordFieldRow
+  record_paths: RecordPathRow
+  record_columns: RecordColumnsRow
+  schedules: ScheduleRow
+  schedule_slots: ScheduleSlotRow
+  blueprint_installs: BlueprintInstallRow
+  audit_entries: AuditEntryRow
+  audit_heads: AuditHeadRow
+  audit_checkpoints: AuditCheckpointRow
+  webhooks: WebhookRow
+  webhook_deliveries: WebhookDeliveryRow
+  report_marks: ReportMarkRow
+  report_open: ReportOpenRow
+  report_runs: ReportRunRow
+  report_clients: ReportClientRow
+  report_approvals: ReportApprovalRow
 }

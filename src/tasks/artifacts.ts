@@ -1,4 +1,4 @@
-import { bytes } from '../http/route.ts'
+import { bytesResponse } from '../http/route.ts'
 
 /** Served as what the agent made, which may be hostile: never sniffed, never run. */
 export function serveArtifact(artifact: {
@@ -9,7 +9,7 @@ export function serveArtifact(artifact: {
 }) {
   const content =
     artifact.content === null ? Buffer.from(artifact.output ?? 'null') : Buffer.from(artifact.content, 'base64')
-  return bytes(content, {
+  return bytesResponse(content, {
     'content-type': artifact.content_type,
     'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent(artifact.name)}`,
     'x-content-type-options': 'nosniff',

@@ -1,19 +1,20 @@
-import { prepared } from '../store/prepared.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { Artifacts, Tasks } from '../store/tables.ts'
+import type { ArtifactRow, TaskRow } from '../store/tables.ts'
 
 /** Tasks whose log is still there although they ended before, the oldest first. */
-export const oldLogs = prepared<{ before: string; limit: number }, Pick<Tasks, 'id' | 'project_id'>>((db, arg) =>
-  db
-    .selectFrom('tasks')
-    .select(['id', 'project_id'])
-    .where('finished_at', '<', arg('before'))
-    .where('log_pruned_at', 'is', null)
-    .orderBy('finished_at')
-    .limit(arg('limit')),
+export const listTasksWithOldLogs = prepareQuery<{ before: string; limit: number }, Pick<TaskRow, 'id' | 'project_id'>>(
+  (db, arg) =>
+    db
+      .selectFrom('tasks')
+      .select(['id', 'project_id'])
+      .where('finished_at', '<', arg('before'))
+      .where('log_pruned_at', 'is', null)
+      .orderBy('finished_at')
+      .limit(arg('limit')),
 )
 
-export const markPruned = prepared<{ id: string; at: string }>((db, arg) =>
+export const updateTaskLogPruned = prepareQuery<{ id: string; at: string }>((db, arg) =>
   db
     .updateTable('tasks')
     .set({ log_pruned_at: arg('at') })
@@ -22,7 +23,7 @@ export const markPruned = prepared<{ id: string; at: string }>((db, arg) =>
 )
 
 /** Those with a content of their own: `output.json` is the task's output, which stays. */
-export const filesOf = prepared<{ task_id: string }, Pick<Artifacts, 'id' | 'size'>>((db, arg) =>
+export const listArtifactFiles = prepareQuery<{ task_id: string }, Pick<ArtifactRow, 'id' | 'size'>>((db, arg) =>
   db
     .selectFrom('artifacts')
     .innerJoin('artifact_files', 'artifact_files.artifact_id', 'artifacts.id')
@@ -31,15 +32,15 @@ export const filesOf = prepared<{ task_id: string }, Pick<Artifacts, 'id' | 'siz
     .orderBy('artifacts.id'),
 )
 
-export async function dropFile(db: Db, artifact: { id: string }): Promise<void> {
-  await dropContent(db, artifact)
-  await dropArtifact(db, artifact)
+export async function deleteArtifactWithFile(db: Db, artifact: { id: string }): Promise<void> {
+  await deleteArtifactFile(db, artifact)
+  await deleteArtifact(db, artifact)
 }
 
-const dropContent = prepared<{ id: string }>((db, arg) =>
+const deleteArtifactFile = prepareQuery<{ id: string }>((db, arg) =>
   db.deleteFrom('artifact_files').where('artifact_id', '=', arg('id')).$castTo<never>(),
 )
 
-const dropArtifact = prepared<{ id: string }>((db, arg) =>
+const deleteArtifact = prepareQuery<{ id: string }>((db, arg) =>
   db.deleteFrom('artifacts').where('id', '=', arg('id')).$castTo<never>(),
 )

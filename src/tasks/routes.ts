@@ -1,67 +1,67 @@
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
-import { filter, page, pageById, pageOf } from '../http/page.ts'
-import { Answer, created, inScope, read, write, nameRoutes } from '../http/route.ts'
-import type { Tasks } from '../store/tables.ts'
-import { idempotencyKey } from './admission.ts'
+import { filterParam, toPage, pageQueryById, pageSchema } from '../http/page.ts'
+import { HttpResponse, createdResponse, findInScope, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import type { TaskRow } from '../store/tables.ts'
+import { readIdempotencyKey } from './rate-limit.ts'
 import { serveArtifact } from './artifacts.ts'
-import { createTask, TaskInput } from './create.ts'
-import { Feedback, giveFeedback } from './feedback.ts'
-import { showTask, TaskRecord } from './record.ts'
-import { artifactsOf, findArtifact, findHead, findTask, listTasks } from './rows.ts'
-import { STATUSES } from './status.ts'
-import { StreamHeaders, StreamQuery, streamTask } from './stream.ts'
+import { createTask, TaskInput } from './create-task.ts'
+import { TaskFeedbackInput, giveTaskFeedback } from './feedback.ts'
+import { toTaskView, TaskView } from './view.ts'
+import { listArtifacts, findArtifact, findTaskHead, findTask, listTasks } from './rows.ts'
+import { TASK_STATUSES } from './status.ts'
+import { taskStreamHeaders, TaskStreamQuery, streamTask } from './stream.ts'
 
 /** The task that a path names, if the caller may know of it. */
-export const taskInScope = inScope('task', findTask)
-const headInScope = inScope('task', findHead)
-const artifactInScope = inScope('artifact', findArtifact)
+export const taskInScope = findInScope('task', findTask)
+const headInScope = findInScope('task', findTaskHead)
+const artifactInScope = findInScope('artifact', findArtifact)
 
-export async function showWithArtifacts(ctx: Ctx, task: Tasks) {
-  return showTask(task, await artifactsOf(ctx.db, [task.id]))
+export async function readTaskView(ctx: Ctx, task: TaskRow) {
+  return toTaskView(task, await listArtifacts(ctx.db, [task.id]))
 }
 
 export const taskRoutes = nameRoutes({
-  createTask: write('POST', '/v1/tasks', {
+  createTask: defineWrite('POST', '/v1/tasks', {
     summary: 'Create a task',
     headers: {
       read: {
         'Idempotency-Key': 'the same key with the same body gives the same task for 24 hours; with another it is 409',
       },
-      answered: { 'idempotency-replayed': '`true` where the key had made the task before' },
+      sent: { 'idempotency-replayed': '`true` where the key had made the task before' },
     },
     body: TaskInput,
-    answers: { 201: TaskRecord },
+    responses: { 201: TaskView },
     async handle({ ctx, scope, body, request }) {
-      const key = idempotencyKey(request)
+      const key = readIdempotencyKey(request)
       const { task, replayed } = await createTask(ctx, scope, body, key)
-      const shown = replayed ? await showWithArtifacts(ctx, task) : showTask(task, [])
-      return created(`/v1/tasks/${task.id}`, shown, replayed ? { 'idempotency-replayed': 'true' } : {})
+      const shown = replayed ? await readTaskView(ctx, task) : toTaskView(task, [])
+      return createdResponse(`/v1/tasks/${task.id}`, shown, replayed ? { 'idempotency-replayed': 'true' } : {})
     },
   }),
 
-  listTasks: read('/v1/tasks', {
+  listTasks: defineRead('/v1/tasks', {
     summary: 'List tasks, newest first',
     query: z.object({
-      status: z.enum(STATUSES).optional(),
-      wedge: filter,
-      client_id: filter,
-      case_id: filter,
-      ...pageById('task'),
+      status: z.enum(TASK_STATUSES).optional(),
+      wedge: filterParam,
+      client_id: filterParam,
+      case_id: filterParam,
+      ...pageQueryById('task'),
     }),
-    answers: { 200: pageOf(TaskRecord) },
+    responses: { 200: pageSchema(TaskView) },
     async handle({ ctx, scope, query }) {
       const rows = await listTasks(ctx.db, scope.projectIds, query)
-      const artifacts = await artifactsOf(
+      const artifacts = await listArtifacts(
         ctx.db,
         rows.map((row) => row.id),
       )
-      return page(
+      return toPage(
         rows,
         query.limit,
         (row) => row.id,
         (row) =>
-          showTask(
+          toTaskView(
             row,
             artifacts.filter((a) => a.task_id === row.id),
           ),
@@ -69,38 +69,38 @@ export const taskRoutes = nameRoutes({
     },
   }),
 
-  getTask: read('/v1/tasks/:id', {
+  getTask: defineRead('/v1/tasks/:id', {
     summary: 'Read a task',
-    answers: { 200: TaskRecord },
+    responses: { 200: TaskView },
     find: taskInScope,
-    handle: ({ ctx, subject }) => showWithArtifacts(ctx, subject),
+    handle: ({ ctx, subject }) => readTaskView(ctx, subject),
   }),
 
-  followTask: read('/v1/tasks/:id/events', {
+  followTask: defineRead('/v1/tasks/:id/events', {
     summary: "Follow a task's log: replay after Last-Event-ID, then live",
-    headers: StreamHeaders,
-    query: StreamQuery,
-    answers: { 200: 'text/event-stream' },
+    headers: taskStreamHeaders,
+    query: TaskStreamQuery,
+    responses: { 200: 'text/event-stream' },
     find: headInScope,
     handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, null),
   }),
 
-  createTaskFeedback: write('POST', '/v1/tasks/:id/feedback', {
+  createTaskFeedback: defineWrite('POST', '/v1/tasks/:id/feedback', {
     summary: 'Rate or correct a run; what it teaches becomes knowledge',
-    body: Feedback,
-    answers: { 201: z.object({ ok: z.boolean(), knowledge_id: z.string().nullable() }) },
+    body: TaskFeedbackInput,
+    responses: { 201: z.object({ ok: z.boolean(), knowledge_id: z.string().nullable() }) },
     find: taskInScope,
     async handle({ ctx, scope, subject, body }) {
-      const given = await giveFeedback(ctx, scope, subject, body)
+      const given = await giveTaskFeedback(ctx, scope, subject, body)
       return given.knowledge_id === null
-        ? new Answer(201, given)
-        : created(`/v1/knowledge/${given.knowledge_id}`, given)
+        ? new HttpResponse(201, given)
+        : createdResponse(`/v1/knowledge/${given.knowledge_id}`, given)
     },
   }),
 
-  getArtifact: read('/v1/artifacts/:id', {
+  getArtifact: defineRead('/v1/artifacts/:id', {
     summary: 'Fetch an artifact, raw',
-    answers: { 200: '*/*' },
+    responses: { 200: '*/*' },
     find: artifactInScope,
     handle: async ({ subject }) => serveArtifact(subject),
   }),

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import { newestOf, type PageQuery } from '../http/page.ts'
-import { glance, prepared } from '../store/prepared.ts'
+import { mergeNewest, type PageQuery } from '../http/page.ts'
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { ArtifactFiles, Artifacts, Tasks } from '../store/tables.ts'
-import { idsInOrder } from './ids-in-order.ts'
-import type { ArtifactRow } from './record.ts'
+import type { ArtifactFileRow, ArtifactRow, TaskRow } from '../store/tables.ts'
+import { taskIdsInOrder } from './ordered-id-rows.ts'
+import type { ArtifactHead } from './view.ts'
 
-export const insertTask = prepared<Tasks>((db, arg) =>
+export const insertTask = prepareQuery<TaskRow>((db, arg) =>
   db
     .insertInto('tasks')
     .values({
@@ -40,31 +40,31 @@ export const insertTask = prepared<Tasks>((db, arg) =>
     .$castTo<never>(),
 )
 
-const taskById = prepared<{ id: string }, Tasks>((db, arg) =>
+const taskById = prepareQuery<{ id: string }, TaskRow>((db, arg) =>
   db.selectFrom('tasks').selectAll().where('id', '=', arg('id')),
 )
 
 /** The service's own look at a task, without a scope: never for a caller's id. */
-export async function taskRow(db: Db, id: string): Promise<Tasks | undefined> {
+export async function findTaskUnscoped(db: Db, id: string): Promise<TaskRow | undefined> {
   return (await taskById(db, { id }))[0]
 }
 
 /** What a stream needs to know of its task. */
-export type TaskHead = Pick<Tasks, (typeof HEAD)[number]>
+export type TaskHead = Pick<TaskRow, (typeof TASK_HEAD_COLUMNS)[number]>
 
-const HEAD = ['id', 'project_id', 'status', 'last_event_id'] as const
+const TASK_HEAD_COLUMNS = ['id', 'project_id', 'status', 'last_event_id'] as const
 
-const headById = glance<{ id: string }, TaskHead>((db, arg) =>
-  db.selectFrom('tasks').select(HEAD).where('id', '=', arg('id')),
+const taskHeadById = prepareBatchedRead<{ id: string }, TaskHead>((db, arg) =>
+  db.selectFrom('tasks').select(TASK_HEAD_COLUMNS).where('id', '=', arg('id')),
 )
 
-export async function findHead(db: Db, projectIds: readonly string[], id: string): Promise<TaskHead | undefined> {
-  const [head] = await headById(db, { id })
+export async function findTaskHead(db: Db, projectIds: readonly string[], id: string): Promise<TaskHead | undefined> {
+  const [head] = await taskHeadById(db, { id })
   return head && projectIds.includes(head.project_id) ? head : undefined
 }
 
-export async function findTask(db: Db, projectIds: readonly string[], id: string): Promise<Tasks | undefined> {
-  const row = await taskRow(db, id)
+export async function findTask(db: Db, projectIds: readonly string[], id: string): Promise<TaskRow | undefined> {
+  const row = await findTaskUnscoped(db, id)
   return row && projectIds.includes(row.project_id) ? row : undefined
 }
 
@@ -76,18 +76,18 @@ export interface TaskFilter extends PageQuery {
 }
 
 /** Newest first, one more than a page. */
-export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFilter): Promise<Tasks[]> {
-  return newestOf(projectIds, filter.limit + 1, (projectId) => tasksIn(db, projectId, filter))
+export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFilter): Promise<TaskRow[]> {
+  return mergeNewest(projectIds, filter.limit + 1, (projectId) => listProjectTasks(db, projectId, filter))
 }
 
-function tasksIn(db: Db, projectId: string, filter: TaskFilter): Promise<Tasks[]> {
+function listProjectTasks(db: Db, projectId: string, filter: TaskFilter): Promise<TaskRow[]> {
   const { status, wedge, client_id, case_id, cursor } = filter
   const limit = filter.limit + 1
   const tasks = db.selectFrom('tasks').selectAll().orderBy('id', 'desc')
   // A client or a case has few tasks: by them, and by nothing else, they are looked for in an index.
   const few = client_id !== undefined || case_id !== undefined
   if (!few && !status && !wedge) {
-    const newest = idsInOrder(db, projectId, 'desc', limit, (ids) => (cursor ? ids.where('id', '<', cursor) : ids))
+    const newest = taskIdsInOrder(db, projectId, 'desc', limit, (ids) => (cursor ? ids.where('id', '<', cursor) : ids))
     return tasks.where('id', 'in', newest).execute()
   }
   const column = (name: 'project_id' | 'status' | 'wedge') => (few ? sql<string>`coalesce(${sql.ref(name)}, '')` : name)
@@ -100,20 +100,25 @@ function tasksIn(db: Db, projectId: string, filter: TaskFilter): Promise<Tasks[]
   return query.limit(limit).execute()
 }
 
-const ARTIFACT = ['id', 'task_id', 'name', 'content_type', 'size'] as const
+const ARTIFACT_HEAD_COLUMNS = ['id', 'task_id', 'name', 'content_type', 'size'] as const
 
-const artifactsOfOne = prepared<{ task_id: string }, ArtifactRow>((db, arg) =>
-  db.selectFrom('artifacts').select(ARTIFACT).where('task_id', '=', arg('task_id')).orderBy('id'),
+const listArtifactsOfTask = prepareQuery<{ task_id: string }, ArtifactHead>((db, arg) =>
+  db.selectFrom('artifacts').select(ARTIFACT_HEAD_COLUMNS).where('task_id', '=', arg('task_id')).orderBy('id'),
 )
 
-export async function artifactsOf(db: Db, taskIds: readonly string[]): Promise<ArtifactRow[]> {
+export async function listArtifacts(db: Db, taskIds: readonly string[]): Promise<ArtifactHead[]> {
   const [first] = taskIds
   if (!first) return []
-  if (taskIds.length === 1) return artifactsOfOne(db, { task_id: first })
-  return db.selectFrom('artifacts').select(ARTIFACT).where('task_id', 'in', taskIds).orderBy('id').execute()
+  if (taskIds.length === 1) return listArtifactsOfTask(db, { task_id: first })
+  return db
+    .selectFrom('artifacts')
+    .select(ARTIFACT_HEAD_COLUMNS)
+    .where('task_id', 'in', taskIds)
+    .orderBy('id')
+    .execute()
 }
 
-export const insertArtifact = prepared<Artifacts>((db, arg) =>
+export const insertArtifact = prepareQuery<ArtifactRow>((db, arg) =>
   db
     .insertInto('artifacts')
     .values({
@@ -128,7 +133,7 @@ export const insertArtifact = prepared<Artifacts>((db, arg) =>
     .$castTo<never>(),
 )
 
-export const insertFile = prepared<ArtifactFiles>((db, arg) =>
+export const insertArtifactFile = prepareQuery<ArtifactFileRow>((db, arg) =>
   db
     .insertInto('artifact_files')
     .values({ artifact_id: arg('artifact_id'), content: arg('content') })

@@ -1,5 +1,5 @@
 /** Task status, and the moves between them: the table of the contract's section 3.1. Everything goes through it. */
-export const STATUSES = [
+export const TASK_STATUSES = [
   'queued',
   'provisioning',
   'running',
@@ -10,11 +10,11 @@ export const STATUSES = [
   'expired',
   'cancelled',
 ] as const
-export type Status = (typeof STATUSES)[number]
+export type TaskStatus = (typeof TASK_STATUSES)[number]
 
 export type TerminalStatus = 'succeeded' | 'failed' | 'rejected' | 'expired' | 'cancelled'
 
-const MOVES: Record<Status, readonly Status[]> = {
+const TASK_MOVES: Record<TaskStatus, readonly TaskStatus[]> = {
   queued: ['provisioning', 'failed', 'cancelled'],
   provisioning: ['running', 'failed', 'cancelled'],
   running: ['awaiting_approval', 'succeeded', 'failed', 'cancelled'],
@@ -27,25 +27,26 @@ const MOVES: Record<Status, readonly Status[]> = {
   cancelled: [],
 }
 
-const isStatus = (text: string): text is Status => STATUSES.some((status) => status === text)
+const isTaskStatus = (text: string): text is TaskStatus => TASK_STATUSES.some((status) => status === text)
 
-export const isTerminal = (status: string): boolean => isStatus(status) && MOVES[status].length === 0
+export const isTerminalStatus = (status: string): boolean => isTaskStatus(status) && TASK_MOVES[status].length === 0
 
-export const TERMINAL: readonly Status[] = STATUSES.filter(isTerminal)
+export const TERMINAL_STATUSES: readonly TaskStatus[] = TASK_STATUSES.filter(isTerminalStatus)
 
 /** Of a task that a replica has claimed and not ended. */
-export const ACTIVE = ['provisioning', 'running', 'awaiting_approval'] as const satisfies Status[]
+export const CLAIMED_STATUSES = ['provisioning', 'running', 'awaiting_approval'] as const satisfies TaskStatus[]
 
 /** The statuses from which a task may come to this one. */
-export const before = (to: Status): Status[] => STATUSES.filter((from) => MOVES[from].includes(to))
+export const statusesBefore = (to: TaskStatus): TaskStatus[] =>
+  TASK_STATUSES.filter((from) => TASK_MOVES[from].includes(to))
 
 /** Why a task did not succeed. */
 export interface TaskError {
-  reason: ErrorReason
+  reason: TaskErrorReason
   message: string
 }
 
-type ErrorReason =
+type TaskErrorReason =
   | 'output_invalid'
   | 'rejected'
   | 'expired'

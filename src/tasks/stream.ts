@@ -2,16 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { badRequest } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import type { View } from '../ctx/tails.ts'
-import { follow } from '../events/follow.ts'
-import type { Headers, StreamAnswer } from '../http/route.ts'
-import { sse } from '../http/sse.ts'
+import type { FrameView } from '../ctx/log-followers.ts'
+import { followTaskLog } from '../events/follow-log.ts'
+import type { RouteHeaders, StreamResponse } from '../http/route.ts'
+import { sseResponse } from '../http/sse.ts'
 import type { TaskHead } from './rows.ts'
-import { isTerminal } from './status.ts'
+import { isTerminalStatus } from './status.ts'
 
-export const StreamQuery = z.object({ lastEventId: z.string().optional() })
+export const TaskStreamQuery = z.object({ lastEventId: z.string().optional() })
 
-export const StreamHeaders: Headers = {
+export const taskStreamHeaders: RouteHeaders = {
   read: { 'Last-Event-ID': 'the number of the last event that you have; it wins over `lastEventId`' },
 }
 
@@ -20,16 +20,16 @@ export function streamTask(
   ctx: Ctx,
   task: TaskHead,
   request: FastifyRequest,
-  query: z.infer<typeof StreamQuery>,
-  view: View | null,
-): StreamAnswer {
+  query: z.infer<typeof TaskStreamQuery>,
+  view: FrameView | null,
+): StreamResponse {
   // Nobody has seen an event that is not there yet: such a reader would wait for a number that may never come.
-  const after = Math.min(lastEventId(request.headers['last-event-id'] ?? query.lastEventId), task.last_event_id)
-  const following = { taskId: task.id, after, view, ended: isTerminal(task.status) }
-  return sse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => follow(ctx, following, reader))
+  const after = Math.min(parseLastEventId(request.headers['last-event-id'] ?? query.lastEventId), task.last_event_id)
+  const following = { taskId: task.id, after, view, ended: isTerminalStatus(task.status) }
+  return sseResponse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => followTaskLog(ctx, following, reader))
 }
 
-function lastEventId(value: string | string[] | undefined): number {
+function parseLastEventId(value: string | string[] | undefined): number {
   if (value === undefined) return 0
   const id = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
   if (!Number.isSafeInteger(id)) throw badRequest('last event id must be a whole number of at least 0')

@@ -1,8 +1,8 @@
 import { badRequest } from '../base/problem.ts'
-import type { Manifest } from '../base/wedge.ts'
+import type { WedgeManifest } from '../contract/wedge-manifest.ts'
 
 /** The tools that the model of every wedge may see, and those that a wedge opts into. */
-const COMMON = [
+const COMMON_TOOLS = [
   'act',
   'read',
   'workflow',
@@ -15,9 +15,13 @@ const COMMON = [
   'progress',
   'finish',
 ] as const
-const OPTIONAL = { files: ['write_file', 'read_file', 'list_files'], shell: ['run_command'] } as const
+const OPTIONAL_TOOLS = { files: ['write_file', 'read_file', 'list_files'], shell: ['run_command'] } as const
 
-export const KNOWN_TOOLS: ReadonlySet<string> = new Set<string>([...COMMON, ...OPTIONAL.files, ...OPTIONAL.shell])
+export const KNOWN_TOOLS: ReadonlySet<string> = new Set<string>([
+  ...COMMON_TOOLS,
+  ...OPTIONAL_TOOLS.files,
+  ...OPTIONAL_TOOLS.shell,
+])
 
 /** A task's `tools` may only name tools that exist. */
 export function checkToolNames(names: readonly string[]): void {
@@ -25,10 +29,10 @@ export function checkToolNames(names: readonly string[]): void {
 }
 
 /** The wedge's tools, narrowed by the task's list when it has one; `finish` is how a run ends, so it stays. */
-export function toolsFor(manifest: Pick<Manifest, 'tools'>, asked: readonly string[]): string[] {
-  const all: string[] = [...COMMON, ...manifest.tools.flatMap((group) => OPTIONAL[group])]
+export function toolsOfTask(manifest: Pick<WedgeManifest, 'tools'>, asked: readonly string[]): string[] {
+  const all: string[] = [...COMMON_TOOLS, ...manifest.tools.flatMap((group) => OPTIONAL_TOOLS[group])]
   return asked.length === 0 ? all : all.filter((name) => name === 'finish' || asked.includes(name))
 }
 
 /** Whether the model's words can become code: such a run gets a cell of its own. */
-export const executesCode = (tools: readonly string[]): boolean => tools.includes('run_command')
+export const canExecuteCode = (tools: readonly string[]): boolean => tools.includes('run_command')

@@ -1,65 +1,67 @@
 import { hash } from 'node:crypto'
 import type { Json } from '../base/json.ts'
-import type { Span, Trace } from '../reports/trace.ts'
-import type { Tasks } from '../store/tables.ts'
-import { attributes, type OtlpSpan, unixNano } from './otlp.ts'
+import type { TraceSpan, Trace } from '../reports/trace.ts'
+import type { TaskRow } from '../store/tables.ts'
+import { toOtlpAttributes, type OtlpSpan, toUnixNano } from './otlp-format.ts'
 
 /** A task with thousands of calls must not be a request that no collector takes. */
-const MOST_SPANS = 1000
+const MAX_SPANS = 1000
 
-const INTERNAL = 1
-const CLIENT = 3
-const ERROR = 2
+const KIND_INTERNAL = 1
+const KIND_CLIENT = 3
+const STATUS_ERROR = 2
 
-type TracedTask = Pick<Tasks, 'id' | 'project_id' | 'task_type' | 'thread_id' | 'status' | 'created_at'>
+type TracedTask = Pick<TaskRow, 'id' | 'project_id' | 'task_type' | 'thread_id' | 'status' | 'created_at'>
 
 /**
  * A finished task as spans after the conventions for generative AI. Names, numbers and ids only: what was asked, done
  * or answered stays in the log. The same log always gives the same ids, so a trace that is sent twice is one trace.
  */
-export function otlpSpans(task: TracedTask, { root }: Trace): OtlpSpan[] {
+export function toOtlpSpans(task: TracedTask, { root }: Trace): OtlpSpan[] {
   if (!root) return []
-  const all = [root, ...below(root)]
-  const left = Math.max(0, all.length - MOST_SPANS)
-  const model = modelOf(root)
+  const all = [root, ...descendants(root)]
+  const left = Math.max(0, all.length - MAX_SPANS)
+  const model = modelOfRun(root)
   const agent = agentSpan(task, root, model, left)
-  const others = all.slice(1, MOST_SPANS).map((span) => ({ ...common(task.id, span), ...told(span, model.provider) }))
-  return [{ ...common(task.id, root), ...agent }, ...others]
+  const others = all
+    .slice(1, MAX_SPANS)
+    .map((span) => ({ ...spanIdentity(task.id, span), ...spanContent(span, model.provider) }))
+  return [{ ...spanIdentity(task.id, root), ...agent }, ...others]
 }
 
-type Told = Pick<OtlpSpan, 'name' | 'kind' | 'attributes' | 'status'>
+type SpanContent = Pick<OtlpSpan, 'name' | 'kind' | 'attributes' | 'status'>
 interface Model {
   provider: string
   name: string
 }
 
-function agentSpan(task: TracedTask, root: Span, model: Model, left: number): Told {
-  const wedge = word(root.attributes.wedge) ?? 'agent'
+function agentSpan(task: TracedTask, root: TraceSpan, model: Model, left: number): SpanContent {
+  const wedge = nameOrNull(root.attributes.wedge) ?? 'agent'
   const failed = task.status === 'failed' || task.status === 'expired'
   return {
     name: `invoke_agent ${wedge}`,
-    kind: INTERNAL,
-    status: failed ? { code: ERROR } : {},
-    attributes: attributes({
+    kind: KIND_INTERNAL,
+    status: failed ? { code: STATUS_ERROR } : {},
+    attributes: toOtlpAttributes({
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.provider.name': model.provider,
       'gen_ai.request.model': model.name,
       'gen_ai.agent.name': wedge,
       'gen_ai.conversation.id': task.thread_id,
-      'error.type': failed ? (reasonOf(root) ?? '_OTHER') : null,
+      'error.type': failed ? (failureReason(root) ?? '_OTHER') : null,
       'svc.task.id': task.id,
       'svc.task.type': task.task_type,
       'svc.task.status': task.status,
       'svc.task.queued_ms': Math.max(0, Date.parse(root.started_at) - Date.parse(task.created_at)),
-      'svc.task.cost_usd': amount(root.attributes.cost_usd),
-      'svc.task.sandbox': word(root.attributes.sandbox),
+      'svc.task.cost_usd': doubleOrNull(root.attributes.cost_usd),
+      'svc.task.sandbox': nameOrNull(root.attributes.sandbox),
       'svc.project.id': task.project_id,
       'svc.spans_left_out': left || null,
     }),
   }
 }
 
-function told(span: Span, provider: string): Told {
+function spanContent(span: TraceSpan, provider: string): SpanContent {
   switch (span.kind) {
     case 'model':
       return chatSpan(span, provider)
@@ -70,40 +72,40 @@ function told(span: Span, provider: string): Told {
     default:
       return {
         name: 'step',
-        kind: INTERNAL,
+        kind: KIND_INTERNAL,
         status: {},
-        attributes: attributes({ 'svc.step': number(span.attributes.step) }),
+        attributes: toOtlpAttributes({ 'svc.step': numberOrNull(span.attributes.step) }),
       }
   }
 }
 
-function chatSpan({ attributes: charged }: Span, provider: string): Told {
-  const model = word(charged.model) ?? 'model'
+function chatSpan({ attributes: charged }: TraceSpan, provider: string): SpanContent {
+  const model = nameOrNull(charged.model) ?? 'model'
   return {
     name: `chat ${model}`,
-    kind: CLIENT,
+    kind: KIND_CLIENT,
     status: {},
-    attributes: attributes({
+    attributes: toOtlpAttributes({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': provider,
       'gen_ai.request.model': model,
-      'gen_ai.usage.input_tokens': number(charged.input_tokens),
-      'gen_ai.usage.output_tokens': number(charged.output_tokens),
-      'svc.cost_usd': amount(charged.cost_usd),
+      'gen_ai.usage.input_tokens': numberOrNull(charged.input_tokens),
+      'gen_ai.usage.output_tokens': numberOrNull(charged.output_tokens),
+      'svc.cost_usd': doubleOrNull(charged.cost_usd),
     }),
   }
 }
 
-function toolSpan({ attributes: called, status }: Span): Told {
-  const tool = word(called.tool) ?? 'tool'
+function toolSpan({ attributes: called, status }: TraceSpan): SpanContent {
+  const tool = nameOrNull(called.tool) ?? 'tool'
   return {
     name: `execute_tool ${tool}`,
-    kind: INTERNAL,
-    status: status === 'failed' ? { code: ERROR } : {},
-    attributes: attributes({
+    kind: KIND_INTERNAL,
+    status: status === 'failed' ? { code: STATUS_ERROR } : {},
+    attributes: toOtlpAttributes({
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': tool,
-      'gen_ai.tool.call.id': word(called.call_id),
+      'gen_ai.tool.call.id': nameOrNull(called.call_id),
       'gen_ai.tool.type': 'function',
       'error.type': status === 'failed' ? '_OTHER' : null,
     }),
@@ -111,47 +113,48 @@ function toolSpan({ attributes: called, status }: Span): Told {
 }
 
 /** A person who says no makes no error. */
-function approvalSpan({ attributes: asked }: Span): Told {
-  const action = word(asked.action) ?? 'action'
+function approvalSpan({ attributes: asked }: TraceSpan): SpanContent {
+  const action = nameOrNull(asked.action) ?? 'action'
   return {
     name: `approval ${action}`,
-    kind: INTERNAL,
+    kind: KIND_INTERNAL,
     status: {},
-    attributes: attributes({
-      'svc.approval.id': word(asked.approval_id),
+    attributes: toOtlpAttributes({
+      'svc.approval.id': nameOrNull(asked.approval_id),
       'svc.approval.action': action,
-      'svc.approval.risk': word(asked.risk),
-      'svc.approval.decision': word(asked.decision) ?? 'none',
+      'svc.approval.risk': nameOrNull(asked.risk),
+      'svc.approval.decision': nameOrNull(asked.decision) ?? 'none',
       'svc.approval.edited': asked.edited === true ? true : null,
     }),
   }
 }
 
-function common(taskId: string, { span_id, parent_id, started_at, ended_at }: Span) {
+function spanIdentity(taskId: string, { span_id, parent_id, started_at, ended_at }: TraceSpan) {
   return {
-    traceId: digest(taskId, 32),
-    spanId: digest(`${taskId} ${span_id}`, 16),
-    ...(parent_id !== null && { parentSpanId: digest(`${taskId} ${parent_id}`, 16) }),
-    startTimeUnixNano: unixNano(started_at),
-    endTimeUnixNano: unixNano(ended_at ?? started_at),
+    traceId: hexDigest(taskId, 32),
+    spanId: hexDigest(`${taskId} ${span_id}`, 16),
+    ...(parent_id !== null && { parentSpanId: hexDigest(`${taskId} ${parent_id}`, 16) }),
+    startTimeUnixNano: toUnixNano(started_at),
+    endTimeUnixNano: toUnixNano(ended_at ?? started_at),
   }
 }
 
-const below = (span: Span): Span[] => span.children.flatMap((child) => [child, ...below(child)])
+const descendants = (span: TraceSpan): TraceSpan[] => span.children.flatMap((child) => [child, ...descendants(child)])
 
-const digest = (text: string, digits: number) => hash('sha256', text).slice(0, digits)
+const hexDigest = (text: string, digits: number) => hash('sha256', text).slice(0, digits)
 
 /** As the first event tells it: `provider/name`. */
-function modelOf({ attributes: { model } }: Span): Model {
+function modelOfRun({ attributes: { model } }: TraceSpan): Model {
   const [provider = '', ...name] = (typeof model === 'string' ? model : 'none').split('/')
   return { provider, name: name.join('/') || provider }
 }
 
-function reasonOf({ attributes: { error } }: Span): string | null {
-  return typeof error === 'object' && error !== null && !Array.isArray(error) ? word(error.reason) : null
+function failureReason({ attributes: { error } }: TraceSpan): string | null {
+  return typeof error === 'object' && error !== null && !Array.isArray(error) ? nameOrNull(error.reason) : null
 }
 
 /** Agents name their tools and calls; only what looks like a name is one. */
-const word = (value: Json | undefined) => (typeof value === 'string' && /^[\w.:/@-]{1,128}$/.test(value) ? value : null)
-const number = (value: Json | undefined) => (typeof value === 'number' ? value : null)
-const amount = (value: Json | undefined) => (typeof value === 'number' ? { doubleValue: value } : null)
+const nameOrNull = (value: Json | undefined) =>
+  typeof value === 'string' && /^[\w.:/@-]{1,128}$/.test(value) ? value : null
+const numberOrNull = (value: Json | undefined) => (typeof value === 'number' ? value : null)
+const doubleOrNull = (value: Json | undefined) => (typeof value === 'number' ? { doubleValue: value } : null)

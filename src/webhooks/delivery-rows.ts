@@ -1,18 +1,18 @@
-import { naming } from '../events/notice-rows.ts'
+import { eventNamePattern } from '../events/webhook-event-rows.ts'
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { prepared } from '../store/prepared.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { WebhookDeliveries } from '../store/tables.ts'
+import type { WebhookDeliveryRow } from '../store/tables.ts'
 
 export interface DeliveryFilter extends PageQuery {
   status?: string | undefined
 }
 
-export function listDeliveries(db: Db, webhookId: string, filter: DeliveryFilter): Promise<WebhookDeliveries[]> {
+export function listDeliveries(db: Db, webhookId: string, filter: DeliveryFilter): Promise<WebhookDeliveryRow[]> {
   let query = db.selectFrom('webhook_deliveries').selectAll().where('webhook_id', '=', webhookId)
   if (filter.status !== undefined) query = query.where('status', '=', filter.status)
-  return newestPage(query, filter)
+  return listNewestPage(query, filter)
 }
 
 export function findDelivery(
@@ -20,7 +20,7 @@ export function findDelivery(
   projectIds: readonly string[],
   webhookId: string,
   id: string,
-): Promise<WebhookDeliveries | undefined> {
+): Promise<WebhookDeliveryRow | undefined> {
   return db
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -31,7 +31,7 @@ export function findDelivery(
 }
 
 /** The webhooks that have something due and are not among the busy, the longest waiting first. */
-export async function dueWebhooks(db: Db, now: string, busy: readonly string[], most: number): Promise<string[]> {
+export async function listDueWebhooks(db: Db, now: string, busy: readonly string[], most: number): Promise<string[]> {
   const first = db
     .selectFrom('webhooks')
     .select((eb) => [
@@ -53,32 +53,37 @@ export async function dueWebhooks(db: Db, now: string, busy: readonly string[], 
  * Takes what is due away from all others who see it: of many that try, one moves `next_at` on. It comes due again by
  * itself if whoever took it is never heard of again.
  */
-export const claimDue = prepared<{ webhook_id: string; now: string; lost_at: string; most: number }, WebhookDeliveries>(
-  (db, arg) =>
-    db
-      .updateTable('webhook_deliveries')
-      .set((eb) => ({ attempts: eb('attempts', '+', 1), next_at: arg('lost_at') }))
-      .where('webhook_id', '=', arg('webhook_id'))
-      .where('status', '=', 'pending')
-      .where('next_at', '<=', arg('now'))
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('webhook_deliveries as due')
-          .select('due.id')
-          .where('due.webhook_id', '=', arg('webhook_id'))
-          .where('due.status', '=', 'pending')
-          .where('due.next_at', '<=', arg('now'))
-          .orderBy('due.next_at')
-          .limit(arg('most')),
-      )
-      .returningAll(),
+export const updateDueDeliveriesClaimed = prepareQuery<
+  { webhook_id: string; now: string; lost_at: string; most: number },
+  WebhookDeliveryRow
+>((db, arg) =>
+  db
+    .updateTable('webhook_deliveries')
+    .set((eb) => ({ attempts: eb('attempts', '+', 1), next_at: arg('lost_at') }))
+    .where('webhook_id', '=', arg('webhook_id'))
+    .where('status', '=', 'pending')
+    .where('next_at', '<=', arg('now'))
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('webhook_deliveries as due')
+        .select('due.id')
+        .where('due.webhook_id', '=', arg('webhook_id'))
+        .where('due.status', '=', 'pending')
+        .where('due.next_at', '<=', arg('now'))
+        .orderBy('due.next_at')
+        .limit(arg('most')),
+    )
+    .returningAll(),
 )
 
-export type Outcome = Pick<WebhookDeliveries, 'status' | 'next_at' | 'last_status' | 'last_error' | 'delivered_at'>
+export type DeliveryOutcome = Pick<
+  WebhookDeliveryRow,
+  'status' | 'next_at' | 'last_status' | 'last_error' | 'delivered_at'
+>
 
 /** Only while the claim holds: who was too slow, or was overtaken by a change of the webhook, says nothing any more. */
-export const setOutcome = prepared<
-  Outcome & { webhook_id: string; id: string; claimed_to: string | null },
+export const updateDeliveryOutcome = prepareQuery<
+  DeliveryOutcome & { webhook_id: string; id: string; claimed_to: string | null },
   { id: string }
 >((db, arg) =>
   db
@@ -98,7 +103,12 @@ export const setOutcome = prepared<
 )
 
 /** Due at once and with all its attempts before it, whatever became of it before. */
-export function queueAgain(db: Db, webhookId: string, id: string, now: string): Promise<WebhookDeliveries | undefined> {
+export function updateDeliveryRequeued(
+  db: Db,
+  webhookId: string,
+  id: string,
+  now: string,
+): Promise<WebhookDeliveryRow | undefined> {
   return db
     .updateTable('webhook_deliveries')
     .set({ status: 'pending', attempts: 0, next_at: now, delivered_at: null })
@@ -109,7 +119,7 @@ export function queueAgain(db: Db, webhookId: string, id: string, now: string): 
 }
 
 /** Gives up what has not arrived. */
-export async function failPending(db: Db, webhookId: string, error: string): Promise<void> {
+export async function updatePendingDeliveriesFailed(db: Db, webhookId: string, error: string): Promise<void> {
   await db
     .updateTable('webhook_deliveries')
     .set({ status: 'failed', next_at: null, last_error: error })
@@ -119,14 +129,14 @@ export async function failPending(db: Db, webhookId: string, error: string): Pro
 }
 
 /** The log of deliveries is kept for a week, which is longer than anybody tries. */
-export const dropDeliveriesBefore = prepared<{ before: string }>((db, arg) =>
+export const deleteDeliveriesBefore = prepareQuery<{ before: string }>((db, arg) =>
   db.deleteFrom('webhook_deliveries').where('created_at', '<', arg('before')).$castTo<never>(),
 )
 
-export type Untold = Pick<WebhookDeliveries, 'webhook_id' | 'project_id' | 'subject'>
+export type UnannouncedExpiry = Pick<WebhookDeliveryRow, 'webhook_id' | 'project_id' | 'subject'>
 
 /** Pending approvals whose time is nearly over, with the webhooks that want to know and were not told. */
-export function untoldExpiring(db: Db, now: string, soon: string): Promise<Untold[]> {
+export function listUnannouncedExpiries(db: Db, now: string, soon: string): Promise<UnannouncedExpiry[]> {
   return db
     .selectFrom('approvals')
     .innerJoin('webhooks', 'webhooks.project_id', 'approvals.project_id')
@@ -135,7 +145,7 @@ export function untoldExpiring(db: Db, now: string, soon: string): Promise<Untol
     .where('approvals.expires_at', '>', now)
     .where('approvals.expires_at', '<=', soon)
     .where('webhooks.enabled', '=', 1)
-    .where('webhooks.events', 'like', naming('approval.expiring'))
+    .where('webhooks.events', 'like', eventNamePattern('approval.expiring'))
     .where((eb) =>
       eb.not(
         eb.exists(

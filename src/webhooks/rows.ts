@@ -1,10 +1,10 @@
 import type { PageQuery } from '../http/page.ts'
-import { newestPage } from '../store/newest-page.ts'
-import { prepared } from '../store/prepared.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { Webhooks } from '../store/tables.ts'
+import type { WebhookRow } from '../store/tables.ts'
 
-export async function insertWebhook(db: Db, row: Webhooks): Promise<void> {
+export async function insertWebhook(db: Db, row: WebhookRow): Promise<void> {
   await db.insertInto('webhooks').values(row).execute()
 }
 
@@ -17,7 +17,7 @@ export async function countWebhooks(db: Db, projectId: string): Promise<number> 
   return n
 }
 
-export function findWebhook(db: Db, projectIds: readonly string[], id: string): Promise<Webhooks | undefined> {
+export function findWebhook(db: Db, projectIds: readonly string[], id: string): Promise<WebhookRow | undefined> {
   return db
     .selectFrom('webhooks')
     .selectAll()
@@ -26,22 +26,22 @@ export function findWebhook(db: Db, projectIds: readonly string[], id: string): 
     .executeTakeFirst()
 }
 
-const webhookById = prepared<{ id: string }, Webhooks>((db, arg) =>
+const webhookById = prepareQuery<{ id: string }, WebhookRow>((db, arg) =>
   db.selectFrom('webhooks').selectAll().where('id', '=', arg('id')),
 )
 
 /** The service's own look, without a scope: never for a caller's id. */
-export async function webhookRow(db: Db, id: string): Promise<Webhooks | undefined> {
+export async function findWebhookUnscoped(db: Db, id: string): Promise<WebhookRow | undefined> {
   return (await webhookById(db, { id }))[0]
 }
 
-export function listWebhooks(db: Db, projectIds: readonly string[], filter: PageQuery): Promise<Webhooks[]> {
+export function listWebhooks(db: Db, projectIds: readonly string[], filter: PageQuery): Promise<WebhookRow[]> {
   const query = db.selectFrom('webhooks').selectAll().where('project_id', 'in', projectIds)
-  return newestPage(query, filter)
+  return listNewestPage(query, filter)
 }
 
 /** The row as it is now, held until the commit: an update that changes nothing. */
-export function lockWebhook(db: Db, id: string): Promise<Webhooks | undefined> {
+export function lockWebhook(db: Db, id: string): Promise<WebhookRow | undefined> {
   return db
     .updateTable('webhooks')
     .set((eb) => ({ updated_at: eb.ref('updated_at') }))
@@ -51,12 +51,12 @@ export function lockWebhook(db: Db, id: string): Promise<Webhooks | undefined> {
 }
 
 /** Only for a webhook that `lockWebhook` holds. */
-export async function setWebhook(db: Db, { id, ...fields }: Webhooks): Promise<void> {
+export async function updateWebhook(db: Db, { id, ...fields }: WebhookRow): Promise<void> {
   await db.updateTable('webhooks').set(fields).where('id', '=', id).execute()
 }
 
 /** Answers whether it was there. What was on its way to it goes with it. */
-export async function dropWebhook(db: Db, id: string): Promise<boolean> {
+export async function deleteWebhookWithDeliveries(db: Db, id: string): Promise<boolean> {
   const gone = await db.deleteFrom('webhooks').where('id', '=', id).returning('id').executeTakeFirst()
   await db.deleteFrom('webhook_deliveries').where('webhook_id', '=', id).execute()
   return gone !== undefined

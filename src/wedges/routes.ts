@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { SLUG } from '../base/names.ts'
-import type { Wedge } from '../base/wedge.ts'
+import { SLUG } from '../base/slug.ts'
+import type { Wedge } from '../contract/wedge-manifest.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { jsonObject } from '../http/judge.ts'
-import { page, pageOf, pageQuery } from '../http/page.ts'
-import { read, nameRoutes } from '../http/route.ts'
-import { isEnabled } from './enabled.ts'
-import { enabledWedges } from './rows.ts'
+import { jsonObject } from '../http/validate.ts'
+import { toPage, pageSchema, pageQuery } from '../http/page.ts'
+import { defineRead, nameRoutes } from '../http/route.ts'
+import { isWedgeEnabled } from './enabled-wedges.ts'
+import { listEnabledWedges } from './rows.ts'
 
 /** What every answer about a wedge begins with. */
-export const wedgeSummary = z.object({
+export const WedgeSummaryView = z.object({
   wedge: z.string(),
   title: z.string(),
   manifest: jsonObject,
@@ -21,31 +21,35 @@ export const wedgeSummary = z.object({
 const query = z.object(pageQuery(SLUG))
 
 export const wedgeRoutes = nameRoutes({
-  listWedges: read('/v1/wedges', {
+  listWedges: defineRead('/v1/wedges', {
     summary: 'List the wedges',
     query,
-    answers: { 200: pageOf(wedgeSummary) },
+    responses: { 200: pageSchema(WedgeSummaryView) },
     async handle({ ctx, scope, query }) {
-      const enabled = await enabledWedges(ctx.db, scope.projectIds)
+      const enabled = await listEnabledWedges(ctx.db, scope.projectIds)
       const after = query.cursor ?? ''
       const wedges = ctx.wedges.all().filter(({ slug }) => slug > after)
       const sorted = wedges.toSorted((a, b) => (a.slug < b.slug ? -1 : 1)).slice(0, query.limit + 1)
-      return page(
+      return toPage(
         sorted,
         query.limit,
         ({ slug }) => slug,
-        (wedge) => summaryOf(ctx, wedge, enabled),
+        (wedge) => toWedgeSummaryView(ctx, wedge, enabled),
       )
     },
   }),
 })
 
-export function summaryOf(ctx: Ctx, wedge: Wedge, enabled: (string[] | null)[]): z.infer<typeof wedgeSummary> {
+export function toWedgeSummaryView(
+  ctx: Ctx,
+  wedge: Wedge,
+  enabled: (string[] | null)[],
+): z.infer<typeof WedgeSummaryView> {
   return {
     wedge: wedge.slug,
     title: wedge.title,
     manifest: wedge.source,
-    enabled: enabled.some((wedges) => isEnabled(wedges, wedge.slug)),
+    enabled: enabled.some((wedges) => isWedgeEnabled(wedges, wedge.slug)),
     problems: ctx.wedges
       .problems()
       .filter((problem) => problem.wedge === wedge.slug)

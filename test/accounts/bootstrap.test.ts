@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { bootstrap } from '../../src/accounts/bootstrap.ts'
+import { bootstrapOrganisation } from '../../src/accounts/bootstrap.ts'
 import { startApp } from '../../src/app.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { eachStore, testApp } from '../app.ts'
 import { createDatabase, dropDatabase } from '../postgres.ts'
-import { auditOf } from './people.ts'
+import { auditActions } from './members.ts'
 
 const FIXED = 'svc_key_fixed-by-the-deployment-0123456789'
 
@@ -19,23 +19,23 @@ eachStore((store) => {
     const { organisation, projects, key } = (await app.call('GET', '/v1/auth/session', undefined, { key: told })).body
     expect(projects).toMatchObject([{ slug: 'default', tier: 'default', wedges: null }])
     expect(key.role).toBe('admin')
-    expect(await bootstrap(app.ctx)).toEqual({ key: null })
+    expect(await bootstrapOrganisation(app.ctx)).toEqual({ key: null })
     expect((await app.call('GET', '/v1/keys', undefined, { key: told })).body.data).toHaveLength(1)
-    expect(await auditOf(app, organisation.id)).toEqual(['organisation.created'])
-    expect(await auditOf(app, projects[0].id)).toEqual(['key.created'])
+    expect(await auditActions(app, organisation.id)).toEqual(['organisation.created'])
+    expect(await auditActions(app, projects[0].id)).toEqual(['key.created'])
   })
 
   test('a fixed key of the deployment opens the first project after every start, and is never told', async () => {
     const app = await testApp({ store })
     const fixed: Ctx = { ...app.ctx, config: { ...app.ctx.config, founderApiKey: FIXED } }
     for (let start = 0; start < 2; start++) {
-      expect(await bootstrap(fixed)).toEqual({ key: null })
+      expect(await bootstrapOrganisation(fixed)).toEqual({ key: null })
       expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).body.data).toHaveLength(2)
     }
     const { id } = (await app.call('GET', '/v1/auth/session', undefined, { key: FIXED })).body.key
     await app.call('DELETE', `/v1/keys/${id}`)
     expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).status).toBe(401)
-    await bootstrap(fixed)
+    await bootstrapOrganisation(fixed)
     expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).status).toBe(200)
   })
 })
@@ -50,7 +50,7 @@ test('a start whose port is taken makes nothing, so that the next one tells the 
 describe('replicas that start together on an empty PostgreSQL', () => {
   test('make one organisation, and one of them tells its key', async () => {
     const replicas = await replicasOn(await emptyDatabase())
-    const keys = (await Promise.all(replicas.map(bootstrap))).map(({ key }) => key)
+    const keys = (await Promise.all(replicas.map(bootstrapOrganisation))).map(({ key }) => key)
     expect(keys.filter((key) => key !== null)).toHaveLength(1)
     const db = replicas[0]?.db
     expect(await db?.selectFrom('organisations').selectAll().execute()).toHaveLength(1)
@@ -60,7 +60,7 @@ describe('replicas that start together on an empty PostgreSQL', () => {
 
   test('agree on the fixed key', async () => {
     const replicas = await replicasOn(await emptyDatabase(), FIXED)
-    expect(await Promise.all(replicas.map(bootstrap))).toEqual(replicas.map(() => ({ key: null })))
+    expect(await Promise.all(replicas.map(bootstrapOrganisation))).toEqual(replicas.map(() => ({ key: null })))
     expect(await replicas[0]?.db.selectFrom('keys').selectAll().execute()).toHaveLength(1)
   })
 })

@@ -1,12 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test, vi } from 'vitest'
-import { untilRevoked } from '../../src/accounts/until-revoked.ts'
-import { StreamAnswer } from '../../src/http/route.ts'
+import { endStreamOnRevocation } from '../../src/accounts/stream-revocation.ts'
+import { StreamResponse } from '../../src/http/route.ts'
 import { eachStore, testApp } from '../app.ts'
-import { openStream, urlOf } from '../events/streams.ts'
-import { cancel, runningTask, SCRIPTED } from '../tasks/scripted.ts'
-import { auditOf } from './people.ts'
+import { openStream, eventsUrl } from '../events/stream-reader.ts'
+import { cancelTask, startScriptedTask, SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
+import { auditActions } from './members.ts'
 
 eachStore((store) => {
   test('a key is shown once, works at once and not after it was deleted', async () => {
@@ -25,24 +25,24 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/projects', undefined, { key })).status).toBe(401)
     const gone = await app.call('DELETE', `/v1/keys/${made.body.id}`)
     expect(gone).toMatchObject({ status: 404, body: { error: 'no such key' } })
-    expect(await auditOf(app, record.project_id)).toEqual(['key.created', 'key.created', 'key.deleted'])
+    expect(await auditActions(app, record.project_id)).toEqual(['key.created', 'key.created', 'key.deleted'])
   })
 
   test('the streams that a key opened end when it is deleted, and those of other keys go on', async () => {
-    const app = await testApp({ store, env: SCRIPTED })
-    const task = await runningTask(app)
+    const app = await testApp({ store, env: SCRIPTED_AGENT })
+    const task = await startScriptedTask(app)
     const { id, key } = (await app.call('POST', '/v1/keys', { name: 'leaked', role: 'viewer' })).body
     const leaked = { authorization: `Bearer ${key}` }
     const own = await openStream(`${app.url}/v1/stream`)
     const changes = await openStream(`${app.url}/v1/stream`, leaked)
-    const log = await openStream(urlOf(app, task), leaked)
+    const log = await openStream(eventsUrl(app, task), leaked)
     await Promise.all([own, changes].map((reader) => reader.until(({ tail }) => tail.includes('ready'))))
     await log.until(({ tail }) => tail.includes('task.created'))
     expect((await app.call('DELETE', `/v1/keys/${id}`)).status).toBe(204)
     await Promise.all([changes.ended, log.ended])
-    await cancel(app, task)
+    await cancelTask(app, task)
     expect(await own.until(({ tail }) => tail.includes('cancelled'))).toContain(task)
-    own.leave()
+    own.close()
   })
 
   test('a stream whose key was deleted between its request and its beginning says nothing', async () => {
@@ -50,8 +50,8 @@ eachStore((store) => {
     const { id, key, project_id } = (await app.call('POST', '/v1/keys', { name: 'leaked' })).body
     const scope = { actor: { kind: 'key', id }, role: 'admin', orgId: '', projectIds: [project_id] } as const
     let begun = false
-    const log = new StreamAnswer({}, async () => void (begun = true))
-    const answer = untilRevoked(app.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
+    const log = new StreamResponse({}, async () => void (begun = true))
+    const answer = endStreamOnRevocation(app.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
     expect((await app.call('DELETE', `/v1/keys/${id}`)).status).toBe(204)
     const out = new ServerResponse(new IncomingMessage(new Socket()))
     await answer.write(out)

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
-import { isoTime } from '../../src/ctx/world.ts'
+import { toIsoTime } from '../../src/ctx/world.ts'
 import { eachStore, testApp } from '../app.ts'
-import { brake } from '../faults/brake.ts'
-import { openStream } from '../events/streams.ts'
-import { auditOf, join, PASSWORD, signUp, tally } from './people.ts'
+import { openTableLock } from '../faults/table-lock.ts'
+import { openStream } from '../events/stream-reader.ts'
+import { auditActions, addMember, PASSWORD, signUpOwner, countByStatus } from './members.ts'
 
 const DAY = 24 * 60 * 60_000
 
 eachStore((store) => {
   test('an invite is shown once, accepted once, and makes a member of the invited role', async () => {
     const app = await testApp({ store })
-    const key = await signUp(app)
+    const key = await signUpOwner(app)
     const sent = await app.call('POST', '/v1/members', { email: 'Op@Example.com', role: 'operator' }, { key })
     expect(sent.status).toBe(201)
     expect(sent.headers.get('location')).toBe(`/v1/members/${sent.body.member.id}`)
@@ -24,7 +24,7 @@ eachStore((store) => {
     expect(early.status).toBe(401)
     const body = { invite: sent.body.invite, password: PASSWORD, name: 'Op' }
     const accepts = await Promise.all([1, 2, 3].map(() => app.call('POST', '/v1/auth/accept', body, { key: null })))
-    expect(tally(accepts)).toEqual({ 200: 1, 401: 2 })
+    expect(countByStatus(accepts)).toEqual({ 200: 1, 401: 2 })
     const accepted = accepts.find(({ status }) => status === 200)
     expect(accepted?.body).toMatchObject({ member: { name: 'Op', role: 'operator', status: 'active' } })
     const session = await app.call('GET', '/v1/auth/session', undefined, { key: accepted?.body.session_token })
@@ -36,7 +36,7 @@ eachStore((store) => {
       { key: null },
     )
     expect(login.status).toBe(200)
-    expect((await auditOf(app, login.body.organisation.id)).slice(3)).toEqual([
+    expect((await auditActions(app, login.body.organisation.id)).slice(3)).toEqual([
       'member.invited',
       'member.accepted',
       'member.signed_in',
@@ -46,7 +46,7 @@ eachStore((store) => {
 
   test('an invite dies after seven days, when it is replaced and when it is taken back', async () => {
     const app = await testApp({ store })
-    const key = await signUp(app)
+    const key = await signUpOwner(app)
     const invite = async () =>
       (await app.call('POST', '/v1/members', { email: 'v@example.com', role: 'viewer' }, { key })).body
     const accept = async (token: string) =>
@@ -56,7 +56,7 @@ eachStore((store) => {
     expect(second.member.id).toBe(first.member.id)
     expect(await accept(first.invite)).toBe(401)
     expect(Date.parse(second.expires_at)).toBe(app.clock.now() + 7 * DAY)
-    const invite_expires_at = isoTime(app.clock.now())
+    const invite_expires_at = toIsoTime(app.clock.now())
     await inTx(app.ctx, (tx) => tx.db.updateTable('members').set({ invite_expires_at }).execute())
     expect(await accept(second.invite)).toBe(401)
     const third = await invite()
@@ -70,7 +70,7 @@ eachStore((store) => {
 
   test('an open invite keeps nobody from signing up, nor another organisation from inviting; who accepts first has the email', async () => {
     const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
-    const owners = [await signUp(app), await signUp(app, 'second@example.com')]
+    const owners = [await signUpOwner(app), await signUpOwner(app, 'second@example.com')]
     const invited = (email: string) =>
       Promise.all(
         owners.map(async (key) => {
@@ -84,11 +84,11 @@ eachStore((store) => {
     const inUse = { status: 409, body: { error: 'email is already in use' } }
 
     const [first, second] = await invited('bob@example.com')
-    await signUp(app, 'bob@example.com')
+    await signUpOwner(app, 'bob@example.com')
     for (const invite of [first, second]) expect(await accept(invite)).toMatchObject(inUse)
 
     const answers = await Promise.all((await invited('eve@example.com')).map(accept))
-    expect(tally(answers)).toEqual({ 200: 1, 409: 1 })
+    expect(countByStatus(answers)).toEqual({ 200: 1, 409: 1 })
     for (const key of owners) {
       const again = await app.call('POST', '/v1/members', { email: 'eve@example.com', role: 'viewer' }, { key })
       expect(again).toMatchObject(inUse)
@@ -99,8 +99,8 @@ eachStore((store) => {
 
   test('an admin cannot make, change or remove an owner', async () => {
     const app = await testApp({ store })
-    const owner = await signUp(app)
-    const admin = await join(app, owner, 'admin')
+    const owner = await signUpOwner(app)
+    const admin = await addMember(app, owner, 'admin')
     const ownerId = (await app.call('GET', '/v1/auth/session', undefined, { key: owner })).body.member.id
     const calls = [
       ['POST', '/v1/members', { email: 'x@example.com', role: 'owner' }],
@@ -126,7 +126,7 @@ eachStore((store) => {
 
   test('the last owner can neither be removed nor demoted, and an open invitation is no owner', async () => {
     const app = await testApp({ store })
-    const key = await signUp(app)
+    const key = await signUpOwner(app)
     const { member } = (await app.call('GET', '/v1/auth/session', undefined, { key })).body
     await app.call('POST', '/v1/members', { email: 'later@example.com', role: 'owner' }, { key })
     const path = `/v1/members/${member.id}`
@@ -141,9 +141,9 @@ eachStore((store) => {
 
   test('two owners who demote each other at once leave one owner', async () => {
     const app = await testApp({ store })
-    const first = await signUp(app)
+    const first = await signUpOwner(app)
     const firstId = (await app.call('GET', '/v1/auth/session', undefined, { key: first })).body.member.id
-    const second = await join(app, first, 'owner')
+    const second = await addMember(app, first, 'owner')
     await Promise.all([
       app.call('PUT', `/v1/members/${second.id}`, { role: 'viewer' }, { key: first }),
       app.call('PUT', `/v1/members/${firstId}`, { role: 'viewer' }, { key: second.session }),
@@ -154,8 +154,8 @@ eachStore((store) => {
 
   test('a new role holds from the next call, and a removed member is a stranger', async () => {
     const app = await testApp({ store })
-    const key = await signUp(app)
-    const { id, session } = await join(app, key, 'admin')
+    const key = await signUpOwner(app)
+    const { id, session } = await addMember(app, key, 'admin')
     const invite = (email: string) => app.call('POST', '/v1/members', { email, role: 'viewer' }, { key: session })
     expect((await invite('a@example.com')).status).toBe(201)
     const demoted = await app.call('PUT', `/v1/members/${id}`, { role: 'viewer' }, { key })
@@ -169,8 +169,8 @@ eachStore((store) => {
 
   test('the streams of a member end when the member is removed, and stay open at a new role', async () => {
     const app = await testApp({ store })
-    const key = await signUp(app)
-    const { id, session } = await join(app, key, 'admin')
+    const key = await signUpOwner(app)
+    const { id, session } = await addMember(app, key, 'admin')
     const login = { email: 'admin-two@example.com', password: PASSWORD }
     const second = (await app.call('POST', '/v1/auth/login', login, { key: null })).body.session_token
     const streams = await Promise.all(
@@ -186,9 +186,9 @@ eachStore((store) => {
 
   test('an invite that an account with a password still has opens nothing', async () => {
     const app = await testApp({ store })
-    const key = await signUp(app)
+    const key = await signUpOwner(app)
     const { body } = await app.call('POST', '/v1/members', { email: 'bob@example.com', role: 'owner' }, { key })
-    const { id } = await join(app, key, 'viewer')
+    const { id } = await addMember(app, key, 'viewer')
     await inTx(app.ctx, async (tx) => {
       const invited = await tx.db
         .selectFrom('members')
@@ -205,8 +205,8 @@ eachStore((store) => {
 
   test('the role of an open invite is not raised: whoever made it may hold it', async () => {
     const app = await testApp({ store })
-    const owner = await signUp(app)
-    const admin = await join(app, owner, 'admin')
+    const owner = await signUpOwner(app)
+    const admin = await addMember(app, owner, 'admin')
     const invite = (role: string, key: string) =>
       app.call('POST', '/v1/members', { email: 'bob@example.com', role }, { key })
     const { member, invite: held } = (await invite('operator', admin.session)).body
@@ -228,12 +228,12 @@ eachStore((store) => {
 
 test('who is invited again while accepting has an account that no invite opens', async () => {
   const app = await testApp({ store: 'postgres' })
-  const key = await signUp(app)
+  const key = await signUpOwner(app)
   const invite = () => app.call('POST', '/v1/members', { email: 'bob@example.com', role: 'operator' }, { key })
   const accept = (token: string) =>
     app.call('POST', '/v1/auth/accept', { invite: token, password: PASSWORD }, { key: null })
   const first = await invite()
-  const { holdRow, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+  const { holdRow, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
   await holdRow('members', first.body.member.id)
   const accepting = accept(first.body.invite)
   await halted(1)
@@ -249,9 +249,9 @@ test('who is invited again while accepting has an account that no invite opens',
 
 test('who is removed while signing in is refused', async () => {
   const app = await testApp({ store: 'postgres' })
-  const key = await signUp(app)
-  const { id } = await join(app, key, 'viewer', 'bob@example.com')
-  const { hold, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+  const key = await signUpOwner(app)
+  const { id } = await addMember(app, key, 'viewer', 'bob@example.com')
+  const { hold, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
   await hold('sessions')
   const removing = app.call('DELETE', `/v1/members/${id}`, undefined, { key })
   await halted(1)
@@ -264,9 +264,9 @@ test('who is removed while signing in is refused', async () => {
 
 test('who signs in just before being removed has a session that is over', async () => {
   const app = await testApp({ store: 'postgres' })
-  const key = await signUp(app)
-  const { id } = await join(app, key, 'viewer', 'bob@example.com')
-  const { hold, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+  const key = await signUpOwner(app)
+  const { id } = await addMember(app, key, 'viewer', 'bob@example.com')
+  const { hold, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
   await hold('sessions')
   const signingIn = app.call('POST', '/v1/auth/login', { email: 'bob@example.com', password: PASSWORD }, { key: null })
   await halted(1)

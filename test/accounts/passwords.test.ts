@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { hashPassword, passwordMatches } from '../../src/accounts/passwords.ts'
-import { systemWorld } from '../../src/ctx/system.ts'
+import { createSystemWorld } from '../../src/ctx/system-world.ts'
 
-const world = systemWorld('silent')
+const world = createSystemWorld('silent')
 const hashed = (password: string) => hashPassword(world, password)
 
 test('a password is matched by itself and by nothing else', async () => {

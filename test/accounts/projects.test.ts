@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { slugOf } from '../../src/accounts/projects.ts'
+import { toProjectSlug } from '../../src/accounts/projects.ts'
 
 test.each([
   ['Refunds', 'refunds'],
@@ -10,5 +10,5 @@ test.each([
   ['x'.repeat(200), 'x'.repeat(56)],
   [`${'x'.repeat(55)} y`, 'x'.repeat(55)],
 ])('the slug of %j is %s', (name, slug) => {
-  expect(slugOf(name)).toBe(slug)
+  expect(toProjectSlug(name)).toBe(slug)
 })

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { countAttempt } from '../../src/accounts/login-limit.ts'
-import { sweepAccounts } from '../../src/accounts/sweep.ts'
+import { countLoginAttempt } from '../../src/accounts/login-limit.ts'
+import { deleteExpiredCredentials } from '../../src/accounts/sweep.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { eachStore, testApp } from '../app.ts'
-import { passing } from '../approvals/desk.ts'
-import { openStream } from '../events/streams.ts'
-import { signUp } from './people.ts'
+import { advanceUntilSettled } from '../approvals/gated-app.ts'
+import { openStream } from '../events/stream-reader.ts'
+import { signUpOwner } from './members.ts'
 
 eachStore((store) => {
   test('old failures and sessions that ran out are swept, and nothing else', async () => {
     const app = await testApp({ store })
     const { db, world } = app.ctx
-    const key = await signUp(app)
-    const note = (email: string) => countAttempt(app.ctx, { email, address: '192.0.2.1' })
+    const key = await signUpOwner(app)
+    const note = (email: string) => countLoginAttempt(app.ctx, { email, address: '192.0.2.1' })
     await note('early@example.com')
     await app.clock.advance(15 * 60_000)
     await note('late@example.com')
@@ -24,7 +24,7 @@ eachStore((store) => {
         .values({ ...ended, member_id })
         .execute()
     })
-    await sweepAccounts(app.ctx)
+    await deleteExpiredCredentials(app.ctx)
     const left = await db.selectFrom('login_failures').select('subject').orderBy('subject').execute()
     expect(left.map(({ subject }) => subject)).toEqual([
       'account:late@example.com',
@@ -37,11 +37,11 @@ eachStore((store) => {
 
   test('the streams of a session that ran out end', async () => {
     const app = await testApp({ store })
-    const key = await signUp(app)
+    const key = await signUpOwner(app)
     const stream = await openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${key}` })
     await stream.until(({ tail }) => tail.includes('ready'))
     const expires_at = new Date(app.clock.now()).toISOString()
     await inTx(app.ctx, (tx) => tx.db.updateTable('sessions').set({ expires_at }).execute())
-    await passing(app, stream.ended)
+    await advanceUntilSettled(app, stream.ended)
   })
 })

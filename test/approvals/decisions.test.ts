@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { payloadHash } from '../../src/approvals/ask.ts'
+import { hashPayload } from '../../src/approvals/ask-approval.ts'
 import { eachStore } from '../app.ts'
-import { stranger } from '../knowledge/desk.ts'
-import { approvalOf, callsFor, desks, startAct } from './desk.ts'
+import { signUpOtherOrganisation } from '../knowledge/knowledge-app.ts'
+import { requestedApprovalId, callsFor, sharedGatedApp, startAction } from './gated-app.ts'
 
 const MINUTES_5 = 300_000
 const PRIVATE = 'words-of-the-founder-that-no-customer-reads'
 
 eachStore((store) => {
-  const shared = desks(store)
+  const shared = sharedGatedApp(store)
 
   test('an action waits for a person, and what was approved is sent once', async () => {
     const desk = shared()
-    const task = await startAct(desk)
-    const id = await approvalOf(desk, task.id)
+    const task = await startAction(desk)
+    const id = await requestedApprovalId(desk, task.id)
     expect((await desk.call('GET', `/v1/tasks/${task.id}`)).body.status).toBe('awaiting_approval')
     expect(callsFor(desk, id)).toHaveLength(0)
     const asked = (await desk.call('GET', `/v1/approvals/${id}`)).body
@@ -47,16 +47,16 @@ eachStore((store) => {
     ])
     expect(JSON.stringify(events)).not.toContain(PRIVATE)
     const row = (await desk.call('GET', `/v1/approvals/${id}`)).body
-    expect(row).toMatchObject({ status: 'approved', note: PRIVATE, payload_sha256: payloadHash({ text: 'hello' }) })
+    expect(row).toMatchObject({ status: 'approved', note: PRIVATE, payload_sha256: hashPayload({ text: 'hello' }) })
   })
 
   test('an edit overlays the payload, is what is sent, and teaches the wedge', async () => {
     const desk = shared()
-    const task = await startAct(desk, {
+    const task = await startAction(desk, {
       connection: 'mail',
       payload: { to: 'ann', text: 'hi', nested: { a: 1, b: 2 } },
     })
-    const id = await approvalOf(desk, task.id)
+    const id = await requestedApprovalId(desk, task.id)
     const edited = { text: 'Dear Ann', nested: { a: 3 } }
     expect((await desk.call('POST', `/v1/approvals/${id}/approve`, { edited })).status).toBe(200)
     const { output } = await desk.finished(task.id)
@@ -65,12 +65,12 @@ eachStore((store) => {
     // What the agent does next must not say otherwise.
     expect(output).toMatchObject({ ok: true, payload: sent, edited: true })
     const row = (await desk.call('GET', `/v1/approvals/${id}`)).body
-    expect(row).toMatchObject({ status: 'approved', edited, payload_sha256: payloadHash(sent) })
+    expect(row).toMatchObject({ status: 'approved', edited, payload_sha256: hashPayload(sent) })
     expect(row.preview).toEqual({ to: 'ann', text: 'hi', nested: { a: 1, b: 2 } })
     const [action] = (await desk.call('GET', `/v1/tasks/${task.id}/actions`)).body.data
     expect(action).toMatchObject({
       approval_id: id,
-      payload_sha256: payloadHash(sent),
+      payload_sha256: hashPayload(sent),
       outcome: 'ok',
       connection: 'mail',
     })
@@ -84,8 +84,8 @@ eachStore((store) => {
 
   test('an edit that changes nothing teaches nothing; one that is no object is refused', async () => {
     const desk = shared()
-    const task = await startAct(desk)
-    const id = await approvalOf(desk, task.id)
+    const task = await startAction(desk)
+    const id = await requestedApprovalId(desk, task.id)
     for (const edited of [[], 'x', 7, true]) {
       const refused = await desk.call('POST', `/v1/approvals/${id}/approve`, { edited })
       expect(refused).toMatchObject({ status: 400, body: { error: "field 'edited' must be an object" } })
@@ -97,8 +97,8 @@ eachStore((store) => {
 
   test('a rejection ends the task, and its reason stays out of the log', async () => {
     const desk = shared()
-    const task = await startAct(desk)
-    const id = await approvalOf(desk, task.id)
+    const task = await startAction(desk)
+    const id = await requestedApprovalId(desk, task.id)
     const said = await desk.call('POST', `/v1/approvals/${id}/reject`, { reason: PRIVATE })
     expect(said).toMatchObject({ status: 200, body: { ok: true, decision: 'rejected' } })
     expect(await desk.finished(task.id)).toMatchObject({ status: 'rejected', error: { reason: 'rejected' } })
@@ -114,8 +114,8 @@ eachStore((store) => {
 
   test('a cancel while it waits settles the approval as rejected', async () => {
     const desk = shared()
-    const task = await startAct(desk)
-    const id = await approvalOf(desk, task.id)
+    const task = await startAction(desk)
+    const id = await requestedApprovalId(desk, task.id)
     expect((await desk.call('POST', `/v1/tasks/${task.id}/cancel`)).body).toMatchObject({ status: 'rejected' })
     const row = (await desk.call('GET', `/v1/approvals/${id}`)).body
     expect(row).toMatchObject({ status: 'rejected', decided_by: { kind: 'key' } })
@@ -128,16 +128,16 @@ eachStore((store) => {
 
   test('a second decision is refused and names the first', async () => {
     const desk = shared()
-    const task = await startAct(desk)
-    const id = await approvalOf(desk, task.id)
+    const task = await startAction(desk)
+    const id = await requestedApprovalId(desk, task.id)
     await desk.call('POST', `/v1/approvals/${id}/approve`, {})
     for (const decision of ['approve', 'reject']) {
       const again = await desk.call('POST', `/v1/approvals/${id}/${decision}`)
       expect(again).toMatchObject({ status: 409, body: { error: 'approval already decided (approved)' } })
     }
     expect(await desk.finished(task.id)).toMatchObject({ status: 'succeeded' })
-    const other = await startAct(desk)
-    const rejected = await approvalOf(desk, other.id)
+    const other = await startAction(desk)
+    const rejected = await requestedApprovalId(desk, other.id)
     await desk.call('POST', `/v1/approvals/${rejected}/reject`)
     const again = await desk.call('POST', `/v1/approvals/${rejected}/approve`)
     expect(again.body).toEqual({ error: 'approval already decided (rejected)' })
@@ -154,14 +154,14 @@ eachStore((store) => {
     ])('%s is asked for with risk %s and cannot be edited', async (name, risk) => {
       const desk = shared()
       const task = await startTool(name)
-      const id = await approvalOf(desk, task.id)
+      const id = await requestedApprovalId(desk, task.id)
       const row = (await desk.call('GET', `/v1/approvals/${id}`)).body
       expect(row).toMatchObject({ path: 'tool', risk, action: name, preview: { order: 7 } })
       expect(row.allowed_decisions).toEqual(['approve', 'reject'])
       await desk.call('POST', `/v1/approvals/${id}/approve`, { edited: { order: 8 } })
       expect(await desk.finished(task.id)).toMatchObject({ status: 'succeeded', output: { [name]: { order: 7 } } })
       const after = (await desk.call('GET', `/v1/approvals/${id}`)).body
-      expect(after).toMatchObject({ edited: null, payload_sha256: payloadHash({ order: 7 }) })
+      expect(after).toMatchObject({ edited: null, payload_sha256: hashPayload({ order: 7 }) })
       const events = await desk.events(task.id)
       expect(events.some(({ event }) => event === 'feedback.recorded')).toBe(false)
       expect((await desk.call('GET', `/v1/tasks/${task.id}/actions`)).body.data).toEqual([])
@@ -177,7 +177,7 @@ eachStore((store) => {
     test('a rejection ends the task before the workflow ran', async () => {
       const desk = shared()
       const task = await startTool('book_room')
-      await desk.call('POST', `/v1/approvals/${await approvalOf(desk, task.id)}/reject`)
+      await desk.call('POST', `/v1/approvals/${await requestedApprovalId(desk, task.id)}/reject`)
       expect(await desk.finished(task.id)).toMatchObject({ status: 'rejected', output: null })
       expect((await desk.events(task.id)).some(({ event }) => event === 'tool.result')).toBe(false)
     })
@@ -186,8 +186,8 @@ eachStore((store) => {
   test('lists filter by status, task and wedge, and an unknown status is 400', async () => {
     const desk = shared()
     await desk.clock.advance(1)
-    const task = await startAct(desk)
-    const id = await approvalOf(desk, task.id)
+    const task = await startAction(desk)
+    const id = await requestedApprovalId(desk, task.id)
     const ids = async (query: string) =>
       (await desk.call('GET', `/v1/approvals?${query}`)).body.data.map(
         (row: { approval_id: string }) => row.approval_id,
@@ -206,9 +206,9 @@ eachStore((store) => {
 
   test('absent and out of scope are the same 404, a viewer cannot decide', async () => {
     const desk = shared()
-    const task = await startAct(desk)
-    const id = await approvalOf(desk, task.id)
-    const { key } = await stranger(desk)
+    const task = await startAction(desk)
+    const id = await requestedApprovalId(desk, task.id)
+    const { key } = await signUpOtherOrganisation(desk)
     const absent = id.slice(0, -2) + (id.endsWith('00') ? '11' : '00')
     for (const [method, path, body] of [
       ['GET', '', undefined],

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
-import { agentFolder } from '../runs/agents.ts'
-import { approvalOf, desks } from './desk.ts'
+import { scriptedAgentFolder } from '../runs/scripted-agent.ts'
+import { requestedApprovalId, sharedGatedApp } from './gated-app.ts'
 
-const agents = agentFolder()
+const agents = scriptedAgentFolder()
 const EDIT = { edited: { text: 'hi' } }
 
 eachStore((store) => {
-  const shared = desks(store, { env: agents })
+  const shared = sharedGatedApp(store, { env: agents })
 
   /** The approval of an action with this payload; the agent of a founder may send what ours would not. */
   async function asked(payload: unknown): Promise<string> {
     const body = JSON.stringify({ connection: 'crm', payload })
     const js = `say({ output: (await ask('POST', '/v1/internal/actions/send_note', ${body})).body })`
     const task = await shared().createTask({ wedge: 'gate', task_type: 'act', input: { js } })
-    return approvalOf(shared(), task.id)
+    return requestedApprovalId(shared(), task.id)
   }
 
   test.each([[{ text: 'hello' }], [{}]])('an edit of %j is offered and taken', async (payload) => {

@@ -1,29 +1,36 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { AskingRun } from '../../src/approvals/asking.ts'
-import { LateAbort } from '../../src/base/late-abort.ts'
-import { performAction } from '../../src/approvals/effects.ts'
+import type { GatedRun } from '../../src/approvals/gated-request.ts'
+import { LazyAbort } from '../../src/base/lazy-abort.ts'
+import { performAction } from '../../src/approvals/perform-action.ts'
 import { findConnection } from '../../src/connections/rows.ts'
-import { endLostRuns } from '../../src/runs/leases.ts'
-import { Watch } from '../../src/runs/watch.ts'
+import { endTasksOfDeadReplicas } from '../../src/runs/replica-lease.ts'
+import { HeartbeatMonitor } from '../../src/runs/heartbeat-monitor.ts'
 import { eachStore } from '../app.ts'
-import { approvalOf, callsFor, type Desk, desks, passing, startAct } from './desk.ts'
-import { answerJson } from '../outside.ts'
+import {
+  requestedApprovalId,
+  callsFor,
+  type GatedApp,
+  sharedGatedApp,
+  advanceUntilSettled,
+  startAction,
+} from './gated-app.ts'
+import { respondJson } from '../fake-upstream.ts'
 
 eachStore((store) => {
-  const shared = desks(store)
+  const shared = sharedGatedApp(store)
   const { answer } = {
-    answer: (_: unknown, response: Parameters<typeof answerJson>[0]) => answerJson(response, 200, { done: true }),
+    answer: (_: unknown, response: Parameters<typeof respondJson>[0]) => respondJson(response, 200, { done: true }),
   }
   afterEach(() => {
-    shared().outside.answer = answer
+    shared().outside.respond = answer
   })
 
   /** Approves the one action of a task and waits for its end. */
-  async function through(desk: Desk, input: Record<string, unknown> = {}) {
-    const task = await startAct(desk, input)
-    const id = await approvalOf(desk, task.id)
+  async function through(desk: GatedApp, input: Record<string, unknown> = {}) {
+    const task = await startAction(desk, input)
+    const id = await requestedApprovalId(desk, task.id)
     await desk.call('POST', `/v1/approvals/${id}/approve`, {})
-    const ended = await passing(desk, desk.finished(task.id))
+    const ended = await advanceUntilSettled(desk, desk.finished(task.id))
     const [action] = (await desk.call('GET', `/v1/tasks/${task.id}/actions`)).body.data
     return { id, ended, action }
   }
@@ -49,7 +56,7 @@ eachStore((store) => {
     [504, 'unknown'],
   ])('upstream %i is %s, is not tried again and does not end the task', async (status, outcome) => {
     const desk = shared()
-    desk.outside.answer = (_seen, response) =>
+    desk.outside.respond = (_seen, response) =>
       response.writeHead(status, { location: `${desk.outside.url}/elsewhere` }).end('no')
     const { id, ended, action } = await through(desk)
     expect(ended).toMatchObject({ status: 'succeeded', output: { ok: false, status, approval_id: id } })
@@ -59,7 +66,7 @@ eachStore((store) => {
 
   test('a connection that breaks after the call left is unknown', async () => {
     const desk = shared()
-    desk.outside.answer = (_seen, response) => response.destroy()
+    desk.outside.respond = (_seen, response) => response.destroy()
     const { id, ended, action } = await through(desk)
     expect(ended.output).toMatchObject({ ok: false, status: null })
     expect(action).toMatchObject({ outcome: 'unknown', status: null })
@@ -68,7 +75,7 @@ eachStore((store) => {
 
   test('an upstream that never answers is unknown after its time', async () => {
     const desk = shared()
-    desk.outside.answer = () => {}
+    desk.outside.respond = () => {}
     const { id, action } = await through(desk)
     expect(action).toMatchObject({ outcome: 'unknown' })
     expect(callsFor(desk, id)).toHaveLength(1)
@@ -77,8 +84,8 @@ eachStore((store) => {
   test('a connection that is gone by the time of the decision is not used', async () => {
     const desk = shared()
     const config = { api_url: `${desk.outside.url}/gone` }
-    const task = await startAct(desk, { connection: 'mail' })
-    const id = await approvalOf(desk, task.id)
+    const task = await startAction(desk, { connection: 'mail' })
+    const id = await requestedApprovalId(desk, task.id)
     const { data } = (await desk.call('GET', '/v1/connections')).body
     const mail = data.find(({ name }: { name: string }) => name === 'mail')
     expect((await desk.call('DELETE', `/v1/connections/${mail.id}`)).status).toBe(204)
@@ -90,11 +97,11 @@ eachStore((store) => {
 
   describe('between decision and call', () => {
     /** A run that is parked at its question, and what it would do the moment after the answer. */
-    async function parked(desk: Desk) {
-      const task = await startAct(desk)
-      const id = await approvalOf(desk, task.id)
+    async function parked(desk: GatedApp) {
+      const task = await startAction(desk)
+      const id = await requestedApprovalId(desk, task.id)
       const row = await desk.ctx.db.selectFrom('tasks').selectAll().where('id', '=', task.id).executeTakeFirstOrThrow()
-      const run = { taskId: task.id, epoch: row.epoch, over: new LateAbort() } as AskingRun
+      const run = { taskId: task.id, epoch: row.epoch, over: new LazyAbort() } as GatedRun
       const approval = await approvalAt(desk, id)
       const connection = await findConnection(desk.ctx.db, approval.connection_id ?? '')
       if (!connection) throw new Error('no connection')
@@ -109,7 +116,7 @@ eachStore((store) => {
         perform: (seen = approval) => performAction(desk.ctx, run, seen, connection),
       }
     }
-    const approvalAt = (desk: Desk, id: string) =>
+    const approvalAt = (desk: GatedApp, id: string) =>
       desk.ctx.db.selectFrom('approvals').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
     test.each(['pending', 'rejected', 'expired', 'withdrawn', '', 'Approved'])(
@@ -155,7 +162,10 @@ eachStore((store) => {
       const sent = { approval_id: id, task_id: task.id, connection: 'crm', outcome: 'sent', replica: 'rep_dead' }
       const effect = { ...sent, project_id, connection_id: connection_id ?? '', action, payload_sha256, created_at }
       await desk.ctx.store.transact((db) => db.insertInto('effects').values(effect).execute())
-      await Promise.all([endLostRuns(desk.ctx, new Watch()), endLostRuns(desk.ctx, new Watch())])
+      await Promise.all([
+        endTasksOfDeadReplicas(desk.ctx, new HeartbeatMonitor()),
+        endTasksOfDeadReplicas(desk.ctx, new HeartbeatMonitor()),
+      ])
       const [row] = (await desk.call('GET', `/v1/tasks/${task.id}/actions`)).body.data
       expect(row).toMatchObject({ outcome: 'unknown', status: null })
       await expect(perform()).rejects.toThrow('was used already')

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { audit } from '../../src/audit/append.ts'
-import { checkpointDue } from '../../src/audit/checkpoint.ts'
-import { verifyExport } from '../../src/base/audit-export.ts'
+import { appendAuditEntry } from '../../src/audit/append.ts'
+import { signDueCheckpoints } from '../../src/audit/sign-checkpoints.ts'
+import { verifyAuditExport } from '../../src/contract/audit-export.ts'
 import { type Ctx, inTx } from '../../src/ctx/ctx.ts'
-import { SYSTEM } from '../../src/ctx/scope.ts'
+import { SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
 import { eachStore, type TestApp, type TestAppOptions, testApp } from '../app.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -14,7 +14,7 @@ eachStore((store) => {
     const app = await testApp({ store, env: { SVC_SECRET_KEY: SECRET_KEY }, ...options })
     await note(app, 0)
     // While the clock stands still a chain that was signed is not due again, so the sweeper, however late, signs no more.
-    await checkpointDue(app.ctx)
+    await signDueCheckpoints(app.ctx)
     for (let n = 1; n < 12; n++) await note(app, n)
     return app
   }
@@ -28,7 +28,7 @@ eachStore((store) => {
         inTx(
           app.ctx,
           async (tx) => {
-            for (const part of ['a', 'b']) await audit(tx, chain, SYSTEM, 'thing.noted', `${part}${n}`)
+            for (const part of ['a', 'b']) await appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'thing.noted', `${part}${n}`)
             if (n % 4 === 3) throw new Error('too late')
           },
           n % 2 === 0 ? 'lane' : undefined,
@@ -36,7 +36,7 @@ eachStore((store) => {
       const settled = await Promise.allSettled(Array.from({ length: 16 }, (_, n) => add(n)))
       expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(4)
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: before + 24 })
-      await inTx(app.ctx, (tx) => audit(tx, chain, SYSTEM, 'thing.noted', 'after'))
+      await inTx(app.ctx, (tx) => appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'thing.noted', 'after'))
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: before + 25 })
     })
 
@@ -114,7 +114,7 @@ eachStore((store) => {
         .orderBy('seq', 'desc')
         .executeTakeFirstOrThrow()
       const subject = 'a "quoted" \\ thing\n'
-      await inTx(app.ctx, (tx) => audit(tx, chain, { kind: 'key', id: 'ä' }, 'thing.noted', subject))
+      await inTx(app.ctx, (tx) => appendAuditEntry(tx, chain, { kind: 'key', id: 'ä' }, 'thing.noted', subject))
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: seq + 1 })
       const escaped = JSON.stringify(subject).slice(1, -1)
       await db.updateTable('audit_entries').set({ subject: escaped }).where('subject', '=', subject).execute()
@@ -152,7 +152,7 @@ eachStore((store) => {
     test('is found who cuts off the tail, also together with the head', async () => {
       const app = await appWithEntries()
       const { db } = app.ctx
-      expect(await checkpointDue(later(app, 5))).toBeGreaterThan(0)
+      expect(await signDueCheckpoints(later(app, 5))).toBeGreaterThan(0)
       const { chain } = await db
         .selectFrom('audit_entries')
         .select('chain')
@@ -170,27 +170,27 @@ eachStore((store) => {
   describe('checkpoints', () => {
     test('are signed after a hundred entries, or after five minutes when there is one more', async () => {
       const app = await appWithEntries()
-      expect(await checkpointDue(later(app, 5))).toBeGreaterThan(0)
-      expect(await checkpointDue(later(app, 10))).toBe(0)
+      expect(await signDueCheckpoints(later(app, 5))).toBeGreaterThan(0)
+      expect(await signDueCheckpoints(later(app, 10))).toBe(0)
       await note(app, 1)
-      expect(await checkpointDue(later(app, 9))).toBe(0)
-      expect(await checkpointDue(later(app, 10))).toBe(1)
+      expect(await signDueCheckpoints(later(app, 9))).toBe(0)
+      expect(await signDueCheckpoints(later(app, 10))).toBe(1)
       const { body } = await app.call('GET', '/v1/audit/verify')
       expect(body).toMatchObject({ ok: true, anchored_to: body.entries, checkpoints: { not_verifiable: 0 } })
       expect(body.checkpoints.signed).toBeGreaterThanOrEqual(2)
       for (let n = 0; n < 100; n++) await note(app, n)
-      expect(await checkpointDue(later(app, 10))).toBe(1)
+      expect(await signDueCheckpoints(later(app, 10))).toBe(1)
       expect(app.logged.some((line) => line.includes('"audit checkpoint"'))).toBe(true)
     })
 
     test('are signed as ever once a clock that was ahead is right again', async () => {
       const app = await appWithEntries()
-      expect(await checkpointDue(later(app, 24 * 60))).toBeGreaterThan(0)
+      expect(await signDueCheckpoints(later(app, 24 * 60))).toBeGreaterThan(0)
       await note(app, 1)
-      expect(await checkpointDue(app.ctx)).toBe(1)
+      expect(await signDueCheckpoints(app.ctx)).toBe(1)
       await note(app, 1)
-      expect(await checkpointDue(later(app, 4))).toBe(0)
-      expect(await checkpointDue(later(app, 5))).toBe(1)
+      expect(await signDueCheckpoints(later(app, 4))).toBe(0)
+      expect(await signDueCheckpoints(later(app, 5))).toBe(1)
       const { body } = await app.call('GET', '/v1/audit/verify')
       expect(body).toMatchObject({ ok: true, anchored_to: body.entries })
     })
@@ -199,7 +199,7 @@ eachStore((store) => {
       const app = await appWithEntries()
       await app.ctx.db.updateTable('audit_entries').set({ subject: 'x' }).where('seq', '=', 9).execute()
       const told = new Map<string, string>()
-      for (const minutes of [5, 6, 7]) await checkpointDue(later(app, minutes), told)
+      for (const minutes of [5, 6, 7]) await signDueCheckpoints(later(app, minutes), told)
       const { first_bad_seq, anchored_to } = (await app.call('GET', '/v1/audit/verify')).body
       expect(first_bad_seq).toBe(9)
       expect(anchored_to ?? 0).toBeLessThan(9)
@@ -209,7 +209,7 @@ eachStore((store) => {
 
   test('an export holds every entry and checkpoint and is verified without the service', async () => {
     const app = await appWithEntries()
-    await checkpointDue(later(app, 5))
+    await signDueCheckpoints(later(app, 5))
     await note(app, 13)
     const { body, headers } = await app.call('GET', '/v1/audit/export')
     expect(headers.get('content-type')).toContain('jsonl')
@@ -218,16 +218,16 @@ eachStore((store) => {
     const isEntry = (line: string) => line.includes('"kind":"entry"')
     expect(lines.filter(isEntry)).toHaveLength(entries)
     expect(lines.filter((line) => line.includes('"kind":"checkpoint"')).length).toBeGreaterThanOrEqual(2)
-    expect(await verifyExport(each(lines))).toMatchObject({ ok: true, entries, anchored_to: entries })
+    expect(await verifyAuditExport(each(lines))).toMatchObject({ ok: true, entries, anchored_to: entries })
     const end = lines.findLastIndex((line) => line.includes('"kind":"checkpoint"'))
     const { seq, hash } = JSON.parse(lines[end] ?? '')
     const header = JSON.stringify({ ...JSON.parse(lines[0] ?? ''), head: { seq, hash } })
-    expect(await verifyExport(each([header, ...lines.slice(1, end + 1)]))).toMatchObject({
+    expect(await verifyAuditExport(each([header, ...lines.slice(1, end + 1)]))).toMatchObject({
       ok: false,
       problem: 'its end is not signed, so entries may have been cut off or written anew',
     })
     const fourth = lines.filter(isEntry)[3]
-    expect(await verifyExport(each(lines.filter((line) => line !== fourth)))).toMatchObject({
+    expect(await verifyAuditExport(each(lines.filter((line) => line !== fourth)))).toMatchObject({
       ok: false,
       first_bad_seq: 4,
     })
@@ -237,7 +237,7 @@ eachStore((store) => {
     const app = await appWithEntries()
     const { id: chain } = (await app.call('GET', '/v1/projects')).body.data[0]
     const odd = 'a\u2028b\u2029c'
-    await inTx(app.ctx, (tx) => audit(tx, chain, SYSTEM, 'thing.noted', odd, { odd }))
+    await inTx(app.ctx, (tx) => appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'thing.noted', odd, { odd }))
     const { body } = await app.call('GET', '/v1/audit/export')
     expect(String(body)).not.toMatch(/[\u2028\u2029]/)
     const lines = String(body).split('\n')
@@ -245,7 +245,7 @@ eachStore((store) => {
       subject: odd,
       data: { odd },
     })
-    expect(await verifyExport(each(lines))).toMatchObject({ ok: true })
+    expect(await verifyAuditExport(each(lines))).toMatchObject({ ok: true })
   })
 
   test('an export of a project in which nothing has happened yet is verified too', async () => {
@@ -254,7 +254,7 @@ eachStore((store) => {
     const key = (await app.call('POST', '/v1/auth/signup', person, { key: null })).body.session_token
     const { id } = (await app.call('POST', '/v1/projects', { name: 'Quiet' }, { key })).body
     const exported = await app.call('GET', '/v1/audit/export', undefined, { key, headers: { 'x-svc-project': id } })
-    const verdict = await verifyExport(each(String(exported.body).split('\n')))
+    const verdict = await verifyAuditExport(each(String(exported.body).split('\n')))
     expect(verdict).toMatchObject({ ok: true, chain: id, entries: 0, head: null })
   })
 })

@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
-import { audit } from '../../src/audit/append.ts'
+import { appendAuditEntry } from '../../src/audit/append.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
-import { SYSTEM } from '../../src/ctx/scope.ts'
+import { SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
 
 eachStore((store) => {
@@ -50,7 +50,7 @@ eachStore((store) => {
 async function lengthen(app: TestApp, entries: number, data: JsonObject = {}): Promise<void> {
   const { id } = (await app.call('GET', '/v1/projects')).body.data[0]
   await inTx(app.ctx, async (tx) => {
-    for (let n = 0; n < entries; n++) await audit(tx, id, SYSTEM, 'thing.noted', `thing ${n}`, data)
+    for (let n = 0; n < entries; n++) await appendAuditEntry(tx, id, SYSTEM_ACTOR, 'thing.noted', `thing ${n}`, data)
   })
 }
 

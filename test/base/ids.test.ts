@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { idMaker, makeId } from '../../src/base/ids.ts'
+import { createIdGenerator, createId } from '../../src/base/ids.ts'
 
 const zeros = (bytes: number) => new Uint8Array(bytes)
 const ones = (bytes: number) => new Uint8Array(bytes).fill(255)
 const moment = fc.integer({ min: 0, max: 2 ** 48 - 1 })
-const idOf = (bytes: Uint8Array) => makeId('task', 1, () => bytes)
+const idOf = (bytes: Uint8Array) => createId('task', 1, () => bytes)
 const tenBytes = fc.uint8Array({ minLength: 10, maxLength: 10 })
 
 describe('ids', () => {
@@ -14,14 +14,14 @@ describe('ids', () => {
     ['the first millisecond', 0, '0000000000'],
     ['the last millisecond', 2 ** 48 - 1, '7zzzzzzzzz'],
   ])('%s is written as in the ULID layout', (_, now, time) => {
-    expect(makeId('task', now, zeros)).toBe(`task_${time}0000000000000000`)
-    expect(makeId('prj', now, ones)).toBe(`prj_${time}zzzzzzzzzzzzzzzz`)
+    expect(createId('task', now, zeros)).toBe(`task_${time}0000000000000000`)
+    expect(createId('prj', now, ones)).toBe(`prj_${time}zzzzzzzzzzzzzzzz`)
   })
 
   test('an id is its prefix and 26 lower-case Crockford characters', () => {
     fc.assert(
       fc.property(moment, tenBytes, (now, bytes) => {
-        expect(makeId('apr', now, () => bytes)).toMatch(/^apr_[0-9a-hjkmnp-tv-z]{26}$/)
+        expect(createId('apr', now, () => bytes)).toMatch(/^apr_[0-9a-hjkmnp-tv-z]{26}$/)
       }),
     )
   })
@@ -30,21 +30,21 @@ describe('ids', () => {
     fc.assert(
       fc.property(moment, moment, tenBytes, tenBytes, (a, b, left, right) => {
         fc.pre(a < b)
-        expect(makeId('task', a, () => left) < makeId('task', b, () => right)).toBe(true)
+        expect(createId('task', a, () => left) < createId('task', b, () => right)).toBe(true)
       }),
     )
   })
 
   test('ids of a clock that is set back go on from where they were, in their order', () => {
     let now = 5_000
-    const newId = idMaker(() => now, zeros)
+    const newId = createIdGenerator(() => now, zeros)
     const before = newId('task')
     now = 1_000
     const after = [newId('task'), newId('apr'), newId('task')]
     expect(before < (after[0] ?? '') && (after[0] ?? '') < (after[2] ?? '')).toBe(true)
-    expect(after[2]).toBe(makeId('task', 5_003, zeros))
+    expect(after[2]).toBe(createId('task', 5_003, zeros))
     now = 9_000
-    expect(newId('task')).toBe(makeId('task', 9_000, zeros))
+    expect(newId('task')).toBe(createId('task', 9_000, zeros))
   })
 
   test('all eighty random bits count, and in order', () => {
@@ -56,6 +56,6 @@ describe('ids', () => {
   })
 
   test('a fraction of a millisecond changes nothing', () => {
-    expect(makeId('key', 12.75, zeros)).toBe(makeId('key', 12, zeros))
+    expect(createId('key', 12.75, zeros)).toBe(createId('key', 12, zeros))
   })
 })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { logBlueprintProblems } from '../../src/blueprints/folder.ts'
-import { ECHO, eachStore, type TestApp, testApp, writeFiles } from '../app.ts'
-import { follow, openItems } from './follow.ts'
+import { logBlueprintProblems } from '../../src/blueprints/read-blueprints.ts'
+import { ECHO_WEDGE, eachStore, type TestApp, testApp, writeFiles } from '../app.ts'
+import { followChecklist, openChecklistItems } from './follow-checklist.ts'
 
 const DESK = {
   blueprint: 'desk',
@@ -77,7 +77,7 @@ eachStore((store) => {
     const warnings = async (app: TestApp) => (await app.call('GET', '/v1/blueprints/desk/readiness')).body.warnings
     const types = { asked: {}, decided: { harness: { shape: 'decide' } }, counted: { harness: { shape: 'workflow' } } }
     const wedges = {
-      ...ECHO,
+      ...ECHO_WEDGE,
       'mixed/wedge.json': { wedge: 'mixed', task_types: types, workflows: [{ name: 'counted' }] },
       'mixed/workflows/counted.mjs': 'export default () => ({})',
       'mixed/rehearsals/asked.json': [{ output: {} }],
@@ -113,7 +113,7 @@ eachStore((store) => {
 
     test('without keeping it from being activated', async () => {
       const app = await appFor('echo', { SVC_MODEL: 'openai/gpt-x' })
-      await follow(app, 'desk')
+      await followChecklist(app, 'desk')
       const { body } = await app.call('GET', '/v1/blueprints/desk/readiness')
       expect(body).toMatchObject({ ready: true, warnings: [expect.stringMatching(/^OPENAI_API_KEY is not set/)] })
       expect((await app.call('POST', '/v1/blueprints/desk/activate')).status).toBe(200)
@@ -185,7 +185,7 @@ eachStore((store) => {
       const app = await appWithDesk()
       const { body: project } = await app.call('GET', '/v1/projects')
       await app.call('PUT', `/v1/projects/${project.data[0].id}`, { wedges: [] })
-      const made = await follow(app, 'desk')
+      const made = await followChecklist(app, 'desk')
       expect(made.map(({ kind }) => kind)).toEqual(['wedge', 'provision', 'config', 'secret'])
       expect((await app.call('POST', '/v1/blueprints/desk/activate')).body).toEqual({ ok: true, active: true })
     })
@@ -193,7 +193,7 @@ eachStore((store) => {
     test('asks to move a connection of another kind out of the way, and never deletes it', async () => {
       const app = await appWithDesk()
       const other = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'mail' })
-      const made = await follow(app, 'desk')
+      const made = await followChecklist(app, 'desk')
       expect(made.map(({ kind }) => kind)).toContain('connection')
       expect((await app.call('GET', `/v1/connections/${other.body.id}`)).body.name).toBe('another name')
     })
@@ -202,7 +202,7 @@ eachStore((store) => {
       const app = await appWithDesk()
       const mail = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com' } }
       await app.call('POST', '/v1/connections', { ...mail, secret_ref: 'env:MAIL_TOKEN' })
-      const made = await follow(app, 'desk')
+      const made = await followChecklist(app, 'desk')
       expect(made.map(({ fix }) => fix?.body)).toEqual([{}, { secret_ref: null }, { value: '<secret>' }])
     })
 
@@ -211,30 +211,30 @@ eachStore((store) => {
       const app = await appWith({ 'desk.json': { ...DESK, requires_connections } }, { BROKER_API_KEY: 'broker-k3y' })
       await app.call('POST', '/v1/blueprints/desk/provision')
       const [crm] = (await app.call('GET', '/v1/connections')).body.data
-      expect((await openItems(app, 'desk'))[0]?.fix).toEqual({
+      expect((await openChecklistItems(app, 'desk'))[0]?.fix).toEqual({
         method: 'POST',
         path: `/v1/connections/${crm.id}/broker/connect`,
         body: {},
       })
       const rows = app.ctx.db.updateTable('connections').where('id', '=', crm.id)
       await rows.set({ pending_account: 'ca_1' }).execute()
-      expect((await openItems(app, 'desk'))[0]?.fix).toMatchObject({ method: 'GET' })
+      expect((await openChecklistItems(app, 'desk'))[0]?.fix).toMatchObject({ method: 'GET' })
       await rows.set({ config: JSON.stringify({ ...crm.config, connected_account_id: 'ca_1' }) }).execute()
       expect((await app.call('GET', '/v1/blueprints/desk/readiness')).body.ready).toBe(true)
     })
 
     test('says what no call can fix', async () => {
       const app = await appWith({ 'desk.json': { ...DESK, wedge: 'nowhere', schedules: [] } })
-      const [wedge] = await openItems(app, 'desk')
+      const [wedge] = await openChecklistItems(app, 'desk')
       expect(wedge).toMatchObject({ item: 'nowhere', kind: 'wedge', ok: false, fix: null })
       const requires_connections = [{ name: 'crm', kind: 'broker', config: { toolkit: 'hubspot' } }]
       const keyless = await appWith({ 'desk.json': { ...DESK, requires_connections } })
       await keyless.call('POST', '/v1/blueprints/desk/provision')
       const detail = "connection 'crm' cannot be authorised: set BROKER_API_KEY"
       const authorisation = { item: 'crm', kind: 'authorisation', ok: false, detail, fix: null }
-      expect(await openItems(keyless, 'desk')).toEqual([authorisation])
+      expect(await openChecklistItems(keyless, 'desk')).toEqual([authorisation])
       await keyless.ctx.db.updateTable('connections').set({ pending_account: 'ca_1' }).execute()
-      expect(await openItems(keyless, 'desk')).toEqual([authorisation])
+      expect(await openChecklistItems(keyless, 'desk')).toEqual([authorisation])
     })
   })
 
@@ -244,13 +244,13 @@ eachStore((store) => {
       await app.call('POST', '/v1/blueprints/desk/provision')
       const { status, body } = await app.call('POST', '/v1/blueprints/desk/activate')
       expect(status).toBe(409)
-      expect(body).toEqual({ error: 'blueprint is not ready', missing: await openItems(app, 'desk') })
+      expect(body).toEqual({ error: 'blueprint is not ready', missing: await openChecklistItems(app, 'desk') })
       expect((await app.call('GET', '/v1/schedules')).body.data[0].enabled).toBe(false)
     })
 
     test('switches the schedules on, can be asked for again and is audited', async () => {
       const app = await appWithDesk()
-      await follow(app, 'desk')
+      await followChecklist(app, 'desk')
       for (const _ of [1, 2]) {
         const answer = await app.call('POST', '/v1/blueprints/desk/activate')
         expect(answer).toMatchObject({ status: 200, body: { ok: true, active: true } })

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { readBlueprints } from '../../src/blueprints/folder.ts'
-import { openShelf } from '../../src/wedges/shelf.ts'
+import { readBlueprints } from '../../src/blueprints/read-blueprints.ts'
+import { openWedgeLibrary } from '../../src/wedges/library.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
@@ -10,7 +10,7 @@ test('the examples can be read and fit their wedges', async () => {
   const { blueprints, problems } = await readBlueprints(folder('blueprints'))
   expect(problems).toEqual([])
   expect(blueprints.map(({ blueprint }) => blueprint)).toEqual(['inbox-triage', 'invoice-chaser', 'refund-desk'])
-  const shelf = await openShelf(folder('wedges'), pino({ level: 'silent' }))
+  const shelf = await openWedgeLibrary(folder('wedges'), pino({ level: 'silent' }))
   for (const { wedge, requires_connections, schedules } of blueprints) {
     const manifest = shelf.get(wedge)?.manifest
     expect(requires_connections.map(({ name }) => name)).toEqual(manifest?.connections)

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { neighbour, signUp } from '../accounts/people.ts'
-import { ECHO, eachStore, sharedApp, testApp } from '../app.ts'
+import { addProject, signUpOwner } from '../accounts/members.ts'
+import { ECHO_WEDGE, eachStore, sharedApp, testApp } from '../app.ts'
 import type { CallOptions } from '../http.ts'
-import { agentFolder, played } from '../runs/agents.ts'
+import { scriptedAgentFolder, runScript } from '../runs/scripted-agent.ts'
 
 const cases = { stages: ['new', 'assessing', 'paid'], initial: 'new' }
 const WEDGES = {
-  ...ECHO,
+  ...ECHO_WEDGE,
   'claims/wedge.json': { wedge: 'claims', task_types: { assess: {}, bundled: {} }, cases },
   'claims/rehearsals/bundled.json': [
     { call: { tool: 'case_update', input: { id: '{{input.other}}', case_id: '{{input.other}}', stage: 'paid' } } },
@@ -15,7 +15,7 @@ const WEDGES = {
   ],
   'returns/wedge.json': { wedge: 'returns', task_types: { assess: {} }, cases },
 }
-const agents = agentFolder()
+const agents = scriptedAgentFolder()
 
 /** Reads its case, tries in every way to read and move the one that is named, and then moves its own. */
 const reachFor = (id: string, project = '') => `
@@ -74,7 +74,7 @@ eachStore((store) => {
     })
 
     test('reaches no case of another project', async () => {
-      const { key, project } = await neighbour(app(), await signUp(app()))
+      const { key, project } = await addProject(app(), await signUpOwner(app()))
       const [mine, theirs] = [await open(), await open('claims', { key })]
       expectOnly(await playedOn(mine.id, reachFor(theirs.id, project)), mine.id)
       expect(await caseOf(theirs.id, { key })).toEqual(theirs)
@@ -95,7 +95,7 @@ eachStore((store) => {
     test('has none, whatever it or its task names', async () => {
       const { id } = await open()
       const js = reachFor(id)
-      const { task } = await played(app(), js, { wedge: 'claims', task_type: 'assess', case_id: id })
+      const { task } = await runScript(app(), js, { wedge: 'claims', task_type: 'assess', case_id: id })
       expect(task).toMatchObject({ status: 'succeeded', case_id: null })
       const { told, seen, moved, refused } = task.output
       expect(told).toBe(null)

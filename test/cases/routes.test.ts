@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { caseForAgent, updateCaseByAgent } from '../../src/cases/agent.ts'
-import { ECHO, eachStore, sharedApp, type TestApp } from '../app.ts'
+import { readCaseForAgent, changeCaseByAgent } from '../../src/cases/agent-access.ts'
+import { ECHO_WEDGE, eachStore, sharedApp, type TestApp } from '../app.ts'
 
 const WEDGES = {
-  ...ECHO,
+  ...ECHO_WEDGE,
   'claims/wedge.json': {
     wedge: 'claims',
     task_types: { assess: {} },
@@ -161,7 +161,7 @@ eachStore((store) => {
     test('reads and moves the case of its task', async () => {
       const { ctx } = shared()
       const { id } = await open()
-      const moved = await updateCaseByAgent(
+      const moved = await changeCaseByAgent(
         ctx,
         id,
         { stage: 'assessing', data: { seen: true }, note: 'read it' },
@@ -169,16 +169,16 @@ eachStore((store) => {
       )
       expect(moved).toMatchObject({ stage: 'assessing', data: { seen: true } })
       expect(moved.history.at(-1)).toMatchObject({ by: actor, note: 'read it' })
-      expect(await caseForAgent(ctx, id)).toEqual(moved)
-      await expect(updateCaseByAgent(ctx, id, { stage: 'lost' }, actor)).rejects.toThrow("unknown stage 'lost'")
+      expect(await readCaseForAgent(ctx, id)).toEqual(moved)
+      await expect(changeCaseByAgent(ctx, id, { stage: 'lost' }, actor)).rejects.toThrow("unknown stage 'lost'")
     })
 
     test('has no case without one, and cannot change a closed one', async () => {
       const { ctx } = shared()
-      await expect(caseForAgent(ctx, null)).rejects.toThrow('no such case')
+      await expect(readCaseForAgent(ctx, null)).rejects.toThrow('no such case')
       const { id } = await open()
       await call('PUT', `/v1/cases/${id}`, { status: 'closed' })
-      await expect(updateCaseByAgent(ctx, id, { status: 'open' }, actor)).rejects.toThrow('case is closed')
+      await expect(changeCaseByAgent(ctx, id, { status: 'open' }, actor)).rejects.toThrow('case is closed')
     })
   })
 })

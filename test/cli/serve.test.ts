@@ -2,15 +2,15 @@ import { createServer } from 'node:net'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { placeOn } from '../faults/service.ts'
-import { SERVER_URL } from '../postgres.ts'
-import { svc, temporaryFolder } from './svc.ts'
+import { createDeployment } from '../faults/service-process.ts'
+import { POSTGRES_URL_VARIABLE } from '../postgres.ts'
+import { runSvc, temporaryFolder } from './run-svc.ts'
 
 test('a data folder has one service: a second is told so, and the first goes on', async () => {
-  const place = await placeOn('sqlite')
+  const place = await createDeployment('sqlite')
   const first = await place.start()
   const env = { SVC_DATA_DIR: join(place.dir, 'data'), SVC_PORT: '0' }
-  const second = await svc(['serve'], { cwd: place.dir, env })
+  const second = await runSvc(['serve'], { cwd: place.dir, env })
   expect(second).toMatchObject({ code: 1, stderr: expect.stringMatching(/another service uses .*\n.*SVC_DATA_DIR/) })
   expect((await first.call('GET', '/health')).status).toBe(200)
   await first.kill()
@@ -22,7 +22,7 @@ test('a database that cannot be the store is refused by every command before any
   const env = { DATABASE_URL: 'mysql://root:hushhush@127.0.0.1/x', SVC_PORT: '0' }
   const sentence = 'DATABASE_URL must be postgres://user:password@host:5432/name, not mysql://…'
   for (const words of [['serve'], ['backup', '.'], ['doctor']]) {
-    const { code, stdout, stderr } = await svc(words, { cwd, env })
+    const { code, stdout, stderr } = await runSvc(words, { cwd, env })
     expect(code).toBe(1)
     expect(stdout + stderr).toContain(sentence)
     expect(stdout + stderr).not.toContain('hushhush')
@@ -40,7 +40,7 @@ test('a start that cannot be says what to do: a port that is taken, a folder or 
   writeFileSync(join(cwd, 'file'), '')
   mkdirSync(join(cwd, 'broken'))
   writeFileSync(join(cwd, 'broken/svc.db'), 'no database, but long enough to look like one. '.repeat(200))
-  const absent = new URL(process.env[SERVER_URL] ?? '')
+  const absent = new URL(process.env[POSTGRES_URL_VARIABLE] ?? '')
   absent.pathname = '/absent'
   for (const [env, stderr] of [
     [{ SVC_PORT: port }, new RegExp(`127.0.0.1:${port} is taken\\n.*SVC_PORT`)],
@@ -51,7 +51,7 @@ test('a start that cannot be says what to do: a port that is taken, a folder or 
     [{ SVC_PORT: '0', DATABASE_URL: absent.href }, /database "absent" does not exist\n.*DATABASE_URL/],
     [{ SVC_PORT: '0', DATABASE_URL: `postgres://u:hushhush@127.0.0.1:1/x` }, /cannot be reached: .*\n.*DATABASE_URL/],
   ] as const) {
-    const ended = await svc(['serve'], { cwd, env: { SVC_SANDBOX: 'process', ...env } })
+    const ended = await runSvc(['serve'], { cwd, env: { SVC_SANDBOX: 'process', ...env } })
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(stderr) })
     // It is shown once: the start that can be must be the one that makes it.
     expect(ended.stdout).not.toContain('svc_key_')
@@ -62,7 +62,7 @@ test('a start that cannot be says what to do: a port that is taken, a folder or 
 test('a setting that nobody knows is told of at the start and by the doctor, with the one that was meant', async () => {
   const env = { SVC_MAX_CONCURENT_TASKS: '3', SVC_WHATEVER: '1', SVC_MODEL_GOLD: '', SVC_HOST: '192.0.2.1' }
   const [started, seen] = await Promise.all(
-    ['serve', 'doctor'].map((command) => svc([command], { cwd: temporaryFolder(), env })),
+    ['serve', 'doctor'].map((command) => runSvc([command], { cwd: temporaryFolder(), env })),
   )
   for (const said of [started?.stderr, seen?.stdout]) {
     expect(said).toContain('SVC_MAX_CONCURENT_TASKS is no setting: SVC_MAX_CONCURRENT_TASKS is')
@@ -73,6 +73,6 @@ test('a setting that nobody knows is told of at the start and by the doctor, wit
 
 test('a door for metrics that cannot be opened is named', async () => {
   const env = { SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_METRICS_PORT: '0', SVC_METRICS_HOST: '127.0.0.999' }
-  const ended = await svc(['serve'], { cwd: temporaryFolder(), env: { ...env, SVC_METRICS_TOKEN: 'x'.repeat(20) } })
+  const ended = await runSvc(['serve'], { cwd: temporaryFolder(), env: { ...env, SVC_METRICS_TOKEN: 'x'.repeat(20) } })
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('SVC_METRICS_HOST and SVC_METRICS_PORT') })
 })

@@ -5,27 +5,27 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
-import { PROGRAM, svc, temporaryFolder } from './svc.ts'
+import { PROGRAM, runSvc, temporaryFolder } from './run-svc.ts'
 
 const EXAMPLES = fileURLToPath(new URL('../../wedges', import.meta.url))
 
 describe('svc wedge', () => {
   test('new makes a wedge that has no mistakes and plays at once', async () => {
     const cwd = temporaryFolder()
-    const made = await svc(['wedge', 'new', 'front-desk', '--json'], { cwd })
+    const made = await runSvc(['wedge', 'new', 'front-desk', '--json'], { cwd })
     expect(made.lines[0]).toMatchObject({
       wedge: 'front-desk',
       files: expect.arrayContaining(['rehearsals/answer.json']),
     })
-    const checked = await svc(['wedge', 'check'], { cwd })
+    const checked = await runSvc(['wedge', 'check'], { cwd })
     expect(checked).toMatchObject({ code: 0, stdout: '' })
     // A rehearsal is never played on the store of a deployment.
     writeFileSync(join(cwd, 'url'), 'postgres://svc@127.0.0.1:1/svc')
     const env = { SVC_SANDBOX: 'process', DATABASE_URL_FILE: join(cwd, 'url') }
-    const played = await svc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env })
+    const played = await runSvc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env })
     expect(played.lines).toEqual([expect.objectContaining({ task_type: 'answer', passed: true })])
     expect(played.code).toBe(0)
-    expect((await svc(['wedge', 'new', 'front-desk'], { cwd })).code).toBe(2)
+    expect((await runSvc(['wedge', 'new', 'front-desk'], { cwd })).code).toBe(2)
   })
 
   test('rehearse fills the record store, gives the connections somewhere to lead to, and tells what failed', async () => {
@@ -55,7 +55,10 @@ describe('svc wedge', () => {
       'rehearsals/stored.input.json': { id: 'A-1' },
       'rehearsals/stored.records.json': { orders: { 'A-1': { total: 12 } } },
     })
-    const { code, lines } = await svc(['wedge', 'rehearse', 'desk', '--json'], { cwd, env: { SVC_SANDBOX: 'process' } })
+    const { code, lines } = await runSvc(['wedge', 'rehearse', 'desk', '--json'], {
+      cwd,
+      env: { SVC_SANDBOX: 'process' },
+    })
     expect(lines).toEqual([
       expect.objectContaining({ task_type: 'good', passed: true, detail: '200' }),
       expect.objectContaining({ task_type: 'bad', passed: false, detail: expect.stringContaining('must be string') }),
@@ -98,13 +101,13 @@ describe('svc wedge', () => {
 
   test.each(readdirSync(EXAMPLES))('rehearse plays every rehearsal of the example %s', async (name) => {
     const env = { SVC_SANDBOX: 'process', SVC_WEDGES_DIR: EXAMPLES }
-    const { lines } = await svc(['wedge', 'rehearse', name, '--json'], { env })
+    const { lines } = await runSvc(['wedge', 'rehearse', name, '--json'], { env })
     expect(lines.filter(({ passed }) => !passed)).toEqual([])
     expect(lines.length).toBeGreaterThan(2)
   })
 
   test('check finds nothing wrong with the examples', async () => {
-    expect(await svc(['wedge', 'check', EXAMPLES])).toMatchObject({ code: 0, stdout: '' })
+    expect(await runSvc(['wedge', 'check', EXAMPLES])).toMatchObject({ code: 0, stdout: '' })
   })
 })
 
@@ -114,7 +117,7 @@ describe('svc wedge check', () => {
   beforeEach(async () => {
     const cwd = temporaryFolder()
     dir = join(cwd, 'wedges/desk')
-    await svc(['wedge', 'new', 'desk'], { cwd })
+    await runSvc(['wedge', 'new', 'desk'], { cwd })
     good = readFileSync(join(dir, 'wedge.json'), 'utf8')
   })
 
@@ -126,7 +129,7 @@ describe('svc wedge check', () => {
   const replace = (from: string, to: string) => writeFileSync(join(dir, 'wedge.json'), good.replace(from, to))
 
   async function errors(): Promise<[string, number, string][]> {
-    const { code, lines } = await svc(['wedge', 'check', dir, '--json'], { cwd: dir })
+    const { code, lines } = await runSvc(['wedge', 'check', dir, '--json'], { cwd: dir })
     const found = lines.filter(({ level }) => level === 'error')
     expect(code).toBe(found.length > 0 ? 1 : 0)
     return found.map(({ file, line, message }) => [file, line, message])
@@ -310,7 +313,7 @@ describe('svc wedge check', () => {
   test('warns, without an error, of what cannot be tried or is not checked', async () => {
     rmSync(join(dir, 'rehearsals'), { recursive: true })
     replace('"type": "string",', '"type": "string", "pattern": "^q",')
-    const { code, stdout } = await svc(['wedge', 'check'], { cwd: dir })
+    const { code, stdout } = await runSvc(['wedge', 'check'], { cwd: dir })
     expect(code).toBe(0)
     expect(stdout).toContain("warning: task type 'answer' has no rehearsals/answer.json")
     expect(stdout).toMatch(

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
-import { auditOf, made, openFront } from './front.ts'
+import { auditLines, createAndGetId, openChannelApp } from '../channels/channel-app.ts'
 
 eachStore((store) => {
   test('a name of blanks is none, at the creation and at a change', async () => {
-    const front = await openFront(store)
+    const front = await openChannelApp(store)
     const made = await front.call('POST', '/v1/clients', { display_name: ' ' })
     expect(made).toMatchObject({ status: 201, body: { display_name: null } })
     const path = `/v1/clients/${made.body.id}`
@@ -14,7 +14,7 @@ eachStore((store) => {
   })
 
   test('a client is created, read, listed and changed', async () => {
-    const front = await openFront(store)
+    const front = await openChannelApp(store)
     const answer = await front.call('POST', '/v1/clients', {
       display_name: 'Ada',
       handles: ['Ada@Example.com', ' +49 30 1234 ', 'ada@example.com'],
@@ -37,13 +37,17 @@ eachStore((store) => {
     const renamed = await front.call('PUT', path, { display_name: null, metadata: {} })
     expect(renamed.body).toMatchObject({ display_name: null, handles: ['ada@new.example'], metadata: {} })
     expect((await front.call('GET', '/v1/clients')).body.data).toEqual([renamed.body])
-    expect((await auditOf(front)).slice(1)).toEqual(['key client.created', 'key client.updated', 'key client.updated'])
+    expect((await auditLines(front)).slice(1)).toEqual([
+      'key client.created',
+      'key client.updated',
+      'key client.updated',
+    ])
   })
 
   test('a handle belongs to one client of a project, whatever its case', async () => {
-    const front = await openFront(store)
-    const ada = await made(front, '/v1/clients', { handles: ['ada@example.com', 'ada'] })
-    const bob = await made(front, '/v1/clients', { handles: ['bob'] })
+    const front = await openChannelApp(store)
+    const ada = await createAndGetId(front, '/v1/clients', { handles: ['ada@example.com', 'ada'] })
+    const bob = await createAndGetId(front, '/v1/clients', { handles: ['bob'] })
     const refused = await front.call('POST', '/v1/clients', { handles: ['eve', 'ADA'] })
     expect(refused.status).toBe(409)
     expect(refused.body).toEqual({ error: "handle 'ADA' is already in use" })
@@ -57,7 +61,7 @@ eachStore((store) => {
   })
 
   test('of twenty clients that want one handle at once, one gets it', async () => {
-    const front = await openFront(store)
+    const front = await openChannelApp(store)
     const body = { handles: ['ada@example.com', 'ada'] }
     const answers = await Promise.all(Array.from({ length: 20 }, () => front.call('POST', '/v1/clients', body)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -66,7 +70,7 @@ eachStore((store) => {
   })
 
   test('fields of a wrong type are refused by name', async () => {
-    const front = await openFront(store)
+    const front = await openChannelApp(store)
     const errorOf = async (body: object) => (await front.call('POST', '/v1/clients', body)).body.error
     expect(await errorOf({ display_name: 7 })).toBe("field 'display_name' must be a string")
     expect(await errorOf({ handles: 'ada' })).toBe("field 'handles' must be a list")

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../app.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
-import { provider } from './provider.ts'
+import { openFakeBroker } from '../broker/fake-broker.ts'
 
 async function withProvider(store: StoreKind = 'sqlite') {
-  const server = await provider()
+  const server = await openFakeBroker()
   const app = await testApp({ store, env: { BROKER_API_KEY: 'broker-k3y', BROKER_BASE_URL: server.url } })
   return { app, server }
 }

@@ -1,45 +1,50 @@
 import { describe, expect, test } from 'vitest'
-import { briefConnections, grantFor, missingConnections, pickConnection } from '../../src/connections/grants.ts'
+import {
+  toBriefConnections,
+  resolveGrant,
+  listMissingConnections,
+  pickConnection,
+} from '../../src/connections/grants.ts'
 import type { Connection } from '../../src/connections/rows.ts'
-import { writeSecret } from '../../src/connections/secrets.ts'
+import { writeSecret } from '../../src/vault/secrets.ts'
 import { eachStore } from '../stores.ts'
-import { givenConnection, PROJECT, place } from './place.ts'
+import { insertTestConnection, PROJECT, openTestContext } from './test-context.ts'
 
 const manifest = { connections: ['mail', 'crm'] }
 
 eachStore((store) => {
   test("a run gets the founder's connections and its client's own, among the declared names", async () => {
-    const { ctx } = await place({ store })
-    const founderMail = await givenConnection(ctx, { name: 'mail' })
-    const ownMail = await givenConnection(ctx, { name: 'mail', owner_kind: 'client', owner_id: 'cli_1' })
-    const crm = await givenConnection(ctx, { name: 'crm' })
-    await givenConnection(ctx, { name: 'crm', owner_kind: 'client', owner_id: 'cli_2' })
-    await givenConnection(ctx, { name: 'other' })
-    await givenConnection(ctx, { name: 'mail', project_id: 'prj_2', owner_id: 'prj_2' })
+    const { ctx } = await openTestContext({ store })
+    const founderMail = await insertTestConnection(ctx, { name: 'mail' })
+    const ownMail = await insertTestConnection(ctx, { name: 'mail', owner_kind: 'client', owner_id: 'cli_1' })
+    const crm = await insertTestConnection(ctx, { name: 'crm' })
+    await insertTestConnection(ctx, { name: 'crm', owner_kind: 'client', owner_id: 'cli_2' })
+    await insertTestConnection(ctx, { name: 'other' })
+    await insertTestConnection(ctx, { name: 'mail', project_id: 'prj_2', owner_id: 'prj_2' })
     const ids = async (clientId: string | null) =>
-      (await grantFor(ctx.db, { projectId: PROJECT, clientId, manifest })).connections
+      (await resolveGrant(ctx.db, { projectId: PROJECT, clientId, manifest })).connections
         .map((connection) => connection.id)
         .toSorted()
     expect(await ids('cli_1')).toEqual([ownMail.id, crm.id].toSorted())
     expect(await ids(null)).toEqual([founderMail.id, crm.id].toSorted())
     expect(
-      (await grantFor(ctx.db, { projectId: PROJECT, clientId: null, manifest: { connections: [] } })).connections,
+      (await resolveGrant(ctx.db, { projectId: PROJECT, clientId: null, manifest: { connections: [] } })).connections,
     ).toEqual([])
   })
 
   test('what is not registered, has no secret or is not authorised is missing', async () => {
-    const { ctx, scope } = await place({ store })
+    const { ctx, scope } = await openTestContext({ store })
     const wants = { connections: ['mail', 'gmail', 'slack', 'crm'] }
-    const mail = await givenConnection(ctx, { name: 'mail', kind: 'email' })
-    await givenConnection(ctx, {
+    const mail = await insertTestConnection(ctx, { name: 'mail', kind: 'email' })
+    await insertTestConnection(ctx, {
       name: 'gmail',
       kind: 'broker',
       config: { toolkit: 'gmail', connected_account_id: 'ca_1' },
     })
-    await givenConnection(ctx, { name: 'slack', kind: 'broker', config: { toolkit: 'slack' } })
-    expect(await missingConnections(ctx, wants, PROJECT, null)).toEqual(['mail', 'slack', 'crm'])
+    await insertTestConnection(ctx, { name: 'slack', kind: 'broker', config: { toolkit: 'slack' } })
+    expect(await listMissingConnections(ctx, wants, PROJECT, null)).toEqual(['mail', 'slack', 'crm'])
     await writeSecret(ctx, scope, mail, 'x')
-    expect(await missingConnections(ctx, wants, PROJECT, null)).toEqual(['slack', 'crm'])
+    expect(await listMissingConnections(ctx, wants, PROJECT, null)).toEqual(['slack', 'crm'])
   })
 })
 
@@ -99,7 +104,7 @@ describe('the connection that serves a capability', () => {
 
   test('the agent is told names and kinds and no addresses', () => {
     const secretive = grantOf(connection('crm', 'custom', { api_url: 'https://x.test' }), gmail)
-    expect(briefConnections(secretive)).toEqual([
+    expect(toBriefConnections(secretive)).toEqual([
       { name: 'crm', kind: 'custom' },
       { name: 'work', kind: 'broker', toolkit: 'gmail', read_tools: ['GMAIL_LIST'] },
     ])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readUrl } from '../../src/connections/read-url.ts'
+import { resolveReadUrl } from '../../src/connections/read-url.ts'
 
 describe('a read stays below the base of its connection', () => {
   test.each([
@@ -13,9 +13,9 @@ describe('a read stays below the base of its connection', () => {
     ['a%20b', 'https://api.test/v1/a%20b'],
     ['orders;v=1/7;open', 'https://api.test/v1/orders;v=1/7;open'],
   ])('%j is %s', (path, url) => {
-    expect(readUrl('https://api.test/v1', path).href).toBe(url)
-    expect(readUrl('https://api.test/v1/', path).href).toBe(url)
-    expect(readUrl('https://api.test/v1?key=k#x', path).href).toBe(url)
+    expect(resolveReadUrl('https://api.test/v1', path).href).toBe(url)
+    expect(resolveReadUrl('https://api.test/v1/', path).href).toBe(url)
+    expect(resolveReadUrl('https://api.test/v1?key=k#x', path).href).toBe(url)
   })
 
   test.each([
@@ -56,11 +56,11 @@ describe('a read stays below the base of its connection', () => {
     '..%253b/x',
     ';a/../x',
   ])('%j is refused with 400', (path) => {
-    expect(() => readUrl('https://api.test/v1', path)).toThrow(expect.objectContaining({ status: 400 }))
+    expect(() => resolveReadUrl('https://api.test/v1', path)).toThrow(expect.objectContaining({ status: 400 }))
   })
 
   test('a base without a path holds the whole origin and nothing else', () => {
-    expect(readUrl('https://api.test', 'x').href).toBe('https://api.test/x')
-    expect(() => readUrl('https://api.test', '../x')).toThrow()
+    expect(resolveReadUrl('https://api.test', 'x').href).toBe('https://api.test/x')
+    expect(() => resolveReadUrl('https://api.test', '../x')).toThrow()
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { sharedApp, type TestApp, testApp } from '../app.ts'
-import { stranger } from '../clients/front.ts'
+import { otherOrganisationSession } from '../channels/channel-app.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
-import { upstream } from './place.ts'
-import { answerJson } from '../outside.ts'
+import { openUpstreamServer } from './test-context.ts'
+import { respondJson } from '../fake-upstream.ts'
 
 const CANARY = 'canary-5ecret-value'
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
@@ -27,11 +27,11 @@ async function client(app: TestApp): Promise<string> {
 
 eachStore((store) => {
   test('who signed up by themselves reads the environment only as far as it is listed', async () => {
-    const seen = await upstream((_request, response) => answerJson(response, 200, {}))
+    const seen = await openUpstreamServer((_request, response) => respondJson(response, 200, {}))
     const mail = { kind: 'email', name: 'mail', config: { api_url: seen.url }, secret_ref: 'env:MAIL_KEY' }
     const open = { SVC_OPEN_SIGNUP: '1', MAIL_KEY: CANARY }
     const app = await start(store, open)
-    const key = await stranger(app)
+    const key = await otherOrganisationSession(app)
     const refused = await app.call('POST', '/v1/connections', mail, { key })
     expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining("'MAIL_KEY'") } })
     const { id } = (await app.call('POST', '/v1/connections', { ...mail, secret_ref: null }, { key })).body
@@ -44,7 +44,9 @@ eachStore((store) => {
     // The organisation that came with the service is the operator's own.
     expect(await make(app, { ...mail, name: 'own' })).toMatchObject({ has_secret: true })
     const listed = await start(store, { ...open, SVC_ENV_SECRETS: 'MAIL_KEY' })
-    expect((await listed.call('POST', '/v1/connections', mail, { key: await stranger(listed) })).status).toBe(201)
+    expect(
+      (await listed.call('POST', '/v1/connections', mail, { key: await otherOrganisationSession(listed) })).status,
+    ).toBe(201)
   })
 
   test('a connection is registered, read, listed, changed and deleted', async () => {
@@ -177,7 +179,7 @@ eachStore((store) => {
   test('a test says what is wrong by one harmless call and keeps it on the record', async () => {
     const app = await start(store)
     let status = 401
-    const server = await upstream((_, response) => answerJson(response, status, {}))
+    const server = await openUpstreamServer((_, response) => respondJson(response, status, {}))
     const { id } = await make(app, { kind: 'email', name: 'mail', config: { api_url: `${server.url}/send?k=1` } })
     const path = `/v1/connections/${id}`
     const refused = await app.call('POST', `${path}/test`)

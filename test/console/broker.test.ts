@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { provider } from '../connections/provider.ts'
+import { openFakeBroker } from '../broker/fake-broker.ts'
 import { barriers, sharedConsole } from './browser.ts'
 
 describe('an app through the broker', () => {
@@ -15,7 +15,7 @@ describe('an app through the broker', () => {
   })
 
   test("is found by name, authorised on the provider's own page and then works", async () => {
-    const server = await provider()
+    const server = await openFakeBroker()
     await console().restart({ BROKER_API_KEY: 'broker-k3y', BROKER_BASE_URL: server.url })
     const page = await console().open('/connections')
     await page

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { chromium as chromiumPath } from '../../scripts/machine.mjs'
 import { type App, startApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import { systemWorld } from '../../src/ctx/system.ts'
-import { KEY, settingsIn, writeFiles } from '../app.ts'
-import { type Answered, call } from '../http.ts'
-import { answerJson, openOutside, type Received } from '../outside.ts'
+import { createSystemWorld } from '../../src/ctx/system-world.ts'
+import { FOUNDER_KEY, testSettings, writeFiles } from '../app.ts'
+import { type ApiResponse, callApi } from '../http.ts'
+import { respondJson, openFakeUpstream, type ReceivedRequest } from '../fake-upstream.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -19,8 +19,8 @@ export interface Console {
   app: App
   url: string
   /** What the outside world received through a connection. */
-  received: Received[]
-  call(method: string, path: string, body?: unknown): Promise<Answered>
+  received: ReceivedRequest[]
+  call(method: string, path: string, body?: unknown): Promise<ApiResponse>
   /** Stops the service and starts it again at the same address and on the same data, with more settings. */
   restart(settings: Record<string, string>): Promise<void>
   /** A new page, like a new person's; the test fails when it logs an error or breaks the Content-Security-Policy. */
@@ -107,29 +107,29 @@ async function startService(given: Record<string, string>) {
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
   writeFiles(join(dir, 'wedges'), { ...LETTERS, ...POEMS })
   cpSync(join(root, 'blueprints'), join(dir, 'blueprints'), { recursive: true })
-  const outside = await openOutside()
-  outside.answer = ({ body }, response) => {
+  const outside = await openFakeUpstream()
+  outside.respond = ({ body }, response) => {
     if (JSON.parse(body || '{}').subject === 'Unanswered') response.destroy()
-    else answerJson(response, 200, { ok: true })
+    else respondJson(response, 200, { ok: true })
   }
   const settings = {
-    ...settingsIn(dir),
+    ...testSettings(dir),
     SVC_EGRESS_ALLOW: '127.0.0.1',
     SVC_LOG_LEVEL: 'silent',
     ...given,
   }
   const start = (more: Record<string, string> = {}) => {
     const env: Record<string, string> = { ...settings, ...more }
-    return startApp(loadConfig(env, dir), { ...systemWorld('silent'), env: (name) => env[name] })
+    return startApp(loadConfig(env, dir), { ...createSystemWorld('silent'), env: (name) => env[name] })
   }
   let app = await start()
   const config = { url: `${outside.url}/post` }
-  await call(app.url, KEY, 'POST', '/v1/connections', { kind: 'webhook', name: 'post', config })
+  await callApi(app.url, FOUNDER_KEY, 'POST', '/v1/connections', { kind: 'webhook', name: 'post', config })
   return {
     app,
     url: app.url,
     received: outside.received,
-    call: (method: string, path: string, body?: unknown) => call(app.url, KEY, method, path, body),
+    call: (method: string, path: string, body?: unknown) => callApi(app.url, FOUNDER_KEY, method, path, body),
     async again(more: Record<string, string>) {
       await app.stop()
       app = await start({ SVC_PORT: new URL(app.url).port, ...more })
@@ -146,7 +146,7 @@ async function startService(given: Record<string, string>) {
 async function openPage(
   browser: Browser,
   url: string,
-  { signedIn = true, token = KEY, expected = REFUSED, ...options }: PageOptions = {},
+  { signedIn = true, token = FOUNDER_KEY, expected = REFUSED, ...options }: PageOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options })
   if (signedIn) {

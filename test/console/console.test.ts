@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { KEY } from '../app.ts'
+import { FOUNDER_KEY } from '../app.ts'
 import { barriers, SHIFTED, sharedConsole, TOO_WIDE } from './browser.ts'
 
 const REFUND = { order_id: 'A-1001', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
@@ -22,7 +22,7 @@ describe('the console', () => {
     await page.waitForURL('**/sign-in')
     expect(await barriers(page)).toEqual([])
     await page.getByRole('button', { name: 'API key' }).click()
-    await page.getByLabel('API key').last().fill(KEY)
+    await page.getByLabel('API key').last().fill(FOUNDER_KEY)
     await page.getByRole('button', { name: 'Use this key' }).click()
     await page.getByRole('link', { name: 'Open the refund desk' }).click()
     await page.getByText('What it sends through connections is really sent.').waitFor()
@@ -79,7 +79,7 @@ describe('the console', () => {
 
   test('takes a key also where an email is asked for', async () => {
     const page = await console().open('/', { signedIn: false })
-    await page.getByLabel('Email').fill(KEY)
+    await page.getByLabel('Email').fill(FOUNDER_KEY)
     await page.getByRole('button', { name: 'Use this key' }).click()
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
   })
@@ -93,7 +93,7 @@ describe('the console', () => {
     }
     await use('svc_key_wrong')
     await page.getByRole('alert').waitFor()
-    await use(KEY)
+    await use(FOUNDER_KEY)
     await page.waitForURL('**/tasks?status=failed&wedge=letters')
     expect(page.url()).not.toContain('svc_')
   })

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { anthropicStream, startProvider } from '../models/provider.ts'
-import { KEY } from '../app.ts'
+import { anthropicStream, startFakeProvider } from '../models/fake-provider.ts'
+import { FOUNDER_KEY } from '../app.ts'
 import { barriers, sharedConsole } from './browser.ts'
 
 async function signUp(page: Page) {
@@ -52,7 +52,7 @@ describe('the first visit on a fresh start', () => {
     await last.getByText(/SVC_MODEL=/).waitFor()
     expect(await barriers(page)).toEqual([])
 
-    const provider = await startProvider({
+    const provider = await startFakeProvider({
       chunks: [anthropicStream({ text: SAID, call: { name: 'finish', input: { output } } })],
     })
     onTestFinished(() => provider.close())
@@ -84,7 +84,7 @@ describe('the first visit from elsewhere', () => {
     await signUp(page)
     await page.getByText(/first sign-up needs the founder key/).waitFor()
     expect(await barriers(page)).toEqual([])
-    await page.getByLabel('Founder key').fill(KEY)
+    await page.getByLabel('Founder key').fill(FOUNDER_KEY)
     await page.getByRole('button', { name: 'Create the account' }).click()
     await current(page).getByText('Look at the example').waitFor()
     expect(await page.evaluate('sessionStorage.getItem("svc.token")')).toMatch(/^svc_fst_/)

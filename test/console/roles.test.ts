@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { call } from '../http.ts'
+import { callApi } from '../http.ts'
 import { barriers, sharedConsole } from './browser.ts'
 import { asking, people, stock } from './stock.ts'
 import { drawn, tryEverything } from './try-everything.ts'
@@ -175,11 +175,11 @@ describe('what the console offers to a role', () => {
   test('is asked for again when it was refused: a role that was taken away is noticed', async () => {
     const { url } = console()
     const page = await console().open('/schedules', { token: tokens.operator })
-    const members = await call(url, tokens.owner, 'GET', '/v1/members')
+    const members = await callApi(url, tokens.owner, 'GET', '/v1/members')
     const { id } = members.body.data.find(({ role }: { role: string }) => role === 'operator')
     const run = page.getByRole('button', { name: /^Run now/ })
     await run.waitFor()
-    await call(url, tokens.owner, 'PUT', `/v1/members/${id}`, { role: 'viewer' })
+    await callApi(url, tokens.owner, 'PUT', `/v1/members/${id}`, { role: 'viewer' })
     await run.click()
     await page.getByText("role 'viewer' cannot do this").waitFor()
     await run.waitFor({ state: 'detached' })

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { call } from '../http.ts'
+import { callApi } from '../http.ts'
 import { sharedConsole } from './browser.ts'
 
 /** What moved on the page although nobody had touched it, from the first moment on. */
@@ -27,7 +27,7 @@ describe.each([360, 1280])('a page that is open %i pixels wide while work goes o
   const arrive = async (name: string) => {
     const body = { email: `${name}@example.com`, password: 'correct horse battery', organisation: 'Larkspur' }
     const token: string = (await console().call('POST', '/v1/auth/signup', body)).body.session_token
-    const own = (method: string, path: string, body?: unknown) => call(console().url, token, method, path, body)
+    const own = (method: string, path: string, body?: unknown) => callApi(console().url, token, method, path, body)
     const run = async (wedge: string, task_type: string, input: object): Promise<string> =>
       (await own('POST', '/v1/tasks', { wedge, task_type, input })).body.id
     const reach = (task: string, status: string) =>

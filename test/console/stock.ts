@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { call } from '../http.ts'
+import { callApi } from '../http.ts'
 import type { Console } from './browser.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -39,11 +39,11 @@ export async function asking(console: Console) {
 /** The sessions of an owner, an admin, an operator and a viewer. */
 export async function people({ url }: Console) {
   const account = { email: 'olga@example.com', password: PASSWORD }
-  const owner = (await call(url, '', 'POST', '/v1/auth/signup', account)).body.session_token
+  const owner = (await callApi(url, '', 'POST', '/v1/auth/signup', account)).body.session_token
   const invited = async (role: string) => {
-    const { body } = await call(url, owner, 'POST', '/v1/members', { email: `${role}@example.com`, role })
+    const { body } = await callApi(url, owner, 'POST', '/v1/members', { email: `${role}@example.com`, role })
     const accepted = { invite: body.invite, password: PASSWORD }
-    return String((await call(url, '', 'POST', '/v1/auth/accept', accepted)).body.session_token)
+    return String((await callApi(url, '', 'POST', '/v1/auth/accept', accepted)).body.session_token)
   }
   return { owner, admin: await invited('admin'), operator: await invited('operator'), viewer: await invited('viewer') }
 }

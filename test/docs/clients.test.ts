@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { signed } from '../../src/connections/executors/webhook.ts'
-import { KEY, testApp } from '../app.ts'
+import { webhookSignatureHeaders } from '../../src/connections/executors/webhook.ts'
+import { FOUNDER_KEY, testApp } from '../app.ts'
 import { blocks, page } from './pages.ts'
 
 test('the client of twenty lines reads a log to its end and says why there is none', async () => {
@@ -8,15 +8,15 @@ test('the client of twenty lines reads a log to its end and says why there is no
   const app = await testApp({ store: 'sqlite' })
   const task = await app.createTask()
   const types: string[] = []
-  await follow(`${app.url}/v1/tasks/${task.id}/events`, KEY, ({ type }: { type: string }) => types.push(type))
+  await follow(`${app.url}/v1/tasks/${task.id}/events`, FOUNDER_KEY, ({ type }: { type: string }) => types.push(type))
   expect(types).toEqual((await app.events(task.id)).map(({ event }) => event))
-  await expect(follow(`${app.url}/v1/tasks/task_none/events`, KEY, () => {})).rejects.toThrow('no such task')
+  await expect(follow(`${app.url}/v1/tasks/task_none/events`, FOUNDER_KEY, () => {})).rejects.toThrow('no such task')
 })
 
 test('the check of ten lines takes what the service signed, by either secret, and nothing else', async () => {
   const { isGenuine } = await moduleOf('docs/webhooks.md')
   const [secret, other] = [7, 8].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`)
-  const headers = signed(secret ?? '', 'dlv_1', 1_000, '{"a":1}')
+  const headers = webhookSignatureHeaders(secret ?? '', 'dlv_1', 1_000, '{"a":1}')
   const both = { ...headers, 'webhook-signature': `v1,AAAA ${headers['webhook-signature']}` }
   expect(isGenuine(secret, headers, '{"a":1}', 1_010)).toBe(true)
   expect(isGenuine(secret, both, '{"a":1}', 1_010)).toBe(true)

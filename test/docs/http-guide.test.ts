@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { provider } from '../connections/provider.ts'
-import { upstream } from '../connections/place.ts'
-import { KEY, type TestApp, testApp } from '../app.ts'
-import { CLIENT, FOUNDER, OPEN } from '../planes/table.ts'
+import { openFakeBroker } from '../broker/fake-broker.ts'
+import { openUpstreamServer } from '../connections/test-context.ts'
+import { FOUNDER_KEY, type TestApp, testApp } from '../app.ts'
+import { CLIENT_ROUTES, FOUNDER_ROUTES, OPEN_ROUTES } from '../planes/route-table.ts'
 import { fieldAt, type Request, requestOf, type Step, stepsOf, type Variables, wordsOf } from './curl.ts'
 import { blocks, page, ROOT } from './pages.ts'
 
@@ -13,7 +13,7 @@ test('every example of the guide answers as it and the reference say, and every 
   timeout: 120_000,
 }, async () => {
   const { app, places } = await guidedApp()
-  const variables: Variables = { SVC_KEY: KEY }
+  const variables: Variables = { SVC_KEY: FOUNDER_KEY }
   const tried: Request[] = []
   for (const step of blocks(GUIDE, 'sh').flatMap(stepsOf)) {
     if (step.kind === 'set') variables[step.name] = wordsOf(step.words, variables).join(' ')
@@ -33,8 +33,8 @@ test('the guide has a section for each part of the API', async () => {
 
 /** The example wedges and blueprints, and stand-ins for what lies outside. */
 async function guidedApp(): Promise<{ app: TestApp; places: Record<string, string> }> {
-  const outside = await upstream((_request, response) => response.end('{}'))
-  const broker = await provider()
+  const outside = await openUpstreamServer((_request, response) => response.end('{}'))
+  const broker = await openFakeBroker()
   const env = {
     SVC_WEDGES_DIR: join(ROOT, 'wedges'),
     SVC_BLUEPRINTS_DIR: join(ROOT, 'blueprints'),
@@ -74,8 +74,10 @@ async function carryOut(
 
 /** A status that the reference has, and of the body every field that it has and no other. */
 function expectAsDeclared(request: Request, status: number, body: unknown): void {
-  const route = [...FOUNDER, ...CLIENT, ...OPEN].filter((one) => isOf(request, inDocument(one))).at(0)
-  const declared = route?.answers[status]
+  const route = [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES]
+    .filter((one) => isOf(request, inDocument(one)))
+    .at(0)
+  const declared = route?.responses[status]
   if (status >= 400 && declared === undefined) return
   expect(declared, `${status} of ${request.method} ${request.url}`).toBeDefined()
   if (typeof declared === 'object' && status !== 204)

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { EXIT_WORDS } from '../../src/cli/failure.ts'
-import { NOTICES } from '../../src/events/notices.ts'
-import { TOOLS } from '../../src/mcp/tools.ts'
+import { EXIT_CODE_MEANINGS } from '../../src/cli/shell/failure.ts'
+import { WEBHOOK_EVENTS } from '../../src/events/webhook-events.ts'
+import { MCP_TOOLS } from '../../src/mcp/tools.ts'
 import { KNOWN_TOOLS } from '../../src/tasks/tools.ts'
 import { page, pages, ROOT } from './pages.ts'
 
@@ -18,19 +18,19 @@ function rowsBelow(path: string, heading: string): string[] {
 }
 
 test('the page on events lists the types that exist', () => {
-  const [, table = ''] = /interface EventData \{([\s\S]*?)\n\}/.exec(source('events/types.ts')) ?? []
+  const [, table = ''] = /interface EventData \{([\s\S]*?)\n\}/.exec(source('events/event-types.ts')) ?? []
   const types = [...table.matchAll(/^ {2}'?([a-z.]+)'?: \{/gm)].map(([, type]) => type)
   expect(types).toHaveLength(13)
   expect(rowsBelow('docs/events.md', 'The thirteen types')).toEqual(types)
 })
 
 test('the page on webhooks lists the notices that exist', () => {
-  expect(rowsBelow('docs/webhooks.md', 'Notices')).toEqual([...NOTICES])
+  expect(rowsBelow('docs/webhooks.md', 'Notices')).toEqual([...WEBHOOK_EVENTS])
 })
 
 test('the page on MCP lists the tools that exist, with their roles', () => {
   const rows = [...page('docs/mcp.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, role]) => ({ name, role }))
-  expect(rows).toEqual(TOOLS.map(({ described, role }) => ({ name: described.name, role })))
+  expect(rows).toEqual(MCP_TOOLS.map(({ definition: described, role }) => ({ name: described.name, role })))
 })
 
 test('the page on the command line lists the commands and exit codes that exist', () => {
@@ -39,7 +39,7 @@ test('the page on the command line lists the commands and exit codes that exist'
     COMMANDS.map(({ name, usage }) => `${name} ${usage}`.trim()),
   )
   const codes = [...page('docs/command-line.md').matchAll(/^\| `(\d+)` \| (.+) \|$/gm)]
-  expect(codes.map(([, code, words]) => [Number(code), words])).toEqual(EXIT_WORDS)
+  expect(codes.map(([, code, words]) => [Number(code), words])).toEqual(EXIT_CODE_MEANINGS)
 })
 
 test('the page on wedges lists the tools that a model can call', () => {

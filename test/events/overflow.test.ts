@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { eachStore, testApp } from '../app.ts'
-import { cancel, progress, runningTask, SCRIPTED, say } from '../tasks/scripted.ts'
-import { idsIn, oneTo, openAndStall, openStream, replay, urlOf } from './streams.ts'
+import { cancelTask, progressEvents, startScriptedTask, SCRIPTED_AGENT, appendAsRun } from '../tasks/scripted-agent.ts'
+import { eventIds, numbersUpTo, openStalledStream, openStream, readWholeStream, eventsUrl } from './stream-reader.ts'
 
 /** More than the buffers between two sockets hold. */
 const WIDE = 'x'.repeat(16_000)
@@ -30,13 +30,13 @@ function unchunked(answer: Buffer): Buffer {
 
 eachStore((store) => {
   test('a reader more than 5,000 events behind is told to reconnect; the others never notice', async () => {
-    const app = await testApp({ store, env: SCRIPTED })
-    const id = await runningTask(app)
-    const quick = await openStream(urlOf(app, id))
-    const slow = await openAndStall(app, id)
+    const app = await testApp({ store, env: SCRIPTED_AGENT })
+    const id = await startScriptedTask(app)
+    const quick = await openStream(eventsUrl(app, id))
+    const slow = await openStalledStream(app, id)
     let said = 1
     const sayAndSee = async (count: number, text?: string) => {
-      await say(app, id, progress(count, text))
+      await appendAsRun(app, id, progressEvents(count, text))
       said += count
       await quick.until(({ tail }) => tail.includes(`id: ${said}\n`))
     }
@@ -45,30 +45,30 @@ eachStore((store) => {
     const text = await readAll(slow)
     const overflow = 'event: error\ndata: {"error":"stream overflow: reconnect with Last-Event-ID"}\n\n'
     expect(text.endsWith(overflow)).toBe(true)
-    const seen = idsIn(text)
+    const seen = eventIds(text)
     expect(seen.length).toBeLessThan(said)
-    expect(seen).toEqual(oneTo(seen.length))
-    await cancel(app, id)
+    expect(seen).toEqual(numbersUpTo(seen.length))
+    await cancelTask(app, id)
     const whole = await quick.ended
-    expect(idsIn(whole)).toEqual(oneTo(said + 1))
+    expect(eventIds(whole)).toEqual(numbersUpTo(said + 1))
     expect(whole).not.toContain('event: error')
     // What it missed is there when it does as it was told.
-    const rest = await replay(urlOf(app, id), { 'last-event-id': String(seen.length) })
+    const rest = await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(seen.length) })
     expect(text.slice(0, -overflow.length) + rest === whole).toBe(true)
   })
 
   test('a burst of more than 5,000 events reaches those who were there for it, in pieces that they share', async () => {
-    const app = await testApp({ store, env: SCRIPTED })
-    const id = await runningTask(app)
-    const readers = await Promise.all(Array.from({ length: 3 }, () => openStream(urlOf(app, id))))
+    const app = await testApp({ store, env: SCRIPTED_AGENT })
+    const id = await startScriptedTask(app)
+    const readers = await Promise.all(Array.from({ length: 3 }, () => openStream(eventsUrl(app, id))))
     await Promise.all(readers.map((reader) => reader.until(({ tail }) => tail.includes('id: 1\n'))))
-    await say(app, id, progress(14_000))
+    await appendAsRun(app, id, progressEvents(14_000))
     await Promise.all(readers.map((reader) => reader.until(({ tail }) => tail.includes('id: 14001\n'))))
-    await cancel(app, id)
+    await cancelTask(app, id)
     for (const reader of readers) {
       const text = await reader.ended
       expect(text).not.toContain('event: error')
-      expect(idsIn(text)).toEqual(oneTo(14_002))
+      expect(eventIds(text)).toEqual(numbersUpTo(14_002))
     }
   })
 })

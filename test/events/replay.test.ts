@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, KEY, sharedApp } from '../app.ts'
-import { cancel, expectRefusal, progress, runningTask, SCRIPTED, say, taskOf, UNLIMITED } from '../tasks/scripted.ts'
-import { idsIn, oneTo, openStream, replay, urlOf } from './streams.ts'
+import { eachStore, FOUNDER_KEY, sharedApp } from '../app.ts'
+import {
+  cancelTask,
+  expectRefusal,
+  progressEvents,
+  startScriptedTask,
+  SCRIPTED_AGENT,
+  appendAsRun,
+  readTask,
+  NO_RATE_LIMIT,
+} from '../tasks/scripted-agent.ts'
+import { eventIds, numbersUpTo, openStream, readWholeStream, eventsUrl } from './stream-reader.ts'
 
 eachStore((store) => {
-  const shared = sharedApp({ store, env: { ...SCRIPTED, ...UNLIMITED } })
+  const shared = sharedApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
   const finishedTask = async () => {
     const lines = [1, 2, 3].map((n) => ({ event: 'progress', data: { text: `step ${n}: é 😀 \n\r\u2028` } }))
     const { id } = await shared().createTask({ input: [...lines, { output: 'done' }] })
@@ -16,7 +25,7 @@ eachStore((store) => {
     test('has frames of id, event and data, and data is the whole event', async () => {
       const app = shared()
       const id = await finishedTask()
-      const response = await fetch(urlOf(app, id), { headers: { authorization: `Bearer ${KEY}` } })
+      const response = await fetch(eventsUrl(app, id), { headers: { authorization: `Bearer ${FOUNDER_KEY}` } })
       expect(response.status).toBe(200)
       expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
       expect(response.headers.get('cache-control')).toMatch(/no-cache/)
@@ -32,7 +41,7 @@ eachStore((store) => {
         expect(event).toMatchObject({ id: i + 1, seq: i + 1, task_id: id, data: expect.any(Object) })
         expect(event.ts).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       })
-      expect(idsIn(text)).toEqual(oneTo((await taskOf(app, id)).last_event_id))
+      expect(eventIds(text)).toEqual(numbersUpTo((await readTask(app, id)).last_event_id))
       expect(text.match(/^event: .*$/gm)?.at(0)).toBe('event: task.created')
       expect(text.match(/^event: .*$/gm)?.at(-1)).toBe('event: task.finished')
     })
@@ -40,43 +49,43 @@ eachStore((store) => {
     test('resumes exactly after the id that the header or the query names, at every position', async () => {
       const app = shared()
       const id = await finishedTask()
-      const whole = await replay(urlOf(app, id))
+      const whole = await readWholeStream(eventsUrl(app, id))
       const frames = whole.split('\n\n').slice(0, -1)
       for (let after = 0; after <= frames.length; after++) {
         const rest = frames
           .slice(after)
           .map((frame) => `${frame}\n\n`)
           .join('')
-        expect(await replay(urlOf(app, id), { 'last-event-id': String(after) })).toBe(rest)
-        expect(await replay(urlOf(app, id, `?lastEventId=${after}`))).toBe(rest)
+        expect(await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(after) })).toBe(rest)
+        expect(await readWholeStream(eventsUrl(app, id, `?lastEventId=${after}`))).toBe(rest)
       }
     })
 
     test('takes the header before the query', async () => {
       const app = shared()
       const id = await finishedTask()
-      const last = (await taskOf(app, id)).last_event_id
-      const text = await replay(urlOf(app, id, '?lastEventId=1'), { 'last-event-id': String(last - 1) })
-      expect(idsIn(text)).toEqual([last])
+      const last = (await readTask(app, id)).last_event_id
+      const text = await readWholeStream(eventsUrl(app, id, '?lastEventId=1'), { 'last-event-id': String(last - 1) })
+      expect(eventIds(text)).toEqual([last])
     })
 
     test('ends at once, empty, when it is resumed at or past the end', async () => {
       const app = shared()
       const id = await finishedTask()
-      const last = (await taskOf(app, id)).last_event_id
+      const last = (await readTask(app, id)).last_event_id
       for (const after of [last, last + 1, 9_007_199_254_740_991]) {
-        expect(await replay(urlOf(app, id), { 'last-event-id': String(after) })).toBe('')
+        expect(await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(after) })).toBe('')
       }
     })
 
     test('that is resumed past the head of a running log still ends with the task', async () => {
       const app = shared()
-      const id = await runningTask(app)
-      const reader = await openStream(urlOf(app, id), { 'last-event-id': '1000' })
-      await say(app, id, progress(3))
-      await cancel(app, id)
+      const id = await startScriptedTask(app)
+      const reader = await openStream(eventsUrl(app, id), { 'last-event-id': '1000' })
+      await appendAsRun(app, id, progressEvents(3))
+      await cancelTask(app, id)
       const text = await reader.ended
-      expect(idsIn(text).every((seq) => seq <= 5)).toBe(true)
+      expect(eventIds(text).every((seq) => seq <= 5)).toBe(true)
     })
 
     test.each(['-1', '1.5', 'abc', '', ' ', '1e3', '0x10', '9007199254740992', '99999999999999999999'])(
@@ -118,31 +127,33 @@ eachStore((store) => {
     test('shows a note that was added after the end, on replay and on resume', async () => {
       const app = shared()
       const id = await finishedTask()
-      const before = await replay(urlOf(app, id))
+      const before = await readWholeStream(eventsUrl(app, id))
       await app.call('POST', `/v1/tasks/${id}/feedback`, { note: 'good' })
-      const after = await replay(urlOf(app, id))
+      const after = await readWholeStream(eventsUrl(app, id))
       expect(after.startsWith(before)).toBe(true)
-      const last = idsIn(before).length
-      expect(idsIn(after)).toEqual(oneTo(last + 1))
-      expect(await replay(urlOf(app, id), { 'last-event-id': String(last) })).toBe(after.slice(before.length))
+      const last = eventIds(before).length
+      expect(eventIds(after)).toEqual(numbersUpTo(last + 1))
+      expect(await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(last) })).toBe(
+        after.slice(before.length),
+      )
       expect(after.slice(before.length)).toContain('event: feedback.recorded\n')
     })
 
     test('that is live ends at task.finished', async () => {
       const app = shared()
-      const id = await runningTask(app)
-      const reader = await openStream(urlOf(app, id))
-      await cancel(app, id)
+      const id = await startScriptedTask(app)
+      const reader = await openStream(eventsUrl(app, id))
+      await cancelTask(app, id)
       expect(await reader.ended).toMatch(/event: task\.finished\n[^\n]*\n\n$/)
     })
 
     test('replays more than 5,000 events without an overflow', async () => {
       const app = shared()
-      const id = await runningTask(app)
-      for (let i = 0; i < 6; i++) await say(app, id, progress(1_000))
-      await cancel(app, id)
-      const text = await replay(urlOf(app, id))
-      expect(idsIn(text)).toEqual(oneTo(6_002))
+      const id = await startScriptedTask(app)
+      for (let i = 0; i < 6; i++) await appendAsRun(app, id, progressEvents(1_000))
+      await cancelTask(app, id)
+      const text = await readWholeStream(eventsUrl(app, id))
+      expect(eventIds(text)).toEqual(numbersUpTo(6_002))
       expect(text).not.toContain('event: error')
     })
   })

@@ -1,11 +1,18 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startApp } from '../../src/app.ts'
-import { type Chunk, Tails } from '../../src/ctx/tails.ts'
-import { catchUp } from '../../src/events/follow.ts'
-import { PAGE } from '../../src/events/rows.ts'
+import { type EventChunk, LogFollowers } from '../../src/ctx/log-followers.ts'
+import { catchUpFollowers } from '../../src/events/follow-log.ts'
+import { EVENT_PAGE_SIZE } from '../../src/events/rows.ts'
 import { type TestApp, testApp } from '../app.ts'
-import { cancel, progress, runningTask, SCRIPTED, say, UNLIMITED } from '../tasks/scripted.ts'
-import { idsIn, oneTo, openStream, replay, urlOf } from './streams.ts'
+import {
+  cancelTask,
+  progressEvents,
+  startScriptedTask,
+  SCRIPTED_AGENT,
+  appendAsRun,
+  NO_RATE_LIMIT,
+} from '../tasks/scripted-agent.ts'
+import { eventIds, numbersUpTo, openStream, readWholeStream, eventsUrl } from './stream-reader.ts'
 
 const FOLLOWERS = 100
 
@@ -18,25 +25,25 @@ async function servingReplica(app: TestApp) {
 }
 
 test('followers at another replica, however many, have every event once and in order', async () => {
-  const app = await testApp({ store: 'postgres', env: { ...SCRIPTED, ...UNLIMITED } })
+  const app = await testApp({ store: 'postgres', env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
   const other = await servingReplica(app)
-  const id = await runningTask(app)
+  const id = await startScriptedTask(app)
   const there = `${other.url}/v1/tasks/${id}/events`
   const early = await Promise.all(Array.from({ length: FOLLOWERS }, () => openStream(there)))
-  for (let i = 0; i < 30; i++) await say(app, id, progress(1 + (i % 7)))
+  for (let i = 0; i < 30; i++) await appendAsRun(app, id, progressEvents(1 + (i % 7)))
   const late = await Promise.all(Array.from({ length: 20 }, () => openStream(there)))
-  for (let i = 0; i < 30; i++) await say(app, id, progress(1 + (i % 7)))
-  await cancel(app, id)
+  for (let i = 0; i < 30; i++) await appendAsRun(app, id, progressEvents(1 + (i % 7)))
+  await cancelTask(app, id)
   const texts = await Promise.all([...early, ...late].map((reader) => reader.ended))
-  const whole = await replay(urlOf(app, id))
+  const whole = await readWholeStream(eventsUrl(app, id))
   expect(new Set(texts)).toEqual(new Set([whole]))
-  expect(idsIn(whole)).toEqual(oneTo(idsIn(whole).length))
+  expect(eventIds(whole)).toEqual(numbersUpTo(eventIds(whole).length))
 })
 
 test('what a lost bell did not tell is found by looking at the logs that are followed', async () => {
-  const app = await testApp({ store: 'postgres', env: { ...SCRIPTED, ...UNLIMITED } })
+  const app = await testApp({ store: 'postgres', env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
   const other = await servingReplica(app)
-  const id = await runningTask(app)
+  const id = await startScriptedTask(app)
   const reader = await openStream(`${other.url}/v1/tasks/${id}/events`)
   await reader.until(({ tail }) => tail.includes('task.created'))
   // Written as by a replica that died before it could ring.
@@ -46,8 +53,8 @@ test('what a lost bell did not tell is found by looking at the logs that are fol
     await db.insertInto('events').values(event).execute()
   })
   await app.clock.advance(400)
-  expect(idsIn(await reader.until(({ tail }) => tail.includes('unheard')))).toEqual([1, 2])
-  await cancel(app, id)
+  expect(eventIds(await reader.until(({ tail }) => tail.includes('unheard')))).toEqual([1, 2])
+  await cancelTask(app, id)
   await reader.ended
 })
 
@@ -62,38 +69,39 @@ test('a key that is deleted at one replica has its streams ended at another', as
 })
 
 test('the log is read once for all who follow it, however often somebody says that it grew', async () => {
-  const app = await testApp({ store: 'sqlite', env: SCRIPTED })
-  const id = await runningTask(app)
+  const app = await testApp({ store: 'sqlite', env: SCRIPTED_AGENT })
+  const id = await startScriptedTask(app)
   const { ctx } = app
-  const elsewhere = { ...ctx, tails: new Tails() }
-  const handed = Array.from({ length: 50 }, (): Chunk[] => [])
-  for (const kept of handed) elsewhere.tails.sit(id, { offer: (chunks) => kept.push(...chunks), wake: () => {} })
-  elsewhere.tails.reached(id, 1)
-  await say(app, id, progress(3))
-  expect(elsewhere.tails.lags(id, 4)).toBe(true)
-  await Promise.all(Array.from({ length: 20 }, () => catchUp(elsewhere, id)))
+  const elsewhere = { ...ctx, tails: new LogFollowers() }
+  const handed = Array.from({ length: 50 }, (): EventChunk[] => [])
+  for (const kept of handed)
+    elsewhere.tails.subscribe(id, { receive: (chunks) => kept.push(...chunks), wake: () => {} })
+  elsewhere.tails.markCaughtUp(id, 1)
+  await appendAsRun(app, id, progressEvents(3))
+  expect(elsewhere.tails.isBehind(id, 4)).toBe(true)
+  await Promise.all(Array.from({ length: 20 }, () => catchUpFollowers(elsewhere, id)))
   expect(handed.map((chunks) => chunks.map(({ first, last }) => [first, last]))).toEqual(handed.map(() => [[2, 4]]))
   expect(new Set(handed.flat()).size).toBe(1)
-  expect(elsewhere.tails.lags(id, 4)).toBe(false)
-  await cancel(app, id)
+  expect(elsewhere.tails.isBehind(id, 4)).toBe(false)
+  await cancelTask(app, id)
 })
 
 test('what is more than a page is read to its end at one bell', async () => {
-  const app = await testApp({ store: 'sqlite', env: SCRIPTED })
-  const id = await runningTask(app)
+  const app = await testApp({ store: 'sqlite', env: SCRIPTED_AGENT })
+  const id = await startScriptedTask(app)
   const handed: [number, number][] = []
-  const elsewhere = { ...app.ctx, tails: new Tails() }
-  elsewhere.tails.sit(id, {
-    offer: (chunks) => handed.push(...chunks.map(({ first, last }): [number, number] => [first, last])),
+  const elsewhere = { ...app.ctx, tails: new LogFollowers() }
+  elsewhere.tails.subscribe(id, {
+    receive: (chunks) => handed.push(...chunks.map(({ first, last }): [number, number] => [first, last])),
     wake: () => {},
   })
-  elsewhere.tails.reached(id, 1)
-  await say(app, id, progress(2 * PAGE + 10))
-  await catchUp(elsewhere, id)
+  elsewhere.tails.markCaughtUp(id, 1)
+  await appendAsRun(app, id, progressEvents(2 * EVENT_PAGE_SIZE + 10))
+  await catchUpFollowers(elsewhere, id)
   expect(handed).toEqual([
-    [2, PAGE + 1],
-    [PAGE + 2, 2 * PAGE + 1],
-    [2 * PAGE + 2, 2 * PAGE + 11],
+    [2, EVENT_PAGE_SIZE + 1],
+    [EVENT_PAGE_SIZE + 2, 2 * EVENT_PAGE_SIZE + 1],
+    [2 * EVENT_PAGE_SIZE + 2, 2 * EVENT_PAGE_SIZE + 11],
   ])
-  await cancel(app, id)
+  await cancelTask(app, id)
 })

@@ -1,20 +1,20 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { eventually } from '../runs/agents.ts'
-import { doing, type DoingPlace, doingPlace } from './doing.ts'
-import { expectTruth } from './oracle.ts'
-import { Proxy } from './proxy.ts'
-import { PATIENCE, tries } from './rounds.ts'
-import type { Service } from './service.ts'
+import { eventually } from '../runs/scripted-agent.ts'
+import { createScriptedTask, type ScriptedDeployment, createScriptedDeployment } from './scripted-deployment.ts'
+import { expectInvariants } from './invariants.ts'
+import { TcpProxy } from './tcp-proxy.ts'
+import { FAULT_TIMEOUT_MS, attemptNumbers } from './rounds.ts'
+import type { ServiceProcess } from './service-process.ts'
 
 /** A replica behind a wire of its own. */
 interface Replica {
-  service: Service
-  proxy: Proxy
+  service: ServiceProcess
+  proxy: TcpProxy
   restart(): Promise<void>
 }
 
-async function replicaOn(place: DoingPlace, name: string): Promise<Replica> {
-  const proxy = await Proxy.before(place.database ?? '')
+async function replicaOn(place: ScriptedDeployment, name: string): Promise<Replica> {
+  const proxy = await TcpProxy.openFor(place.database ?? '')
   onTestFinished(() => proxy.close())
   const env = { SVC_DATA_DIR: name, DATABASE_URL: proxy.url }
   const replica: Replica = {
@@ -54,16 +54,16 @@ const FAULTS: Record<string, (replica: Replica) => Promise<unknown>> = {
 async function load(replicas: Replica[], accepted: Set<string>, stop: AbortSignal): Promise<void> {
   for (let n = 0; !stop.aborted; n++) {
     const service = replicas[n % replicas.length]?.service
-    const id = service && (await doing(service, [{ act: 'ping' }, { output: n }]).catch(() => null))
+    const id = service && (await createScriptedTask(service, [{ act: 'ping' }, { output: n }]).catch(() => null))
     if (id) accepted.add(id)
     else await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
-test.each(tries(1))(
+test.each(attemptNumbers(1))(
   'three replicas that are killed, cut off, swallowed and halted in turn keep every promise (%d)',
   async () => {
-    const place = await doingPlace('postgres')
+    const place = await createScriptedDeployment('postgres')
     await (await place.open({ SVC_DATA_DIR: 'opened' })).terminate()
     const replicas = [await replicaOn(place, 'a'), await replicaOn(place, 'b'), await replicaOn(place, 'c')]
     const accepted = new Set<string>()
@@ -80,9 +80,12 @@ test.each(tries(1))(
     const witness = replicas[0]?.service
     if (!witness) throw new Error('no replica')
     await eventually(async () => (await witness.call('GET', '/health')).status === 200)
-    const ended = await expectTruth(witness, await place.rows(), { tasks: accepted, received: place.outside.received })
+    const ended = await expectInvariants(witness, await place.openRows(), {
+      tasks: accepted,
+      received: place.outside.received,
+    })
     const reasons = [...ended.values()].map(({ status, error }) => error?.reason ?? status)
     expect(reasons.filter((reason) => reason !== 'succeeded' && reason !== 'interrupted')).toEqual([])
   },
-  PATIENCE,
+  FAULT_TIMEOUT_MS,
 )

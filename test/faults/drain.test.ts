@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 import type { StoreKind } from '../stores.ts'
-import { SCRIPTED } from '../tasks/scripted.ts'
-import { expectTruth, expectWholeLog } from './oracle.ts'
-import { PATIENCE } from './rounds.ts'
-import { makePlace, placeOn, removePlace, Service } from './service.ts'
+import { SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
+import { expectInvariants, expectCompleteLog } from './invariants.ts'
+import { FAULT_TIMEOUT_MS } from './rounds.ts'
+import { createDeploymentFolder, createDeployment, removeDeploymentFolder, ServiceProcess } from './service-process.ts'
 
 const SAY = { wedge: 'echo', task_type: 'say' }
 
-async function newId(service: Service, input: unknown): Promise<string> {
+async function newId(service: ServiceProcess, input: unknown): Promise<string> {
   const { status, body } = await service.call('POST', '/v1/tasks', { ...SAY, input })
   expect(status).toBe(201)
   return body.id
 }
 
-async function unhealthy(service: Service): Promise<unknown> {
+async function unhealthy(service: ServiceProcess): Promise<unknown> {
   for (;;) {
     const { status, body } = await service.call('GET', '/health')
     if (status !== 200) return { status, body }
@@ -26,11 +26,11 @@ const stores: StoreKind[] = ['sqlite', 'postgres']
 test.concurrent.each(stores)(
   'SIGTERM drains on %s: no new work, streams end, what runs is interrupted after 10 s, what is queued waits for the next start',
   async (store) => {
-    const dir = makePlace()
+    const dir = createDeploymentFolder()
     const database = store === 'postgres' ? await createDatabase() : null
-    const env = { ...SCRIPTED, SVC_MAX_CONCURRENT_TASKS: '2', ...(database && { DATABASE_URL: database }) }
-    const service = await Service.start(dir, env)
-    let next: Service | null = null
+    const env = { ...SCRIPTED_AGENT, SVC_MAX_CONCURRENT_TASKS: '2', ...(database && { DATABASE_URL: database }) }
+    const service = await ServiceProcess.start(dir, env)
+    let next: ServiceProcess | null = null
     try {
       const hanging = await newId(service, ['hang'])
       const another = await newId(service, ['hang'])
@@ -48,22 +48,25 @@ test.concurrent.each(stores)(
       expect((await followed).at(-1)?.data.data).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
       expect(await waiting).toEqual('ended')
       expect(await gone).toBe(0)
-      next = await Service.start(dir, env)
-      expect(await expectWholeLog(next, hanging)).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
-      expect(await expectWholeLog(next, another)).toMatchObject({ status: 'cancelled' })
-      expect(await expectWholeLog(next, queued)).toMatchObject({ status: 'succeeded', output: 'later' })
+      next = await ServiceProcess.start(dir, env)
+      expect(await expectCompleteLog(next, hanging)).toMatchObject({
+        status: 'failed',
+        error: { reason: 'interrupted' },
+      })
+      expect(await expectCompleteLog(next, another)).toMatchObject({ status: 'cancelled' })
+      expect(await expectCompleteLog(next, queued)).toMatchObject({ status: 'succeeded', output: 'later' })
     } finally {
       await service.kill()
       await next?.kill()
-      removePlace(dir)
+      removeDeploymentFolder(dir)
       if (database) await dropDatabase(database)
     }
   },
-  PATIENCE,
+  FAULT_TIMEOUT_MS,
 )
 
 /** Creates tasks until the service takes no more. */
-async function createUntilRefused(service: Service, accepted: Set<string>): Promise<void> {
+async function createUntilRefused(service: ServiceProcess, accepted: Set<string>): Promise<void> {
   for (;;) {
     const answer = await service.call('POST', '/v1/tasks', { ...SAY, input: 'hello' }).catch(() => null)
     if (answer?.status !== 201) return
@@ -74,7 +77,7 @@ async function createUntilRefused(service: Service, accepted: Set<string>): Prom
 test.each(stores)(
   'SIGTERM under load on %s: every accepted task is there and ends, now or after the next start',
   async (store) => {
-    const place = await placeOn(store)
+    const place = await createDeployment(store)
     const service = await place.start()
     const accepted = new Set<string>()
     const loads = Promise.all(Array.from({ length: 30 }, () => createUntilRefused(service, accepted)))
@@ -82,9 +85,9 @@ test.each(stores)(
     expect(await service.terminate()).toBe(0)
     await loads
     const next = await place.start()
-    for (const { status } of (await expectTruth(next, await place.rows(), { tasks: accepted })).values()) {
+    for (const { status } of (await expectInvariants(next, await place.openRows(), { tasks: accepted })).values()) {
       expect(status).toBe('succeeded')
     }
   },
-  PATIENCE,
+  FAULT_TIMEOUT_MS,
 )

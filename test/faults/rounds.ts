@@ -1,8 +1,8 @@
 /** How hard the faults are tried: once by `npm test`, more often by `npm run test:faults`. */
-export const ROUNDS = Math.max(1, Number(process.env['FAULT_ROUNDS'] ?? 1))
+export const FAULT_ROUNDS = Math.max(1, Number(process.env['FAULT_ROUNDS'] ?? 1))
 
 /** The numbers of the tries, so many a round. */
-export const tries = (each: number): number[] => Array.from({ length: each * ROUNDS }, (_, i) => i + 1)
+export const attemptNumbers = (each: number): number[] => Array.from({ length: each * FAULT_ROUNDS }, (_, i) => i + 1)
 
 /** Whole processes are started, and leases of 10 s run out by the real clock. */
-export const PATIENCE = 120_000 * ROUNDS
+export const FAULT_TIMEOUT_MS = 120_000 * FAULT_ROUNDS

@@ -1,19 +1,19 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { dataOf, runOnce } from './in-process.ts'
-import { brief, type ModelTurn, type Plane, playing, startPlane } from './plane.ts'
+import { eventData, runOneBrief } from './in-process-cell.ts'
+import { testBrief, type ScriptedModelTurn, type FakePlane, scriptedModel, startFakePlane } from './fake-plane.ts'
 
-let plane: Plane | undefined
+let plane: FakePlane | undefined
 afterEach(async () => {
   plane?.close()
   plane = undefined
 })
 
 const schema = { type: 'object', properties: { route: { type: 'string', enum: ['a', 'b'] } }, required: ['route'] }
-const finish = (output: unknown): ModelTurn => ({ calls: [{ name: 'finish', input: { output } as never }] })
+const finish = (output: unknown): ScriptedModelTurn => ({ calls: [{ name: 'finish', input: { output } as never }] })
 
-async function run(turns: ModelTurn[], more: Parameters<typeof brief>[0]) {
-  plane = startPlane(playing(turns))
-  const lines = await runOnce(plane, brief(more))
+async function run(turns: ScriptedModelTurn[], more: Parameters<typeof testBrief>[0]) {
+  plane = startFakePlane(scriptedModel(turns))
+  const lines = await runOneBrief(plane, testBrief(more))
   return { lines, last: lines.at(-1), requests: plane.seen.map(({ body }) => body) }
 }
 
@@ -39,7 +39,7 @@ describe('shape decide', () => {
     const turns = [{ text: '{"route":"z"}' }, { text: '{"route":"a"}' }]
     const { lines, last, requests } = await run(turns, { shape: 'decide', output_schema: schema })
     expect(last?.output).toEqual({ route: 'a' })
-    expect(dataOf(lines, 'step.started')).toEqual([
+    expect(eventData(lines, 'step.started')).toEqual([
       { step: 1, label: 'Decide' },
       { step: 2, label: 'Repair' },
     ])
@@ -71,8 +71,8 @@ describe('shape workflow', () => {
   const shape = { shape: 'workflow' as const, gate_patterns: [] }
 
   test('calls the workflow named like the task type with the input; its result is the output', async () => {
-    plane = startPlane(() => ({ json: { result: { ok: 1 } } }))
-    const lines = await runOnce(plane, brief(shape))
+    plane = startFakePlane(() => ({ json: { result: { ok: 1 } } }))
+    const lines = await runOneBrief(plane, testBrief(shape))
     expect(plane.seen).toMatchObject([
       { method: 'POST', path: '/v1/internal/workflows/triage', body: { args: { order: 7 } } },
     ])
@@ -81,8 +81,8 @@ describe('shape workflow', () => {
   })
 
   test('fails with the sentence of the service', async () => {
-    plane = startPlane(() => ({ status: 504, json: { error: 'workflow took longer than 5000 ms' } }))
-    const lines = await runOnce(plane, brief(shape))
+    plane = startFakePlane(() => ({ status: 504, json: { error: 'workflow took longer than 5000 ms' } }))
+    const lines = await runOneBrief(plane, testBrief(shape))
     expect(lines.at(-1)?.error).toBe('workflow failed: workflow took longer than 5000 ms')
   })
 })
@@ -143,7 +143,7 @@ describe('shape agent', () => {
 
   test('a tool that is not in the brief is not executed', async () => {
     const { lines } = await run([{ calls: [{ name: 'act', input: {} }] }, finish(1)], { tools: ['read'] })
-    expect(dataOf(lines, 'tool.result')).toMatchObject([{ tool: 'act', ok: false, error: "there is no tool 'act'" }])
+    expect(eventData(lines, 'tool.result')).toMatchObject([{ tool: 'act', ok: false, error: "there is no tool 'act'" }])
     expect(plane?.seen.some(({ path }) => path.includes('actions'))).toBe(false)
   })
 })

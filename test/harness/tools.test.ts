@@ -2,11 +2,18 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Json } from '../../src/base/json.ts'
-import type { Brief } from '../../src/base/protocol.ts'
-import { dataOf, runOnce } from './in-process.ts'
-import { brief, type Plane, playing, type Reply, type Seen, startPlane } from './plane.ts'
+import type { Brief } from '../../src/contract/agent-protocol.ts'
+import { eventData, runOneBrief } from './in-process-cell.ts'
+import {
+  testBrief,
+  type FakePlane,
+  scriptedModel,
+  type FakePlaneReply,
+  type SeenPlaneRequest,
+  startFakePlane,
+} from './fake-plane.ts'
 
-let plane: Plane | undefined
+let plane: FakePlane | undefined
 afterEach(async () => {
   plane?.close()
   plane = undefined
@@ -17,13 +24,13 @@ type Call = { name: string; input: Json }
 /** One turn with these calls, then finish. */
 async function use(
   calls: Call[],
-  other: (seen: Seen) => Reply = () => ({ json: { ok: true } }),
+  other: (seen: SeenPlaneRequest) => FakePlaneReply = () => ({ json: { ok: true } }),
   more: Partial<Brief> = {},
 ) {
   const done = { calls: [{ name: 'finish', input: { output: 'done' } }] }
-  plane = startPlane(playing([...calls.map((call) => ({ calls: [call] })), done], other))
+  plane = startFakePlane(scriptedModel([...calls.map((call) => ({ calls: [call] })), done], other))
   const tools = [...new Set(calls.map(({ name }) => name))]
-  const lines = await runOnce(plane, brief({ tools, steps: 20, ...more }))
+  const lines = await runOneBrief(plane, testBrief({ tools, steps: 20, ...more }))
   const seen = plane.seen.filter((one) => !one.path.includes('/llm/'))
   return { lines, last: lines.at(-1), seen, asked: plane.seen.filter((one) => one.path.includes('/llm/')) }
 }
@@ -79,10 +86,12 @@ test('the timeline of an action shows neither its payload nor what came back', a
   const input = { connection: 'mail', capability: 'mail', payload: { secret: 'for the customer only' } }
   const reply = { json: { ok: true, status: 200, result: { echo: 'for the customer only' }, approval_id: 'apr_1' } }
   const { lines, asked } = await use([{ name: 'act', input }], () => reply)
-  expect(dataOf(lines, 'tool.called')).toEqual([
+  expect(eventData(lines, 'tool.called')).toEqual([
     { call_id: 'toolu_1', tool: 'act', input: { capability: 'mail', connection: 'mail' } },
   ])
-  expect(dataOf(lines, 'tool.result')).toEqual([{ call_id: 'toolu_1', tool: 'act', ok: true, output: { status: 200 } }])
+  expect(eventData(lines, 'tool.result')).toEqual([
+    { call_id: 'toolu_1', tool: 'act', ok: true, output: { status: 200 } },
+  ])
   expect(JSON.stringify(lines)).not.toContain('for the customer only')
   expect(JSON.stringify(asked[1]?.body)).toContain('echo')
 })
@@ -97,7 +106,7 @@ test('an action that is rejected or expires ends the run', async () => {
 })
 
 test('a failing tool is reported to the model and the run goes on', async () => {
-  const answers: Reply[] = [
+  const answers: FakePlaneReply[] = [
     { status: 404, json: { error: 'no such record' } },
     { json: { ok: false, status: 503, body: 'later' } },
   ]
@@ -107,7 +116,7 @@ test('a failing tool is reported to the model and the run goes on', async () => 
     { name: 'read', input: { path: 'x' } },
   ]
   const { lines, last, seen } = await use(calls, () => answers.shift() ?? { status: 500 })
-  expect(dataOf(lines, 'tool.result')).toMatchObject([
+  expect(eventData(lines, 'tool.result')).toMatchObject([
     { ok: false, error: 'no such record' },
     { ok: false, error: 'upstream answered with status 503' },
     { ok: false, error: '$.capability is required' },
@@ -128,8 +137,8 @@ test('long strings of the timeline are cut and marked', async () => {
       json: Array.from({ length: 3000 }, (_, n) => `row ${n}`),
     }),
   )
-  const [called] = dataOf(lines, 'tool.called') as [{ input: { value: string }; truncated: boolean }]
-  const [result] = dataOf(lines, 'tool.result') as [{ output: string; truncated: boolean }]
+  const [called] = eventData(lines, 'tool.called') as [{ input: { value: string }; truncated: boolean }]
+  const [result] = eventData(lines, 'tool.result') as [{ output: string; truncated: boolean }]
   expect([called.input.value, called.truncated]).toEqual(['x'.repeat(4095), true])
   expect([result.output.length, result.truncated]).toEqual([4096, true])
 })
@@ -143,15 +152,15 @@ describe('the gate', () => {
       ['/v1/internal/gate', { tool: 'Send_Invoice', input: { to: 'x' } }, 'Bearer svc_gat_1'],
       ['/v1/internal/workflows/Send_Invoice', { args: { to: 'x' } }, 'Bearer svc_tsk_1'],
     ])
-    expect(dataOf(lines, 'tool.called')).toMatchObject([{ tool: 'workflow', input: { name: 'Send_Invoice' } }])
-    expect(JSON.stringify(dataOf(lines, 'tool.called'))).not.toContain('args')
+    expect(eventData(lines, 'tool.called')).toMatchObject([{ tool: 'workflow', input: { name: 'Send_Invoice' } }])
+    expect(JSON.stringify(eventData(lines, 'tool.called'))).not.toContain('args')
   })
 
   test('is not asked for a call that cannot run', async () => {
     const calls = [{ name: 'records_put', input: { collection: 'c' } }]
     const { seen, lines } = await use(calls, undefined, { gate_patterns: ['records'] })
     expect(seen).toEqual([])
-    expect(dataOf(lines, 'tool.result')).toMatchObject([{ ok: false, error: expect.stringContaining('key') }])
+    expect(eventData(lines, 'tool.result')).toMatchObject([{ ok: false, error: expect.stringContaining('key') }])
   })
 
   test('is asked by itself before a tool that works inside the sandbox', async () => {
@@ -172,7 +181,7 @@ describe('the gate', () => {
 
   test('keeps a tool from running when it gives no answer', async () => {
     const { seen, last, lines } = await use([call], () => ({ status: 503, json: { error: 'draining' } }))
-    expect(dataOf(lines, 'tool.result')).toMatchObject([{ ok: false, error: 'the gate gave no answer: draining' }])
+    expect(eventData(lines, 'tool.result')).toMatchObject([{ ok: false, error: 'the gate gave no answer: draining' }])
     expect([seen.length, last?.output]).toEqual([1, 'done'])
   })
 
@@ -207,7 +216,7 @@ describe('files and commands', () => {
       { name: 'read_file', input: { path: 'notes.txt' } },
     ]
     const { lines } = await use(calls)
-    expect(dataOf(lines, 'tool.result')).toMatchObject([
+    expect(eventData(lines, 'tool.result')).toMatchObject([
       { ok: true },
       { ok: true, output: { bytes: 9 } },
       { output: { files: ['notes.txt', 'out/sub/report.md'] } },
@@ -233,7 +242,7 @@ describe('files and commands', () => {
       { name: 'read_file', input: { path: name } },
     ])
     const refused = { ok: false, error: 'the path leaves the folder of the task' }
-    expect(dataOf(lines, 'tool.result')).toMatchObject([refused, refused])
+    expect(eventData(lines, 'tool.result')).toMatchObject([refused, refused])
     expect(existsSync(path.join(plane?.folder ?? '', 'x'))).toBe(false)
   })
 
@@ -245,7 +254,7 @@ describe('files and commands', () => {
       { name: 'run_command', input: { command: 'head -c 300000 /dev/zero | tr "\\0" a' } },
     ]
     const { lines, asked } = await use(calls)
-    const results = dataOf(lines, 'tool.result')
+    const results = eventData(lines, 'tool.result')
     expect(results).toMatchObject([
       { ok: true, output: { exit_code: 0 } },
       { ok: false, error: 'exited with code 3' },
@@ -266,7 +275,7 @@ describe('files and commands', () => {
       'cd out; for i in $(seq 10 61); do echo $i > f$i.csv; done; head -c 10485761 /dev/zero > a.bin; ln -s /etc/hostname b'
     const { lines } = await use([{ name: 'run_command', input: { command } }])
     expect(lines.filter((line) => 'artifact' in line)).toHaveLength(49)
-    expect(dataOf(lines, 'progress')).toEqual([
+    expect(eventData(lines, 'progress')).toEqual([
       { text: 'Left out a.bin: larger than 10 MiB' },
       { text: 'Left out 3 files: only 50 can be delivered' },
     ])

@@ -3,25 +3,32 @@ import type { Json } from '../../src/base/json.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import type { Actor } from '../../src/ctx/scope.ts'
 import { recordCorrection } from '../../src/knowledge/corrections.ts'
-import { recordFeedback } from '../../src/knowledge/feedback.ts'
-import { groundingFor } from '../../src/knowledge/grounding.ts'
+import { recordTaskFeedback } from '../../src/knowledge/feedback.ts'
+import { buildGrounding } from '../../src/knowledge/grounding.ts'
 import { eachStore } from '../app.ts'
-import { place } from '../wedges/folder.ts'
-import { addTask, type Desk, desks, projectOf, stranger } from './desk.ts'
+import { writeWedgeFiles } from '../wedges/wedge-folder.ts'
+import {
+  insertFinishedTask,
+  type KnowledgeApp,
+  knowledgeApps,
+  firstProjectId,
+  signUpOtherOrganisation,
+} from './knowledge-app.ts'
 
 const by: Actor = { kind: 'key', id: 'key_1' }
 
-async function grounding(app: Desk, client_id: string | null = null, input: Json = null, projectId?: string) {
+async function grounding(app: KnowledgeApp, client_id: string | null = null, input: Json = null, projectId?: string) {
   const wedge = await app.ctx.wedges.find(app.wedge)
   if (!wedge) throw new Error('no desk')
   const task = { task_type: 'triage', input, client_id }
-  return groundingFor(app.ctx.db, wedge, projectId ?? (await projectOf(app)), task)
+  return buildGrounding(app.ctx.db, wedge, projectId ?? (await firstProjectId(app)), task)
 }
 const names = (texts: { name: string }[]) => texts.map(({ name }) => name)
-const add = (app: Desk, name: string, content: string) => app.call('POST', `${app.at}/knowledge`, { name, content })
+const add = (app: KnowledgeApp, name: string, content: string) =>
+  app.call('POST', `${app.path}/knowledge`, { name, content })
 
 eachStore((store) => {
-  const desk = desks({ store })
+  const desk = knowledgeApps({ store })
 
   test('the very next run knows the authored files and the live items as they are now', async () => {
     const app = await desk()
@@ -57,7 +64,7 @@ eachStore((store) => {
 
   test('authored files beyond their own share are named, and live items keep theirs', async () => {
     const app = await desk()
-    await place(app.wedges, app.wedge, { 'knowledge/big.md': 'x'.repeat(200_000) })
+    await writeWedgeFiles(app.wedgesDir, app.wedge, { 'knowledge/big.md': 'x'.repeat(200_000) })
     await add(app, 'hours', 'Nine to five.')
     await app.ctx.wedges.find('none')
     const { knowledge, left_out } = await grounding(app)
@@ -67,8 +74,8 @@ eachStore((store) => {
 
   test('a correction keeps the proposal, the change and their difference', async () => {
     const app = await desk()
-    const { id: taskId } = await addTask(app, null)
-    const projectId = await projectOf(app)
+    const { id: taskId } = await insertFinishedTask(app, null)
+    const projectId = await firstProjectId(app)
     const id = await inTx(app.ctx, (tx) =>
       recordCorrection(tx, {
         projectId,
@@ -99,8 +106,8 @@ eachStore((store) => {
 
   test('feedback becomes knowledge, a rating alone does not', async () => {
     const app = await desk()
-    const task = await addTask(app, null)
-    const record = (feedback: object) => inTx(app.ctx, (tx) => recordFeedback(tx, { actor: by }, task, feedback))
+    const task = await insertFinishedTask(app, null)
+    const record = (feedback: object) => inTx(app.ctx, (tx) => recordTaskFeedback(tx, { actor: by }, task, feedback))
     expect(await record({ rating: 5 })).toBeNull()
     const id = await record({ rating: 2, note: 'Be kind.' })
     const { body } = await app.call('GET', `/v1/knowledge/${id}`)
@@ -111,8 +118,8 @@ eachStore((store) => {
   test("another tenant's or another client's knowledge never reaches a brief", async () => {
     const app = await desk()
     for (const client of ['cli_a', 'cli_b', null]) {
-      const task = await addTask(app, client)
-      await inTx(app.ctx, (tx) => recordFeedback(tx, { actor: by }, task, { note: `about ${client}` }))
+      const task = await insertFinishedTask(app, client)
+      await inTx(app.ctx, (tx) => recordTaskFeedback(tx, { actor: by }, task, { note: `about ${client}` }))
     }
     await add(app, 'ours', 'for all')
     const heard = async (client: string | null) => {
@@ -123,14 +130,15 @@ eachStore((store) => {
     expect(await heard('cli_b')).toEqual(['about cli_b', 'about null', 'for all'])
     expect(await heard(null)).toEqual(['about null', 'for all'])
 
-    const theirs = (await app.call('GET', '/v1/projects', undefined, await stranger(app))).body.data[0].id
+    const theirs = (await app.call('GET', '/v1/projects', undefined, await signUpOtherOrganisation(app))).body.data[0]
+      .id
     expect(names((await grounding(app, null, null, theirs)).knowledge)).toEqual(['terms.md'])
   })
 
   test('what a founder made a fact of is for everyone', async () => {
     const app = await desk()
-    const task = await addTask(app, 'cli_a')
-    const item = await inTx(app.ctx, (tx) => recordFeedback(tx, { actor: by }, task, { note: 'Sign as Ada.' }))
+    const task = await insertFinishedTask(app, 'cli_a')
+    const item = await inTx(app.ctx, (tx) => recordTaskFeedback(tx, { actor: by }, task, { note: 'Sign as Ada.' }))
     expect(names((await grounding(app, 'cli_b')).knowledge)).toEqual(['terms.md'])
     await app.call('PUT', `/v1/knowledge/${item}`, { kind: 'fact', name: 'signature', content: 'Sign as Ada.' })
     expect(names((await grounding(app, 'cli_b')).knowledge)).toEqual(['terms.md', 'signature'])

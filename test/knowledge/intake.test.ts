@@ -1,26 +1,32 @@
 import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
-import { reportGap } from '../../src/knowledge/intake.ts'
+import { reportKnowledgeGap } from '../../src/knowledge/intake.ts'
 import { eachStore } from '../app.ts'
-import { manifest, place } from '../wedges/folder.ts'
-import { auditOf, type Desk, desks, projectOf, stranger } from './desk.ts'
+import { minimalManifest, writeWedgeFiles } from '../wedges/wedge-folder.ts'
+import {
+  wedgeAuditActions,
+  type KnowledgeApp,
+  knowledgeApps,
+  firstProjectId,
+  signUpOtherOrganisation,
+} from './knowledge-app.ts'
 
-async function report(app: Desk, question: string, why?: string) {
-  const projectId = await projectOf(app)
-  return inTx(app.ctx, (tx) => reportGap(tx, { projectId, wedge: app.wedge, taskId: 'task_1', question, why }))
+async function report(app: KnowledgeApp, question: string, why?: string) {
+  const projectId = await firstProjectId(app)
+  return inTx(app.ctx, (tx) => reportKnowledgeGap(tx, { projectId, wedge: app.wedge, taskId: 'task_1', question, why }))
 }
 
 eachStore((store) => {
-  const desk = desks({ store })
+  const desk = knowledgeApps({ store })
 
   test('the seeded questions are shown before anybody answered, and coverage follows the answers', async () => {
     const app = await desk()
-    const before = await app.call('GET', `${app.at}/intake`)
+    const before = await app.call('GET', `${app.path}/intake`)
     expect(before.status).toBe(200)
     expect(before.body).toMatchObject({ wedge: app.wedge, coverage: 0 })
     expect(before.body.questions[0]).toEqual({
       id: 'window',
-      project_id: await projectOf(app),
+      project_id: await firstProjectId(app),
       question: 'How many days may a customer wait?',
       why: 'It decides refunds.',
       kind: 'seed',
@@ -31,28 +37,28 @@ eachStore((store) => {
       asked: 0,
       created_at: null,
     })
-    const answered = await app.call('POST', `${app.at}/intake/window`, { answer: 'Thirty.' })
+    const answered = await app.call('POST', `${app.path}/intake/window`, { answer: 'Thirty.' })
     expect(answered).toMatchObject({ status: 200, body: { id: 'window', status: 'answered', answer: 'Thirty.' } })
     const item = await app.call('GET', `/v1/knowledge/${answered.body.knowledge_id}`)
     expect(item.body).toMatchObject({ kind: 'answer', wedge: app.wedge, name: 'How many days may a customer wait?' })
     expect(item.body.content).toBe('Question: How many days may a customer wait?\nAnswer: Thirty.')
-    expect((await app.call('GET', `${app.at}/intake`)).body).toMatchObject({
+    expect((await app.call('GET', `${app.path}/intake`)).body).toMatchObject({
       coverage: 50,
       questions: [
         { id: 'window', status: 'answered', answer: 'Thirty.' },
         { id: 'who', status: 'open' },
       ],
     })
-    const dismissed = await app.call('POST', `${app.at}/intake/who/dismiss`)
+    const dismissed = await app.call('POST', `${app.path}/intake/who/dismiss`)
     expect(dismissed).toMatchObject({ status: 200, body: { id: 'who', status: 'dismissed' } })
-    expect((await app.call('GET', `${app.at}/intake`)).body.coverage).toBe(100)
-    const audit = (await auditOf(app)).filter((action) => action.startsWith('intake.'))
+    expect((await app.call('GET', `${app.path}/intake`)).body.coverage).toBe(100)
+    const audit = (await wedgeAuditActions(app)).filter((action) => action.startsWith('intake.'))
     expect(audit).toEqual(['intake.answered', 'intake.dismissed'])
   })
 
   test('a wedge without questions and without gaps is covered', async () => {
     const app = await desk()
-    await place(app.wedges, 'bare', { 'wedge.json': manifest('bare') })
+    await writeWedgeFiles(app.wedgesDir, 'bare', { 'wedge.json': minimalManifest('bare') })
     const { body } = await app.call('GET', '/v1/wedges/bare/intake')
     expect(body).toEqual({ wedge: 'bare', coverage: 100, questions: [] })
   })
@@ -61,7 +67,7 @@ eachStore((store) => {
     const app = await desk()
     await Promise.all(Array.from({ length: 10 }, () => report(app, 'What is the return address?', 'A parcel waits.')))
     await report(app, 'what is the return-address')
-    const { body } = await app.call('GET', `${app.at}/intake`)
+    const { body } = await app.call('GET', `${app.path}/intake`)
     expect(body.questions).toHaveLength(3)
     expect(body.questions[2]).toMatchObject({
       question: 'What is the return address?',
@@ -71,10 +77,10 @@ eachStore((store) => {
       task_id: 'task_1',
       asked: 11,
     })
-    const path = `${app.at}/intake/${body.questions[2].id}`
+    const path = `${app.path}/intake/${body.questions[2].id}`
     expect((await app.call('POST', path, { answer: 'Main street 1' })).body).toMatchObject({ status: 'answered' })
     await report(app, 'What is the return address?')
-    expect((await app.call('GET', `${app.at}/intake`)).body).toMatchObject({
+    expect((await app.call('GET', `${app.path}/intake`)).body).toMatchObject({
       coverage: 33,
       questions: [{}, {}, { status: 'answered', asked: 12 }],
     })
@@ -83,7 +89,7 @@ eachStore((store) => {
   test('of very many gaps the newest are shown beside the seeds, and each can be answered', async () => {
     const app = await desk()
     const { question_id } = await report(app, 'The first of all?')
-    await app.call('POST', `${app.at}/intake/who`, { answer: 'Ada' })
+    await app.call('POST', `${app.path}/intake/who`, { answer: 'Ada' })
     const row = await app.ctx.db
       .selectFrom('intake_questions')
       .selectAll()
@@ -97,28 +103,28 @@ eachStore((store) => {
       created_at: '2999-01-01T00:00:00.000Z',
     }))
     await app.ctx.store.transact((db) => db.insertInto('intake_questions').values(later).execute())
-    const { questions } = (await app.call('GET', `${app.at}/intake`)).body
+    const { questions } = (await app.call('GET', `${app.path}/intake`)).body
     expect(questions).toHaveLength(1001)
     expect(questions.slice(0, 2)).toMatchObject([{ id: 'window' }, { id: 'who', status: 'answered' }])
     expect(questions.some(({ id }: { id: string }) => id === question_id)).toBe(false)
-    const answered = await app.call('POST', `${app.at}/intake/${question_id}`, { answer: 'Yes.' })
+    const answered = await app.call('POST', `${app.path}/intake/${question_id}`, { answer: 'Yes.' })
     expect(answered).toMatchObject({ status: 200, body: { question: 'The first of all?', status: 'answered' } })
   })
 
   test('a gap in the words of a seed is counted on the seed', async () => {
     const app = await desk()
     await report(app, 'who takes over')
-    const { body } = await app.call('GET', `${app.at}/intake`)
+    const { body } = await app.call('GET', `${app.path}/intake`)
     expect(body.questions).toHaveLength(2)
     expect(body.questions[1]).toMatchObject({ id: 'who', kind: 'seed', question: 'Who takes over?', asked: 1 })
   })
 
   test('a second answer is the next version of the same item', async () => {
     const app = await desk()
-    const path = `${app.at}/intake/who`
+    const path = `${app.path}/intake/who`
     const answers = await Promise.all(['Ada', 'Bob', 'Cyd'].map((answer) => app.call('POST', path, { answer })))
     expect(new Set(answers.map(({ body }) => body.knowledge_id)).size).toBe(1)
-    const { body } = await app.call('GET', `${app.at}/knowledge`)
+    const { body } = await app.call('GET', `${app.path}/knowledge`)
     expect(body.data).toMatchObject([{ version: 3, kind: 'answer' }])
     expect(await app.call('POST', `${path}/dismiss`)).toMatchObject({
       status: 409,
@@ -128,32 +134,32 @@ eachStore((store) => {
 
   test('a dismissed question can still be answered, and a deleted answer opens its question again', async () => {
     const app = await desk()
-    const path = `${app.at}/intake/who`
+    const path = `${app.path}/intake/who`
     expect((await app.call('POST', `${path}/dismiss`)).status).toBe(200)
     expect((await app.call('POST', `${path}/dismiss`)).status).toBe(200)
     const { body } = await app.call('POST', path, { answer: 'Ada' })
     expect((await app.call('DELETE', `/v1/knowledge/${body.knowledge_id}`)).status).toBe(204)
-    const { questions } = (await app.call('GET', `${app.at}/intake`)).body
+    const { questions } = (await app.call('GET', `${app.path}/intake`)).body
     expect(questions[1]).toMatchObject({ id: 'who', status: 'open', answer: null, knowledge_id: null })
   })
 
   test('bad answers are 400, unknown questions and wedges 404, and other organisations have their own queue', async () => {
     const app = await desk()
-    const path = `${app.at}/intake/who`
+    const path = `${app.path}/intake/who`
     expect(await app.call('POST', path, {})).toMatchObject({
       status: 400,
       body: { error: "field 'answer' is required" },
     })
     expect((await app.call('POST', path, { answer: ' ' })).status).toBe(400)
     const absent = { status: 404, body: { error: 'no such question' } }
-    expect(await app.call('POST', `${app.at}/intake/absent`, {})).toMatchObject(absent)
-    expect(await app.call('POST', `${app.at}/intake/absent/dismiss`)).toMatchObject(absent)
+    expect(await app.call('POST', `${app.path}/intake/absent`, {})).toMatchObject(absent)
+    expect(await app.call('POST', `${app.path}/intake/absent/dismiss`)).toMatchObject(absent)
     expect((await app.call('GET', '/v1/wedges/absent/intake')).body).toEqual({ error: 'no such wedge' })
     const { question_id } = await report(app, 'Where?')
     await app.call('POST', path, { answer: 'Ada' })
-    const other = await stranger(app)
-    const { body } = await app.call('GET', `${app.at}/intake`, undefined, other)
+    const other = await signUpOtherOrganisation(app)
+    const { body } = await app.call('GET', `${app.path}/intake`, undefined, other)
     expect(body).toMatchObject({ coverage: 0, questions: [{ status: 'open' }, { status: 'open' }] })
-    expect(await app.call('POST', `${app.at}/intake/${question_id}`, { answer: 'x' }, other)).toMatchObject(absent)
+    expect(await app.call('POST', `${app.path}/intake/${question_id}`, { answer: 'x' }, other)).toMatchObject(absent)
   })
 })

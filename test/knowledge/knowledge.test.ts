@@ -1,18 +1,24 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
-import { auditOf, desks, disable, projectOf, stranger } from './desk.ts'
+import {
+  wedgeAuditActions,
+  knowledgeApps,
+  disableWedges,
+  firstProjectId,
+  signUpOtherOrganisation,
+} from './knowledge-app.ts'
 
 eachStore((store) => {
-  const desk = desks({ store })
+  const desk = knowledgeApps({ store })
 
   test('an item is created, read, listed, changed and deleted, and each leaves its audit line', async () => {
     const app = await desk()
-    const made = await app.call('POST', `${app.at}/knowledge`, { name: 'hours', content: 'Nine to five.' })
+    const made = await app.call('POST', `${app.path}/knowledge`, { name: 'hours', content: 'Nine to five.' })
     expect(made.status).toBe(201)
     expect(made.headers.get('location')).toBe(`/v1/knowledge/${made.body.id}`)
     expect(made.body).toEqual({
       id: expect.stringMatching(/^kn_[0-9a-z]{26}$/),
-      project_id: await projectOf(app),
+      project_id: await firstProjectId(app),
       wedge: app.wedge,
       name: 'hours',
       content: 'Nine to five.',
@@ -26,7 +32,7 @@ eachStore((store) => {
     })
     const path = `/v1/knowledge/${made.body.id}`
     expect((await app.call('GET', path)).body).toEqual(made.body)
-    expect((await app.call('GET', `${app.at}/knowledge`)).body).toEqual({ data: [made.body], next_cursor: null })
+    expect((await app.call('GET', `${app.path}/knowledge`)).body).toEqual({ data: [made.body], next_cursor: null })
 
     await app.clock.advance(1000)
     const change = { content: 'Nine to six.', kind: 'fact', source: 'the door', metadata: { checked: true } }
@@ -39,13 +45,13 @@ eachStore((store) => {
     expect((await app.call('DELETE', path)).status).toBe(204)
     expect(await app.call('GET', path)).toMatchObject({ status: 404, body: { error: 'no such knowledge item' } })
     expect((await app.call('DELETE', path)).status).toBe(404)
-    const audit = (await auditOf(app)).filter((action) => action.startsWith('knowledge.'))
+    const audit = (await wedgeAuditActions(app)).filter((action) => action.startsWith('knowledge.'))
     expect(audit).toEqual(['knowledge.created', 'knowledge.updated', 'knowledge.deleted'])
   })
 
   test('earlier versions stay readable, newest first, with who wrote them', async () => {
     const app = await desk()
-    const { body: item } = await app.call('POST', `${app.at}/knowledge`, { name: 'n', content: 'one' })
+    const { body: item } = await app.call('POST', `${app.path}/knowledge`, { name: 'n', content: 'one' })
     await Promise.all(['two', 'three'].map((content) => app.call('PUT', `/v1/knowledge/${item.id}`, { content })))
     const { body } = await app.call('GET', `/v1/knowledge/${item.id}/revisions`)
     expect(body.data.map(({ version }: { version: number }) => version)).toEqual([3, 2, 1])
@@ -70,23 +76,23 @@ eachStore((store) => {
     const app = await desk()
     const ids: string[] = []
     for (const kind of ['note', 'fact', 'correction', 'feedback', 'answer', 'seed']) {
-      const { body } = await app.call('POST', `${app.at}/knowledge`, { name: kind, content: 'x', kind })
+      const { body } = await app.call('POST', `${app.path}/knowledge`, { name: kind, content: 'x', kind })
       ids.unshift(body.id)
     }
     ids.sort().reverse()
     const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
-    const first = (await app.call('GET', `${app.at}/knowledge?limit=4`)).body
-    const second = (await app.call('GET', `${app.at}/knowledge?limit=4&cursor=${first.next_cursor}`)).body
+    const first = (await app.call('GET', `${app.path}/knowledge?limit=4`)).body
+    const second = (await app.call('GET', `${app.path}/knowledge?limit=4&cursor=${first.next_cursor}`)).body
     expect([...idsOf(first), ...idsOf(second)]).toEqual(ids)
     expect(second.next_cursor).toBeNull()
-    const facts = (await app.call('GET', `${app.at}/knowledge?kind=fact`)).body
+    const facts = (await app.call('GET', `${app.path}/knowledge?kind=fact`)).body
     expect(facts.data).toMatchObject([{ name: 'fact' }])
-    expect((await app.call('GET', `${app.at}/knowledge?kind=gossip`)).status).toBe(400)
+    expect((await app.call('GET', `${app.path}/knowledge?kind=gossip`)).status).toBe(400)
   })
 
   test('fields that are missing, of the wrong type or of no known kind are 400', async () => {
     const app = await desk()
-    const { body: item } = await app.call('POST', `${app.at}/knowledge`, { name: 'n', content: 'c' })
+    const { body: item } = await app.call('POST', `${app.path}/knowledge`, { name: 'n', content: 'c' })
     const wrong: [object, string][] = [
       [{ name: 1, content: 'x' }, "field 'name' must be a string"],
       [{ name: ' ', content: 'x' }, "field 'name' must have at least 1 characters"],
@@ -98,28 +104,28 @@ eachStore((store) => {
     ]
     for (const [body, error] of wrong) {
       const refused = { status: 400, body: { error } }
-      expect(await app.call('POST', `${app.at}/knowledge`, body)).toMatchObject(refused)
+      expect(await app.call('POST', `${app.path}/knowledge`, body)).toMatchObject(refused)
       expect(await app.call('PUT', `/v1/knowledge/${item.id}`, body)).toMatchObject(refused)
     }
-    const nameless = await app.call('POST', `${app.at}/knowledge`, { content: 'x' })
+    const nameless = await app.call('POST', `${app.path}/knowledge`, { content: 'x' })
     expect(nameless).toMatchObject({ status: 400, body: { error: "field 'name' is required" } })
-    const empty = await app.call('POST', `${app.at}/knowledge`, { name: 'x' })
+    const empty = await app.call('POST', `${app.path}/knowledge`, { name: 'x' })
     expect(empty).toMatchObject({ status: 400, body: { error: "field 'content' is required" } })
-    expect((await app.call('GET', `${app.at}/knowledge`)).body.data).toEqual([item])
+    expect((await app.call('GET', `${app.path}/knowledge`)).body.data).toEqual([item])
   })
 
   test('nobody sees or touches the knowledge of another organisation', async () => {
     const app = await desk()
-    const other = await stranger(app)
-    const { body: item } = await app.call('POST', `${app.at}/knowledge`, { name: 'secret', content: 'ours' })
+    const other = await signUpOtherOrganisation(app)
+    const { body: item } = await app.call('POST', `${app.path}/knowledge`, { name: 'secret', content: 'ours' })
     const path = `/v1/knowledge/${item.id}`
     const denied = { status: 404, body: { error: 'no such knowledge item' } }
     expect(await app.call('GET', path, undefined, other)).toMatchObject(denied)
     expect(await app.call('GET', `${path}/revisions`, undefined, other)).toMatchObject(denied)
     expect(await app.call('PUT', path, { kind: 'gossip' }, other)).toMatchObject(denied)
     expect(await app.call('DELETE', path, undefined, other)).toMatchObject(denied)
-    expect((await app.call('GET', `${app.at}/knowledge`, undefined, other)).body.data).toEqual([])
-    expect((await app.call('GET', app.at, undefined, other)).body.knowledge.live).toEqual([])
+    expect((await app.call('GET', `${app.path}/knowledge`, undefined, other)).body.data).toEqual([])
+    expect((await app.call('GET', app.path, undefined, other)).body.knowledge.live).toEqual([])
     expect((await app.call('GET', path)).body).toEqual(item)
   })
 
@@ -128,11 +134,11 @@ eachStore((store) => {
     const unknown = { status: 404, body: { error: 'no such wedge' } }
     expect(await app.call('GET', '/v1/wedges/absent/knowledge')).toMatchObject(unknown)
     expect(await app.call('POST', '/v1/wedges/absent/knowledge', {})).toMatchObject(unknown)
-    await disable(app)
-    expect(await app.call('POST', `${app.at}/knowledge`, {})).toMatchObject({
+    await disableWedges(app)
+    expect(await app.call('POST', `${app.path}/knowledge`, {})).toMatchObject({
       status: 403,
       body: { error: `wedge '${app.wedge}' is not enabled for this project` },
     })
-    expect((await app.call('GET', `${app.at}/knowledge`)).status).toBe(200)
+    expect((await app.call('GET', `${app.path}/knowledge`)).status).toBe(200)
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
-import { desks } from './desk.ts'
+import { knowledgeApps } from './knowledge-app.ts'
 
 /** An agent that answers with what it was told. */
 const AGENT = `
@@ -20,7 +20,7 @@ chmodSync(dir, 0o755)
 afterAll(() => rmSync(dir, { recursive: true }))
 
 eachStore((store) => {
-  const desk = desks({ store, env: { SVC_AGENT_COMMAND: `node ${join(dir, 'agent.mjs')}` } })
+  const desk = knowledgeApps({ store, env: { SVC_AGENT_COMMAND: `node ${join(dir, 'agent.mjs')}` } })
 
   test('what is taught between two runs is known to the second', async () => {
     const app = await desk()
@@ -33,7 +33,7 @@ eachStore((store) => {
     const authored = { name: 'terms.md', content: 'Thirty days.' }
     const first = await told()
     expect(first.output).toMatchObject({ skills: [{ name: 'handling', content: 'Be kind.' }], knowledge: [authored] })
-    await app.call('POST', `${app.at}/intake/who`, { answer: 'Ada' })
+    await app.call('POST', `${app.path}/intake/who`, { answer: 'Ada' })
     const { body } = await app.call('POST', `/v1/tasks/${first.id}/feedback`, { rating: 2, note: 'Say hello back.' })
     expect(body).toMatchObject({ ok: true, knowledge_id: expect.stringMatching(/^kn_/) })
     const second = await told()

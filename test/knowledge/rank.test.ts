@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { type Candidate, fitting, ranked, wordsOf } from '../../src/knowledge/rank.ts'
+import { type RankCandidate, takeWithinBudget, rankByRelevance, wordsInInput } from '../../src/knowledge/rank.ts'
 
 const day = (n: number) => `2026-11-${String(n).padStart(2, '0')}T00:00:00.000Z`
-const item = (name: string, content: string, updated: number, kind = 'note'): Candidate => ({
+const item = (name: string, content: string, updated: number, kind = 'note'): RankCandidate => ({
   name,
   content,
   kind,
   updated_at: day(updated),
 })
-const order = (items: Candidate[], input: Parameters<typeof wordsOf>[0]) =>
-  ranked(items, wordsOf(input)).map(({ name }) => name)
+const order = (items: RankCandidate[], input: Parameters<typeof wordsInInput>[0]) =>
+  rankByRelevance(items, wordsInInput(input)).map(({ name }) => name)
 
 describe('what a run is told first', () => {
   test('is what speaks of the same things as its input, even when it is old', () => {
@@ -38,7 +38,7 @@ describe('what a run is told first', () => {
   })
 
   test('does not depend on the names of the input fields', () => {
-    expect(wordsOf({ amount: 20, nested: [{ reason: 'Late Parcel' }], yes: true, none: null })).toEqual(
+    expect(wordsInInput({ amount: 20, nested: [{ reason: 'Late Parcel' }], yes: true, none: null })).toEqual(
       new Set(['late', 'parcel']),
     )
   })
@@ -52,13 +52,13 @@ describe('a budget', () => {
   const text = (name: string, size: number) => ({ name, content: 'x'.repeat(size) })
 
   test('is filled in order, passing over what does not fit', () => {
-    const { kept, left } = fitting([text('a', 50), text('b', 60), text('c', 40)], 100)
+    const { kept, left } = takeWithinBudget([text('a', 50), text('b', 60), text('c', 40)], 100)
     expect(kept.map(({ name }) => name)).toEqual(['a', 'c'])
     expect(left.map(({ name }) => name)).toEqual(['b'])
   })
 
   test('counts bytes, not characters', () => {
-    expect(fitting([{ name: 'é', content: '日本' }], 7).kept).toEqual([])
-    expect(fitting([{ name: 'é', content: '日本' }], 8).kept).toHaveLength(1)
+    expect(takeWithinBudget([{ name: 'é', content: '日本' }], 7).kept).toEqual([])
+    expect(takeWithinBudget([{ name: 'é', content: '日本' }], 8).kept).toHaveLength(1)
   })
 })

@@ -1,12 +1,18 @@
 import { describe, expect, test, vi } from 'vitest'
-import { signUp } from '../accounts/people.ts'
+import { signUpOwner } from '../accounts/members.ts'
 import { eachStore } from '../app.ts'
-import { approvalOf, desks, passing, startAct, wedgeFiles } from '../approvals/desk.ts'
-import { SCRIPTED } from '../tasks/scripted.ts'
-import { mcpClient, statelessClient } from './client.ts'
+import {
+  requestedApprovalId,
+  sharedGatedApp,
+  advanceUntilSettled,
+  startAction,
+  gatedWedgeFiles,
+} from '../approvals/gated-app.ts'
+import { SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
+import { mcpClient, statelessClient } from './mcp-client.ts'
 
 const WEDGES = {
-  ...wedgeFiles('gate'),
+  ...gatedWedgeFiles('gate'),
   'echo/wedge.json': { wedge: 'echo', title: 'Echo', task_types: { say: { description: 'Says the input back.' } } },
   'echo/rehearsals/say.json': [{ output: { said: '{{input}}' } }],
 }
@@ -15,7 +21,7 @@ const ACT = { connection: 'crm', action: 'send_note', payload: { text: 'hello' }
 
 eachStore((store) => {
   describe("a founder's assistant", () => {
-    const desk = desks(store, { wedges: WEDGES })
+    const desk = sharedGatedApp(store, { wedges: WEDGES })
 
     test('shakes hands without a session', async () => {
       const client = mcpClient(desk())
@@ -152,8 +158,8 @@ eachStore((store) => {
 
     test('rejects, which ends the task', async () => {
       const client = mcpClient(desk())
-      const task = await startAct(desk())
-      const approval_id = await approvalOf(desk(), task.id)
+      const task = await startAction(desk())
+      const approval_id = await requestedApprovalId(desk(), task.id)
       const said = { approval_id, decision: 'reject', reason: 'not today' }
       expect((await client.tool('decide_approval', said)).got).toMatchObject({ decision: 'rejected' })
       expect((await client.tool('get_task', { task_id: task.id })).got).toMatchObject({ status: 'rejected' })
@@ -220,11 +226,11 @@ eachStore((store) => {
     })
 
     test('does not see what is of another project', async () => {
-      const task = await startAct(desk())
-      const approval_id = await approvalOf(desk(), task.id)
+      const task = await startAction(desk())
+      const approval_id = await requestedApprovalId(desk(), task.id)
       // The first to sign up takes over the organisation that the key belongs to.
-      await signUp(desk())
-      const client = mcpClient(desk(), { key: await signUp(desk(), 'other@example.com') })
+      await signUpOwner(desk())
+      const client = mcpClient(desk(), { key: await signUpOwner(desk(), 'other@example.com') })
       expect((await client.tool('get_task', { task_id: task.id })).said).toBe('no such task')
       expect((await client.tool('decide_approval', { approval_id, decision: 'approve' })).said).toBe('no such approval')
       expect((await client.tool('list_approvals')).got.approvals).toEqual([])
@@ -233,12 +239,12 @@ eachStore((store) => {
   })
 
   describe('a task that takes long', () => {
-    const desk = desks(store, { wedges: WEDGES, env: SCRIPTED })
+    const desk = sharedGatedApp(store, { wedges: WEDGES, env: SCRIPTED_AGENT })
 
     test('is answered as it is when the time is over', async () => {
       const client = mcpClient(desk())
       const asked = { wedge: 'echo', task_type: 'say', input: ['hang'], wait_s: 20 }
-      const ran = await passing(desk(), client.tool('run_task', asked))
+      const ran = await advanceUntilSettled(desk(), client.tool('run_task', asked))
       expect(ran.got).toMatchObject({ finished: false, output: null, pending_approvals: [] })
       const waiting = client.tool('get_task', { task_id: ran.got.task_id, wait_s: 50 })
       await desk().call('POST', `/v1/tasks/${ran.got.task_id}/cancel`)

@@ -1,23 +1,29 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { signUp } from '../accounts/people.ts'
+import { signUpOwner } from '../accounts/members.ts'
 import { eachStore } from '../app.ts'
-import { desks } from '../approvals/desk.ts'
-import { PATIENCE, ROUNDS } from '../faults/rounds.ts'
-import { expectWholeProject, newProject, perform, type Project, settled } from './project.ts'
-import { WEDGE } from './requests.ts'
-import { fresh, type Kind, shown, type State } from './state.ts'
-import { type Action, applies, step, subjectOf } from './step.ts'
+import { sharedGatedApp } from '../approvals/gated-app.ts'
+import { FAULT_TIMEOUT_MS, FAULT_ROUNDS } from '../faults/rounds.ts'
+import {
+  expectCompleteProject,
+  createModelProject,
+  performAction,
+  type ModelProject,
+  waitForState,
+} from './model-project.ts'
+import { GATED_WEDGE } from './action-requests.ts'
+import { emptyState, type TaskKind, toVisibleState, type ModelState } from './model-state.ts'
+import { type ModelAction, isApplicable, applyAction, subjectOf } from './model-step.ts'
 
 const n = fc.nat({ max: 99 })
-const kind = fc.constantFrom<Kind[]>('say', 'bad', 'note', 'note', 'ping', 'ping', 'book', 'held')
+const kind = fc.constantFrom<TaskKind[]>('say', 'bad', 'note', 'note', 'ping', 'ping', 'book', 'held')
 const stage = fc.constantFrom('new', 'doing', 'done', 'nowhere')
 const enabled = fc.boolean()
 const called = fc.constantFrom('alpha', 'beta')
 const MINUTE = 60_000
 
 /** Work comes more often than what is done about it, and a wedge is seldom switched off for long. */
-const ACTIONS: fc.Arbitrary<Action>[] = [
+const ACTIONS: fc.Arbitrary<ModelAction>[] = [
   fc.record({ do: fc.constant('create'), kind, key: fc.constant(null) }),
   fc.record({ do: fc.constant('create'), kind, key: fc.constantFrom('k1', 'k2') }),
   fc.record({ do: fc.constantFrom('retry', 'cancel'), n }),
@@ -46,46 +52,46 @@ const ACTIONS: fc.Arbitrary<Action>[] = [
   fc.record({ do: fc.constantFrom('write secret', 'delete connection'), n }),
 ]
 
-type Reference = { state: State }
+type Reference = { state: ModelState }
 
 /** One action, done to the reference and to the service; then both must look the same. */
-const command = (action: Action): fc.AsyncCommand<Reference, Project> => ({
-  check: ({ state }) => applies(state, action),
+const command = (action: ModelAction): fc.AsyncCommand<Reference, ModelProject> => ({
+  check: ({ state }) => isApplicable(state, action),
   async run(reference, project) {
     // Ids of one moment are in no order, so each action has a moment of its own.
-    project.desk.clock.leap(1)
+    project.desk.clock.jump(1)
     const before = { ...reference.state, now: reference.state.now + 1 }
-    const [after, answer] = step(before, action)
+    const [after, answer] = applyAction(before, action)
     const subject = 'n' in action ? subjectOf(before, action) : ''
-    expect(await perform(project, action, subject, answer)).toBe(answer.status)
-    expect(await settled(project, shown(after))).toEqual(shown(after))
+    expect(await performAction(project, action, subject, answer)).toBe(answer.status)
+    expect(await waitForState(project, toVisibleState(after))).toEqual(toVisibleState(after))
     reference.state = after
   },
   toString: () => JSON.stringify(action),
 })
 
 eachStore((store) => {
-  const shared = desks(store, { wedges: WEDGE })
+  const shared = sharedGatedApp(store, { wedges: GATED_WEDGE })
 
   test(
     'whatever callers do, in whatever order, a project is what the contract says',
     async () => {
       const desk = shared()
-      const session = await signUp(desk)
+      const session = await signUpOwner(desk)
       const property = fc.asyncProperty(
         fc.commands(
           ACTIONS.map((actions) => actions.map(command)),
           { maxCommands: 100, size: 'max' },
         ),
         async (commands) => {
-          const project = await newProject(desk, session)
-          await fc.asyncModelRun(() => ({ model: { state: fresh(desk.clock.now()) }, real: project }), commands)
-          await expectWholeProject(project)
+          const project = await createModelProject(desk, session)
+          await fc.asyncModelRun(() => ({ model: { state: emptyState(desk.clock.now()) }, real: project }), commands)
+          await expectCompleteProject(project)
         },
       )
       // The seed is told with a failure.
-      await fc.assert(property, { numRuns: 4 * ROUNDS })
+      await fc.assert(property, { numRuns: 4 * FAULT_ROUNDS })
     },
-    PATIENCE,
+    FAULT_TIMEOUT_MS,
   )
 })

@@ -1,4 +1,4 @@
-import { changed, type RecordState, type State, type Step } from './state.ts'
+import { withChange, type RecordState, type ModelState, type StepResult } from './model-state.ts'
 
 interface Put {
   key: string
@@ -8,7 +8,7 @@ interface Put {
 }
 
 /** Upserts on the key: 201 when new, 200 when replaced, 409 when the version is another. */
-export function putRecord(state: State, { key, value, version }: Put): Step {
+export function putRecord(state: ModelState, { key, value, version }: Put): StepResult {
   if (!state.enabled) return [state, { status: 403 }]
   const known = state.records.find((one) => one.key === key && !one.gone)
   if (version !== null && version !== (known?.version ?? 0)) return [state, { status: 409 }]
@@ -20,7 +20,7 @@ export function putRecord(state: State, { key, value, version }: Put): Step {
   ]
 }
 
-export function deleteRecord(state: State, { key, gone }: RecordState): Step {
+export function deleteRecord(state: ModelState, { key, gone }: RecordState): StepResult {
   if (gone) return [state, { status: 404 }]
-  return [{ ...state, records: changed(state.records, (one) => one.key === key, { gone: true }) }, { status: 204 }]
+  return [{ ...state, records: withChange(state.records, (one) => one.key === key, { gone: true }) }, { status: 204 }]
 }

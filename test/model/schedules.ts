@@ -1,12 +1,15 @@
-import { changed, type ScheduleState, type State, type Step } from './state.ts'
-import { begun } from './tasks.ts'
+import { withChange, type ScheduleState, type ModelState, type StepResult } from './model-state.ts'
+import { withTask } from './tasks.ts'
 
-export function createSchedule(state: State, { everyS, enabled }: { everyS: number; enabled: boolean }): Step {
+export function createSchedule(
+  state: ModelState,
+  { everyS, enabled }: { everyS: number; enabled: boolean },
+): StepResult {
   if (!state.enabled) return [state, { status: 403 }]
   const name = `s${state.schedules.length + 1}`
   const times = { everyS, anchor: state.now, enabled }
   const rest = { fired: 0, lastTask: null, failed: false, gone: false }
-  const schedule = { name, ...times, next: nextOf(times, state.now), ...rest }
+  const schedule = { name, ...times, next: nextDueTime(times, state.now), ...rest }
   return [
     { ...state, schedules: [...state.schedules, schedule] },
     { status: 201, shows: name },
@@ -14,48 +17,48 @@ export function createSchedule(state: State, { everyS, enabled }: { everyS: numb
 }
 
 /** Switched on again, it does not make up for the pause. Only that asks for the wedge. */
-export function switchSchedule(state: State, found: ScheduleState, { enabled }: { enabled: boolean }): Step {
+export function switchSchedule(state: ModelState, found: ScheduleState, { enabled }: { enabled: boolean }): StepResult {
   if (found.gone) return [state, { status: 404 }]
   if (enabled && !found.enabled && !state.enabled) return [state, { status: 403 }]
-  const next = enabled === found.enabled ? found.next : nextOf({ ...found, enabled }, state.now)
+  const next = enabled === found.enabled ? found.next : nextDueTime({ ...found, enabled }, state.now)
   return [withSchedule(state, found, { enabled, next }), { status: 200 }]
 }
 
-export function deleteSchedule(state: State, found: ScheduleState): Step {
+export function deleteSchedule(state: ModelState, found: ScheduleState): StepResult {
   return found.gone ? [state, { status: 404 }] : [withSchedule(state, found, { gone: true }), { status: 204 }]
 }
 
 /** Fires now, also while it is off; its due times stay. */
-export function runSchedule(state: State, found: ScheduleState): Step {
+export function runSchedule(state: ModelState, found: ScheduleState): StepResult {
   if (found.gone) return [state, { status: 404 }]
   if (!state.enabled) return [state, { status: 403 }]
-  const [next, task] = fire(state, found)
+  const [next, task] = fireSchedule(state, found)
   return [next, { status: 201, shows: task }]
 }
 
 /** What was missed fires once, and the next due time is the first in the future. */
-export function firedDue(state: State): State {
+export function fireDueSchedules(state: ModelState): ModelState {
   const due = state.schedules.filter(({ gone, next }) => !gone && next !== null && next <= state.now)
   return due.reduce((now, schedule) => {
-    const next = nextOf(schedule, state.now)
+    const next = nextDueTime(schedule, state.now)
     if (!state.enabled) return withSchedule(now, schedule, { next, failed: true })
-    return withSchedule(fire(now, schedule)[0], schedule, { next })
+    return withSchedule(fireSchedule(now, schedule)[0], schedule, { next })
   }, state)
 }
 
-function fire(state: State, found: ScheduleState): [State, string] {
+function fireSchedule(state: ModelState, found: ScheduleState): [ModelState, string] {
   const task = `${found.name}#${found.fired + 1}`
   const noted = withSchedule(state, found, { fired: found.fired + 1, lastTask: task, failed: false })
-  return [begun(noted, task, 'say', { bySchedule: found.name }), task]
+  return [withTask(noted, task, 'say', { bySchedule: found.name }), task]
 }
 
-function nextOf({ everyS, anchor, enabled }: Pick<ScheduleState, 'everyS' | 'anchor' | 'enabled'>, after: number) {
+function nextDueTime({ everyS, anchor, enabled }: Pick<ScheduleState, 'everyS' | 'anchor' | 'enabled'>, after: number) {
   if (!enabled) return null
   let slot = anchor
   while (slot <= after) slot += everyS * 1000
   return slot
 }
 
-function withSchedule(state: State, { name }: ScheduleState, change: Partial<ScheduleState>): State {
-  return { ...state, schedules: changed(state.schedules, (one) => one.name === name, change) }
+function withSchedule(state: ModelState, { name }: ScheduleState, change: Partial<ScheduleState>): ModelState {
+  return { ...state, schedules: withChange(state.schedules, (one) => one.name === name, change) }
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../cli/svc.ts'
+import { temporaryFolder } from '../cli/run-svc.ts'
 import { ROOT } from '../docs/pages.ts'
 
 test('nothing is installed through a link: what is behind it may belong to somebody else', () => {

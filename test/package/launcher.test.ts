@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../cli/svc.ts'
+import { temporaryFolder } from '../cli/run-svc.ts'
 import { ROOT } from '../docs/pages.ts'
 
 /** That of macOS is an old bash that calls itself sh. */

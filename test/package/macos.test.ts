@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { cpSync, existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { svc } from '../cli/svc.ts'
+import { runSvc } from '../cli/run-svc.ts'
 import { blocks, page, ROOT } from '../docs/pages.ts'
-import { packAndInstall, saidUntil } from './packed.ts'
+import { packAndInstall, readUntil } from './installed-package.ts'
 
 /**
  * The package on what can be had of a Mac without one: its layout (/tmp and /var are links, the temporary folder has a
@@ -61,11 +61,11 @@ describe.skipIf(process.platform !== 'linux').each(people)('on macOS, for %s', (
 })
 
 const refund = (url: string, key: string) =>
-  svc(['run', 'refund-desk', 'handle_request', '--input', JSON.stringify(REFUND)], {
+  runSvc(['run', 'refund-desk', 'handle_request', '--input', JSON.stringify(REFUND)], {
     url,
     env: { SVC_KEY: key },
     stdin: 'a\n',
-    program: packed.program,
+    programPath: packed.program,
   })
 
 async function serve(who: (typeof people)[number], settings: Record<string, string> = {}) {
@@ -76,7 +76,7 @@ async function serve(who: (typeof people)[number], settings: Record<string, stri
   })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
-  const said = await saidUntil(child.stdout, 'sandbox: process')
+  const said = await readUntil(child.stdout, 'sandbox: process')
   const url = /listens on (\S+)/.exec(said)?.[1] ?? errors
   const key = /svc_key_\S+/.exec(said)?.[0] ?? errors
   const complained = (): { level: number; msg: string }[] =>

@@ -4,9 +4,9 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } 
 import { join, relative } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { licenses } from '../../scripts/licenses.mjs'
-import { svc } from '../cli/svc.ts'
+import { runSvc } from '../cli/run-svc.ts'
 import { page, ROOT } from '../docs/pages.ts'
-import { packAndInstall, saidUntil } from './packed.ts'
+import { packAndInstall, readUntil } from './installed-package.ts'
 
 const packed = packAndInstall()
 const { folder, installed, program } = packed
@@ -108,12 +108,12 @@ test('from an empty folder: serve, make a wedge, check, rehearse, run, verify, b
   })
   const exited = once(child, 'exit')
   try {
-    const said = await saidUntil(child.stdout, `node ${relative(folder, program)} wedge new NAME`)
+    const said = await readUntil(child.stdout, `node ${relative(folder, program)} wedge new NAME`)
     const url = /listens on (\S+)/.exec(said)?.[1] ?? ''
     const key = /svc_key_\S+/.exec(said)?.[0] ?? ''
     const here = { program, url, cwd: folder, env: { ...env, SVC_KEY: key } }
     const done = async (words: string[], stdin = '') => {
-      const ended = await svc(words, { ...here, stdin })
+      const ended = await runSvc(words, { ...here, stdin })
       expect(ended, words.join(' ')).toMatchObject({ code: 0 })
       return ended.stdout
     }

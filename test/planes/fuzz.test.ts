@@ -1,27 +1,27 @@
 import { expect, test, vi } from 'vitest'
-import type { Schema } from '../../src/http/openapi.ts'
-import { KEY } from '../app.ts'
+import type { OpenApiSchema } from '../../src/http/openapi.ts'
+import { FOUNDER_KEY } from '../app.ts'
 import { eachStore } from '../stores.ts'
-import { type Estate, portalSession, sharedEstate } from './estate.ts'
-import { samples } from './samples.ts'
+import { type TwoTenantApp, openPortalSession, sharedTwoTenants } from './two-tenants.ts'
+import { sampleBodies } from './sample-bodies.ts'
 import {
   type AnyRoute,
-  ask,
+  sendRequest,
   bearer,
-  CLIENT,
-  fieldsOf,
-  FOUNDER,
-  nameOf,
-  OPEN,
-  operationOf,
-  pathWith,
-  queriesOf,
-  type Raw,
-  reference,
-  type Sent,
-  together,
-  wrongError,
-} from './table.ts'
+  CLIENT_ROUTES,
+  bodyFields,
+  FOUNDER_ROUTES,
+  routeName,
+  OPEN_ROUTES,
+  findOperation,
+  fillPath,
+  queryNames,
+  type RawResponse,
+  readOpenApi,
+  type RequestOptions,
+  inParallel,
+  errorProblem,
+} from './route-table.ts'
 
 // Thousands of requests: a busy machine needs its time.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
@@ -69,17 +69,19 @@ const QUERIES = [
 ]
 
 eachStore((store) => {
-  const estate = sharedEstate(store)
+  const estate = sharedTwoTenants(store)
 
   test('a field of the wrong kind is 400 and named, and no value of a field is our fault', async () => {
-    const document = await reference(estate())
-    const client = await portalSession(estate(), estate().near)
-    for (const route of [...FOUNDER, ...CLIENT, ...OPEN].filter(({ method }) => method !== 'GET')) {
-      const sample = samples(estate().near)[nameOf(route)]
-      for (const [field, schema] of Object.entries(fieldsOf(document, operationOf(document, route)))) {
-        await together(valuesFor(route), async (value) => {
+    const document = await readOpenApi(estate())
+    const client = await openPortalSession(estate(), estate().ownProject)
+    for (const route of [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES].filter(
+      ({ method }) => method !== 'GET',
+    )) {
+      const sample = sampleBodies(estate().ownProject)[routeName(route)]
+      for (const [field, schema] of Object.entries(bodyFields(document, findOperation(document, route)))) {
+        await inParallel(valuesFor(route), async (value) => {
           const answer = await send(route, client, { json: { ...sample, [field]: value } })
-          const told = `${nameOf(route)} ${field}=${JSON.stringify(value).slice(0, 80)}: ${answer.status} ${answer.text.slice(0, 300)}`
+          const told = `${routeName(route)} ${field}=${JSON.stringify(value).slice(0, 80)}: ${answer.status} ${answer.text.slice(0, 300)}`
           expect(faultOf(answer), told).toBe(null)
           if (sample && !mayBe(schema, value) && !DEAD_SUBJECTS.includes(answer.status)) {
             expect([answer.status, answer.text], told).toEqual([400, expect.stringContaining(`'${field}`)])
@@ -92,15 +94,19 @@ eachStore((store) => {
   })
 
   test('a body that is no JSON object is refused in words, by every route that takes one', async () => {
-    const document = await reference(estate())
-    const client = await portalSession(estate(), estate().near)
-    const routes = [...FOUNDER, ...CLIENT, ...OPEN].filter((route) => operationOf(document, route).requestBody)
+    const document = await readOpenApi(estate())
+    const client = await openPortalSession(estate(), estate().ownProject)
+    const routes = [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES].filter(
+      (route) => findOperation(document, route).requestBody,
+    )
     // One reader of bodies serves all routes: the first of each plane gets the heavy ones.
-    const heavy = [FOUNDER, CLIENT, OPEN].map((plane) => plane.find((route) => routes.includes(route)))
+    const heavy = [FOUNDER_ROUTES, CLIENT_ROUTES, OPEN_ROUTES].map((plane) =>
+      plane.find((route) => routes.includes(route)),
+    )
     for (const route of routes) {
-      await together([...LIGHT, ...(heavy.includes(route) ? heavyBodies() : [])], async ([what, sent]) => {
+      await inParallel([...LIGHT, ...(heavy.includes(route) ? heavyBodies() : [])], async ([what, sent]) => {
         const answer = await send(route, client, sent)
-        const told = `${nameOf(route)} with ${what}: ${answer.status} ${answer.text.slice(0, 200)}`
+        const told = `${routeName(route)} with ${what}: ${answer.status} ${answer.text.slice(0, 200)}`
         expect(faultOf(answer), told).toBe(null)
         expect([400, 413, 415], told).toContain(answer.status)
       })
@@ -108,51 +114,51 @@ eachStore((store) => {
   })
 
   test('no query is our fault', async () => {
-    const document = await reference(estate())
-    const client = await portalSession(estate(), estate().near)
-    for (const route of [...FOUNDER, ...CLIENT, ...OPEN]) {
+    const document = await readOpenApi(estate())
+    const client = await openPortalSession(estate(), estate().ownProject)
+    for (const route of [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES]) {
       // What a route does not know is ignored by all alike: one route is enough.
       const unknown = route.path === '/v1/tasks' ? ['unknown', '__proto__'] : []
-      const queries = [...queriesOf(operationOf(document, route)), ...unknown].flatMap((name) => [
+      const queries = [...queryNames(findOperation(document, route)), ...unknown].flatMap((name) => [
         ...QUERIES.map((value) => `${name}=${value}`),
         `${name}=1&${name}=2`,
         `${name}[a]=1`,
       ])
       const asked = route.method === 'GET' ? queries : []
-      await together(asked, async (query) => {
+      await inParallel(asked, async (query) => {
         const answer = await send(route, client, {}, `?${query}`)
         expect(
           faultOf(answer),
-          `${nameOf(route)} ?${query.slice(0, 80)}: ${answer.status} ${answer.text.slice(0, 200)}`,
+          `${routeName(route)} ?${query.slice(0, 80)}: ${answer.status} ${answer.text.slice(0, 200)}`,
         ).toBe(null)
       })
     }
   })
 
   test('headers of ours that make no sense are 400 or 404', async () => {
-    const { ids } = estate().near
-    const authorization = bearer(KEY)
+    const { ids } = estate().ownProject
+    const authorization = bearer(FOUNDER_KEY)
     const values = ['-1', '1.5', 'x', '1e3', '99999999999999999999', ' ', 'ÿþ', 'x'.repeat(4000)]
     for (const value of values) {
-      const follow = await ask(estate(), 'GET', `/v1/tasks/${ids.tasks}/events`, {
+      const follow = await sendRequest(estate(), 'GET', `/v1/tasks/${ids.tasks}/events`, {
         authorization,
         headers: { 'last-event-id': value },
       })
       expect([200, 400], value).toContain(follow.status)
       const task = {
         authorization,
-        json: samples(estate().near)['POST /v1/tasks'],
+        json: sampleBodies(estate().ownProject)['POST /v1/tasks'],
         headers: { 'idempotency-key': value },
       }
-      expect([201, 400], value).toContain((await ask(estate(), 'POST', '/v1/tasks', task)).status)
+      expect([201, 400], value).toContain((await sendRequest(estate(), 'POST', '/v1/tasks', task)).status)
       const named = { authorization, headers: { 'x-svc-project': value } }
-      expect((await ask(estate(), 'GET', '/v1/tasks', named)).status, value).toBe(404)
+      expect((await sendRequest(estate(), 'GET', '/v1/tasks', named)).status, value).toBe(404)
     }
   })
 
-  function send(route: AnyRoute, client: string, sent: Sent, query = ''): Promise<Raw> {
-    const path = pathWith(route.path, estate().near.ids) + query
-    return ask(estate(), route.method, path, { authorization: credentialFor(estate(), route, client), ...sent })
+  function send(route: AnyRoute, client: string, sent: RequestOptions, query = ''): Promise<RawResponse> {
+    const path = fillPath(route.path, estate().ownProject.ids) + query
+    return sendRequest(estate(), route.method, path, { authorization: credentialFor(estate(), route, client), ...sent })
   }
 })
 
@@ -164,19 +170,19 @@ const valuesFor = ({ path }: AnyRoute): unknown[] =>
 const DEAD_SUBJECTS = [401, 404, 409, 429, 502]
 
 /** As the owner where keys may not go. */
-function credentialFor({ sessions }: Estate, { path }: AnyRoute, client: string): string {
+function credentialFor({ sessions }: TwoTenantApp, { path }: AnyRoute, client: string): string {
   if (path.startsWith('/v1/portal')) return bearer(client)
-  return bearer(/^\/v1\/(members|projects|auth\/password)/.test(path) ? sessions.owner : KEY)
+  return bearer(/^\/v1\/(members|projects|auth\/password)/.test(path) ? sessions.owner : FOUNDER_KEY)
 }
 
-function faultOf({ status, text }: Raw): string | null {
+function faultOf({ status, text }: RawResponse): string | null {
   if (status >= 500 && ![501, 502, 503, 504].includes(status)) return `is ${status}`
-  return status >= 400 ? wrongError(text) : null
+  return status >= 400 ? errorProblem(text) : null
 }
 
 /** Whether the reference lets a field be of the value's kind. Bounds and patterns are the route's own matter. */
-function mayBe(schema: Schema, value: unknown): boolean {
-  const forms = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined
+function mayBe(schema: OpenApiSchema, value: unknown): boolean {
+  const forms = (schema.anyOf ?? schema.oneOf) as OpenApiSchema[] | undefined
   if (forms) return forms.some((form) => mayBe(form, value))
   if (Array.isArray(schema.enum)) return schema.enum.includes(value)
   if (schema.const !== undefined) return schema.const === value
@@ -201,7 +207,7 @@ function mayBe(schema: Schema, value: unknown): boolean {
 }
 
 /** What comes in the place of a JSON object. */
-const LIGHT: [string, Sent][] = [
+const LIGHT: [string, RequestOptions][] = [
   ['half an object', { raw: '{' }],
   ['a list', { raw: '[]' }],
   ['null', { raw: 'null' }],
@@ -210,15 +216,15 @@ const LIGHT: [string, Sent][] = [
   ['another content type', { raw: '{}', headers: { 'content-type': 'text/plain' } }],
 ]
 
-function heavyBodies(): [string, Sent][] {
+function heavyBodies(): [string, RequestOptions][] {
   const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels)
   const noise = Array.from({ length: 20 }, (_, seed) =>
     Uint8Array.from({ length: 200 }, (__, at) => (seed * 131 + at * 89 + ((at * at * seed) % 251)) % 256),
   )
   const texts = ['{"a":}', '1', '"x"', 'true', '{}{}', '\ufeff{}', '{"a":"\\ud800"}', '{"a":1e999}', 'NaN', "{'a':1}"]
   return [
-    ...texts.map((raw): [string, Sent] => [raw, { raw }]),
-    ...noise.map((raw, at): [string, Sent] => [`noise ${at}`, { raw }]),
+    ...texts.map((raw): [string, RequestOptions] => [raw, { raw }]),
+    ...noise.map((raw, at): [string, RequestOptions] => [`noise ${at}`, { raw }]),
     ['65 levels', { raw: deep(65) }],
     ['50,000 levels', { raw: deep(50_000) }],
     ['a megabyte and more', { raw: `{"a":"${'x'.repeat(1024 * 1024)}"}` }],

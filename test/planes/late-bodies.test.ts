@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { join, signUp } from '../accounts/people.ts'
+import { addMember, signUpOwner } from '../accounts/members.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
-import { enterPortal, openFront } from '../clients/front.ts'
+import { openPortal, openChannelApp } from '../channels/channel-app.ts'
 
 /** A request whose body is still to come: its head has been read, and whoever sent it was known by it. */
 async function begun(app: TestApp, path: string, key: string, body: string): Promise<Begun> {
@@ -50,9 +50,9 @@ eachStore((store) => {
 
   test('a member who is removed, signed out or given a lower role meanwhile is judged by what they are at the end', async () => {
     const app = await testApp({ store })
-    const owner = await signUp(app)
+    const owner = await signUpOwner(app)
     const [removed, lowered, left] = await Promise.all(
-      ['a', 'b', 'c'].map((name) => join(app, owner, 'admin', `${name}@example.com`)),
+      ['a', 'b', 'c'].map((name) => addMember(app, owner, 'admin', `${name}@example.com`)),
     )
     const invite = (name: string, who?: { session: string }) =>
       begun(app, '/v1/members', who?.session ?? '', `{"email":"${name}@elsewhere.com","role":"admin"}`)
@@ -67,8 +67,8 @@ eachStore((store) => {
   })
 
   test("a client's message whose body comes after the revocation is not received", async () => {
-    const front = await openFront(store)
-    const { client_id, thread_id, key } = await enterPortal(front, 'ada@example.com')
+    const front = await openChannelApp(store)
+    const { client_id, thread_id, key } = await openPortal(front, 'ada@example.com')
     const slow = await begun(front, `/v1/portal/threads/${thread_id}/messages`, key, '{"body":"still me"}')
     expect((await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)).status).toBe(200)
     expect(await slow.end()).toBe(401)

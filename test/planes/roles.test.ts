@@ -1,9 +1,18 @@
 import { describe, expect, test, vi } from 'vitest'
-import { ROLES, roleAtLeast, type Role } from '../../src/ctx/scope.ts'
-import { KEY } from '../app.ts'
-import { type Estate, sharedEstate } from './estate.ts'
-import { everyRow } from './rows.ts'
-import { type AnyRoute, ask, bearer, FOUNDER, kindsOf, nameOf, pathWith, together } from './table.ts'
+import { ROLES, isRoleAtLeast, type Role } from '../../src/ctx/scope.ts'
+import { FOUNDER_KEY } from '../app.ts'
+import { type TwoTenantApp, sharedTwoTenants } from './two-tenants.ts'
+import { readAllRows } from './all-rows.ts'
+import {
+  type AnyRoute,
+  sendRequest,
+  bearer,
+  FOUNDER_ROUTES,
+  pathKinds,
+  routeName,
+  fillPath,
+  inParallel,
+} from './route-table.ts'
 
 // Thousands of requests: a busy machine needs its time.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
@@ -19,23 +28,27 @@ function leastRole({ method, path }: AnyRoute): Role {
 }
 
 test('viewers read, operators work, admins hold connections, channels, keys, members and projects', () => {
-  const roles = (role: (route: AnyRoute) => Role) => FOUNDER.map((route) => `${nameOf(route)} needs ${role(route)}`)
+  const roles = (role: (route: AnyRoute) => Role) =>
+    FOUNDER_ROUTES.map((route) => `${routeName(route)} needs ${role(route)}`)
   expect(roles(({ role }) => role)).toEqual(roles(leastRole))
 })
 
 // One store is enough: who may do what is decided from rows that test/accounts reads on both.
 describe('on sqlite', () => {
-  const estate = sharedEstate('sqlite')
+  const estate = sharedTwoTenants('sqlite')
 
   test('a role below what the route needs is 403, and one that reaches is not', async () => {
-    const before = await everyRow(estate())
+    const before = await readAllRows(estate())
     const askers = [...memberAskers(estate()), ...(await keyAskers(estate()))]
-    const keysMade = await everyRow(estate())
-    for (const route of FOUNDER) {
-      await together(askers, async ({ who, role, sent }) => {
-        const answer = await ask(estate(), route.method, absentPath(estate(), route), { ...sent, ...unreadable(route) })
-        const told = `${nameOf(route)} by ${who}: ${answer.status} ${answer.text.slice(0, 200)}`
-        if (!roleAtLeast(role, route.role)) {
+    const keysMade = await readAllRows(estate())
+    for (const route of FOUNDER_ROUTES) {
+      await inParallel(askers, async ({ who, role, sent }) => {
+        const answer = await sendRequest(estate(), route.method, absentPath(estate(), route), {
+          ...sent,
+          ...unreadable(route),
+        })
+        const told = `${routeName(route)} by ${who}: ${answer.status} ${answer.text.slice(0, 200)}`
+        if (!isRoleAtLeast(role, route.role)) {
           expect([answer.status, answer.text], told).toEqual([403, `{"error":"role '${role}' cannot do this"}`])
         } else if (who.startsWith('key') && answer.status === 403) {
           expect(answer.text, told).toBe('{"error":"a project key cannot do this"}')
@@ -43,24 +56,24 @@ describe('on sqlite', () => {
         } else expect([200, 400, 404, 405, 502], told).toContain(answer.status)
       })
     }
-    expect(await everyRow(estate())).toEqual(keysMade)
+    expect(await readAllRows(estate())).toEqual(keysMade)
     expect(Object.keys(before)).toEqual(Object.keys(keysMade))
   })
 
   test('a member of several projects must name one to write, and reads all of them unless one is named', async () => {
-    const { near, beside, sessions } = estate()
+    const { ownProject: near, siblingProject: beside, sessions } = estate()
     const authorization = bearer(sessions.owner)
-    const before = await everyRow(estate())
-    for (const route of FOUNDER.filter(({ method, level }) => method !== 'GET' && level === 'project')) {
+    const before = await readAllRows(estate())
+    for (const route of FOUNDER_ROUTES.filter(({ method, level }) => method !== 'GET' && level === 'project')) {
       for (const ids of [near.ids, beside.ids]) {
-        const answer = await ask(estate(), route.method, pathWith(route.path, ids), { authorization, json: {} })
+        const answer = await sendRequest(estate(), route.method, fillPath(route.path, ids), { authorization, json: {} })
         const told = [answer.status, answer.text]
-        expect(told, nameOf(route)).toEqual([400, `{"error":"header 'x-svc-project' is required"}`])
+        expect(told, routeName(route)).toEqual([400, `{"error":"header 'x-svc-project' is required"}`])
       }
     }
-    expect(await everyRow(estate())).toEqual(before)
+    expect(await readAllRows(estate())).toEqual(before)
     const listed = async (headers: Record<string, string>) => {
-      const { text } = await ask(estate(), 'GET', '/v1/connections', { authorization, headers })
+      const { text } = await sendRequest(estate(), 'GET', '/v1/connections', { authorization, headers })
       return JSON.parse(text).data.map((one: { id: string }) => one.id)
     }
     expect(new Set(await listed({}))).toEqual(new Set([beside.ids.connections, near.ids.connections]))
@@ -71,7 +84,7 @@ describe('on sqlite', () => {
   })
 
   test('a member of one project need not name it', async () => {
-    const { far, farOwner } = estate()
+    const { foreignProject: far, foreignOwner: farOwner } = estate()
     const written = await estate().call('POST', '/v1/clients', { display_name: 'Eve' }, { key: farOwner })
     expect(written.status).toBe(201)
     const seen = await estate().call('GET', `/v1/clients/${written.body.id}`, undefined, { key: far.key })
@@ -84,10 +97,14 @@ describe('on sqlite', () => {
   })
 
   test('a key takes its own project by id or slug, and no other', async () => {
-    const { near, beside, far } = estate()
+    const { ownProject: near, siblingProject: beside, foreignProject: far } = estate()
     const status = async (named: string) =>
-      (await ask(estate(), 'GET', '/v1/tasks', { authorization: bearer(KEY), headers: { 'x-svc-project': named } }))
-        .status
+      (
+        await sendRequest(estate(), 'GET', '/v1/tasks', {
+          authorization: bearer(FOUNDER_KEY),
+          headers: { 'x-svc-project': named },
+        })
+      ).status
     expect(await status(near.ids.projects ?? '')).toBe(200)
     expect(await status('default')).toBe(200)
     for (const named of [
@@ -103,7 +120,7 @@ describe('on sqlite', () => {
   })
 
   test('nobody gives or takes a role above their own', async () => {
-    const { sessions, near } = estate()
+    const { sessions, ownProject: near } = estate()
     const headers = { 'x-svc-project': near.ids.projects ?? '' }
     const as = (role: Role, method: string, path: string, body?: object) =>
       estate().call(method, path, body, { key: sessions[role], headers })
@@ -127,7 +144,7 @@ interface Asker {
   sent: { authorization: string; headers: Record<string, string> }
 }
 
-function memberAskers({ sessions, near }: Estate): Asker[] {
+function memberAskers({ sessions, ownProject: near }: TwoTenantApp): Asker[] {
   const headers = { 'x-svc-project': near.ids.projects ?? '' }
   return ROLES.map((role) => ({
     who: `member ${role}`,
@@ -136,7 +153,7 @@ function memberAskers({ sessions, near }: Estate): Asker[] {
   }))
 }
 
-async function keyAskers(estate: Estate): Promise<Asker[]> {
+async function keyAskers(estate: TwoTenantApp): Promise<Asker[]> {
   const roles = ROLES.filter((role) => role !== 'owner')
   const keys = await Promise.all(roles.map((role) => estate.call('POST', '/v1/keys', { name: role, role })))
   return keys.map(({ body }, at) => ({
@@ -147,9 +164,9 @@ async function keyAskers(estate: Estate): Promise<Asker[]> {
 }
 
 /** Ids that are not there and bodies that cannot be read: whoever may do it gets 404 or 400, and nothing happens. */
-function absentPath({ near }: Estate, { path }: AnyRoute): string {
-  const absent = Object.fromEntries(kindsOf(path).map((kind) => [kind, 'absent_0']))
-  return pathWith(path, { ...near.ids, ...absent })
+function absentPath({ ownProject: near }: TwoTenantApp, { path }: AnyRoute): string {
+  const absent = Object.fromEntries(pathKinds(path).map((kind) => [kind, 'absent_0']))
+  return fillPath(path, { ...near.ids, ...absent })
 }
 
 const unreadable = ({ method }: AnyRoute) => (method === 'GET' ? {} : { raw: '{"' })

@@ -1,20 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { dropDatabase } from '../postgres.ts'
-import { migratedDatabase, type StoreKind } from '../stores.ts'
+import { createMigratedDatabase, type StoreKind } from '../stores.ts'
 
 /** A store without an app around it. */
 export async function emptyStore(kind: StoreKind): Promise<{ store: Store; remove: () => Promise<void> }> {
   if (kind === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'svc-store-'))
-    const store = await openSqlite(folder, 'normal')
+    const store = await openSqliteStore(folder, 'normal')
     return { store, remove: () => store.close().then(() => rm(folder, { recursive: true })) }
   }
-  const url = await migratedDatabase()
-  const store = await openPostgres(url, () => {})
+  const url = await createMigratedDatabase()
+  const store = await openPostgresStore(url, () => {})
   return { store, remove: () => store.close().then(() => dropDatabase(url)) }
 }

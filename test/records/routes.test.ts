@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { agentRecords } from '../../src/records/agent.ts'
-import { putRecord } from '../../src/records/upsert.ts'
+import { agentRecords } from '../../src/records/agent-records.ts'
+import { putRecord } from '../../src/records/put-record.ts'
 import { eachStore, sharedApp, type TestApp } from '../app.ts'
 
 const record = { wedge: 'echo', collection: 'orders', key: 'o-1', value: { status: 'open', total: { usd: 12.5 } } }

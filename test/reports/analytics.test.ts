@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { foldReports } from '../../src/reports/fold.ts'
-import { medianOf, waitOf } from '../../src/reports/wait.ts'
+import { rollUpReports } from '../../src/reports/rollup.ts'
+import { medianOfCounts, approvalWaitMs } from '../../src/reports/approval-wait.ts'
 import { eachStore, type TestApp } from '../app.ts'
-import { addApprovals, addTasks, reportApp } from './stored.ts'
+import { insertApprovals, insertTasks, reportApp } from './insert-rows.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -37,7 +37,7 @@ eachStore((store) => {
 
     test('counts what ran, by the UTC day of its creation, right to the cent', async () => {
       const app = await reportApp(store)
-      await addTasks(app, [
+      await insertTasks(app, [
         { status: 'succeeded', cost_micros: 100_001, client_id: 'cli_a' },
         { status: 'succeeded', cost_micros: 200_002, wedge: 'other', created_at: '2026-03-01T23:59:59.999Z' },
         { status: 'failed', cost_micros: 3, client_id: 'cli_b', created_at: '2026-03-01T00:00:00.000Z' },
@@ -74,7 +74,7 @@ eachStore((store) => {
 
     test('tells how long people took to decide, and counts every approval', async () => {
       const app = await reportApp(store)
-      await addApprovals(app, [
+      await insertApprovals(app, [
         { status: 'approved', waited: 10_000 },
         { status: 'approved', waited: 90_000 },
         { status: 'rejected', waited: 20_000 },
@@ -99,7 +99,7 @@ eachStore((store) => {
       const app = await reportApp(store)
       const now = app.clock.now()
       const statuses = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled', 'running', 'queued']
-      await addTasks(
+      await insertTasks(
         app,
         Array.from({ length: 2500 }, (_, n) => ({
           status: statuses[n % 7] as string,
@@ -109,7 +109,7 @@ eachStore((store) => {
           created_at: new Date(now - ((n * 37 * MINUTE) % (400 * DAY))).toISOString(),
         })),
       )
-      await addApprovals(
+      await insertApprovals(
         app,
         Array.from({ length: 1300 }, (_, n) => ({
           status: ['approved', 'rejected', 'pending', 'auto_approved'][n % 4] as string,
@@ -120,23 +120,23 @@ eachStore((store) => {
       const report = async (days: number) => (await app.call('GET', `/v1/analytics?days=${days}`)).body
       const before = { year: await report(365), week: await report(7) }
       expect(before.year.runs).toBe(2500)
-      const folds = await Promise.all([foldReports(app.ctx), foldReports(app.ctx)])
+      const folds = await Promise.all([rollUpReports(app.ctx), rollUpReports(app.ctx)])
       expect(Math.max(...folds)).toBeGreaterThan(3000)
       expect({ year: await report(365), week: await report(7) }).toEqual(before)
       await finish(app)
       const finished = { year: await report(365), week: await report(7) }
       expect(finished.year.succeeded).toBe(before.year.succeeded + before.year.runs - ended(before.year))
-      await foldReports(app.ctx)
+      await rollUpReports(app.ctx)
       expect({ year: await report(365), week: await report(7) }).toEqual(finished)
-      expect(await foldReports(app.ctx)).toBe(0)
+      expect(await rollUpReports(app.ctx)).toBe(0)
       const left = await app.ctx.db.selectFrom('report_open').selectAll().execute()
       expect(left).toEqual([])
     })
 
     test('folds nothing that is younger than ten minutes', async () => {
       const app = await reportApp(store)
-      await addTasks(app, [{ created_at: new Date(app.clock.now() - 9 * MINUTE).toISOString() }])
-      expect(await foldReports(app.ctx)).toBe(0)
+      await insertTasks(app, [{ created_at: new Date(app.clock.now() - 9 * MINUTE).toISOString() }])
+      expect(await rollUpReports(app.ctx)).toBe(0)
       expect((await app.call('GET', '/v1/analytics?days=1')).body.runs).toBe(1)
     })
   })
@@ -158,7 +158,7 @@ eachStore((store) => {
 
     test('is folded from a log of any length', async () => {
       const app = await reportApp(store)
-      await addTasks(app, [{ id: 'task_long', status: 'running' }])
+      await insertTasks(app, [{ id: 'task_long', status: 'running' }])
       const event = (seq: number, type: string, data: object) => ({
         task_id: 'task_long',
         seq,
@@ -184,7 +184,7 @@ eachStore((store) => {
 describe('waits', () => {
   test('keep whole seconds from ten on', () => {
     const wait = (ms: number) =>
-      waitOf({
+      approvalWaitMs({
         status: 'approved',
         created_at: '2026-01-01T00:00:00.000Z',
         decided_at: new Date(Date.UTC(2026, 0, 1) + ms).toISOString(),
@@ -194,10 +194,10 @@ describe('waits', () => {
   })
 
   test('have a middle', () => {
-    expect(medianOf(new Map())).toBeNull()
-    expect(medianOf(new Map([[5, 1]]))).toBe(5)
+    expect(medianOfCounts(new Map())).toBeNull()
+    expect(medianOfCounts(new Map([[5, 1]]))).toBe(5)
     expect(
-      medianOf(
+      medianOfCounts(
         new Map([
           [9, 1],
           [1, 1],
@@ -205,7 +205,7 @@ describe('waits', () => {
       ),
     ).toBe(5)
     expect(
-      medianOf(
+      medianOfCounts(
         new Map([
           [1, 2],
           [100, 3],

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { foldTrace, type Span, type TraceEvent } from '../../src/reports/trace.ts'
+import { buildTrace, type TraceSpan, type TraceEvent } from '../../src/reports/trace.ts'
 
 const time = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
 
@@ -31,14 +31,14 @@ type Line = [indent: number, id: string, kind: string, name: string, status: str
 
 const second = (ts: string) => new Date(ts).getUTCSeconds()
 
-function lines(span: Span | null, indent = 0): Line[] {
+function lines(span: TraceSpan | null, indent = 0): Line[] {
   if (!span) return []
   const to = span.ended_at === null ? null : second(span.ended_at)
   const line: Line = [indent, span.span_id, span.kind, span.name, span.status, second(span.started_at), to]
   return [line, ...span.children.flatMap((child) => lines(child, indent + 1))]
 }
 
-function all(span: Span | null): Span[] {
+function all(span: TraceSpan | null): TraceSpan[] {
   return span ? [span, ...span.children.flatMap(all)] : []
 }
 
@@ -64,7 +64,7 @@ describe('the tree', () => {
   )
 
   test('has the steps of the task, and in them what began there', () => {
-    const trace = foldTrace('task_1', whole)
+    const trace = buildTrace('task_1', whole)
     expect(trace).toMatchObject({ task_id: 'task_1', status: 'succeeded' })
     expect(lines(trace.root)).toEqual([
       [0, 's1', 'task', 'refunds/triage', 'ok', 0, 15],
@@ -80,7 +80,7 @@ describe('the tree', () => {
   })
 
   test('carries what the events said', () => {
-    const spans = all(foldTrace('task_1', whole).root)
+    const spans = all(buildTrace('task_1', whole).root)
     const attributes = (id: string) => spans.find((span) => span.span_id === id)?.attributes
     expect(attributes('s1')).toEqual({
       wedge: 'refunds',
@@ -98,11 +98,11 @@ describe('the tree', () => {
 
 describe('tasks on their way', () => {
   test('a log that has not begun has no root', () => {
-    expect(foldTrace('task_1', [])).toEqual({ task_id: 'task_1', status: 'queued', root: null })
+    expect(buildTrace('task_1', [])).toEqual({ task_id: 'task_1', status: 'queued', root: null })
   })
 
   test('open spans of a running task stay open', () => {
-    const trace = foldTrace('t', log(created, step(1, 'Look'), called('a', 'read')))
+    const trace = buildTrace('t', log(created, step(1, 'Look'), called('a', 'read')))
     expect(trace.status).toBe('running')
     expect(lines(trace.root)).toEqual([
       [0, 's1', 'task', 'refunds/triage', 'running', 0, null],
@@ -113,14 +113,14 @@ describe('tasks on their way', () => {
   })
 
   test('an approval that nobody answered yet is awaited', () => {
-    expect(foldTrace('t', log(created, asked('x'))).status).toBe('awaiting_approval')
-    expect(foldTrace('t', log(created, asked('x'), resolved('x', 'approved'))).status).toBe('running')
+    expect(buildTrace('t', log(created, asked('x'))).status).toBe('awaiting_approval')
+    expect(buildTrace('t', log(created, asked('x'), resolved('x', 'approved'))).status).toBe('running')
   })
 
   test.each(['failed', 'rejected', 'expired', 'cancelled'])(
     'what is open when a task is %s failed with it',
     (status) => {
-      const trace = foldTrace('t', log(created, step(1, 'Act'), called('a', 'act'), asked('x'), finished(status)))
+      const trace = buildTrace('t', log(created, step(1, 'Act'), called('a', 'act'), asked('x'), finished(status)))
       expect(trace.status).toBe(status)
       expect(lines(trace.root).map(([, , kind, , outcome, , to]) => [kind, outcome, to])).toEqual([
         ['task', 'failed', 4],
@@ -134,19 +134,19 @@ describe('tasks on their way', () => {
   test('a rejected approval failed, and the reason of the end is told', () => {
     const error = { reason: 'rejected', message: 'refund was rejected' }
     const end: [string, JsonObject] = ['task.finished', { status: 'rejected', error }]
-    const trace = foldTrace('t', log(created, asked('x'), resolved('x', 'rejected'), end))
+    const trace = buildTrace('t', log(created, asked('x'), resolved('x', 'rejected'), end))
     expect(trace.root?.children[0]).toMatchObject({ kind: 'approval', status: 'failed', ended_at: time(2) })
     expect(trace.root?.attributes.error).toEqual(error)
   })
 
   test('a task that ended before it ran has a root only', () => {
-    expect(lines(foldTrace('t', log(created, finished('cancelled'))).root)).toHaveLength(1)
+    expect(lines(buildTrace('t', log(created, finished('cancelled'))).root)).toHaveLength(1)
   })
 })
 
 describe('odd logs', () => {
   test('calls without ids are paired by their tool', () => {
-    const trace = foldTrace(
+    const trace = buildTrace(
       't',
       log(created, ['tool.called', { tool: 'read' }], ['tool.result', { tool: 'read', ok: true }]),
     )
@@ -154,7 +154,7 @@ describe('odd logs', () => {
   })
 
   test('a result without a call, twice the same result and unknown types change nothing', () => {
-    const trace = foldTrace(
+    const trace = buildTrace(
       't',
       log(created, result('a', true), called('b', 'x'), result('b', true), result('b', false), ['new', {}]),
     )
@@ -162,7 +162,7 @@ describe('odd logs', () => {
   })
 
   test('a log without its beginning has a root with an id of its own', () => {
-    expect(lines(foldTrace('t', log(step(1, 'Look'))).root)).toEqual([
+    expect(lines(buildTrace('t', log(step(1, 'Look'))).root)).toEqual([
       [0, 's0', 'task', 'task', 'running', 0, null],
       [1, 's1', 'step', 'Look', 'running', 0, null],
     ])
@@ -171,7 +171,7 @@ describe('odd logs', () => {
   test('data of the wrong kind gives plain names', () => {
     const odd = { tool: 7, call_id: [], label: null, step: '1', model: {}, action: 1, approval_id: 0, total_usd: 'x' }
     const types = ['step.started', 'tool.called', 'approval.requested', 'cost.charged']
-    const trace = foldTrace('t', log(...types.map((type): [string, JsonObject] => [type, odd])))
+    const trace = buildTrace('t', log(...types.map((type): [string, JsonObject] => [type, odd])))
     expect(all(trace.root).map((span) => span.name)).toEqual(['task', 'step', 'tool', 'approval', 'model'])
   })
 })
@@ -203,11 +203,11 @@ describe('for all logs', () => {
         const before = JSON.stringify(events)
         const shuffled = events.map((event) => ({ event, at: order.next().value })).toSorted((a, b) => a.at - b.at)
         expect(
-          foldTrace(
+          buildTrace(
             't',
             shuffled.map(({ event }) => event),
           ),
-        ).toEqual(foldTrace('t', events))
+        ).toEqual(buildTrace('t', events))
         expect(JSON.stringify(events)).toBe(before)
       }),
     )
@@ -216,7 +216,7 @@ describe('for all logs', () => {
   test('ids are unique, children know their parent and begin no earlier', () => {
     fc.assert(
       fc.property(anyLog, (events) => {
-        const spans = all(foldTrace('t', events).root)
+        const spans = all(buildTrace('t', events).root)
         expect(new Set(spans.map((span) => span.span_id)).size).toBe(spans.length)
         for (const span of spans) {
           for (const child of span.children) {
@@ -231,7 +231,7 @@ describe('for all logs', () => {
   test('a finished task leaves nothing open, a running one its root and last step', () => {
     fc.assert(
       fc.property(anyLog, (events) => {
-        const spans = all(foldTrace('t', events).root)
+        const spans = all(buildTrace('t', events).root)
         const openSpans = spans.filter((span) => span.ended_at === null)
         const ended = events.at(-1)?.type === 'task.finished'
         if (ended) expect(openSpans).toEqual([])

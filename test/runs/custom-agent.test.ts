@@ -2,22 +2,22 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ECHO, sharedApp, testApp } from '../app.ts'
-import { agentFolder, loggedLines, played } from './agents.ts'
+import { ECHO_WEDGE, sharedApp, testApp } from '../app.ts'
+import { scriptedAgentFolder, loggedLines, runScript } from './scripted-agent.ts'
 
 const app = sharedApp({
   store: 'sqlite',
   wedges: {
-    ...ECHO,
+    ...ECHO_WEDGE,
     'echo/skills/manners.md': 'Be kind.',
     'echo/knowledge/facts.md': 'The sky is blue.',
   },
-  env: { SVC_SANDBOX: 'bwrap', SVC_POOL: '2', SVC_TASK_RATE_PER_MIN: '10000', ...agentFolder() },
+  env: { SVC_SANDBOX: 'bwrap', SVC_POOL: '2', SVC_TASK_RATE_PER_MIN: '10000', ...scriptedAgentFolder() },
 })
 
 describe('an agent of any language', () => {
   test('reads one brief, writes events, files and an output, and its log tells it in order', async () => {
-    const { task, events, types } = await played(
+    const { task, events, types } = await runScript(
       app(),
       `const fs = require('node:fs')
        say({ event: 'step.started', data: { step: 1, label: 'Look' } })
@@ -76,14 +76,14 @@ describe('an agent of any language', () => {
 brief = json.loads(sys.stdin.readline())
 print(json.dumps({"event": "progress", "data": {"text": "python reads " + brief["task"]["wedge"]}}))
 print(json.dumps({"output": {"steps": brief["steps"]}}))`
-    const { task, types } = await played(app(), '', { input: { python } })
+    const { task, types } = await runScript(app(), '', { input: { python } })
     expect(task).toMatchObject({ status: 'succeeded', output: { steps: 20 } })
     expect(types).toContain('progress')
   })
 
   test('may be a shell script', async () => {
     const sh = `read brief; echo '{"event":"progress","data":{"text":"here"}}'; echo '{"output":{"from":"sh"}}'`
-    const { task } = await played(app(), '', { input: { sh } })
+    const { task } = await runScript(app(), '', { input: { sh } })
     expect(task).toMatchObject({ status: 'succeeded', output: { from: 'sh' } })
   })
 })
@@ -101,31 +101,31 @@ describe('an agent that fails', () => {
       'without an output',
     ],
   ])('%s: its own task fails as agent_failed', async (_, js, message) => {
-    const { task, types } = await played(app(), js)
+    const { task, types } = await runScript(app(), js)
     expect(task).toMatchObject({ status: 'failed', output: null, error: { reason: 'agent_failed' } })
     expect(task.error.message).toContain(message)
     expect(types).toEqual(['task.created', 'task.finished'])
   })
 
   test('with an output of more than 1 MiB fails as output_invalid, and is told to deliver a file', async () => {
-    const { task, events, types } = await played(app(), `say({ output: 'x'.repeat(1024 * 1024 - 1) })`)
+    const { task, events, types } = await runScript(app(), `say({ output: 'x'.repeat(1024 * 1024 - 1) })`)
     const message = 'the output is larger than 1 MiB: deliver it as a file'
     expect(task).toMatchObject({ status: 'failed', output: null, error: { reason: 'output_invalid', message } })
     expect(types).toEqual(['task.created', 'output.validated', 'task.finished'])
     const errors = [{ path: '$', message: 'is larger than 1 MiB: deliver it as a file' }]
     expect(events[1]?.data.data).toEqual({ ok: false, errors })
-    const { task: just } = await played(app(), `say({ output: 'x'.repeat(1024 * 1024 - 2) })`)
+    const { task: just } = await runScript(app(), `say({ output: 'x'.repeat(1024 * 1024 - 2) })`)
     expect(just).toMatchObject({ status: 'succeeded', artifacts: [{ name: 'output.json', size: 1024 * 1024 }] })
   })
 
   test('what it wrote before the crash stays in the log', async () => {
-    const { types } = await played(app(), `say({ event: 'progress', data: { text: 'so far' } }); process.exit(1)`)
+    const { types } = await runScript(app(), `say({ event: 'progress', data: { text: 'so far' } }); process.exit(1)`)
     expect(types).toEqual(['task.created', 'progress', 'task.finished'])
   })
 })
 
 test('an agent reports at most fifty gaps in one task', async () => {
-  const { task } = await played(
+  const { task } = await runScript(
     app(),
     `const answers = []
      for (let n = 0; n < 52; n++) answers.push(await ask('POST', '/v1/internal/knowledge/gap', { question: 'What is ' + n + '?' }))
@@ -137,7 +137,7 @@ test('an agent reports at most fifty gaps in one task', async () => {
 
 describe('an agent that lies', () => {
   test('cannot forge approvals, costs or the end of its task', async () => {
-    const { task, types } = await played(
+    const { task, types } = await runScript(
       app(),
       `for (const event of ['approval.requested', 'approval.resolved', 'cost.charged', 'output.validated', 'artifact.created',
          'feedback.recorded', 'task.created', 'task.finished', 'made.up', 7, null]) say({ event, data: { status: 'succeeded' } })
@@ -153,7 +153,7 @@ describe('an agent that lies', () => {
   })
 
   test('asks over its socket: a question among its lines is refused, and nothing comes of it', async () => {
-    const { task } = await played(
+    const { task } = await runScript(
       app(),
       `const { task_token: token } = brief.service
        say({ ask: 1, token, method: 'POST', path: '/v1/internal/records/notes/by-line', body: { value: 1 } })
@@ -166,7 +166,7 @@ describe('an agent that lies', () => {
   })
 
   test('cannot speak for another run, nor twice, nor after its output', async () => {
-    const { task, types } = await played(
+    const { task, types } = await runScript(
       app(),
       `say({ run: 'task_another', event: 'progress', data: { text: 'mine after all' } })
        say('not json'); say('[1,2]'); say('"text"'); say('{"broken":')
@@ -180,7 +180,7 @@ describe('an agent that lies', () => {
   })
 
   test('cannot write past its keeper either', async () => {
-    const { task, types } = await played(
+    const { task, types } = await runScript(
       app(),
       `const out = require('node:fs').openSync('/proc/' + process.ppid + '/fd/1', 'w')
        const past = (line) => require('node:fs').writeSync(out, JSON.stringify(line) + '\\n')
@@ -195,7 +195,7 @@ describe('an agent that lies', () => {
   })
 
   test('gets its strings cut and its odd fields dropped', async () => {
-    const { events } = await played(
+    const { events } = await runScript(
       app(),
       `say({ event: 'tool.called', data: { call_id: 1, tool: 'x', input: { long: 'a'.repeat(5000) } } })
        say({ event: 'progress', data: { text: 'nul \\u0000 and half \\ud800 pair' } })
@@ -210,7 +210,7 @@ describe('an agent that lies', () => {
   })
 
   test('cannot break the service with depth', async () => {
-    const { task } = await played(
+    const { task } = await runScript(
       app(),
       `const deep = (n) => '['.repeat(n) + ']'.repeat(n)
        for (const n of [70, 3000, 6000]) say('{"event":"tool.called","data":{"call_id":"c","tool":"t","input":' + deep(n) + '}}')
@@ -226,7 +226,7 @@ test('an agent whose folder has gone since the start fails its task as sandbox_f
   const env = { SVC_SANDBOX: 'bwrap', SVC_POOL: '0', SVC_AGENT_COMMAND: 'true', SVC_AGENT_DIR: dir }
   const app = await testApp({ store: 'sqlite', env })
   rmSync(dir, { recursive: true })
-  const { task, types } = await played(app, '')
+  const { task, types } = await runScript(app, '')
   expect(task).toMatchObject({ status: 'failed', error: { reason: 'sandbox_failed' } })
   expect(types).toEqual(['task.created', 'task.finished'])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../app.ts'
-import { agentFolder, loggedLines, played } from './agents.ts'
+import { scriptedAgentFolder, loggedLines, runScript } from './scripted-agent.ts'
 
 const FILES = {
   'desk/wedge.json': { wedge: 'desk', title: 'Desk', tools: ['files'], task_types: { file: {} } },
@@ -9,7 +9,7 @@ const FILES = {
     { output: { wrote: '{{last}}' } },
   ],
 }
-const agents = agentFolder()
+const agents = scriptedAgentFolder()
 
 test('the process driver runs the bundled harness with its files, and warns', async () => {
   const app = await testApp({ store: 'sqlite', wedges: FILES })
@@ -31,7 +31,7 @@ test('the process driver runs a custom agent in its folder, each in a home of it
     fs.writeFileSync(process.env.HOME + '/out/' + brief.task.id + '.txt', 'mine')
     const gate = await ask('POST', '/v1/internal/gate', { tool: 'look' }, brief.service.gate_token)
     say({ output: { home: process.env.HOME, files: fs.readdirSync('.'), gate: gate.body, secrets: Object.keys(process.env).filter((name) => name.startsWith('SVC')) } })`
-  const both = await Promise.all([played(app, js), played(app, js)])
+  const both = await Promise.all([runScript(app, js), runScript(app, js)])
   for (const { task } of both) {
     expect(task).toMatchObject({
       status: 'succeeded',

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testApp, type TestApp, writeFiles } from '../app.ts'
-import { agentFolder, playing, until } from './agents.ts'
+import { scriptedAgentFolder, startScript, waitForEvent } from './scripted-agent.ts'
 
 const WEDGE = { wedge: 'echo', title: 'Echo', task_types: { say: {}, gone: {} }, workflows: [{ name: 'send_price' }] }
 const rehearsal = (said: string) => [
@@ -16,14 +16,14 @@ const files = (said: string, price: number) => ({
 })
 
 async function approve(app: TestApp, id: string): Promise<void> {
-  const { data } = await until(app, id, 'approval.requested')
+  const { data } = await waitForEvent(app, id, 'approval.requested')
   await app.call('POST', `/v1/approvals/${data.data.approval_id}/approve`)
 }
 
 test('a run keeps the wedge that it began with, the next has the new one', async () => {
   const app = await testApp({ store: 'sqlite', wedges: files('old', 1), env: { SVC_SANDBOX: 'bwrap' } })
   const { id } = await app.createTask()
-  await until(app, id, 'approval.requested')
+  await waitForEvent(app, id, 'approval.requested')
   const before = app.ctx.wedges.get('echo')
   writeFiles(join(app.dir, 'wedges'), files('new', 2))
   while (app.ctx.wedges.get('echo') === before) await new Promise((resolve) => setTimeout(resolve, 50))
@@ -35,17 +35,17 @@ test('a run keeps the wedge that it began with, the next has the new one', async
 })
 
 test('a task whose type or wedge goes away while it is queued fails and says why', async () => {
-  const env = { SVC_SANDBOX: 'bwrap', SVC_MAX_CONCURRENT_TASKS: '1', ...agentFolder() }
+  const env = { SVC_SANDBOX: 'bwrap', SVC_MAX_CONCURRENT_TASKS: '1', ...scriptedAgentFolder() }
   const app = await testApp({
     store: 'sqlite',
     wedges: { ...files('x', 1), 'other/wedge.json': { wedge: 'other', title: 'Other', task_types: { say: {} } } },
     env,
   })
-  const held = await playing(
+  const held = await startScript(
     app,
     `say({ event: 'progress', data: { text: 'on' } }); await new Promise(() => setInterval(() => {}, 1e6))`,
   )
-  await until(app, held, 'progress')
+  await waitForEvent(app, held, 'progress')
   const typeless = await app.createTask({ task_type: 'gone' })
   const wedgeless = await app.createTask({ wedge: 'other' })
   writeFiles(join(app.dir, 'wedges'), { 'echo/wedge.json': { ...WEDGE, task_types: { say: {} } } })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { WorkingTime } from '../../src/runs/working-time.ts'
-import { TestClock } from '../clock.ts'
+import { TestClock } from '../test-clock.ts'
 
 type Step = '+wait' | '-wait' | '+work' | '-work' | number
 
@@ -10,11 +10,11 @@ async function isOver(steps: Step[]): Promise<boolean> {
   const time = new WorkingTime(clock)
   const ends: Record<'wait' | 'work', (() => void)[]> = { wait: [], work: [] }
   let over = false
-  void time.passed(60_000).then(() => (over = true))
+  void time.whenElapsed(60_000).then(() => (over = true))
   for (const step of steps) {
     if (typeof step === 'number') await clock.advance(step * 1000)
-    else if (step === '+wait') void time.waiting(() => new Promise<void>((resolve) => ends.wait.push(resolve)))
-    else if (step === '+work') void time.working(() => new Promise<void>((resolve) => ends.work.push(resolve)))
+    else if (step === '+wait') void time.whileWaiting(() => new Promise<void>((resolve) => ends.wait.push(resolve)))
+    else if (step === '+work') void time.whileWorking(() => new Promise<void>((resolve) => ends.work.push(resolve)))
     else ends[step === '-wait' ? 'wait' : 'work'].pop()?.()
     await new Promise(setImmediate)
   }
@@ -45,9 +45,9 @@ test('a run waits while a question is open and nothing else is under way, and sa
   let told = 0
   time.onWait = () => told++
   let answer = () => {}
-  const asked = time.waiting(() => new Promise<void>((resolve) => (answer = resolve)))
+  const asked = time.whileWaiting(() => new Promise<void>((resolve) => (answer = resolve)))
   expect([time.isWaiting, told]).toEqual([true, 1])
-  const work = time.working(async () => expect(time.isWaiting).toBe(false))
+  const work = time.whileWorking(async () => expect(time.isWaiting).toBe(false))
   await work
   expect([time.isWaiting, told]).toEqual([true, 2])
   answer()
@@ -58,10 +58,10 @@ test('a run waits while a question is open and nothing else is under way, and sa
 test('work and waits that fail end too', async () => {
   const time = new WorkingTime(new TestClock())
   const fail = () => Promise.reject(new Error('no'))
-  await expect(time.waiting(fail)).rejects.toThrow('no')
+  await expect(time.whileWaiting(fail)).rejects.toThrow('no')
   expect(time.isWaiting).toBe(false)
-  await time.waiting(async () => {
-    await expect(time.working(fail)).rejects.toThrow('no')
+  await time.whileWaiting(async () => {
+    await expect(time.whileWorking(fail)).rejects.toThrow('no')
     expect(time.isWaiting).toBe(true)
   })
 })

@@ -3,14 +3,22 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Driver } from '../../src/sandbox/driver.ts'
-import { pickDriver } from '../../src/sandbox/pick.ts'
-import { askingAgent, inFolder, runCell, runPython, specOf, tryingAgent, withService } from './cells.ts'
+import type { SandboxDriver } from '../../src/sandbox/driver.ts'
+import { pickSandboxDriver } from '../../src/sandbox/pick-driver.ts'
+import {
+  requestingAgent,
+  inTemporaryFolder,
+  runCell,
+  runPython,
+  cellSpec,
+  attemptingAgent,
+  withSocketServer,
+} from './run-cell.ts'
 
 // Without bubblewrap this throws, and its sentence says how to get it: these tests are never skipped.
-let driver: Driver
+let driver: SandboxDriver
 beforeAll(async () => {
-  driver = await pickDriver('bwrap', () => {})
+  driver = await pickSandboxDriver('bwrap', () => {})
 })
 
 test('the driver says what it isolates', () => {
@@ -27,12 +35,12 @@ test('the driver says what it isolates', () => {
 
 describe('files', () => {
   test('a sealed cell sees no file of the host but its agent', async () => {
-    await inFolder(async (folder) => {
+    await inTemporaryFolder(async (folder) => {
       const secret = join(folder, 'secret')
       writeFileSync(secret, 'secret', { mode: 0o644 })
       const paths = ['/etc/passwd', '/etc', '/root', '/home', '/var', '/sys', '/proc', '/bin/sh', secret]
       const attempts = Object.fromEntries(paths.map((path) => [path, `fs.statSync(${JSON.stringify(path)})`]))
-      const { lines } = await runCell(driver, { agent: tryingAgent(attempts) })
+      const { lines } = await runCell(driver, { agent: attemptingAgent(attempts) })
       expect(lines).toEqual(paths.map((path) => `${path} ENOENT`))
     })
   })
@@ -40,9 +48,9 @@ describe('files', () => {
   test('a sealed cell may write nowhere but in /tmp', async () => {
     const places = ['/', '/agent', '/usr', '/run', '/dev', '/dev/shm', '/tmp']
     const attempts = Object.fromEntries(places.map((place) => [place, `fs.writeFileSync('${place}/x', 'x')`]))
-    await inFolder((folder) =>
-      withService(driver, folder, async (socket) => {
-        const { lines } = await runCell(driver, { agent: tryingAgent(attempts), socket })
+    await inTemporaryFolder((folder) =>
+      withSocketServer(driver, folder, async (socket) => {
+        const { lines } = await runCell(driver, { agent: attemptingAgent(attempts), socket })
         const answers = places.map((place) => `${place} ${place === '/tmp' ? 'done' : 'EROFS'}`)
         expect(lines).toEqual(answers)
       }),
@@ -64,13 +72,13 @@ describe('files', () => {
   })
 
   test('a folder that the service hides is empty in a workshop', async () => {
-    const hiding = await pickDriver('bwrap', () => {}, ['/usr/share'])
+    const hiding = await pickSandboxDriver('bwrap', () => {}, ['/usr/share'])
     const { lines } = await runCell(hiding, { profile: 'workshop', command: ['sh', '-c', 'ls /usr/share | wc -l'] })
     expect(lines.map((line) => line.trim())).toEqual(['0'])
   })
 
   test('a custom agent is seen at /custom and starts there', async () => {
-    await inFolder(async (customDir) => {
+    await inTemporaryFolder(async (customDir) => {
       writeFileSync(join(customDir, 'own.sh'), 'pwd; touch x 2>&1')
       const { lines } = await runCell(driver, { profile: 'workshop', command: ['sh', 'own.sh'], customDir })
       expect(lines[0]).toBe('/custom')
@@ -121,9 +129,9 @@ describe('processes', () => {
   })
 
   test('a service that is root never lends its own user to a cell', async () => {
-    await inFolder(async (folder) => {
+    await inTemporaryFolder(async (folder) => {
       const [one, other] = [1, 2].map(() =>
-        driver.start(specOf({ agent: "console.log('up'); setInterval(() => {}, 1000)" }, folder)),
+        driver.start(cellSpec({ agent: "console.log('up'); setInterval(() => {}, 1000)" }, folder)),
       )
       if (!one || !other) throw new Error('two cells were expected')
       await Promise.all([one, other].map((cell) => new Promise((resolve) => cell.onLine(resolve))))
@@ -179,24 +187,24 @@ print(b.recv(9).decode())`,
   })
 
   test('the socket of its own is the one way out, in both profiles', async () => {
-    await inFolder((folder) =>
-      withService(driver, folder, async (socket) => {
-        const agent = askingAgent(driver.socketInside(socket))
+    await inTemporaryFolder((folder) =>
+      withSocketServer(driver, folder, async (socket) => {
+        const agent = requestingAgent(driver.socketPathInside(socket))
         expect((await runCell(driver, { agent, socket })).lines).toEqual(['hello'])
         expect((await runCell(driver, { agent, socket, profile: 'workshop' })).lines).toEqual(['hello'])
         expect((await runCell(driver, { agent })).lines).toEqual(['ENOENT'])
-        expect((await runCell(driver, { agent: askingAgent(socket), socket })).lines).toEqual(['ENOENT'])
+        expect((await runCell(driver, { agent: requestingAgent(socket), socket })).lines).toEqual(['ENOENT'])
       }),
     )
   })
 
   test('a socket in a folder with a long name still has an address', async () => {
-    await inFolder(async (folder) => {
+    await inTemporaryFolder(async (folder) => {
       const long = join(folder, 'x'.repeat(120))
       mkdirSync(long)
-      await withService(driver, long, async (socket) => {
+      await withSocketServer(driver, long, async (socket) => {
         expect(Buffer.byteLength(socket)).toBeLessThan(104)
-        const agent = askingAgent(driver.socketInside(socket))
+        const agent = requestingAgent(driver.socketPathInside(socket))
         expect((await runCell(driver, { agent, socket })).lines).toEqual(['hello'])
       })
     })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Cadence, nextRun } from '../../src/schedules/cadence.ts'
+import { Cadence, nextRunTime } from '../../src/schedules/cadence.ts'
 
 const at = (text: string) => Date.parse(text)
 const DAY = 86_400_000
@@ -39,7 +39,7 @@ describe('the next run', () => {
       '2026-01-09T04:00:00.000Z',
     ],
   ])('%s', (_, cadence, after, expected) => {
-    expect(new Date(nextRun(cadence, at(after), at('2026-01-01T00:00:00.000Z'))).toISOString()).toBe(expected)
+    expect(new Date(nextRunTime(cadence, at(after), at('2026-01-01T00:00:00.000Z'))).toISOString()).toBe(expected)
   })
 })
 
@@ -64,7 +64,7 @@ describe('over the years', () => {
   test('a slot is strictly later and valid, and the one before it is not later', () => {
     fc.assert(
       fc.property(every, moment, moment, (cadence, after, anchor) => {
-        const next = nextRun(cadence, after, anchor)
+        const next = nextRunTime(cadence, after, anchor)
         expect(next).toBeGreaterThan(after)
         expect(next - cadence.seconds * 1000).toBeLessThanOrEqual(after)
         expect(Math.abs((next - anchor) % (cadence.seconds * 1000))).toBe(0)
@@ -78,7 +78,7 @@ describe('over the years', () => {
         let midnight = Math.floor(after / DAY) * DAY
         const slot = () => midnight + cadence.hour * 3_600_000 + cadence.minute * 60_000
         while (slot() <= after || !firesOn(cadence, midnight)) midnight += DAY
-        expect(nextRun(cadence, after, 0)).toBe(slot())
+        expect(nextRunTime(cadence, after, 0)).toBe(slot())
       }),
       { numRuns: 500 },
     )
@@ -87,9 +87,9 @@ describe('over the years', () => {
   test('a monthly schedule fires once in every month', () => {
     fc.assert(
       fc.property(monthly, moment, (cadence, start) => {
-        let run = nextRun(cadence, start, 0)
+        let run = nextRunTime(cadence, start, 0)
         for (let count = 0; count < 50; count++) {
-          const next = nextRun(cadence, run, 0)
+          const next = nextRunTime(cadence, run, 0)
           expect(months(next)).toBe(months(run) + 1)
           run = next
         }
@@ -101,7 +101,7 @@ describe('over the years', () => {
   test('asking earlier never gives a later slot', () => {
     fc.assert(
       fc.property(fc.oneof(every, daily, monthly), moment, moment, (cadence, a, b) => {
-        const [early, late] = [nextRun(cadence, Math.min(a, b), 0), nextRun(cadence, Math.max(a, b), 0)]
+        const [early, late] = [nextRunTime(cadence, Math.min(a, b), 0), nextRunTime(cadence, Math.max(a, b), 0)]
         expect(early).toBeLessThanOrEqual(late)
       }),
     )

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
-import { fireDueSchedules } from '../../src/schedules/fire.ts'
+import { fireDueSchedules } from '../../src/schedules/fire-schedules.ts'
 import { testApp, type TestApp } from '../app.ts'
-import { brake } from '../faults/brake.ts'
+import { openTableLock } from '../faults/table-lock.ts'
 
 const MANY = 40
 const MINUTE = 60_000
@@ -22,7 +22,7 @@ test('many schedules that are due at one moment make one task each, although two
   for (let n = 0; n < MANY; n++) ids.push((await app.call('POST', '/v1/schedules', { ...often, name: `${n}` })).body.id)
   for (const slot of [1, 2]) {
     app.clock.set(app.clock.now() + MINUTE)
-    const { hold, halted, release } = await brake(app.ctx.config.databaseUrl ?? '')
+    const { hold, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
     await hold('schedules')
     const firing = Promise.all(replicas.map(({ ctx }) => fireDueSchedules(ctx)))
     // Both have read what is due, and neither has taken anything of it yet.

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Ctx } from '../../src/ctx/ctx.ts'
-import { fireDueSchedules } from '../../src/schedules/fire.ts'
-import { recallDueTimes } from '../../src/schedules/recall.ts'
-import { ECHO, eachStore, sharedApp, type TestApp } from '../app.ts'
+import { fireDueSchedules } from '../../src/schedules/fire-schedules.ts'
+import { undoClockSkew } from '../../src/schedules/undo-clock-skew.ts'
+import { ECHO_WEDGE, eachStore, sharedApp, type TestApp } from '../app.ts'
 
 const WEDGES = {
-  ...ECHO,
+  ...ECHO_WEDGE,
   'claims/wedge.json': { wedge: 'claims', task_types: { assess: {} }, cases: { stages: ['new'], initial: 'new' } },
   'claims/rehearsals/assess.json': [{ output: {} }],
 }
@@ -24,7 +24,7 @@ eachStore((store) => {
   /** The service's own look at its schedules, so much later; its clock stands still. */
   const fireLater = async (ms: number) => {
     const ctx = ahead(shared().ctx, ms)
-    await recallDueTimes(ctx)
+    await undoClockSkew(ctx)
     return fireDueSchedules(ctx)
   }
   const later = (ms: number) => new Date(shared().clock.now() + ms).toISOString()

@@ -5,17 +5,17 @@ import { Kysely, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Json } from '../../src/base/json.ts'
-import { columnsOn } from '../../src/records/columns.ts'
-import { fieldsOf } from '../../src/records/fields.ts'
-import { shelfOf } from '../../src/records/shelf.ts'
-import { matches, parseWhere } from '../../src/records/where.ts'
-import { scan } from '../../src/records/where-scan.ts'
-import { fieldTests } from '../../src/records/where-sql.ts'
-import { addClients } from '../../src/reports/fold-rows.ts'
-import { MIGRATIONS } from '../../src/store/migrations.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
-import { kyselyOver, openHandle } from '../../src/store/sqlite-handle.ts'
+import { listColumns } from '../../src/records/filter/column-rows.ts'
+import { toRecordFields } from '../../src/records/filter/fields.ts'
+import { hashCollection } from '../../src/records/filter/collection.ts'
+import { matchesConditions, parseWhere } from '../../src/records/filter/where.ts'
+import { planByScan } from '../../src/records/filter/plan-by-scan.ts'
+import { toFieldTests } from '../../src/records/filter/condition-sql.ts'
+import { addClientSums } from '../../src/reports/rollup-rows.ts'
+import { MIGRATIONS } from '../../src/store/schema/migrations.ts'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { createSqliteKysely, openSqliteConnection } from '../../src/store/sqlite/sqlite-connection.ts'
 import type { Db, Store } from '../../src/store/store.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { createDatabase } from '../postgres.ts'
@@ -33,12 +33,15 @@ async function newPlace(store: StoreKind): Promise<Place> {
     const pool = () => new pg.Pool({ connectionString: url, max: 1 })
     return {
       bare: () => new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool() }) }),
-      open: () => openPostgres(url, () => {}),
+      open: () => openPostgresStore(url, () => {}),
     }
   }
   const dir = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  return { bare: () => kyselyOver(openHandle(join(dir, 'svc.db'), 'full'), null), open: () => openSqlite(dir, 'full') }
+  return {
+    bare: () => createSqliteKysely(openSqliteConnection(join(dir, 'svc.db'), 'full'), null),
+    open: () => openSqliteStore(dir, 'full'),
+  }
 }
 
 async function bringTo(db: Db, name: string): Promise<void> {
@@ -63,8 +66,8 @@ async function insertAsBefore(db: Db, id: string, value: Json): Promise<void> {
     .insertInto('records')
     .values({ id, ...place, ...rest })
     .execute()
-  const shelf = shelfOf('prj_1', 'things')
-  const fields = [...fieldsOf(value), { path: '', sortKey: 'shape' }]
+  const shelf = hashCollection('prj_1', 'things')
+  const fields = [...toRecordFields(value), { path: '', sortKey: 'shape' }]
   await db
     .insertInto('record_fields')
     .values(fields.map(({ path, sortKey }) => ({ record_id: id, shelf, wedge: 'echo', path, sort_key: sortKey })))
@@ -168,14 +171,16 @@ eachStore((store) => {
     await old.destroy()
     const opened = await place.open()
     onTestFinished(() => opened.close())
-    const shelf = shelfOf('prj_1', 'things')
-    const at = { projectId: 'prj_1', shelf, columns: await columnsOn(opened.db, shelf), limit: 50 }
+    const shelf = hashCollection('prj_1', 'things')
+    const at = { projectId: 'prj_1', shelf, columns: await listColumns(opened.db, shelf), limit: 50 }
     expect(at.columns.size).toBe(64)
     const filters = [{ a: { $gte: 1 } }, { 'b.c': long }, { a: { $exists: false } }, { d: { $ne: null } }, { f99: 99 }]
     for (const filter of filters) {
       const conditions = parseWhere(filter)
-      const expected = values.flatMap((value, n) => (matches(conditions, value) ? [`rec_${n}`] : [])).toReversed()
-      const { rows } = await scan(opened.db, at, fieldTests(conditions)).execute(opened.db)
+      const expected = values
+        .flatMap((value, n) => (matchesConditions(conditions, value) ? [`rec_${n}`] : []))
+        .toReversed()
+      const { rows } = await planByScan(opened.db, at, toFieldTests(conditions)).execute(opened.db)
       expect(rows.map(({ id }) => id)).toEqual(expected)
     }
     expect(await opened.db.selectFrom('record_fields').selectAll().where('path', '=', '').execute()).toEqual([])
@@ -221,7 +226,7 @@ eachStore((store) => {
       approvalsOf(after),
     )
     expect(await db.selectFrom('report_runs').selectAll().orderBy('day').execute()).toEqual(runs)
-    await opened.transact((tx) => addClients(tx, client('prj_1', 'cli_1')('2025')))
+    await opened.transact((tx) => addClientSums(tx, client('prj_1', 'cli_1')('2025')))
     const grown = clients.find(({ client_id, span }) => client_id === 'cli_1' && span === '2025')
     expect(
       await db

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { StoreClock, WHAT_TIME } from '../../src/store/store-clock.ts'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { StoreClock, SELECT_DATABASE_TIME } from '../../src/store/postgres/store-clock.ts'
 import { createDatabase, dropDatabase } from '../postgres.ts'
-import { eventually } from '../runs/agents.ts'
-import { wiredStore } from './wired.ts'
+import { eventually } from '../runs/scripted-agent.ts'
+import { proxiedStore } from './proxied-store.ts'
 
 const HOUR = 3_600_000
 const MINUTE = 60_000
@@ -13,37 +13,37 @@ const MINUTE = 60_000
 test('the time is the one that the database told, carried on by the steady clock', () => {
   const clock = new StoreClock()
   const at = performance.now()
-  clock.heard(Date.now() + HOUR, at, at)
+  clock.sync(Date.now() + HOUR, at, at)
   expect(Math.abs(clock.now() - Date.now() - HOUR)).toBeLessThan(1_000)
 })
 
 test('a difference that may come from the way there changes nothing', () => {
   const clock = new StoreClock()
   const at = performance.now()
-  clock.heard(1_000_000, at, at)
-  clock.heard(1_000_400, at, at + 1_000)
+  clock.sync(1_000_000, at, at)
+  clock.sync(1_000_400, at, at + 1_000)
   expect(clock.now()).toBeLessThan(1_000_400 + (performance.now() - at))
-  clock.heard(1_002_000, at, at + 1_000)
+  clock.sync(1_002_000, at, at + 1_000)
   expect(clock.now()).toBeGreaterThanOrEqual(1_001_500)
 })
 
 test.each([HOUR, -HOUR])('when the clock of the machine is set by %d ms the time goes on as before', async (jump) => {
-  const { store } = await wiredStore()
+  const { store } = await proxiedStore()
   const set = Date.now() + jump
   const machine = vi.spyOn(Date, 'now').mockImplementation(() => set)
   onTestFinished(() => machine.mockRestore())
-  const { rows } = await sql.raw<{ ms: number }>(WHAT_TIME).execute(store.db)
+  const { rows } = await sql.raw<{ ms: number }>(SELECT_DATABASE_TIME).execute(store.db)
   expect(Math.abs((store.now?.() ?? 0) - (rows[0]?.ms ?? 0))).toBeLessThan(MINUTE)
 })
 
 test('when the clock of the database is set, forward and back, the time follows it', async () => {
   const { url, setClock } = await databaseWithClock()
   await setClock(HOUR)
-  const store = await openPostgres(url, () => {})
+  const store = await openPostgresStore(url, () => {})
   onTestFinished(() => store.close())
   const ahead = () => (store.now?.() ?? 0) - Date.now()
   expect(Math.abs(ahead() - HOUR)).toBeLessThan(MINUTE)
-  store.hear(() => {})
+  store.subscribe(() => {})
   for (const ms of [3 * HOUR, -HOUR]) {
     await setClock(ms)
     await eventually(() => Math.abs(ahead() - ms) < MINUTE)

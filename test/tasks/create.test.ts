@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, sharedApp, type TestApp } from '../app.ts'
-import { expectRefusal, taskOf, UNLIMITED, WEDGES } from './scripted.ts'
+import { expectRefusal, readTask, NO_RATE_LIMIT, DESK_WEDGES } from './scripted-agent.ts'
 
 const IDLE = { wedge: 'desk', task_type: 'idle' }
 
@@ -17,7 +17,7 @@ async function traces(app: TestApp): Promise<number[]> {
 }
 
 eachStore((store) => {
-  const shared = sharedApp({ store, wedges: WEDGES, env: { ...UNLIMITED, SVC_MAX_RUNTIME_S: '900' } })
+  const shared = sharedApp({ store, wedges: DESK_WEDGES, env: { ...NO_RATE_LIMIT, SVC_MAX_RUNTIME_S: '900' } })
 
   test('a task is created with 201, its record and a location', async () => {
     const app = shared()
@@ -64,7 +64,7 @@ eachStore((store) => {
   ])('input and actor may be any JSON, such as %s', async (_, value) => {
     const app = shared()
     const { id } = await app.createTask({ ...IDLE, input: value, actor: value })
-    expect(await taskOf(app, id)).toMatchObject({ input: value, actor: value })
+    expect(await readTask(app, id)).toMatchObject({ input: value, actor: value })
   })
 
   describe('what is wrong gets its 400, names the field and leaves nothing behind', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, sharedApp, testApp } from '../app.ts'
-import { expectRefusal, UNLIMITED, WEDGES } from './scripted.ts'
+import { expectRefusal, NO_RATE_LIMIT, DESK_WEDGES } from './scripted-agent.ts'
 
 const IDLE = { wedge: 'desk', task_type: 'idle' }
 type Listed = { id: string; wedge: string; status: string }
 
 eachStore((store) => {
   describe('the list of tasks', () => {
-    const shared = sharedApp({ store, wedges: WEDGES, env: UNLIMITED })
+    const shared = sharedApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
     const list = async (query = '') => (await shared().call('GET', `/v1/tasks${query}`)).body
     const ids = (tasks: Listed[]) => tasks.map(({ id }) => id)
     let newest: string[] = []
@@ -100,7 +100,7 @@ eachStore((store) => {
     )
 
     test('of a member goes through all projects of the organisation in one order', async () => {
-      const app = await testApp({ store, wedges: WEDGES, env: UNLIMITED })
+      const app = await testApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
       const account = { email: 'owner@example.com', password: 'correct horse battery' }
       const key = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
       await app.call('POST', '/v1/projects', { name: 'Second' }, { key })

@@ -1,11 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import { dropCounters, useRule } from '../../src/approvals/counter-rows.ts'
+import { deleteOldPolicyCounters, upsertPolicyUse } from '../../src/approvals/policy-counter-rows.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { pruneOldLogs } from '../../src/tasks/retention.ts'
 import { eachStore, sharedApp, type TestApp, testApp } from '../app.ts'
-import type { Answered } from '../http.ts'
-import { oneTo, replay, urlOf } from '../events/streams.ts'
-import { cancel, expectRefusal, progress, runningTask, SCRIPTED, say, taskOf, UNLIMITED, WEDGES } from './scripted.ts'
+import type { ApiResponse } from '../http.ts'
+import { numbersUpTo, readWholeStream, eventsUrl } from '../events/stream-reader.ts'
+import {
+  cancelTask,
+  expectRefusal,
+  progressEvents,
+  startScriptedTask,
+  SCRIPTED_AGENT,
+  appendAsRun,
+  readTask,
+  NO_RATE_LIMIT,
+  DESK_WEDGES,
+} from './scripted-agent.ts'
 
 /** Logs are kept for 86.4 seconds. */
 const KEPT = { SVC_RETENTION_DAYS: '0.001' }
@@ -13,8 +23,8 @@ const FILE = { name: 'note.txt', content_type: 'text/plain', content_base64: 'aG
 const LINES = [{ event: 'progress', data: { text: 'a secret word' } }, { artifact: FILE }, { output: { a: 1 } }]
 
 eachStore((store) => {
-  const shared = sharedApp({ store, wedges: WEDGES, env: { ...SCRIPTED, ...UNLIMITED, ...KEPT } })
-  const done = async (app: TestApp, body: Record<string, unknown> = {}): Promise<Answered['body']> => {
+  const shared = sharedApp({ store, wedges: DESK_WEDGES, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, ...KEPT } })
+  const done = async (app: TestApp, body: Record<string, unknown> = {}): Promise<ApiResponse['body']> => {
     const { id } = await app.createTask({ input: LINES, ...body })
     return app.finished(id)
   }
@@ -23,12 +33,12 @@ eachStore((store) => {
     const at = async () => {
       // Each second brings the next round.
       await app.clock.advance(1_000)
-      return (await taskOf(app, id)).log_pruned_at
+      return (await readTask(app, id)).log_pruned_at
     }
     await expect.poll(at, { timeout: 10_000 }).not.toBeNull()
   }
   const framesOf = async (app: TestApp, id: string, after = 0) =>
-    (await replay(urlOf(app, id), { 'last-event-id': String(after) })).split('\n\n').slice(0, -1)
+    (await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(after) })).split('\n\n').slice(0, -1)
 
   describe('the log of a task that ended longer ago than logs are kept', () => {
     test('is gone, and its task stays as it was', async () => {
@@ -36,7 +46,7 @@ eachStore((store) => {
       const before = await done(app)
       expect(before.log_pruned_at).toBeNull()
       await pruned(app, before.id)
-      const { log_pruned_at, artifacts, ...rest } = await taskOf(app, before.id)
+      const { log_pruned_at, artifacts, ...rest } = await readTask(app, before.id)
       expect({ ...rest, log_pruned_at: null }).toEqual({ ...before, artifacts: undefined })
       expect(Date.parse(log_pruned_at)).toBeGreaterThan(Date.parse(before.finished_at) + 86_400)
       expect(artifacts.map(({ name }: { name: string }) => name)).toEqual(['output.json'])
@@ -78,7 +88,7 @@ eachStore((store) => {
       const whole = (await app.call('GET', `/v1/tasks/${id}/trace`)).body
       expect(whole).toMatchObject({ status: 'succeeded', root: { name: 'echo/say' }, log_pruned_at: null })
       await pruned(app, id)
-      const { log_pruned_at } = await taskOf(app, id)
+      const { log_pruned_at } = await readTask(app, id)
       const trace = await app.call('GET', `/v1/tasks/${id}/trace`)
       expect(trace).toMatchObject({
         status: 200,
@@ -121,10 +131,10 @@ eachStore((store) => {
   })
 
   test('a log that is longer than a batch goes piece by piece', async () => {
-    const app = await testApp({ store, env: { ...SCRIPTED, ...KEPT } })
-    const id = await runningTask(app)
-    for (let n = 0; n < 5; n++) await say(app, id, progress(1000))
-    await cancel(app, id)
+    const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...KEPT } })
+    const id = await startScriptedTask(app)
+    for (let n = 0; n < 5; n++) await appendAsRun(app, id, progressEvents(1000))
+    await cancelTask(app, id)
     const { last_event_id } = await app.finished(id)
     await pruned(app, id)
     expect((await app.events(id)).map((frame) => frame.event)).toEqual(['log.pruned', 'task.finished'])
@@ -139,20 +149,20 @@ eachStore((store) => {
   test('counters of rules go with the day and with the task that they count for', async () => {
     const app = shared()
     const over = (await done(app)).id
-    const running = await runningTask(app)
+    const running = await startScriptedTask(app)
     const today = new Date(app.clock.now()).toISOString().slice(0, 10)
     const spans = ['day:2026-01-31', `day:${today}`, `task:${over}`, `task:${running}`]
     await inTx(app.ctx, async (tx) => {
-      for (const span of spans) await useRule(tx.db, { project_id: 'prj_counted', rule: 'a', span, cap: 3 })
+      for (const span of spans) await upsertPolicyUse(tx.db, { project_id: 'prj_counted', rule: 'a', span, cap: 3 })
     })
-    await inTx(app.ctx, (tx) => dropCounters(tx.db, today))
+    await inTx(app.ctx, (tx) => deleteOldPolicyCounters(tx.db, today))
     const left = await app.ctx.db.selectFrom('policy_counters').select('span').orderBy('span').execute()
     expect(left.map(({ span }) => span)).toEqual([`day:${today}`, `task:${running}`])
-    await cancel(app, running)
+    await cancelTask(app, running)
   })
 
   test('replicas that prune at the same time remove each log once', async () => {
-    const app = await testApp({ store, env: { ...SCRIPTED, ...UNLIMITED } })
+    const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
     const tasks = await Promise.all(Array.from({ length: 5 }, () => done(app)))
     const now = app.clock.now() + 2 * 24 * 60 * 60_000
     const later = { ...app.ctx, world: { ...app.ctx.world, clock: { now: () => now, after: () => () => {} } } }
@@ -165,17 +175,17 @@ eachStore((store) => {
 
   test('what runs, what ended lately and what nobody asked to prune keeps its log', async () => {
     const app = shared()
-    const running = await runningTask(app)
+    const running = await startScriptedTask(app)
     await app.clock.advance(100_000)
     const { id, last_event_id } = await done(app)
     const old = await app.createTask({ input: LINES })
     await app.finished(old.id)
     await app.clock.advance(80_000)
-    expect((await app.events(id)).map((frame) => Number(frame.id))).toEqual(oneTo(last_event_id))
-    expect((await taskOf(app, running)).log_pruned_at).toBeNull()
-    await cancel(app, running)
+    expect((await app.events(id)).map((frame) => Number(frame.id))).toEqual(numbersUpTo(last_event_id))
+    expect((await readTask(app, running)).log_pruned_at).toBeNull()
+    await cancelTask(app, running)
 
-    const keeping = await testApp({ store, env: SCRIPTED })
+    const keeping = await testApp({ store, env: SCRIPTED_AGENT })
     const kept = await done(keeping)
     await keeping.clock.advance(100_000)
     expect(await framesOf(keeping, kept.id)).toHaveLength(kept.last_event_id)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { approvalOf, desks, startAct } from '../approvals/desk.ts'
-import { eachStore, KEY, startTestApp, testApp } from '../app.ts'
-import { testProvider, streamOf } from '../models/provider.ts'
-import { scrape } from './scrape.ts'
+import { requestedApprovalId, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
+import { eachStore, FOUNDER_KEY, startTestApp, testApp } from '../app.ts'
+import { fakeProvider, providerStreams } from '../models/fake-provider.ts'
+import { scrapeMetrics } from './scrape-metrics.ts'
 
 const METRICS = { SVC_METRICS_PORT: '0' }
 
@@ -13,7 +13,7 @@ eachStore((store) => {
       const tasks = [await app.createTask({ input: 'canary' }), await app.createTask()]
       for (const { id } of tasks) await app.finished(id)
       await app.call('GET', '/v1/tasks/task_absent')
-      const { text, value } = await scrape(app)
+      const { text, value } = await scrapeMetrics(app)
 
       expect(value('svc_tasks_created_total')).toBe(2)
       expect(value('svc_tasks_finished_total', { status: 'succeeded' })).toBe(2)
@@ -37,7 +37,7 @@ eachStore((store) => {
       await app.createTask()
       await app.clock.advance(55_000)
       await app.createTask()
-      const { value } = await scrape(app)
+      const { value } = await scrapeMetrics(app)
       expect(value('svc_tasks_open', { status: 'queued' })).toBe(2)
       expect(value('svc_tasks_open', { status: 'running' })).toBe(0)
       expect(value('svc_tasks_oldest_queued_seconds')).toBe(60)
@@ -45,28 +45,28 @@ eachStore((store) => {
 
     test('are counted anew only after some seconds', async () => {
       const app = await testApp({ store, env: { ...METRICS, SVC_MAX_CONCURRENT_TASKS: '0' } })
-      const { text } = await scrape(app)
+      const { text } = await scrapeMetrics(app)
       await app.createTask()
       expect(await (await fetch(app.app.metricsUrl ?? '')).text()).toBe(text)
-      const { value } = await scrape(app)
+      const { value } = await scrapeMetrics(app)
       expect(value('svc_tasks_open', { status: 'queued' })).toBe(1)
     })
   })
 
   describe('the metrics of gated work', () => {
-    const desk = desks(store, { env: METRICS })
+    const desk = sharedGatedApp(store, { env: METRICS })
 
     test('tell who waits for a person, and how it was decided', async () => {
-      const task = await startAct(desk())
-      const approval = await approvalOf(desk(), task.id)
-      const waiting = await scrape(desk())
+      const task = await startAction(desk())
+      const approval = await requestedApprovalId(desk(), task.id)
+      const waiting = await scrapeMetrics(desk())
       expect(waiting.value('svc_approvals_pending')).toBe(1)
       expect(waiting.value('svc_approvals_requested_total')).toBe(1)
       expect(waiting.value('svc_tasks_open', { status: 'awaiting_approval' })).toBe(1)
       expect(waiting.value('svc_cells', { kind: 'harness', state: 'busy' })).toBe(1)
       await desk().call('POST', `/v1/approvals/${approval}/approve`, {})
       await desk().finished(task.id)
-      const decided = await scrape(desk())
+      const decided = await scrapeMetrics(desk())
       expect(decided.value('svc_approvals_pending')).toBe(0)
       expect(decided.value('svc_approvals_decided_total', { decision: 'approved' })).toBe(1)
       expect(decided.value('svc_cells', { kind: 'harness', state: 'kept' })).toBe(1)
@@ -78,23 +78,23 @@ test('a stream is open for as long as somebody follows', async () => {
   const app = await testApp({ store: 'sqlite', env: { ...METRICS, SVC_MAX_CONCURRENT_TASKS: '0' } })
   const { id } = await app.createTask()
   const gone = new AbortController()
-  const headers = { authorization: `Bearer ${KEY}` }
+  const headers = { authorization: `Bearer ${FOUNDER_KEY}` }
   const stream = await fetch(`${app.url}/v1/tasks/${id}/events`, { headers, signal: gone.signal })
   expect(stream.status).toBe(200)
-  expect((await scrape(app)).value('svc_http_streams_open', { plane: 'founder' })).toBe(1)
+  expect((await scrapeMetrics(app)).value('svc_http_streams_open', { plane: 'founder' })).toBe(1)
   gone.abort()
-  await expect.poll(async () => (await scrape(app)).value('svc_http_streams_open', { plane: 'founder' })).toBe(0)
+  await expect.poll(async () => (await scrapeMetrics(app)).value('svc_http_streams_open', { plane: 'founder' })).toBe(0)
 })
 
 test('model calls are counted with their tokens and their cost', async () => {
-  const provider = await testProvider({
-    chunks: [streamOf.anthropic({ call: { name: 'finish', input: { output: 'done' } } })],
+  const provider = await fakeProvider({
+    chunks: [providerStreams.anthropic({ call: { name: 'finish', input: { output: 'done' } } })],
   })
   const model = { SVC_MODEL: 'anthropic/claude-sonnet-4-5', ANTHROPIC_BASE_URL: provider.url, ANTHROPIC_API_KEY: 'sk' }
   const app = await testApp({ store: 'sqlite', env: { ...METRICS, ...model } })
   const task = await app.finished((await app.createTask()).id)
   expect(task.status).toBe('succeeded')
-  const { value } = await scrape(app)
+  const { value } = await scrapeMetrics(app)
   const labels = { model: 'claude-sonnet-4-5' }
   expect(value('svc_model_calls_total', labels)).toBe(1)
   expect(value('svc_model_tokens_total', { ...labels, type: 'input' })).toBe(1000)
@@ -114,8 +114,8 @@ describe('the door of the metrics', () => {
     const url = app.app.metricsUrl ?? ''
     const { status, headers } = await fetch(url)
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
-    expect((await fetch(url, { headers: { authorization: `Bearer ${KEY}` } })).status).toBe(401)
-    const { text } = await scrape(app, { authorization: 'Bearer let-me-see' })
+    expect((await fetch(url, { headers: { authorization: `Bearer ${FOUNDER_KEY}` } })).status).toBe(401)
+    const { text } = await scrapeMetrics(app, { authorization: 'Bearer let-me-see' })
     expect(text).not.toContain('let-me-see')
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, sharedApp } from '../app.ts'
-import { signUp, tally } from '../accounts/people.ts'
+import { signUpOwner, countByStatus } from '../accounts/members.ts'
 
 const URL = 'https://hooks.example.com/in?token=t0ken'
 const hook = { url: URL, events: ['task.finished', 'approval.requested'] }
@@ -87,7 +87,7 @@ eachStore((store) => {
 
     test('of thirty that are made at once twenty are', async () => {
       const answers = await Promise.all(Array.from({ length: 30 }, () => app().call('POST', '/v1/webhooks', hook)))
-      expect(tally(answers)).toEqual({ 201: 20, 409: 10 })
+      expect(countByStatus(answers)).toEqual({ 201: 20, 409: 10 })
       for (const { status, body } of answers) if (status === 201) await app().call('DELETE', `/v1/webhooks/${body.id}`)
     })
 
@@ -105,8 +105,8 @@ eachStore((store) => {
       const { body } = await app().call('POST', '/v1/webhooks', hook)
       const delivery = `/v1/webhooks/${body.id}/deliveries/dlv_00000000000000000000000000/redeliver`
       // The first to sign up takes over the organisation that the key belongs to.
-      await signUp(app())
-      const stranger = await signUp(app(), 'stranger@example.com')
+      await signUpOwner(app())
+      const stranger = await signUpOwner(app(), 'stranger@example.com')
       const operator = (await app().call('POST', '/v1/keys', { name: 'o', role: 'operator' })).body.key
       const calls: [string, string, string][] = [
         ['PUT', `/v1/webhooks/${body.id}`, 'no such webhook'],

@@ -3,11 +3,11 @@ import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts'
-import { schemaErrors } from '../../src/base/schema.ts'
-import { Manifest } from '../../src/base/wedge.ts'
-import { answer } from '../../src/base/policy.ts'
-import { play, type Turn } from './play.ts'
-import { inputs, invoices, workflowSamples } from './samples.ts'
+import { schemaErrors } from '../../src/contract/output-schema.ts'
+import { WedgeManifest } from '../../src/contract/wedge-manifest.ts'
+import { evaluatePolicy } from '../../src/contract/policy.ts'
+import { playRehearsal, type RehearsalTurn } from './play-rehearsal.ts'
+import { exampleInputs, invoices, workflowSamples } from './example-inputs.ts'
 
 const root = join(import.meta.dirname, '../..')
 const slugs = ['inbox-triage', 'invoice-chaser', 'refund-desk']
@@ -20,7 +20,7 @@ test('there are three example wedges and a blueprint for each', () => {
 describe.each(slugs)('the wedge %s', (slug) => {
   const dir = join(root, 'wedges', slug)
   const source = readObject(join(dir, 'wedge.json'))
-  const manifest = Manifest.parse(source)
+  const manifest = WedgeManifest.parse(source)
 
   test('uses only keys that the contract knows', () => {
     expect(manifest.wedge).toBe(slug)
@@ -67,7 +67,7 @@ describe.each(slugs)('the wedge %s', (slug) => {
 
   test.each(rehearsalsIn(dir))('rehearsal %s plays to an output that its schema accepts', async (file) => {
     const taskType = basename(file, '.json')
-    const turns: Turn[] = JSON.parse(readFileSync(join(dir, 'rehearsals', file), 'utf8'))
+    const turns: RehearsalTurn[] = JSON.parse(readFileSync(join(dir, 'rehearsals', file), 'utf8'))
     expect(turns.length).toBeLessThan(manifest.task_types[taskType]?.harness.steps ?? 0)
     const workflow = async (name: string, args: JsonObject) => {
       const declared = manifest.workflows.find((workflow) => workflow.name === name)
@@ -78,14 +78,18 @@ describe.each(slugs)('the wedge %s', (slug) => {
       expect(manifest.connections).toContain(connection)
       expect(capability.split(':')[0]).toBe(connection)
     }
-    const output = await play(turns, inputs[slug]?.[taskType] ?? {}, { workflow, act, records: { invoices } })
+    const output = await playRehearsal(turns, exampleInputs[slug]?.[taskType] ?? {}, {
+      workflow,
+      act,
+      records: { invoices },
+    })
     expect(schemaErrors(manifest.task_types[taskType]?.output_schema ?? {}, output)).toEqual([])
   })
 })
 
 describe.each(slugs)('the blueprint %s', (slug) => {
   const blueprint = readObject(join(root, 'blueprints', `${slug}.json`))
-  const manifest = Manifest.parse(readObject(join(root, 'wedges', slug, 'wedge.json')))
+  const manifest = WedgeManifest.parse(readObject(join(root, 'wedges', slug, 'wedge.json')))
 
   test('has the fields of the contract and fits its wedge', () => {
     const fields = ['blueprint', 'title', 'summary', 'sells_as', 'wedge']
@@ -105,13 +109,14 @@ describe.each(slugs)('the blueprint %s', (slug) => {
 })
 
 describe('the refund desk', () => {
-  const manifest = Manifest.parse(readObject(join(root, 'wedges/refund-desk/wedge.json')))
+  const manifest = WedgeManifest.parse(readObject(join(root, 'wedges/refund-desk/wedge.json')))
 
   test.each(['book_refund', 'payments:refund'])(
     'decides %s up to 50 USD alone and leaves more to a person',
     (action) => {
       const approves = (amount_usd: number) =>
-        answer(manifest.policy.auto_approve, { action, payload: { amount_usd } }, () => ({ task: 0, day: 0 })).approve
+        evaluatePolicy(manifest.policy.auto_approve, { action, payload: { amount_usd } }, () => ({ task: 0, day: 0 }))
+          .approve
       expect([approves(50), approves(50.01)]).toEqual([true, false])
     },
   )

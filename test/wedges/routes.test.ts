@@ -1,18 +1,18 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { requireWedge } from '../../src/wedges/enabled.ts'
+import { requireWedge } from '../../src/wedges/enabled-wedges.ts'
 import { eachStore } from '../app.ts'
-import { desks, disable, projectOf } from '../knowledge/desk.ts'
-import { manifest, place } from './folder.ts'
+import { knowledgeApps, disableWedges, firstProjectId } from '../knowledge/knowledge-app.ts'
+import { minimalManifest, writeWedgeFiles } from './wedge-folder.ts'
 
 eachStore((store) => {
-  const desk = desks({ store })
+  const desk = knowledgeApps({ store })
 
   test('a wedge is shown with its manifest as written, its skills, its authored and its live knowledge', async () => {
     const app = await desk()
-    const { body: item } = await app.call('POST', `${app.at}/knowledge`, { name: 'n', content: 'c' })
-    const { status, body } = await app.call('GET', app.at)
+    const { body: item } = await app.call('POST', `${app.path}/knowledge`, { name: 'n', content: 'c' })
+    const { status, body } = await app.call('GET', app.path)
     expect(status).toBe(200)
     expect(body).toMatchObject({ wedge: app.wedge, title: 'The desk', enabled: true, problems: [] })
     expect(body.manifest.task_types).toEqual({ triage: {} })
@@ -22,8 +22,8 @@ eachStore((store) => {
 
   test('a folder that is placed is a wedge at once, and a malformed one is unknown', async () => {
     const app = await desk()
-    await place(app.wedges, 'new', { 'wedge.json': manifest('new'), 'rehearsals/triage.json': '{' })
-    await place(app.wedges, 'bad', { 'wedge.json': '{' })
+    await writeWedgeFiles(app.wedgesDir, 'new', { 'wedge.json': minimalManifest('new'), 'rehearsals/triage.json': '{' })
+    await writeWedgeFiles(app.wedgesDir, 'bad', { 'wedge.json': '{' })
     const { body } = await app.call('GET', '/v1/wedges/new')
     expect(body).toMatchObject({
       title: 'new',
@@ -38,7 +38,8 @@ eachStore((store) => {
 
   test('the list goes by name, in pages', async () => {
     const app = await desk()
-    for (const slug of ['zz-two', 'zz_one', 'zzz']) await place(app.wedges, slug, { 'wedge.json': manifest(slug) })
+    for (const slug of ['zz-two', 'zz_one', 'zzz'])
+      await writeWedgeFiles(app.wedgesDir, slug, { 'wedge.json': minimalManifest(slug) })
     await app.call('GET', '/v1/wedges/zzz')
     const all = (await app.call('GET', '/v1/wedges')).body.data
     expect(all.map(({ wedge }: { wedge: string }) => wedge)).toEqual(app.ctx.wedges.all().map(({ slug }) => slug))
@@ -53,19 +54,19 @@ eachStore((store) => {
 
   test('a request may name a wedge that is known and enabled for the project', async () => {
     const app = await desk()
-    const scope = { projectId: await projectOf(app) }
+    const scope = { projectId: await firstProjectId(app) }
     expect((await requireWedge(app.ctx, scope, app.wedge)).slug).toBe(app.wedge)
     await expect(requireWedge(app.ctx, scope, 'absent')).rejects.toMatchObject({
       status: 400,
       message: "unknown wedge 'absent'",
     })
-    await disable(app)
+    await disableWedges(app)
     await expect(requireWedge(app.ctx, scope, app.wedge)).rejects.toMatchObject({
       status: 403,
       message: `wedge '${app.wedge}' is not enabled for this project`,
     })
-    expect((await app.call('GET', app.at)).body.enabled).toBe(false)
-    await rm(join(app.wedges, app.wedge), { recursive: true })
+    expect((await app.call('GET', app.path)).body.enabled).toBe(false)
+    await rm(join(app.wedgesDir, app.wedge), { recursive: true })
     await app.ctx.wedges.find('absent')
     await expect(requireWedge(app.ctx, scope, app.wedge)).rejects.toMatchObject({ status: 400 })
   })

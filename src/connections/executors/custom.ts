@@ -1,22 +1,22 @@
 import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { egress } from '../egress.ts'
-import { CALL_TIMEOUT_MS, MOST_BYTES } from '../limits.ts'
-import { readUrl } from '../read-url.ts'
-import type { Executor, Read, Reply } from './executor.ts'
-import { bearer, configUrl, postPayload, replyOf, withSender } from './http.ts'
+import { createEgressClient } from '../../egress/http-client.ts'
+import { CALL_TIMEOUT_MS, MAX_CALL_BYTES } from '../../egress/limits.ts'
+import { resolveReadUrl } from '../read-url.ts'
+import type { ConnectionExecutor, ReadCall, UpstreamResponse } from './executor.ts'
+import { authorizationHeader, requireConfigUrl, postPayload, toUpstreamResponse, addSender } from './http-request.ts'
 
 /** Acts like email; reads below `config.base_url`, or below `api_url` where no other base is named. */
-export const custom: Executor = { act: postPayload, whole: withSender, read: get }
+export const customExecutor: ConnectionExecutor = { act: postPayload, completePayload: addSender, read: getPath }
 
-async function get(ctx: Ctx, read: Read): Promise<Reply> {
+async function getPath(ctx: Ctx, read: ReadCall): Promise<UpstreamResponse> {
   if (read.path === null) throw badRequest("field 'path' is required")
-  const answer = await egress(ctx).request({
-    url: readUrl(configUrl(read.connection, 'base_url', 'api_url'), read.path),
+  const answer = await createEgressClient(ctx).request({
+    url: resolveReadUrl(requireConfigUrl(read.connection, 'base_url', 'api_url'), read.path),
     method: 'GET',
-    headers: { accept: 'application/json, */*;q=0.5', ...bearer(read) },
+    headers: { accept: 'application/json, */*;q=0.5', ...authorizationHeader(read) },
     timeoutMs: CALL_TIMEOUT_MS,
-    maxBytes: MOST_BYTES,
+    maxBytes: MAX_CALL_BYTES,
   })
-  return replyOf(answer)
+  return toUpstreamResponse(answer)
 }

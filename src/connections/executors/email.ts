@@ -1,4 +1,4 @@
-import type { Executor } from './executor.ts'
-import { postPayload, withSender } from './http.ts'
+import type { ConnectionExecutor } from './executor.ts'
+import { postPayload, addSender } from './http-request.ts'
 
-export const email: Executor = { act: postPayload, whole: withSender }
+export const emailExecutor: ConnectionExecutor = { act: postPayload, completePayload: addSender }

@@ -1,0 +1,12 @@
+import { z } from 'zod'
+
+/** Pieces that the account routes take in. */
+export const emailField = z
+  .string()
+  .toLowerCase()
+  .max(254)
+  .regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address')
+
+export const newPasswordField = z.string().min(10).max(1024)
+
+export const shortTextField = z.string().min(1).max(200)

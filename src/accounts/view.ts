@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { ROLES } from '../ctx/scope.ts'
+import type { ApiKey } from './credential-rows.ts'
+import type { Member } from './member-rows.ts'
+import type { Organisation } from './organisation-rows.ts'
+import type { Project } from './project-rows.ts'
+
+/** What the API shows of each row: never a hash. */
+export const OrganisationView = z.object({ id: z.string(), name: z.string(), created_at: z.string() })
+
+export const ProjectView = z.object({
+  id: z.string(),
+  name: z.string(),
+  slug: z.string(),
+  tier: z.string(),
+  wedges: z.array(z.string()).nullable().meta({ description: 'the enabled wedges; null: all' }),
+  created_at: z.string(),
+})
+
+export const MemberView = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string().nullable(),
+  role: z.enum(ROLES),
+  status: z.enum(['invited', 'active']),
+  created_at: z.string(),
+})
+
+export const KeyView = z.object({
+  id: z.string(),
+  project_id: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  hint: z.string(),
+  created_at: z.string(),
+  last_used_at: z.string().nullable(),
+})
+
+export function toOrganisationView({ id, name, created_at }: Organisation): z.output<typeof OrganisationView> {
+  return { id, name, created_at }
+}
+
+export function toProjectView({ id, name, slug, tier, wedges, created_at }: Project): z.output<typeof ProjectView> {
+  return { id, name, slug, tier, wedges, created_at }
+}
+
+export function toMemberView(member: Member): z.output<typeof MemberView> {
+  const { id, email, name, role, password, created_at } = member
+  return { id, email, name, role, status: password === null ? 'invited' : 'active', created_at }
+}
+
+export function toKeyView(key: ApiKey): z.output<typeof KeyView> {
+  const { id, project_id, name, role, hint, created_at, last_used_at } = key
+  return { id, project_id, name, role, hint, created_at, last_used_at }
+}

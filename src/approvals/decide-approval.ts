@@ -1,0 +1,136 @@
+import { appendAuditEntry } from '../audit/append.ts'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { badRequest, conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Actor, ProjectScope } from '../ctx/scope.ts'
+import { isoNow } from '../ctx/world.ts'
+import { writeEvents } from '../events/append-events.ts'
+import { notifyProjectChange } from '../events/project-changes.ts'
+import type { NewEvent } from '../events/event-types.ts'
+import { recordCorrection } from '../knowledge/corrections.ts'
+import { updateTaskResumed, type LockedTask, lockTask } from '../lifecycle/rows.ts'
+import { hashPayload } from './ask-approval.ts'
+import { approvedPayload, parseProposedPayload } from './view.ts'
+import { type DecidableApproval, findApprovalDecision, updateApprovalDecision } from './rows.ts'
+import { endTask } from '../lifecycle/end-task.ts'
+
+/** Lets the action pass, as proposed or as edited. The run goes on, on whichever replica it waits. */
+export function approveApproval(
+  ctx: Ctx,
+  scope: ProjectScope,
+  approval: DecidableApproval,
+  { edited, note }: { edited?: JsonObject | undefined; note?: string | undefined },
+): Promise<void> {
+  const edit = approval.path === 'action' ? (edited ?? null) : null
+  const payload = parseProposedPayload(approval)
+  if (edit && !isJsonObject(payload)) throw badRequest("field 'edited' needs a payload that is an object")
+  const row = { ...approval }
+  row.edited = edit && JSON.stringify(edit)
+  return inTx(ctx, async (tx) => {
+    const task = await lockTaskOfApproval(tx, row)
+    const payload_sha256 = await decidePendingApproval(tx, row, 'approved', scope.actor, {
+      note: note ?? null,
+      reason: null,
+    })
+    const corrected = edit && isJsonObject(payload) ? await recordEdit(tx, scope.actor, row, payload, edit) : []
+    await resumeTask(tx, task, [resolvedEvent(row, 'approved', scope.actor), ...corrected])
+    await appendAuditEntry(tx, row.project_id, scope.actor, 'approval.approved', row.id, {
+      action: row.action,
+      task_id: row.task_id,
+      payload_sha256,
+      edited: edit !== null,
+      ...(note !== undefined && { note }),
+    })
+  })
+}
+
+/** Refuses the action, and with it the whole task: not a skip of one step. */
+export function rejectApproval(
+  ctx: Ctx,
+  scope: ProjectScope,
+  row: DecidableApproval,
+  reason: string | undefined,
+): Promise<void> {
+  return inTx(ctx, async (tx) => {
+    await lockTaskOfApproval(tx, row)
+    await decidePendingApproval(tx, row, 'rejected', scope.actor, { reason: reason ?? null, note: null })
+    await endTask(tx, row.task_id, {
+      status: 'rejected',
+      // The founder's words stay in the row and the audit: customers read this log.
+      error: { reason: 'rejected', message: `the action '${row.action}' was rejected` },
+      events: [resolvedEvent(row, 'rejected', scope.actor)],
+    })
+    const data = { action: row.action, task_id: row.task_id, ...(reason !== undefined && { reason }) }
+    await appendAuditEntry(tx, row.project_id, scope.actor, 'approval.rejected', row.id, data)
+  })
+}
+
+/** Answers with the hash of the payload as decided. */
+async function decidePendingApproval(
+  tx: Tx,
+  row: DecidableApproval,
+  status: 'approved' | 'rejected',
+  actor: Actor,
+  words: { reason: string | null; note: string | null },
+): Promise<string> {
+  const payload_sha256 = hashPayload(approvedPayload(row))
+  const [decided] = await updateApprovalDecision(tx.db, {
+    reason: words.reason,
+    note: words.note,
+    id: row.id,
+    status,
+    edited: row.edited,
+    payload_sha256,
+    decided_at: isoNow(tx),
+    decided_by_kind: actor.kind,
+    decided_by_id: actor.id,
+  })
+  if (!decided) {
+    const [now] = await findApprovalDecision(tx.db, { id: row.id })
+    // Past its time and not swept yet: nobody can decide it any more.
+    throw conflict(`approval already decided (${now?.status === 'pending' ? 'expired' : now?.status})`)
+  }
+  tx.notify(`approval:${row.id}`)
+  notifyProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status })
+  return payload_sha256
+}
+
+async function resumeTask(tx: Tx, { id, epoch, project_id }: LockedTask, events: NewEvent[]): Promise<void> {
+  const [head] = await updateTaskResumed(tx.db, { id, epoch, count: events.length })
+  if (!head) throw conflict('task already finished')
+  await writeEvents(tx, id, head.last_event_id, events)
+  notifyProjectChange(tx, project_id, { kind: 'task', id, status: head.status })
+}
+
+/** An edit that changed something becomes knowledge, and a note in the log. */
+async function recordEdit(
+  tx: Tx,
+  by: Actor,
+  row: DecidableApproval,
+  proposed: JsonObject,
+  edited: JsonObject,
+): Promise<NewEvent[]> {
+  if (hashPayload({ ...proposed, ...edited }) === hashPayload(proposed)) return []
+  const { project_id: projectId, wedge, task_id: taskId, id: approvalId, action } = row
+  const correction = { by, projectId, wedge, taskId, approvalId, action, proposed, edited }
+  const knowledge_id = await recordCorrection(tx, correction)
+  return [{ type: 'feedback.recorded', data: { source: 'approval', knowledge_id } }]
+}
+
+function resolvedEvent(row: DecidableApproval, decision: 'approved' | 'rejected', { kind, id }: Actor): NewEvent {
+  const edited = row.edited !== null
+  const data = {
+    approval_id: row.id,
+    action: row.action,
+    decision,
+    decided_by: { kind, id },
+    ...(edited && { edited }),
+  }
+  return { type: 'approval.resolved', data }
+}
+
+async function lockTaskOfApproval(tx: Tx, row: DecidableApproval): Promise<LockedTask> {
+  const [task] = await lockTask(tx.db, { id: row.task_id })
+  if (!task) throw new Error(`approval ${row.id} has no task`)
+  return task
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { PolicyRule } from '../contract/wedge-manifest.ts'
+import { defineWrite, nameRoutes } from '../http/route.ts'
+import { parseTaskConstraints } from '../tasks/view.ts'
+import { requirePathWedge } from '../wedges/enabled-wedges.ts'
+import { APPROVAL_STATUSES, parseProposedPayload } from './view.ts'
+import { type PastApproval, listPastApprovals } from './rows.ts'
+import { type PastGatedRequest, simulatePolicy } from './simulate-policy.ts'
+
+const MAX_SIMULATED_APPROVALS = 1000
+
+const PolicySimulationView = z.object({
+  checked: z.number().int(),
+  would_pass: z.number().int(),
+  would_gate: z.number().int(),
+  results: z.array(
+    z.object({
+      approval_id: z.string(),
+      action: z.string(),
+      status: z.enum(APPROVAL_STATUSES),
+      would: z.enum(['pass', 'gate']),
+      reason: z.string(),
+      created_at: z.string(),
+    }),
+  ),
+})
+
+export const policyRoutes = nameRoutes({
+  /** Writes nothing: a question about the past, asked by POST because rules do not fit into a query. */
+  simulatePolicy: defineWrite('POST', '/v1/wedges/:wedge/policy/simulate', {
+    summary: 'Replay the newest approvals, oldest first, against proposed rules',
+    body: z.object({
+      auto_approve: z.array(PolicyRule).max(200),
+      limit: z.number().int().min(1).max(MAX_SIMULATED_APPROVALS).default(MAX_SIMULATED_APPROVALS),
+    }),
+    responses: { 200: PolicySimulationView },
+    find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
+    async handle({ ctx, scope, subject: wedge, body }) {
+      const past = await listPastApprovals(ctx.db, scope.projectId, wedge.slug, body.limit)
+      const answers = simulatePolicy(body.auto_approve, past.map(toPastRequest))
+      const results = past.flatMap(({ id: approval_id, action, status, created_at }, i) => {
+        const said = answers[i]
+        return said ? [{ approval_id, action, status, ...said, created_at }] : []
+      })
+      const would_pass = results.filter(({ would }) => would === 'pass').length
+      return { checked: results.length, would_pass, would_gate: results.length - would_pass, results }
+    },
+  }),
+})
+
+function toPastRequest(row: PastApproval): PastGatedRequest {
+  return {
+    taskId: row.task_id,
+    action: row.action,
+    payload: parseProposedPayload(row),
+    createdAt: row.created_at,
+    approvalRequired: parseTaskConstraints(row).approval_required,
+  }
+}

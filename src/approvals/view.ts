@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { jsonValue, jsonObject } from '../http/validate.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+
+export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
+
+export const ApprovalView = z
+  .object({
+    approval_id: z.string(),
+    task_id: z.string(),
+    project_id: z.string(),
+    wedge: z.string(),
+    task_type: z.string(),
+    action: z.string(),
+    risk: z.string(),
+    preview: jsonValue,
+    payload_sha256: z.string(),
+    allowed_decisions: z.array(z.enum(['approve', 'edit', 'reject'])),
+    status: z.enum(APPROVAL_STATUSES),
+    path: z.enum(['action', 'tool']),
+    connection: z.string().nullable(),
+    connection_id: z.string().nullable(),
+    policy_reason: z.string().nullable(),
+    policy_rule: jsonObject.nullable(),
+    edited: jsonObject.nullable(),
+    reason: z.string().nullable(),
+    note: z.string().nullable(),
+    created_at: z.string(),
+    expires_at: z.string().nullable(),
+    decided_at: z.string().nullable(),
+    decided_by: z.object({ kind: z.string(), id: z.string() }).nullable(),
+  })
+  .meta({ id: 'Approval' })
+
+export function toApprovalView(row: ApprovalRow) {
+  const preview = parseProposedPayload(row)
+  // The tool gate asks about a call that the agent makes itself: its arguments are not ours to change. And an edit is
+  // laid over the fields of a payload: a text or a list has none.
+  const canEdit = row.path === 'action' && isJsonObject(preview)
+  return {
+    approval_id: row.id,
+    task_id: row.task_id,
+    project_id: row.project_id,
+    wedge: row.wedge,
+    task_type: row.task_type,
+    action: row.action,
+    risk: row.risk,
+    preview,
+    payload_sha256: row.payload_sha256,
+    allowed_decisions: canEdit ? ['approve', 'edit', 'reject'] : ['approve', 'reject'],
+    status: row.status,
+    path: row.path,
+    connection: row.connection,
+    connection_id: row.connection_id,
+    policy_reason: row.policy_reason,
+    policy_rule: row.policy_rule && (JSON.parse(row.policy_rule) as JsonObject),
+    edited: row.edited && (JSON.parse(row.edited) as JsonObject),
+    reason: row.reason,
+    note: row.note,
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+    decided_at: row.decided_at,
+    decided_by: row.decided_by_kind && { kind: row.decided_by_kind, id: row.decided_by_id },
+  }
+}
+
+export const parseProposedPayload = (row: Pick<ApprovalRow, 'payload'>) => JSON.parse(row.payload) as Json
+
+/** What the approval lets through: the proposal, or the proposal overlaid with the person's edit. */
+export function approvedPayload(row: Pick<ApprovalRow, 'payload' | 'edited'>): Json {
+  const payload = parseProposedPayload(row)
+  return row.edited ? { ...(payload as JsonObject), ...(JSON.parse(row.edited) as JsonObject) } : payload
+}

@@ -1,0 +1,89 @@
+import { setImmediate } from 'node:timers/promises'
+import {
+  type ChainEntry,
+  type ChainPage,
+  type Checkpoint,
+  type SealedEntry,
+  sealEntry,
+} from '../contract/audit-chain.ts'
+import type { Db } from '../store/store.ts'
+import {
+  FIELD_SEPARATOR,
+  type JoinedEntries,
+  listCheckpoints,
+  listChainEntries,
+  findJoinedEntries,
+} from './chain-rows.ts'
+
+/** Few enough that a request never waits long behind one page. */
+const PAGE_ENTRIES = 1000
+
+export interface ChainRange {
+  chain: string
+  /** The entry before the first one. */
+  after: number
+  upTo: number
+  /** The newest checkpoint to look at. */
+  checkpointsUpTo: number
+}
+
+export interface AuditEntryPage {
+  entries: ChainEntry[]
+  checkpoints: Checkpoint[]
+}
+
+/** A stretch of the chain to be shown. */
+export const readEntryPages = (db: Db, stretch: ChainRange): AsyncGenerator<AuditEntryPage> =>
+  readPages(db, stretch, readEntryPage)
+
+/** A stretch of the chain to be checked. */
+export const readSealedPages = (db: Db, stretch: ChainRange): AsyncGenerator<ChainPage> =>
+  readPages(db, stretch, readSealedPage)
+
+type PageRequest = Parameters<typeof listChainEntries>[1]
+
+/** Page by page; other requests are served between them. */
+async function* readPages<Entry extends { seq: number }>(
+  db: Db,
+  { chain, after, upTo, checkpointsUpTo }: ChainRange,
+  read: (db: Db, page: PageRequest) => Promise<Entry[]>,
+): AsyncGenerator<{ entries: Entry[]; checkpoints: Checkpoint[] }> {
+  for (let from = after; ; ) {
+    const entries = await read(db, { chain, after: from, upTo, limit: PAGE_ENTRIES })
+    const last = entries.length < PAGE_ENTRIES
+    const to = last ? checkpointsUpTo : Math.min(entries.at(-1)?.seq ?? from, checkpointsUpTo)
+    const checkpoints = to > from ? await listCheckpoints(db, { chain, after: from, upTo: to }) : []
+    yield { entries, checkpoints }
+    if (last) return
+    from = entries.at(-1)?.seq ?? from
+    await setImmediate()
+  }
+}
+
+async function readEntryPage(db: Db, page: PageRequest): Promise<ChainEntry[]> {
+  const rows = await listChainEntries(db, page)
+  return rows.map(({ actor_kind: kind, actor_id: id, ...row }) => ({ ...row, actor: { kind, id } }))
+}
+
+async function readSealedPage(db: Db, page: PageRequest): Promise<SealedEntry[]> {
+  const { chain, after, upTo, limit } = page
+  const to = Math.min(after + limit, upTo)
+  const [joined] = to > after ? await findJoinedEntries(db, { chain, after, to }) : []
+  const sealed = joined?.n === to - after ? splitJoinedEntries(joined, after) : null
+  // A number is missing: somebody took an entry away, and how far the next one is can only be found by looking.
+  return sealed ?? (await readEntryPage(db, page)).map(sealEntry)
+}
+
+/** Null when a field needs an escape or holds a separator: then the fields must be read. */
+function splitJoinedEntries({ n, quoted, text }: JoinedEntries, after: number): SealedEntry[] | null {
+  const fields = text?.split(FIELD_SEPARATOR) ?? []
+  if (fields.length !== 3 * n || !NEEDS_NO_ESCAPE.test(quoted ?? '')) return null
+  const entries: SealedEntry[] = []
+  for (let seq = after + 1, at = 0; seq <= after + n; seq++, at += 3) {
+    entries.push({ seq, prev_hash: fields[at] ?? '', hash: fields[at + 1] ?? '', sealed: fields[at + 2] ?? '' })
+  }
+  return entries
+}
+
+/** JSON quotes these characters as they are. */
+const NEEDS_NO_ESCAPE = /^[ !#-[\]-~]*$/

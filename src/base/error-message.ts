@@ -1,0 +1,2 @@
+/** What an error says; anything can be thrown. */
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

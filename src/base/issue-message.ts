@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+
+type Issue = z.core.$ZodIssue
+
+/** What a schema found wrong with one field of a value, in our words: the sentence goes on after the field's name. */
+export function issueMessage(issue: Issue, value: unknown): string {
+  const choices = choicesIn(issue)
+  const missing = valueAtPath(value, issue.path) === undefined
+  if (choices) return `${missing ? 'is required:' : 'must be'} one of ${choices.map(String).join(', ')}`
+  return missing ? 'is required' : describeIssue(issue)
+}
+
+/** The first of a value's faults in one line, each with its place. */
+export function issueMessages({ issues }: z.ZodError, value: unknown): string {
+  const shown = issues
+    .slice(0, 3)
+    .map((issue) => `${issue.path.map(String).join('.') || 'the file'} ${issueMessage(issue, value)}`)
+  return shown.join('; ')
+}
+
+/** A union that is told apart by one field has an issue at that field. */
+function choicesIn(issue: Issue): readonly unknown[] | null {
+  if (issue.code === 'invalid_value') return issue.values
+  return issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options) ? issue.options : null
+}
+
+export function valueAtPath(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    value,
+  )
+}
+
+const isObject = (value: unknown): value is Record<PropertyKey, unknown> => typeof value === 'object' && value !== null
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+}
+
+function describeIssue(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPE_NAMES[issue.expected] ?? `of type ${issue.expected}`}`
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        : `must be ${issue.inclusive ? 'at least' : 'greater than'} ${issue.minimum}`
+    case 'too_big':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        : `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`
+    case 'invalid_union':
+      return 'has none of the allowed forms'
+    case 'unrecognized_keys':
+      return `has keys that are unknown: ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`
+    case 'invalid_key':
+      return issue.issues[0] ? describeIssue(issue.issues[0]) : 'has a key that is not valid'
+    default:
+      return issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
+  }
+}

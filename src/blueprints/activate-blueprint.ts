@@ -1,0 +1,40 @@
+import { appendAuditEntry } from '../audit/append.ts'
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { nextRunAt } from '../schedules/schedules.ts'
+import { lockSchedule, updateSchedule } from '../schedules/rows.ts'
+import type { Blueprint } from './blueprint.ts'
+import { openReadinessItems, checkReadiness } from './readiness.ts'
+import { listSchedulesByName, updateInstallActive } from './rows.ts'
+
+/** Lets a blueprint work: its schedules fire from now on. 409 with what is missing as long as it is not ready. */
+export async function activateBlueprintInProject(ctx: Ctx, scope: ProjectScope, blueprint: Blueprint): Promise<void> {
+  const { projectId, actor } = scope
+  const missing = openReadinessItems(await checkReadiness(ctx, projectId, blueprint))
+  if (missing.length > 0) throw notReady(missing)
+  await inTx(ctx, async (tx) => {
+    const at = isoNow(tx)
+    if (!(await updateInstallActive(tx.db, projectId, blueprint.blueprint, at))) throw notReady([])
+    const schedules = await enableSchedules(tx, projectId, blueprint)
+    await appendAuditEntry(tx, projectId, actor, 'blueprint.activated', blueprint.blueprint, { schedules })
+  })
+}
+
+const notReady = (missing: unknown[]) => conflict('blueprint is not ready', { missing })
+
+/** Those that run already keep their times. */
+async function enableSchedules(tx: Tx, projectId: string, { wedge, schedules }: Blueprint): Promise<string[]> {
+  const now = tx.world.clock.now()
+  const names = schedules.map(({ name }) => name)
+  const enabled: string[] = []
+  for (const { id } of (await listSchedulesByName(tx.db, projectId, wedge, names)).values()) {
+    const row = await lockSchedule(tx.db, id)
+    if (!row || row.enabled === 1) continue
+    const on = { ...row, enabled: 1 as const, updated_at: toIsoTime(now) }
+    await updateSchedule(tx.db, { ...on, next_run_at: nextRunAt(on, now) })
+    enabled.push(row.name)
+  }
+  return enabled
+}

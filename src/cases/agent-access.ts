@@ -1,0 +1,28 @@
+import { notFound } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import type { CaseRow } from '../store/tables.ts'
+import type { Case } from './view.ts'
+import { type CaseChange, changeCase } from './change-case.ts'
+import { readCaseView } from './read-cases.ts'
+import { findCaseUnscoped } from './rows.ts'
+
+/** The case of a task, for its agent. The id comes from the task's row, never from the agent. */
+export async function readCaseForAgent(ctx: Ctx, caseId: string | null): Promise<Case> {
+  return readCaseView(ctx.db, await requireCase(ctx, caseId))
+}
+
+export async function changeCaseByAgent(
+  ctx: Ctx,
+  caseId: string | null,
+  change: CaseChange,
+  actor: Actor,
+): Promise<Case> {
+  return readCaseView(ctx.db, await changeCase(ctx, await requireCase(ctx, caseId), change, actor))
+}
+
+async function requireCase(ctx: Ctx, caseId: string | null): Promise<CaseRow> {
+  const row = caseId === null ? undefined : await findCaseUnscoped(ctx.db, caseId)
+  if (!row) throw notFound('case')
+  return row
+}

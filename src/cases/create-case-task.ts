@@ -1,0 +1,32 @@
+import type { z } from 'zod'
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import type { CaseRow, TaskRow } from '../store/tables.ts'
+import { planTask, queueTask, TaskInput } from '../tasks/create-task.ts'
+import { lockCase } from './rows.ts'
+
+/** A task's request; the wedge is the case's. */
+export const CaseTaskInput = TaskInput.omit({ wedge: true })
+
+/** Puts a task of the case's wedge into the queue, for the case's client. */
+export async function createCaseTask(
+  ctx: Ctx,
+  found: CaseRow,
+  input: z.infer<typeof CaseTaskInput>,
+  actor: Actor,
+): Promise<TaskRow> {
+  const origin = { case_id: found.id, client_id: found.client_id }
+  const plan = await planTask(ctx, { projectId: found.project_id }, { ...input, wedge: found.wedge }, origin)
+  return inTx(ctx, async (tx) => {
+    await requireOpenCase(tx, found.id)
+    await queueTask(tx, plan, actor)
+    return plan
+  })
+}
+
+/** Holds the case open until the commit: whoever closes it at the same time comes before or after, not in between. */
+export async function requireOpenCase(tx: Tx, caseId: string): Promise<void> {
+  const row = await lockCase(tx.db, caseId)
+  if (row?.status !== 'open') throw conflict('case is closed')
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { JsonObject } from '../base/json.ts'
+import type { Actor, ActorKind } from '../ctx/scope.ts'
+import { jsonObject } from '../http/validate.ts'
+import type { CaseHistoryRow, CaseRow } from '../store/tables.ts'
+
+export const CASE_STATUSES = ['open', 'closed'] as const
+type CaseStatus = (typeof CASE_STATUSES)[number]
+
+const CaseHistoryEntryView = z.object({
+  from: z.string().nullable(),
+  to: z.string(),
+  at: z.string(),
+  by: z.object({ kind: z.string(), id: z.string() }),
+  note: z.string().nullable(),
+})
+
+export const CaseView = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    wedge: z.string(),
+    title: z.string().nullable(),
+    stage: z.string(),
+    status: z.enum(CASE_STATUSES),
+    client_id: z.string().nullable(),
+    data: jsonObject,
+    history: z.array(CaseHistoryEntryView),
+    task_ids: z.array(z.string()).meta({ description: 'newest first' }),
+    created_at: z.string(),
+    updated_at: z.string(),
+    closed_at: z.string().nullable(),
+  })
+  .meta({ id: 'Case' })
+
+/** A case as the API shows it. */
+export type Case = z.infer<typeof CaseView>
+
+export function toCaseView(row: CaseRow, history: readonly CaseHistoryRow[], taskIds: readonly string[]): Case {
+  return {
+    id: row.id,
+    project_id: row.project_id,
+    wedge: row.wedge,
+    title: row.title,
+    stage: row.stage,
+    status: row.status as CaseStatus,
+    client_id: row.client_id,
+    data: JSON.parse(row.data) as JsonObject,
+    history: history.map((entry) => ({
+      from: entry.from_stage,
+      to: entry.to_stage,
+      at: entry.at,
+      by: { kind: entry.by_kind as ActorKind, id: entry.by_id } satisfies Actor,
+      note: entry.note,
+    })),
+    task_ids: [...taskIds],
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    closed_at: row.closed_at,
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { filterParam, toPage, pageQueryById, pageSchema } from '../http/page.ts'
+import { createdResponse, findInScope, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import { MessageView, toMessageView, toThreadSummaryView, ThreadView, ThreadSummaryView } from './view.ts'
+import { replyToThread } from './reply.ts'
+import { findThread, listThreads } from './thread-rows.ts'
+import { readThreadMessages, changeThreadStatus, THREAD_STATUSES } from './threads.ts'
+
+const threadInScope = findInScope('thread', findThread)
+
+export const threadRoutes = nameRoutes({
+  listThreads: defineRead('/v1/threads', {
+    summary: 'List threads, newest first',
+    query: z.object({
+      client_id: filterParam,
+      channel_id: filterParam,
+      status: z.enum(THREAD_STATUSES).optional(),
+      ...pageQueryById('thr'),
+    }),
+    responses: { 200: pageSchema(ThreadSummaryView) },
+    async handle({ ctx, scope, query }) {
+      return toPage(
+        await listThreads(ctx.db, scope.projectIds, query),
+        query.limit,
+        (row) => row.id,
+        toThreadSummaryView,
+      )
+    },
+  }),
+
+  getThread: defineRead('/v1/threads/:id', {
+    summary: 'Read a thread with its messages, oldest first; of a very long one the newest thousand',
+    responses: { 200: ThreadView },
+    find: threadInScope,
+    async handle({ ctx, subject }) {
+      return { ...toThreadSummaryView(subject), messages: (await readThreadMessages(ctx, subject)).map(toMessageView) }
+    },
+  }),
+
+  updateThread: defineWrite('PUT', '/v1/threads/:id', {
+    summary: 'Close a thread, or open it again',
+    body: z.object({ status: z.enum(THREAD_STATUSES) }),
+    responses: { 200: ThreadSummaryView },
+    find: threadInScope,
+    handle: async ({ ctx, scope, subject, body }) =>
+      toThreadSummaryView(await changeThreadStatus(ctx, scope, subject, body.status)),
+  }),
+
+  createThreadMessage: defineWrite('POST', '/v1/threads/:id/messages', {
+    summary: 'Answer the client in an open thread; they read it in the portal, and no mail is sent',
+    body: z.object({ body: z.string().trim().min(1).max(20_000) }),
+    responses: { 201: MessageView },
+    find: threadInScope,
+    async handle({ ctx, scope, subject, body }) {
+      const message = await replyToThread(ctx, scope, subject, body.body)
+      return createdResponse(`/v1/threads/${subject.id}`, toMessageView(message))
+    },
+  }),
+})

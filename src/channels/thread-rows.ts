@@ -1,0 +1,166 @@
+import { sql } from 'kysely'
+import type { PageQuery } from '../http/page.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
+import type { MessageRow, ThreadRow } from '../store/tables.ts'
+
+export async function findThread(db: Db, projectIds: readonly string[], id: string): Promise<ThreadRow | undefined> {
+  const query = db.selectFrom('threads').selectAll().where('project_id', 'in', projectIds).where('id', '=', id)
+  return query.executeTakeFirst()
+}
+
+export interface ThreadFilter extends PageQuery {
+  client_id?: string | undefined
+  channel_id?: string | undefined
+  status?: string | undefined
+}
+
+export function listThreads(db: Db, projectIds: readonly string[], filter: ThreadFilter): Promise<ThreadRow[]> {
+  let query = db.selectFrom('threads').selectAll().where('project_id', 'in', projectIds)
+  if (filter.client_id) query = query.where('client_id', '=', filter.client_id)
+  if (filter.channel_id) query = query.where('channel_id', '=', filter.channel_id)
+  if (filter.status) query = query.where('status', '=', filter.status)
+  return listNewestPage(query, filter)
+}
+
+/** A client has one open thread on a channel: nothing happens when another was opened since. */
+export const insertOpenThread = prepareQuery<Omit<ThreadRow, 'status' | 'message_count'>>((db, arg) =>
+  db
+    .insertInto('threads')
+    .values({
+      id: arg('id'),
+      project_id: arg('project_id'),
+      channel_id: arg('channel_id'),
+      client_id: arg('client_id'),
+      subject: arg('subject'),
+      status: 'open',
+      message_count: 0,
+      created_at: arg('created_at'),
+      updated_at: arg('updated_at'),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .$castTo<never>(),
+)
+
+const MESSAGE_POSITION_COLUMNS = ['id', 'project_id', 'channel_id', 'client_id', 'status', 'message_count'] as const
+
+/** A place in a thread: the number of the message that is about to be said there. */
+export type MessagePosition = Pick<ThreadRow, (typeof MESSAGE_POSITION_COLUMNS)[number]>
+
+/** The next place in the open thread of a client on a channel. The thread stays locked until the commit. */
+export const updateOpenThreadPosition = prepareQuery<
+  { channel_id: string; client_id: string; now: string },
+  MessagePosition
+>((db, arg) =>
+  db
+    .updateTable('threads')
+    .set((row) => ({ message_count: row('message_count', '+', 1), updated_at: arg('now') }))
+    .where('channel_id', '=', arg('channel_id'))
+    .where('client_id', '=', arg('client_id'))
+    .where('status', '=', 'open')
+    .returning(MESSAGE_POSITION_COLUMNS),
+)
+
+/** The next place in a thread, open or not: what was said belongs there either way. */
+export const updateThreadPosition = prepareQuery<{ id: string; now: string }, MessagePosition>((db, arg) =>
+  db
+    .updateTable('threads')
+    .set((row) => ({ message_count: row('message_count', '+', 1), updated_at: arg('now') }))
+    .where('id', '=', arg('id'))
+    .returning(MESSAGE_POSITION_COLUMNS),
+)
+
+export const insertMessage = prepareQuery<MessageRow>((db, arg) =>
+  db
+    .insertInto('messages')
+    .values({
+      id: arg('id'),
+      n: arg('n'),
+      project_id: arg('project_id'),
+      thread_id: arg('thread_id'),
+      channel_id: arg('channel_id'),
+      direction: arg('direction'),
+      from_handle: arg('from_handle'),
+      from_name: arg('from_name'),
+      body: arg('body'),
+      subject: arg('subject'),
+      task_id: arg('task_id'),
+      external_id: arg('external_id'),
+      recipients: arg('recipients'),
+      created_at: arg('created_at'),
+    })
+    .$castTo<never>(),
+)
+
+/**
+ * The newest of a thread, newest first: so many at most, and those before which there are fewer than so many bytes of
+ * text. So the newest is always there, whatever its length.
+ */
+export const listNewestMessages = prepareQuery<{ thread_id: string; limit: number; bytes: number }, MessageRow>(
+  (db, arg) =>
+    db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('messages')
+          .selectAll()
+          .select(sql<number>`sum(octet_length(body)) over (order by n desc) - octet_length(body)`.as('newer'))
+          .where('thread_id', '=', arg('thread_id'))
+          .orderBy('n', 'desc')
+          .limit(arg('limit'))
+          .as('newest'),
+      )
+      .selectAll()
+      .where('newer', '<', arg('bytes'))
+      .orderBy('n', 'desc'),
+)
+
+export const listMessagesSentByTask = prepareQuery<
+  { thread_id: string; task_id: string },
+  Pick<MessageRow, 'body' | 'recipients'>
+>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .select(['body', 'recipients'])
+    .where('thread_id', '=', arg('thread_id'))
+    .where('task_id', '=', arg('task_id'))
+    .where('direction', '=', 'outbound'),
+)
+
+/** What an earlier delivery of the same message answered. */
+export const findInboundByExternalId = prepareQuery<
+  { channel_id: string; external_id: string },
+  { task_id: string | null; thread_id: string; client_id: string }
+>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .innerJoin('threads', 'threads.id', 'messages.thread_id')
+    .select(['messages.task_id', 'messages.thread_id', 'threads.client_id'])
+    .where('messages.channel_id', '=', arg('channel_id'))
+    .where('messages.external_id', '=', arg('external_id')),
+)
+
+/** False when it was closed already. */
+export async function updateThreadClosed(db: Db, id: string, now: string): Promise<boolean> {
+  const query = db.updateTable('threads').set({ status: 'closed', updated_at: now }).where('id', '=', id)
+  return (await query.where('status', '=', 'open').returning('id').execute()).length > 0
+}
+
+/** Under the lock of the channel. False when the client has an open thread there, which may be this one. */
+export async function updateThreadReopened(db: Db, thread: ThreadRow, now: string): Promise<boolean> {
+  const { id, channel_id, client_id } = thread
+  const others = db
+    .selectFrom('threads')
+    .select('id')
+    .where('channel_id', '=', channel_id)
+    .where('client_id', '=', client_id)
+    .where('status', '=', 'open')
+  const changed = await db
+    .updateTable('threads')
+    .set({ status: 'open', updated_at: now })
+    .where('id', '=', id)
+    .where((row) => row.not(row.exists(others)))
+    .returning('id')
+    .execute()
+  return changed.length > 0
+}

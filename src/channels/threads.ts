@@ -1,0 +1,47 @@
+import { appendAuditEntry } from '../audit/append.ts'
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { isoNow } from '../ctx/world.ts'
+import { notifyProjectChange } from '../events/project-changes.ts'
+import type { MessageRow, ThreadRow } from '../store/tables.ts'
+import { lockChannel } from './rows.ts'
+import { updateThreadClosed, findThread, listNewestMessages, updateThreadReopened } from './thread-rows.ts'
+
+export const THREAD_STATUSES = ['open', 'closed'] as const
+export type ThreadStatus = (typeof THREAD_STATUSES)[number]
+
+/** The client's next message opens a new thread after a close, and comes here again after a reopening. */
+export function changeThreadStatus(
+  ctx: Ctx,
+  scope: ProjectScope,
+  was: ThreadRow,
+  status: ThreadStatus,
+): Promise<ThreadRow> {
+  return inTx(ctx, async (tx) => {
+    const moved =
+      status === 'closed' ? await updateThreadClosed(tx.db, was.id, isoNow(tx)) : await reopenOnChannel(tx, was)
+    const thread = await findThread(tx.db, [scope.projectId], was.id)
+    if (thread?.status !== status) throw conflict('client has another open thread on this channel')
+    const action = status === 'closed' ? 'thread.closed' : 'thread.reopened'
+    if (!moved) return thread
+    await appendAuditEntry(tx, scope.projectId, scope.actor, action, was.id)
+    notifyProjectChange(tx, scope.projectId, { kind: 'thread', id: was.id, status })
+    return thread
+  })
+}
+
+const MAX_THREAD_MESSAGES = 1000
+/** Of their texts: a client may write a megabyte at a time. */
+const MAX_THREAD_BYTES = 4 * 1024 * 1024
+
+/** The newest, oldest first: a thousand, or fewer where they are long. */
+export async function readThreadMessages({ db }: Pick<Ctx, 'db'>, thread: ThreadRow): Promise<MessageRow[]> {
+  const most = { limit: MAX_THREAD_MESSAGES, bytes: MAX_THREAD_BYTES }
+  return (await listNewestMessages(db, { thread_id: thread.id, ...most })).toReversed()
+}
+
+async function reopenOnChannel(tx: Tx, thread: ThreadRow): Promise<boolean> {
+  if (!(await lockChannel(tx.db, thread.channel_id))) throw conflict('channel of this thread is gone')
+  return updateThreadReopened(tx.db, thread, isoNow(tx))
+}

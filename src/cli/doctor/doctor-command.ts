@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { readDatabaseUrl } from '../../contract/database-url.ts'
+import { errorMessage } from '../../base/error-message.ts'
+import { resolveDataDir, SECRET_SETTINGS, readSetting, resolveWedgesDir } from '../../contract/settings.ts'
+import { checkWedge } from '../wedge/check-wedge.ts'
+import { quoteForShell } from '../shell/program-name.ts'
+import type { CliCommand, CommandContext } from '../shell/command.ts'
+import { EXIT_CODE } from '../shell/failure.ts'
+import { type CheckResult, okCheck, warnCheck, failCheck } from './check-result.ts'
+import { checkBubblewrap, checkDisk, checkNodeVersion, checkUserNamespaces } from './machine-checks.ts'
+import { describeUnknownSettings } from './unknown-settings.ts'
+import { listWedgeFolders } from '../wedge/wedge-folders.ts'
+
+export const doctorCommand: CliCommand = {
+  name: 'doctor',
+  usage: '',
+  summary: 'say what this machine lacks, and how to get it',
+  details: 'Ends with 1 when the service could not work as it is set up; what is merely advised does not count.',
+  argCount: [0, 0],
+  async run({ context: shell }) {
+    const { terminal, env, programName: svc } = shell
+    const all = [
+      checkNodeVersion(),
+      checkBubblewrap(),
+      checkUserNamespaces(),
+      checkDisk(resolveDataDir(env)),
+      ...describeUnknownSettings(env).map((sentence) =>
+        warnCheck('settings', sentence, 'correct its name, or unset it'),
+      ),
+      ...(await checkSettings(env)),
+      await checkWedges(env, svc),
+    ]
+    for (const diagnosis of all) {
+      if (terminal.isJson) terminal.printJson(diagnosis)
+      else showCheck(shell, diagnosis)
+    }
+    return all.some(({ level }) => level === 'fail') ? EXIT_CODE.failed : EXIT_CODE.ok
+  },
+}
+
+const MARKS = { ok: ['✓', 'green'], warn: ['!', 'yellow'], fail: ['✗', 'red'] } as const
+
+function showCheck({ terminal }: CommandContext, { check, level, detail, fix }: CheckResult): void {
+  const [mark, style] = MARKS[level]
+  terminal.print(`${terminal.styled(style, mark)} ${check}: ${detail}`)
+  if (fix) terminal.print(`    ${fix}`)
+}
+
+/** Where a file of secrets cannot be read, nothing can be said about what is in it. */
+async function checkSettings(env: CommandContext['env']): Promise<CheckResult[]> {
+  try {
+    for (const name of SECRET_SETTINGS) readSetting(env, name)
+  } catch (error) {
+    return [failCheck('settings', errorMessage(error), 'correct the path, and let the service read the file')]
+  }
+  return [await checkStore(env), checkSecretKey(env), checkModel(env)]
+}
+
+async function checkStore(env: CommandContext['env']): Promise<CheckResult> {
+  try {
+    const url = readDatabaseUrl(env)
+    return url ? await checkPostgres(url) : okCheck('store', `SQLite in ${resolveDataDir(env)}`)
+  } catch (error) {
+    return failCheck('store', errorMessage(error), 'correct DATABASE_URL, or unset it')
+  }
+}
+
+/** The address is told without its password. */
+async function checkPostgres(url: string): Promise<CheckResult> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`
+  try {
+    await client.connect()
+    const { rows } = await client.query('show server_version')
+    return okCheck('store', `${where} answers (${String(rows[0]?.server_version)})`)
+  } catch (error) {
+    const fix = 'start it, correct DATABASE_URL (postgres://user:password@host:5432/name), or unset it for SQLite'
+    return failCheck('store', `${where} cannot be used: ${errorMessage(error) || 'no answer'}`, fix)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+function checkSecretKey(env: CommandContext['env']): CheckResult {
+  const fix =
+    'export SVC_SECRET_KEY="$(openssl rand -base64 32)", and keep it: without it no secret can be opened again'
+  const text = readSetting(env, 'SVC_SECRET_KEY')?.trim()
+  if (text === undefined) return warnCheck('secret key', 'not set: stored secrets are lost at the next start', fix)
+  const good = /^[A-Za-z0-9+/_-]*={0,2}$/.test(text) && Buffer.from(text, 'base64').length === 32
+  return good
+    ? okCheck('secret key', 'set, 32 bytes')
+    : failCheck('secret key', 'SVC_SECRET_KEY is not 32 bytes in base64', fix)
+}
+
+function checkModel(env: CommandContext['env']): CheckResult {
+  const name = env.SVC_MODEL
+  if (!name)
+    return okCheck('model', 'none: rehearsals are played; set SVC_MODEL=anthropic/NAME or openai/NAME for a real one')
+  const key = name.startsWith('anthropic/') ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'
+  return readSetting(env, key)
+    ? okCheck('model', name)
+    : warnCheck('model', `${name}, but ${key} is not set`, `export ${key}=…`)
+}
+
+async function checkWedges(env: CommandContext['env'], svc: string): Promise<CheckResult> {
+  const root = resolveWedgesDir(env)
+  const fix = `${svc} wedge new NAME makes one; SVC_WEDGES_DIR names another folder`
+  if (!existsSync(root)) return warnCheck('wedges', `there is no folder ${root}`, fix)
+  const folders = listWedgeFolders(root)
+  const findings = (await Promise.all(folders.map(checkWedge))).flat().filter(({ level }) => level === 'error')
+  if (findings.length > 0)
+    return failCheck('wedges', `${findings.length} errors in ${root}`, `${svc} wedge check ${quoteForShell(root)}`)
+  return folders.length > 0
+    ? okCheck('wedges', `${folders.length} in ${root}, no errors`)
+    : warnCheck('wedges', `none in ${root}`, fix)
+}

@@ -1,0 +1,164 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { basename, dirname, join } from 'node:path'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { errorMessage } from '../../base/error-message.ts'
+import { WedgeManifest } from '../../contract/wedge-manifest.ts'
+import { quoteForShell } from '../shell/program-name.ts'
+import { type CliCommand, type CommandContext, commandArg } from '../shell/command.ts'
+import { approvalPath } from '../tasks/decide-inline.ts'
+import { EXIT_CODE, CommandFailure, commandFailed, usageError } from '../shell/failure.ts'
+import { followTask } from '../tasks/follow-task.ts'
+import { toShortText, toText } from '../shell/format.ts'
+import type { ServiceClient } from '../shell/service-client.ts'
+import { REHEARSAL_SECRET, withTemporaryService } from './temporary-service.ts'
+import { findWedgeFolder } from './wedge-folders.ts'
+
+export const rehearseWedgeCommand: CliCommand = {
+  name: 'wedge rehearse',
+  usage: 'WEDGE [TYPE]',
+  summary: "play a wedge's rehearsals as tests, offline",
+  details: `Starts a service of its own in a temporary folder and runs each task type that has rehearsals/TYPE.json (or is a
+workflow with an input) with the input in rehearsals/TYPE.input.json, or {}. rehearsals/TYPE.records.json may hold what
+is in the record store before, as {"collection": {"key": value}}. Approvals are given by themselves, and every connection
+leads to a place that answers 200 with {}. With --url the tasks run in that service instead.`,
+  argCount: [1, 2],
+  async run(call) {
+    const { context: shell } = call
+    const folder = findWedgeFolder(shell.env, commandArg(call, 0))
+    const manifest = readManifest(folder)
+    const types = listRehearsedTypes(folder, manifest, call.args[1])
+    const play = (service: ServiceClient) => rehearseAll(shell, service, folder, types)
+    const failures = shell.isUrlGiven
+      ? await play(shell.service)
+      : await withTemporaryService(shell, dirname(folder), (service) => withFakeConnections(service, manifest, play))
+    if (!shell.terminal.isJson) shell.terminal.note(`${types.length - failures} of ${types.length} passed`)
+    return failures === 0 ? EXIT_CODE.ok : EXIT_CODE.failed
+  },
+}
+
+function readManifest(folder: string): WedgeManifest {
+  try {
+    return WedgeManifest.parse(JSON.parse(readFileSync(join(folder, 'wedge.json'), 'utf8')))
+  } catch {
+    throw commandFailed(
+      `${folder} is not a wedge that can run`,
+      (svc) => `see what is wrong with: ${svc} wedge check ${quoteForShell(folder)}`,
+    )
+  }
+}
+
+function listRehearsedTypes(folder: string, manifest: WedgeManifest, only: string | undefined): string[] {
+  const known = Object.keys(manifest.task_types)
+  if (only !== undefined && !known.includes(only)) throw usageError(`'${only}' is not one of ${known.join(', ')}`)
+  const types = (only === undefined ? known : [only]).filter((type) =>
+    existsSync(
+      join(
+        folder,
+        'rehearsals',
+        manifest.task_types[type]?.harness.shape === 'workflow' ? `${type}.input.json` : `${type}.json`,
+      ),
+    ),
+  )
+  if (types.length === 0)
+    throw commandFailed(`${basename(folder)} has no rehearsal to play`, 'write rehearsals/TYPE.json')
+  return types
+}
+
+async function rehearseAll(
+  { terminal }: CommandContext,
+  service: ServiceClient,
+  folder: string,
+  types: string[],
+): Promise<number> {
+  let failures = 0
+  for (const type of types) {
+    const { passed, detail, taskId } = await rehearseOne(service, folder, type)
+    if (!passed) failures++
+    if (terminal.isJson)
+      terminal.printJson({ wedge: basename(folder), task_type: type, passed, detail, task_id: taskId })
+    else if (passed) terminal.print(`${terminal.styled('green', '✓')} ${type} ${terminal.styled('dim', detail)}`)
+    else terminal.print(`${terminal.styled('red', '✗')} ${type}: ${detail}`)
+  }
+  return failures
+}
+
+async function rehearseOne(service: ServiceClient, folder: string, type: string) {
+  try {
+    await storeRecords(service, folder, type)
+    const body: JsonObject = {
+      wedge: basename(folder),
+      task_type: type,
+      input: readRehearsalJson(folder, `${type}.input.json`),
+    }
+    const taskId = toText((await service.call('POST', '/v1/tasks', body)).id)
+    for await (const { type: event, data } of followTask(service, taskId)) {
+      if (event === 'approval.requested') await approveForRehearsal(service, toText(data.approval_id))
+    }
+    const { status, output, error } = await service.call('GET', `/v1/tasks/${taskId}`)
+    const passed = status === 'succeeded'
+    return { passed, detail: passed ? toShortText(output) : `${toText(status)}: ${toShortText(error, 500)}`, taskId }
+  } catch (error) {
+    if (error instanceof CommandFailure && error.exit === EXIT_CODE.failed)
+      return { passed: false, detail: errorMessage(error), taskId: null }
+    throw error
+  }
+}
+
+/** One that somebody else has decided, in a service that is not ours alone, is as good. */
+async function approveForRehearsal(service: ServiceClient, approvalId: string): Promise<void> {
+  await service
+    .call('POST', `${approvalPath(approvalId)}/approve`, { note: 'approved by a rehearsal' })
+    .catch(async (error) => {
+      if ((await service.call('GET', approvalPath(approvalId))).status === 'pending') throw error
+    })
+}
+
+async function storeRecords(service: ServiceClient, folder: string, type: string): Promise<void> {
+  const collections = readRehearsalJson(folder, `${type}.records.json`)
+  for (const [collection, values] of Object.entries(isJsonObject(collections) ? collections : {})) {
+    for (const [key, value] of Object.entries(isJsonObject(values) ? values : {})) {
+      await service.call('POST', '/v1/records', { wedge: basename(folder), collection, key, value })
+    }
+  }
+}
+
+function readRehearsalJson(folder: string, name: string): Json {
+  const file = join(folder, 'rehearsals', name)
+  if (!existsSync(file)) return {}
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw commandFailed(`${file} is not JSON: ${errorMessage(error)}`)
+  }
+}
+
+/** Gives every connection of the wedge somewhere to lead to, for as long as the work takes. */
+async function withFakeConnections(
+  service: ServiceClient,
+  manifest: WedgeManifest,
+  work: (service: ServiceClient) => Promise<number>,
+) {
+  const outside = createServer((request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve))
+  try {
+    const address = outside.address()
+    const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+    const config = { api_url: url, base_url: url, from: 'rehearsal@example.com' }
+    for (const name of manifest.connections) {
+      await service.call('POST', '/v1/connections', {
+        kind: 'custom',
+        name,
+        config,
+        secret_ref: `env:${REHEARSAL_SECRET}`,
+      })
+    }
+    return await work(service)
+  } finally {
+    outside.close()
+    outside.closeAllConnections()
+  }
+}

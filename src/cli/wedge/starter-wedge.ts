@@ -1,0 +1,103 @@
+/** The files of a first wedge: it answers a message, and a person approves what goes out. Works without a model. */
+export function starterWedgeFiles(name: string): Record<string, string> {
+  return {
+    'wedge.json': toJsonFile(starterManifest(name)),
+    'skills/answering.md': SKILL,
+    'knowledge/company.md': KNOWLEDGE,
+    'workflows/sort_message.mjs': SORT_MESSAGE,
+    'workflows/send_answer.mjs': SEND_ANSWER,
+    'rehearsals/answer.json': toJsonFile(REHEARSAL),
+    'rehearsals/answer.input.json': toJsonFile({ from: 'kim@example.com', text: 'When are you open on Friday?' }),
+  }
+}
+
+const toJsonFile = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+
+const stringSchema = { type: 'string' }
+const objectSchema = (properties: Record<string, unknown>) => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+})
+const topicSchema = { type: 'string', enum: ['question', 'complaint'] }
+
+const starterManifest = (name: string) => ({
+  wedge: name,
+  title: name.replaceAll(/[-_]+/g, ' ').replace(/^./, (letter) => letter.toUpperCase()),
+  skills: ['answering'],
+  knowledge: ['company.md'],
+  approvals: [{ action: 'send_answer', risk: 'medium', required: true }],
+  policy: { auto_approve: [] },
+  task_types: {
+    answer: {
+      description: 'Answer a message. Input: from, text.',
+      harness: { shape: 'agent', steps: 8, max_runtime_s: 300, max_cost_usd: 0.25 },
+      output_schema: objectSchema({ topic: topicSchema, sent_to: stringSchema, answer: stringSchema }),
+    },
+  },
+  workflows: [
+    {
+      name: 'sort_message',
+      description: 'Says what a message is about. Call it first.',
+      input_schema: objectSchema({ text: stringSchema }),
+      output_schema: objectSchema({ topic: topicSchema }),
+    },
+    {
+      name: 'send_answer',
+      description: 'Sends the answer. A person approves it before it goes out.',
+      input_schema: objectSchema({ to: stringSchema, topic: topicSchema, text: stringSchema }),
+      output_schema: objectSchema({ topic: topicSchema, sent_to: stringSchema, answer: stringSchema }),
+    },
+  ],
+  intake: [{ id: 'hours', question: 'When are you open?', why: 'Many messages ask for it.' }],
+})
+
+const REHEARSAL = [
+  {
+    say: 'A message from {{input.from}}. I sort it first.',
+    call: { tool: 'workflow', input: { name: 'sort_message', args: { text: '{{input.text}}' } } },
+  },
+  {
+    say: 'It is a {{last.topic}}. I answer it; a person looks at the answer before it goes out.',
+    call: {
+      tool: 'workflow',
+      input: {
+        name: 'send_answer',
+        args: {
+          to: '{{input.from}}',
+          topic: '{{last.topic}}',
+          text: 'Thank you for your message. We are open Monday to Friday, 09:00 to 17:00.',
+        },
+      },
+    },
+  },
+  { output: { topic: '{{last.topic}}', sent_to: '{{last.sent_to}}', answer: '{{last.answer}}' } },
+]
+
+const SKILL = `# Answering
+
+1. Call \`sort_message\` with the text of the message.
+2. Write an answer of at most five sentences, from what the knowledge says and nothing else.
+3. Call \`send_answer\`. When it was approved, finish with the topic, the address and the answer.
+
+When the knowledge does not say it, report the gap and promise nothing.
+`
+
+const KNOWLEDGE = `# The company
+
+- Open Monday to Friday, 09:00 to 17:00.
+- Messages are answered within one working day.
+`
+
+const SORT_MESSAGE = `/** Code, because the same message must always be sorted the same way. */
+export default function sortMessage({ text }) {
+  const complaint = /\\b(broken|late|wrong|refund|angry|complain)/i.test(text)
+  return { topic: complaint ? 'complaint' : 'question' }
+}
+`
+
+const SEND_ANSWER = `/** Sends nothing yet: let it become an action of a connection when you have one to send with. */
+export default function sendAnswer({ to, topic, text }) {
+  return { topic, sent_to: to, answer: text }
+}
+`

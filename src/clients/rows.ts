@@ -1,0 +1,102 @@
+import type { JsonObject } from '../base/json.ts'
+import type { PageQuery } from '../http/page.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
+import type { ClientHandleRow, ClientRow } from '../store/tables.ts'
+
+/** A client as the features use it, with the handles as they were written. */
+export type ClientWithHandles = Omit<ClientRow, 'metadata'> & { metadata: JsonObject; handles: string[] }
+
+export async function insertClient(db: Db, client: ClientWithHandles): Promise<void> {
+  const { id, project_id, display_name, created_at, updated_at } = client
+  const metadata = JSON.stringify(client.metadata)
+  await db.insertInto('clients').values({ id, project_id, display_name, metadata, created_at, updated_at }).execute()
+}
+
+export async function findClient(
+  db: Db,
+  projectIds: readonly string[],
+  id: string,
+): Promise<ClientWithHandles | undefined> {
+  const query = db.selectFrom('clients').selectAll().where('project_id', 'in', projectIds).where('id', '=', id)
+  const [client] = await withHandles(db, await query.execute())
+  return client
+}
+
+export interface ClientFilter extends PageQuery {
+  /** In its compared form. */
+  handle?: string | undefined
+}
+
+export async function listClients(
+  db: Db,
+  projectIds: readonly string[],
+  filter: ClientFilter,
+): Promise<ClientWithHandles[]> {
+  let query = db.selectFrom('clients').selectAll().where('project_id', 'in', projectIds)
+  const { handle } = filter
+  if (handle !== undefined) {
+    const owners = db.selectFrom('client_handles').select('client_id').where('project_id', 'in', projectIds)
+    query = query.where('id', 'in', owners.where('handle', '=', handle))
+  }
+  const rows = await listNewestPage(query, filter)
+  return withHandles(db, rows)
+}
+
+export type ClientChanges = Partial<Pick<ClientWithHandles, 'display_name' | 'metadata'>> & { updated_at: string }
+
+/** Locks the row as well, so its handles are replaced by one transaction at a time. */
+export async function updateClient(db: Db, id: string, { metadata, ...rest }: ClientChanges): Promise<void> {
+  await db
+    .updateTable('clients')
+    .set(metadata === undefined ? rest : { ...rest, metadata: JSON.stringify(metadata) })
+    .where('id', '=', id)
+    .execute()
+}
+
+const findHandleOwner = prepareQuery<{ project_id: string; handle: string }, { client_id: string }>((db, arg) =>
+  db
+    .selectFrom('client_handles')
+    .select('client_id')
+    .where('project_id', '=', arg('project_id'))
+    .where('handle', '=', arg('handle')),
+)
+
+/** Whose handle it is now: of many that want it at once, the first. */
+export async function claimHandle(db: Db, row: ClientHandleRow): Promise<string> {
+  for (;;) {
+    const [taken] = await insertHandle(db, row)
+    const [owner] = taken ? [taken] : await findHandleOwner(db, row)
+    if (owner) return owner.client_id
+    // Whoever had it gave it up since we asked: ask again.
+  }
+}
+
+const insertHandle = prepareQuery<ClientHandleRow, { client_id: string }>((db, arg) =>
+  db
+    .insertInto('client_handles')
+    .values({
+      project_id: arg('project_id'),
+      handle: arg('handle'),
+      shown: arg('shown'),
+      client_id: arg('client_id'),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('client_id'),
+)
+
+export async function deleteHandles(db: Db, clientId: string): Promise<void> {
+  await db.deleteFrom('client_handles').where('client_id', '=', clientId).execute()
+}
+
+async function withHandles(db: Db, rows: ClientRow[]): Promise<ClientWithHandles[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map((row) => row.id)
+  const query = db.selectFrom('client_handles').select(['client_id', 'shown']).where('client_id', 'in', ids)
+  const handles = await query.orderBy('handle').execute()
+  return rows.map((row) => {
+    const metadata: JsonObject = JSON.parse(row.metadata)
+    return { ...row, metadata, handles: handles.filter((of) => of.client_id === row.id).map((of) => of.shown) }
+  })
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { SLUG } from '../base/slug.ts'
+import type { NamedText } from './agent-protocol.ts'
+
+export const slugSchema = z.string().regex(SLUG, 'must be a slug: a-z, 0-9, _ and -')
+const jsonSchemaObject = z.custom<JsonObject>(isJsonObject, 'must be an object')
+
+const Harness = z.object({
+  shape: z.enum(['agent', 'decide', 'workflow']).default('agent'),
+  max_runtime_s: z.number().positive().optional(),
+  max_cost_usd: z.number().positive().optional(),
+  strict_output: z.boolean().default(false),
+  needs_connections: z.boolean().default(false),
+  temperature: z.number().min(0).max(2).optional(),
+  steps: z.number().int().positive().max(200).default(20),
+  skills: z.array(z.string()).optional(),
+  instructions: z.array(z.string()).optional(),
+})
+
+export const TaskType = z.object({
+  description: z.string().optional(),
+  harness: Harness.prefault({}),
+  output_schema: jsonSchemaObject.optional(),
+})
+
+/** Strict: of a limit that is misspelt nobody would notice that it does not hold. */
+export const PolicyRule = z.strictObject({
+  action: z.string().min(1),
+  max_amount_usd: z.number().nonnegative().optional(),
+  max_per_task: z.number().int().nonnegative().optional(),
+  max_per_day: z.number().int().nonnegative().optional(),
+})
+export type PolicyRule = z.infer<typeof PolicyRule>
+
+/** `wedge.json`, the contract of a kind of work. Keys that we do not know are left alone. */
+export const WedgeManifest = z.object({
+  wedge: slugSchema,
+  title: z.string().optional(),
+  task_types: z
+    .record(slugSchema, TaskType)
+    .refine((types) => Object.keys(types).length > 0, 'must name at least one task type'),
+  tools: z.array(z.enum(['files', 'shell'])).default([]),
+  connections: z.array(z.string()).default([]),
+  approvals: z
+    .array(
+      z.object({
+        action: z.string().min(1),
+        risk: z.enum(['low', 'medium', 'high']).default('medium'),
+        required: z.boolean().default(false),
+      }),
+    )
+    .default([]),
+  skills: z.array(slugSchema).optional(),
+  knowledge: z.array(z.string()).optional(),
+  cases: z
+    .object({ stages: z.array(z.string().min(1)).min(1), initial: z.string() })
+    .refine((cases) => cases.stages.includes(cases.initial), 'initial must be one of the stages')
+    .optional(),
+  workflows: z
+    .array(
+      z.object({
+        name: slugSchema,
+        description: z.string().optional(),
+        input_schema: jsonSchemaObject.optional(),
+        output_schema: jsonSchemaObject.optional(),
+      }),
+    )
+    .default([]),
+  policy: z.object({ auto_approve: z.array(PolicyRule).default([]) }).prefault({}),
+  intake: z.array(z.object({ id: slugSchema, question: z.string().min(1), why: z.string().optional() })).default([]),
+})
+export type WedgeManifest = z.infer<typeof WedgeManifest>
+export type TaskType = z.infer<typeof TaskType>
+
+/** A wedge as it was read: running tasks keep the one they started with. */
+export interface Wedge {
+  slug: string
+  title: string
+  /** The folder's real path. */
+  dir: string
+  manifest: WedgeManifest
+  /** The manifest as the author wrote it. */
+  source: JsonObject
+  skills: NamedText[]
+  knowledge: NamedText[]
+  /** The rehearsal scripts by task type. */
+  rehearsals: Record<string, unknown>
+  code: WedgeCode
+}
+
+/** What the workflows of a wedge are made of. Two readings with the same digest run the same code. */
+export interface WedgeCode {
+  digest: string
+  /** The sources by their path below `workflows/`. */
+  files: Record<string, string>
+}
+
+/**
+ * What is wrong in a wedge's folder: reported loudly. A wedge that could not be read is unknown to everything else; a
+ * broken rehearsal is left out alone.
+ */
+export interface WedgeProblem {
+  wedge: string
+  problem: string
+}
+
+/** The wedges that can be used now; found in the folder without registration and re-read when files change. */
+export interface WedgeLibrary {
+  get(slug: string): Wedge | undefined
+  /** Looks into the folder once more before it says no: a wedge that was just placed is found at once. */
+  find(slug: string): Promise<Wedge | undefined>
+  all(): Wedge[]
+  problems(): WedgeProblem[]
+}

@@ -1,0 +1,30 @@
+/** Why a run is ended from outside. */
+export type RunEndReason = 'rejected' | 'expired' | 'cancelled' | 'interrupted' | 'lost_lease'
+
+/** The handle of a run on this replica: lower floors end runs through it and never call the runner. */
+export interface LiveRun {
+  taskId: string
+  projectId: string
+  epoch: number
+  end(reason: RunEndReason): void
+}
+
+export class LiveRuns {
+  readonly #runs = new Map<string, LiveRun>()
+
+  add(run: LiveRun): void {
+    this.#runs.set(run.taskId, run)
+  }
+
+  remove(run: LiveRun): void {
+    if (this.#runs.get(run.taskId) === run) this.#runs.delete(run.taskId)
+  }
+
+  get(taskId: string): LiveRun | undefined {
+    return this.#runs.get(taskId)
+  }
+
+  all(): LiveRun[] {
+    return [...this.#runs.values()]
+  }
+}

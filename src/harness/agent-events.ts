@@ -1,0 +1,64 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import type { AgentEventType, AgentLine } from '../contract/agent-protocol.ts'
+
+const MAX_STRING_CHARS = 4096
+/** Many short strings add up too: beyond this the value is shown as the beginning of its JSON. */
+const MAX_VALUE_CHARS = 16_384
+
+type Emit = (line: AgentLine) => void
+
+export function emitStepStarted(emit: Emit, step: number, label: string): void {
+  emitEvent(emit, 'step.started', { step, label })
+}
+
+export function emitProgress(emit: Emit, text: string): void {
+  emitEvent(emit, 'progress', { ...truncateValue('text', text) })
+}
+
+export function emitTokenDelta(emit: Emit, text: string): void {
+  emitEvent(emit, 'token.delta', { text })
+}
+
+export function emitToolCalled(emit: Emit, call: { id: string; name: string }, input: Json): void {
+  emitEvent(emit, 'tool.called', { call_id: call.id, tool: call.name, ...truncateValue('input', input) })
+}
+
+export function emitToolResult(emit: Emit, call: { id: string; name: string }, ok: boolean, said: Json): void {
+  emitEvent(emit, 'tool.result', {
+    call_id: call.id,
+    tool: call.name,
+    ok,
+    ...truncateValue(ok ? 'output' : 'error', said),
+  })
+}
+
+function emitEvent(emit: Emit, type: AgentEventType, data: JsonObject): void {
+  emit({ event: type, data })
+}
+
+/** The value under its name, with long strings cut; `truncated` says that something is missing. */
+export function truncateValue(name: string, value: Json): JsonObject {
+  const cutter = { cut: false }
+  const short = truncateStrings(value, cutter)
+  const text = JSON.stringify(short)
+  const small = text.length > MAX_VALUE_CHARS ? truncateStrings(text, cutter) : short
+  return cutter.cut ? { [name]: small, truncated: true } : { [name]: small }
+}
+
+function truncateStrings(value: Json, cutter: { cut: boolean }): Json {
+  if (typeof value === 'string') {
+    if (value.length <= MAX_STRING_CHARS) return value
+    cutter.cut = true
+    return truncateText(value, MAX_STRING_CHARS)
+  }
+  if (Array.isArray(value)) return value.map((item) => truncateStrings(item, cutter))
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, truncateStrings(item, cutter)]))
+}
+
+/** Never between the two halves of a character beyond the basic plane: half of one is not valid text. */
+export function truncateText(text: string, length: number): string {
+  if (text.length <= length) return text
+  const last = text.charCodeAt(length - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length)
+}

@@ -1,0 +1,52 @@
+import type { Json } from '../base/json.ts'
+import { errorMessage } from '../base/error-message.ts'
+import type { AgentLine } from '../contract/agent-protocol.ts'
+import { runAgentShape } from './shape-agent.ts'
+import { emitArtifacts } from './artifacts.ts'
+import { RunFailure } from './conversation.ts'
+import { runDecideShape } from './shape-decide.ts'
+import { usesFiles, createRunFolder, outputFolder, removeRunFolder } from './run-folder.ts'
+import type { HarnessRun } from './harness-run.ts'
+import { runWorkflowShape } from './shape-workflow.ts'
+
+/** Does the job of the brief and writes its lines; the last one is the output or the error. */
+export async function runBrief(run: HarnessRun): Promise<void> {
+  const last = await runToLastLine(run)
+  if (usesFiles(run.brief)) {
+    // The output counts more than the files beside it: trouble with them must not take it away.
+    await deliverFiles(run).catch(() => {})
+  }
+  run.emit(last)
+}
+
+async function deliverFiles(run: HarnessRun): Promise<void> {
+  try {
+    await emitArtifacts(outputFolder(run.folder), run.emitAndDrain)
+  } finally {
+    removeRunFolder(run.folder)
+  }
+}
+
+async function runToLastLine(run: HarnessRun): Promise<AgentLine> {
+  try {
+    if (usesFiles(run.brief)) createRunFolder(run.folder)
+    return { output: await runShape(run) }
+  } catch (error) {
+    if (run.plane.over.isAborted) return { error: 'aborted' }
+    if (error instanceof RunFailure) return { error: error.message }
+    return { error: `agent failed: ${errorMessage(error)}` }
+  }
+}
+
+async function runShape(run: HarnessRun): Promise<Json> {
+  switch (run.brief.shape) {
+    case 'agent':
+      return runAgentShape(run)
+    case 'decide':
+      return runDecideShape(run)
+    case 'workflow':
+      return runWorkflowShape(run)
+    default:
+      throw new RunFailure('the brief names no known shape')
+  }
+}

@@ -1,0 +1,16 @@
+import type { Json } from '../base/json.ts'
+import { RunFailure } from './conversation.ts'
+import { emitStepStarted } from './agent-events.ts'
+import { workflowTool } from './plane-tools.ts'
+import type { HarnessRun } from './harness-run.ts'
+import { runHarnessTool } from './tools.ts'
+
+/** No model: the declared workflow that is named like the task type is the whole job. */
+export async function runWorkflowShape(run: HarnessRun): Promise<Json> {
+  const { task_type, input } = run.brief.task
+  emitStepStarted(run.emit, 1, 'Workflow')
+  const call = { id: 'call_1', name: workflowTool.name, input: { name: task_type, args: input }, inputError: null }
+  const outcome = await runHarnessTool(run, workflowTool, call)
+  if (!outcome.ok) throw new RunFailure(`workflow failed: ${outcome.error}`)
+  return outcome.output
+}

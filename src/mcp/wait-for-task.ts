@@ -1,0 +1,41 @@
+import { toApprovalView } from '../approvals/view.ts'
+import { listApprovals } from '../approvals/rows.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { waitFor } from '../ctx/wait-for.ts'
+import type { TaskRow } from '../store/tables.ts'
+import { toTaskView } from '../tasks/view.ts'
+import { findTaskUnscoped } from '../tasks/rows.ts'
+import { isTerminalStatus } from '../tasks/status.ts'
+
+/** Clients give up on a call after a minute. */
+export const MAX_WAIT_S = 50
+const POLL_MS = 700
+
+/** The task when it has ended or needs a person, or as it is when the time is over or the caller has gone. */
+export async function waitForTask(ctx: Ctx, task: TaskRow, waitS: number, gone: AbortSignal) {
+  const over = new AbortController()
+  const cancel = ctx.world.clock.after(waitS * 1000, () => over.abort())
+  const signal = AbortSignal.any([gone, over.signal])
+  if (waitS === 0) over.abort()
+  try {
+    // Everything that a task's status does rings for those who watch the project.
+    const look = () => isSettled(ctx, task.id)
+    await waitFor(ctx, { bell: `project:${task.project_id}`, signal, pollMs: POLL_MS, look })
+  } finally {
+    cancel()
+  }
+  return toTaskResult(ctx, (await findTaskUnscoped(ctx.db, task.id)) ?? task)
+}
+
+async function isSettled(ctx: Ctx, id: string): Promise<true | null> {
+  const task = await findTaskUnscoped(ctx.db, id)
+  return !task || isTerminalStatus(task.status) || task.status === 'awaiting_approval' ? true : null
+}
+
+async function toTaskResult(ctx: Ctx, row: TaskRow) {
+  const { id: task_id, status, output, error, cost_usd } = toTaskView(row, [])
+  const filter = { task_id, status: 'pending', limit: 50 }
+  const pending = status === 'awaiting_approval' ? await listApprovals(ctx.db, [row.project_id], filter) : []
+  const finished = isTerminalStatus(status)
+  return { task_id, status, finished, output, error, cost_usd, pending_approvals: pending.map(toApprovalView) }
+}

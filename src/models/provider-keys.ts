@@ -1,0 +1,23 @@
+import type { Ctx } from '../ctx/ctx.ts'
+import type { World } from '../ctx/world.ts'
+
+export const PROVIDER_KEY_SETTINGS = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' } as const
+export const PROVIDER_URL_SETTINGS = { anthropic: 'ANTHROPIC_BASE_URL', openai: 'OPENAI_BASE_URL' } as const
+
+/** Told at the start, or the first task would find it out. */
+export function warnAboutMissingModelKeys({ config, world }: Pick<Ctx, 'config' | 'world'>): void {
+  for (const provider of ['anthropic', 'openai'] as const) {
+    const used = Object.values(config.models).some((model) => model?.startsWith(`${provider}/`))
+    const missing = used ? missingModelKeyWarning(world, provider) : null
+    if (missing) world.log.warn(missing)
+  }
+}
+
+/** Null where there is one, and for somebody's own gateway, which may need none. */
+export function missingModelKeyWarning(
+  { env }: Pick<World, 'env'>,
+  provider: keyof typeof PROVIDER_KEY_SETTINGS,
+): string | null {
+  if (env(PROVIDER_KEY_SETTINGS[provider]) || env(PROVIDER_URL_SETTINGS[provider])) return null
+  return `${PROVIDER_KEY_SETTINGS[provider]} is not set: ${provider} will refuse every call of its models`
+}

@@ -1,0 +1,93 @@
+import type { Json, JsonObject } from '../base/json.ts'
+import type { ModelProvider } from '../contract/agent-protocol.ts'
+
+/** A rehearsed answer: words, a call, or both. */
+export interface RehearsedResponse {
+  text: string
+  call: { id: string; name: string; input: Json } | null
+}
+
+const REHEARSAL_MODEL = 'rehearsal'
+
+/** The answer as the wire streams it. */
+export function toResponseStream(wire: ModelProvider, spoken: RehearsedResponse): string {
+  if (wire === 'openai') {
+    const choice = { index: 0, delta: openaiMessage(spoken, true), finish_reason: openaiStop(spoken) }
+    const object = 'chat.completion.chunk'
+    const chunk = {
+      id: REHEARSAL_MODEL,
+      object,
+      created: 0,
+      model: REHEARSAL_MODEL,
+      choices: [choice],
+      usage: OPENAI_USAGE,
+    }
+    return `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`
+  }
+  const start = { type: 'message_start', message: { ...anthropicMessage([]), usage: ANTHROPIC_USAGE } }
+  const stop = { stop_reason: anthropicStop(spoken), stop_sequence: null }
+  const frames = [
+    start,
+    ...anthropicBlocks(spoken).flatMap(blockFrames),
+    { type: 'message_delta', delta: stop, usage: ANTHROPIC_USAGE },
+    { type: 'message_stop' },
+  ]
+  return frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join('')
+}
+
+/** The answer in one piece. */
+export function toWholeResponse(wire: ModelProvider, spoken: RehearsedResponse): JsonObject {
+  if (wire === 'openai') {
+    const choice = { index: 0, message: openaiMessage(spoken, false), finish_reason: openaiStop(spoken) }
+    return {
+      id: REHEARSAL_MODEL,
+      object: 'chat.completion',
+      created: 0,
+      model: REHEARSAL_MODEL,
+      choices: [choice],
+      usage: OPENAI_USAGE,
+    }
+  }
+  const message = anthropicMessage(anthropicBlocks(spoken))
+  return { ...message, stop_reason: anthropicStop(spoken), stop_sequence: null, usage: ANTHROPIC_USAGE }
+}
+
+const OPENAI_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+const ANTHROPIC_USAGE = { input_tokens: 0, output_tokens: 0 }
+
+const openaiStop = ({ call }: RehearsedResponse) => (call ? 'tool_calls' : 'stop')
+const anthropicStop = ({ call }: RehearsedResponse) => (call ? 'tool_use' : 'end_turn')
+
+function openaiMessage({ text, call }: RehearsedResponse, streams: boolean): JsonObject {
+  const message: JsonObject = { role: 'assistant', content: text === '' ? null : text }
+  if (!call) return message
+  const described: JsonObject = streams ? { index: 0 } : {}
+  described.id = call.id
+  described.type = 'function'
+  described.function = { name: call.name, arguments: JSON.stringify(call.input) }
+  message.tool_calls = [described]
+  return message
+}
+
+function anthropicMessage(content: JsonObject[]): JsonObject {
+  return { id: REHEARSAL_MODEL, type: 'message', role: 'assistant', model: REHEARSAL_MODEL, content, stop_reason: null }
+}
+
+function anthropicBlocks({ text, call }: RehearsedResponse): JsonObject[] {
+  const words = text === '' && call ? [] : [{ type: 'text', text }]
+  return call ? [...words, { type: 'tool_use', ...call }] : words
+}
+
+/** A block is announced empty and then filled, as clients of this wire expect it. */
+function blockFrames(block: JsonObject, index: number): ({ type: string } & JsonObject)[] {
+  const isText = block.type === 'text'
+  const content_block = isText ? { type: 'text', text: '' } : { ...block, input: {} }
+  const delta: JsonObject = isText
+    ? { type: 'text_delta', text: block.text ?? '' }
+    : { type: 'input_json_delta', partial_json: JSON.stringify(block.input) }
+  return [
+    { type: 'content_block_start', index, content_block },
+    { type: 'content_block_delta', index, delta },
+    { type: 'content_block_stop', index },
+  ]
+}

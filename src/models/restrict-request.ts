@@ -1,0 +1,60 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { badRequest } from '../base/problem.ts'
+import { objectField, objectListField, textField } from '../base/json-fields.ts'
+
+/**
+ * A sandbox has no network, so the provider must not be its way out: no tools that run at the provider, nothing that
+ * the provider would fetch from an address or from the account's files. What the model reads is in the request.
+ */
+export function refuseOutsideContent(body: JsonObject): void {
+  for (const tool of objectListField(body, 'tools')) refuseProviderTool(tool)
+  for (const message of objectListField(body, 'messages')) refuseReferences(message.content)
+  refuseReferences(body.system)
+}
+
+/** Tools of these types are carried out by the caller; every other type is the provider's to carry out. */
+const CALLER_TOOL_TYPES = /^(function|custom|(bash|text_editor|computer|memory)_\d+)$/
+
+function refuseProviderTool(tool: JsonObject): void {
+  if (tool.type === undefined || CALLER_TOOL_TYPES.test(textField(tool, 'type'))) return
+  throw badRequest(`tool '${textField(tool, 'type')}' would run outside the service and is not allowed`)
+}
+
+function refuseReferences(content: Json | undefined): void {
+  if (!Array.isArray(content)) return
+  for (const block of content) if (isJsonObject(block)) refuseReference(block)
+}
+
+function refuseReference(block: JsonObject): void {
+  const type = textField(block, 'type')
+  if (refersOutside(type, block)) throw badRequest(`content of type '${type}' must be in the request itself`)
+  refuseReferences(block.content)
+}
+
+const INLINE_SOURCES = ['base64', 'text', 'content']
+
+function refersOutside(type: string, block: JsonObject): boolean {
+  switch (type) {
+    case 'image':
+    case 'document':
+      refuseReferences(objectField(block, 'source').content)
+      return !INLINE_SOURCES.includes(textField(objectField(block, 'source'), 'type'))
+    case 'image_url':
+      return !textField(objectField(block, 'image_url'), 'url').startsWith('data:')
+    case 'file':
+      return textField(objectField(block, 'file'), 'file_data') === ''
+    default:
+      return !INLINE_BLOCKS.includes(type)
+  }
+}
+
+const INLINE_BLOCKS = [
+  'text',
+  'tool_use',
+  'tool_result',
+  'thinking',
+  'redacted_thinking',
+  'search_result',
+  'input_audio',
+  'refusal',
+]

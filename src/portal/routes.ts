@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { notFound, unauthorized } from '../base/problem.ts'
+import type { ClientScope } from '../ctx/scope.ts'
+import { clientFrameText } from '../events/client-frames.ts'
+import { toPage, pageQueryById, pageSchema } from '../http/page.ts'
+import { createdResponse, type FindInput, nameRoutes, openRoute, portalRoute } from '../http/route.ts'
+import { serveArtifact } from '../tasks/artifacts.ts'
+import { findArtifact, findTask } from '../tasks/rows.ts'
+import { taskStreamHeaders, TaskStreamQuery, streamTask } from '../tasks/stream.ts'
+import { findClient } from '../clients/rows.ts'
+import { isVisibleToClient } from '../channels/messages.ts'
+import { postPortalMessage } from './post-message.ts'
+import {
+  PortalCaseView,
+  PortalClientView,
+  PortalMessageView,
+  PortalThreadView,
+  PortalThreadSummaryView,
+  toPortalMessageView,
+  toPortalThreadView,
+  toPortalClientView,
+} from './view.ts'
+import { listClientCases } from './rows.ts'
+import { openPortalSession } from './session.ts'
+import { findThread, listThreads } from '../channels/thread-rows.ts'
+import { readThreadMessages } from '../channels/threads.ts'
+
+/** Open: the link's token is the credential. A POST, so that who only looks at a link does not use it up. */
+export const portalSessionRoutes = nameRoutes({
+  createPortalSession: openRoute('POST', '/v1/portal/session', {
+    summary: 'Exchange a link for a session, once',
+    body: z.object({ token: z.string().max(200) }),
+    responses: { 201: z.object({ session_token: z.string(), expires_at: z.string(), client: PortalClientView }) },
+    async handle({ ctx, body }) {
+      const opened = await openPortalSession(ctx, body.token)
+      return createdResponse('/v1/portal/me', { ...opened, client: toPortalClientView(opened.client) })
+    },
+  }),
+})
+
+type ClientFinding = FindInput<ClientScope>
+
+async function requireOwnClient({ ctx, scope }: Pick<ClientFinding, 'ctx' | 'scope'>) {
+  const client = await findClient(ctx.db, [scope.projectId], scope.clientId)
+  if (!client) throw unauthorized()
+  return client
+}
+
+async function requireOwnThread({ ctx, scope, params }: ClientFinding) {
+  const thread = await findThread(ctx.db, [scope.projectId], params.id ?? '')
+  if (thread?.client_id !== scope.clientId) throw notFound('thread')
+  return thread
+}
+
+async function requireOwnTask({ ctx, scope, params }: ClientFinding) {
+  const task = await findTask(ctx.db, [scope.projectId], params.id ?? '')
+  if (task?.client_id !== scope.clientId) throw notFound('task')
+  return task
+}
+
+async function requireOwnArtifact({ ctx, scope, params }: ClientFinding) {
+  const artifact = await findArtifact(ctx.db, [scope.projectId], params.id ?? '')
+  if (artifact?.client_id !== scope.clientId) throw notFound('artifact')
+  return artifact
+}
+
+const idOf = (row: { id: string }) => row.id
+
+/** The client plane: a client reads and writes what is its own, and everything else does not exist. */
+export const portalRoutes = nameRoutes({
+  getPortalClient: portalRoute('GET', '/v1/portal/me', {
+    summary: 'Who the client is',
+    responses: { 200: PortalClientView },
+    handle: async ({ ctx, scope }) => toPortalClientView(await requireOwnClient({ ctx, scope })),
+  }),
+  listPortalThreads: portalRoute('GET', '/v1/portal/threads', {
+    summary: "List the client's threads, newest first",
+    query: z.object(pageQueryById('thr')),
+    responses: { 200: pageSchema(PortalThreadSummaryView) },
+    async handle({ ctx, scope, query }) {
+      const rows = await listThreads(ctx.db, [scope.projectId], { ...query, client_id: scope.clientId })
+      return toPage(rows, query.limit, idOf, toPortalThreadView)
+    },
+  }),
+  getPortalThread: portalRoute('GET', '/v1/portal/threads/:id', {
+    summary: "Read one of the client's threads with its messages",
+    responses: { 200: PortalThreadView },
+    find: requireOwnThread,
+    async handle({ ctx, scope, subject }) {
+      const { handles } = await requireOwnClient({ ctx, scope })
+      const messages = (await readThreadMessages(ctx, subject)).filter((message) => isVisibleToClient(handles, message))
+      return { ...toPortalThreadView(subject), messages: messages.map(toPortalMessageView) }
+    },
+  }),
+  createPortalMessage: portalRoute('POST', '/v1/portal/threads/:id/messages', {
+    summary: 'Write into a thread; the message asks for a task',
+    body: z.object({ body: z.string() }),
+    responses: { 201: PortalMessageView },
+    find: requireOwnThread,
+    async handle({ ctx, scope, subject, body }) {
+      const message = await postPortalMessage(ctx, scope, subject, body.body)
+      return createdResponse(`/v1/portal/threads/${subject.id}`, toPortalMessageView(message))
+    },
+  }),
+  followPortalTask: portalRoute('GET', '/v1/portal/tasks/:id/events', {
+    summary: "Follow the log of one of the client's tasks, without what is internal",
+    headers: taskStreamHeaders,
+    query: TaskStreamQuery,
+    responses: { 200: 'text/event-stream' },
+    find: requireOwnTask,
+    handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, clientFrameText),
+  }),
+  listPortalCases: portalRoute('GET', '/v1/portal/cases', {
+    summary: "List the client's cases, newest first",
+    query: z.object(pageQueryById('case')),
+    responses: { 200: pageSchema(PortalCaseView) },
+    async handle({ ctx, scope, query }) {
+      return toPage(await listClientCases(ctx.db, scope, query), query.limit, idOf, (row) => row)
+    },
+  }),
+  getPortalArtifact: portalRoute('GET', '/v1/portal/artifacts/:id', {
+    summary: "Fetch an artifact of one of the client's tasks, raw",
+    responses: { 200: '*/*' },
+    find: requireOwnArtifact,
+    handle: async ({ subject }) => serveArtifact(subject),
+  }),
+})

@@ -1,0 +1,70 @@
+import type { PageQuery } from '../http/page.ts'
+import { listNewestPage } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
+import type { CaseRow, ClientSessionRow, PortalLinkRow } from '../store/tables.ts'
+
+export async function insertPortalLink(db: Db, link: PortalLinkRow): Promise<void> {
+  await db.insertInto('portal_links').values(link).execute()
+}
+
+/** Uses a link up: of many simultaneous exchanges one gets the row. */
+export const updatePortalLinkUsed = prepareQuery<
+  { hash: string; now: string },
+  Pick<PortalLinkRow, 'project_id' | 'client_id'>
+>((db, arg) =>
+  db
+    .updateTable('portal_links')
+    .set({ used_at: arg('now') })
+    .where('hash', '=', arg('hash'))
+    .where('used_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', arg('now'))
+    .returning(['project_id', 'client_id']),
+)
+
+/** Used ones too: that waits for an exchange under way, whose session can then be seen and ended. */
+export async function updatePortalLinksRevoked(db: Db, clientId: string, now: string): Promise<void> {
+  const query = db.updateTable('portal_links').set({ revoked_at: now }).where('client_id', '=', clientId)
+  await query.where('revoked_at', 'is', null).execute()
+}
+
+export async function insertClientSession(db: Db, session: ClientSessionRow): Promise<void> {
+  await db.insertInto('client_sessions').values(session).execute()
+}
+
+export const findClientSession = prepareQuery<
+  { hash: string; now: string },
+  Pick<ClientSessionRow, 'project_id' | 'client_id'>
+>((db, arg) =>
+  db
+    .selectFrom('client_sessions')
+    .select(['project_id', 'client_id'])
+    .where('hash', '=', arg('hash'))
+    .where('expires_at', '>', arg('now')),
+)
+
+export async function deleteClientSessions(db: Db, clientId: string): Promise<void> {
+  await db.deleteFrom('client_sessions').where('client_id', '=', clientId).execute()
+}
+
+export async function deleteExpiredPortalRows(db: Db, now: string): Promise<void> {
+  await db.deleteFrom('portal_links').where('expires_at', '<=', now).execute()
+  await db.deleteFrom('client_sessions').where('expires_at', '<=', now).execute()
+}
+
+export type ClientCase = Pick<CaseRow, 'id' | 'title' | 'stage' | 'status' | 'created_at' | 'updated_at' | 'closed_at'>
+
+/** The client's own, without what the founder keeps in them. */
+export function listClientCases(
+  db: Db,
+  { projectId, clientId }: { projectId: string; clientId: string },
+  page: PageQuery,
+): Promise<ClientCase[]> {
+  const query = db
+    .selectFrom('cases')
+    .select(['id', 'title', 'stage', 'status', 'created_at', 'updated_at', 'closed_at'])
+    .where('project_id', '=', projectId)
+    .where('client_id', '=', clientId)
+  return listNewestPage(query, page)
+}

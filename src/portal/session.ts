@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify'
+import { bearerToken } from '../accounts/authenticate.ts'
+import { appendAuditEntry } from '../audit/append.ts'
+import { unauthorized } from '../base/problem.ts'
+import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import type { ClientScope } from '../ctx/scope.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { type ClientWithHandles, findClient } from '../clients/rows.ts'
+import { findClientSession, deleteExpiredPortalRows, insertClientSession, updatePortalLinkUsed } from './rows.ts'
+
+const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60_000
+
+export interface OpenedPortalSession {
+  session_token: string
+  expires_at: string
+  client: ClientWithHandles
+}
+
+/** Exchanges a link for a session, once. A link that is unknown, used, revoked or too old is no credential. */
+export function openPortalSession(ctx: Ctx, linkToken: string): Promise<OpenedPortalSession> {
+  const now = ctx.world.clock.now()
+  const session_token = newToken('clientSession', ctx.world.random)
+  const expires_at = toIsoTime(now + SESSION_LIFETIME_MS)
+  return inTx(ctx, async (tx) => {
+    const [link] = await updatePortalLinkUsed(tx.db, { hash: tokenHash(linkToken), now: toIsoTime(now) })
+    const client = link && (await findClient(tx.db, [link.project_id], link.client_id))
+    if (!client) throw unauthorized()
+    await insertClientSession(tx.db, {
+      hash: tokenHash(session_token),
+      project_id: client.project_id,
+      client_id: client.id,
+      created_at: toIsoTime(now),
+      expires_at,
+    })
+    await appendAuditEntry(tx, client.project_id, { kind: 'client', id: client.id }, 'portal.session_opened', client.id)
+    return { session_token, expires_at, client }
+  })
+}
+
+/** Who asks on the client plane. Only a client's session is known here; every other credential is a stranger's. */
+export async function authenticateClient(ctx: Ctx, request: FastifyRequest): Promise<ClientScope> {
+  const token = bearerToken(request)
+  if (!token.startsWith(TOKEN_PREFIX.clientSession)) throw unauthorized()
+  const [session] = await findClientSession(ctx.db, { hash: tokenHash(token), now: isoNow(ctx) })
+  if (!session) throw unauthorized()
+  const { project_id, client_id } = session
+  return { actor: { kind: 'client', id: client_id }, projectId: project_id, clientId: client_id }
+}
+
+/** What has run out is refused anyway; this only keeps the tables small. */
+export async function removeExpiredPortalAccess(ctx: Ctx): Promise<void> {
+  await inTx(ctx, (tx) => deleteExpiredPortalRows(tx.db, isoNow(tx)))
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { MessageRow, ThreadRow } from '../store/tables.ts'
+import type { ClientWithHandles } from '../clients/rows.ts'
+import { MessageSenderView, toMessageSenderView } from '../channels/view.ts'
+import { THREAD_STATUSES } from '../channels/threads.ts'
+
+/** What a client may read. Fields are named one by one, so nothing new becomes public by itself. */
+export const PortalClientView = z
+  .object({ id: z.string(), display_name: z.string().nullable(), handles: z.array(z.string()), created_at: z.string() })
+  .meta({ id: 'PortalClient' })
+
+export const PortalMessageView = z
+  .object({
+    id: z.string(),
+    direction: z.enum(['inbound', 'outbound']),
+    from: MessageSenderView.nullable(),
+    body: z.string(),
+    subject: z.string().nullable(),
+    task_id: z.string().nullable(),
+    created_at: z.string(),
+  })
+  .meta({ id: 'PortalMessage' })
+
+export const PortalThreadSummaryView = z
+  .object({
+    id: z.string(),
+    subject: z.string().nullable(),
+    status: z.enum(THREAD_STATUSES),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'PortalThreadSummary' })
+
+export const PortalThreadView = PortalThreadSummaryView.extend({ messages: z.array(PortalMessageView) }).meta({
+  id: 'PortalThread',
+})
+
+export const PortalCaseView = z
+  .object({
+    id: z.string(),
+    title: z.string().nullable(),
+    stage: z.string(),
+    status: z.string(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    closed_at: z.string().nullable(),
+  })
+  .meta({ id: 'PortalCase' })
+
+export function toPortalClientView({ id, display_name, handles, created_at }: ClientWithHandles) {
+  return { id, display_name, handles, created_at }
+}
+
+export function toPortalThreadView({ id, subject, status, created_at, updated_at }: ThreadRow) {
+  return { id, subject, status, created_at, updated_at }
+}
+
+export function toPortalMessageView(row: MessageRow) {
+  const { id, direction, body, subject, task_id, created_at } = row
+  return { id, direction, from: toMessageSenderView(row), body, subject, task_id, created_at }
+}

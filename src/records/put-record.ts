@@ -1,0 +1,75 @@
+import { appendAuditEntry } from '../audit/append.ts'
+import type { Json } from '../base/json.ts'
+import { conflict } from '../base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import { toIsoTime } from '../ctx/world.ts'
+import type { RecordRow } from '../store/tables.ts'
+import { assignColumns } from './filter/column-rows.ts'
+import { toRecordFields } from './filter/fields.ts'
+import { deleteRecordFields, insertRecordFields } from './filter/field-rows.ts'
+import { hashCollection } from './filter/collection.ts'
+import { deleteRecord, findRecordByKey, insertRecordIfNew, updateRecordVersion, upsertRecord } from './rows.ts'
+
+export interface RecordEntry {
+  wedge: string
+  collection: string
+  key: string
+  value: Json
+  /** The version that this one replaces, 0 for none; without it the last writer wins. */
+  version?: number | undefined
+}
+
+/** Writes the record of (wedge, collection, key), new or in place of the one that is there. */
+export async function putRecord(
+  ctx: Ctx,
+  projectId: string,
+  entry: RecordEntry,
+  actor: Actor,
+): Promise<{ record: RecordRow; isNew: boolean }> {
+  const fields = toRecordFields(entry.value)
+  const columns = await assignColumns(ctx.store, hashCollection(projectId, entry.collection), fields)
+  return inTx(ctx, async (tx) => {
+    const record = await store(tx, projectId, entry)
+    await insertRecordFields(tx.db, record, fields, columns)
+    const isNew = record.version === 1
+    const { wedge, collection, key, version } = record
+    const action = isNew ? 'record.created' : 'record.replaced'
+    await appendAuditEntry(tx, projectId, actor, action, record.id, { wedge, collection, key, version })
+    return { record, isNew }
+  })
+}
+
+/** Answers whether it was still there. */
+export function removeRecord(ctx: Ctx, record: RecordRow, actor: Actor): Promise<boolean> {
+  return inTx(ctx, async (tx) => {
+    if (!(await deleteRecord(tx.db, record.id))) return false
+    await deleteRecordFields(tx.db, record)
+    const { wedge, collection, key } = record
+    await appendAuditEntry(tx, record.project_id, actor, 'record.deleted', record.id, { wedge, collection, key })
+    return true
+  })
+}
+
+async function store(tx: Tx, projectId: string, entry: RecordEntry): Promise<RecordRow> {
+  const now = toIsoTime(tx.world.clock.now())
+  const at = { project_id: projectId, wedge: entry.wedge, collection: entry.collection, key: entry.key }
+  const row = {
+    ...at,
+    id: tx.world.newId('rec'),
+    value: JSON.stringify(entry.value),
+    created_at: now,
+    updated_at: now,
+  }
+  const [record] = await writeOver(tx, row, entry.version)
+  if (record) return record
+  const known = await findRecordByKey(tx.db, at)
+  throw conflict(known ? `record has version ${known.version}` : 'record does not exist yet', {
+    version: known?.version ?? 0,
+  })
+}
+
+function writeOver(tx: Tx, row: Omit<RecordRow, 'version'>, version: number | undefined): Promise<RecordRow[]> {
+  if (version === undefined) return upsertRecord(tx.db, row)
+  return version === 0 ? insertRecordIfNew(tx.db, row) : updateRecordVersion(tx.db, { ...row, version })
+}

@@ -1,0 +1,81 @@
+import type { JsonObject } from '../base/json.ts'
+import type { Brief, HistoryMessage, NamedText } from '../contract/agent-protocol.ts'
+import { readCaseForAgent } from '../cases/agent-access.ts'
+import { readThreadHistory } from '../channels/thread-history.ts'
+import { toBriefConnections } from '../connections/grants.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { buildGrounding } from '../knowledge/grounding.ts'
+import { parseTaskInput, parseTaskOutputSchema, parseTaskTools } from '../tasks/view.ts'
+import { toolsOfTask } from '../tasks/tools.ts'
+import { instructionsForTaskType, skillsForTaskType } from '../wedges/task-type.ts'
+import type { TaskRun } from './task-run.ts'
+
+/** Everything that the agent is told. No credential of anybody is in it but the run's own tokens. */
+export async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promise<Brief> {
+  const { task, wedge, type, constraints } = run
+  const input = parseTaskInput(task)
+  const { task_type, client_id } = task
+  const grounding = await buildGrounding(ctx.db, wedge, run.projectId, { task_type, client_id, input })
+  const { shape, steps, temperature, strict_output } = type.harness
+  return {
+    v: 1,
+    task: { id: task.id, wedge: task.wedge, task_type, input, constraints: { ...constraints } },
+    instructions: instructionsText(run),
+    skills: skillsForTaskType(wedge, type),
+    knowledge: [...grounding.knowledge, ...leftOutKnowledge(grounding.left_out)],
+    history: await threadHistory(ctx, run),
+    output_schema: outputSchemaOfRun(run),
+    strict_output,
+    tools: listUsableTools(run),
+    connections: toBriefConnections(run.grant),
+    workflows: wedge.manifest.workflows,
+    case: task.case_id ? await caseForBrief(ctx, task.case_id) : null,
+    gate_patterns: run.gatePatterns,
+    shape,
+    steps,
+    temperature: temperature ?? null,
+    model: { wire: run.model.model.wire, name: run.model.model.name },
+    service: { socket, base_url: 'http://service', task_token: run.taskToken, gate_token: run.gateToken },
+  }
+}
+
+/** What can do nothing in this run is not offered: the model would be paid for reading of it, and might try it. */
+function listUsableTools({ task, wedge: { manifest } }: TaskRun): string[] {
+  const tools = new Set(toolsOfTask(manifest, parseTaskTools(task)))
+  const without = (missing: boolean, names: string[]) => {
+    if (missing) for (const name of names) tools.delete(name)
+  }
+  without(manifest.connections.length === 0, ['act', 'read'])
+  without(manifest.workflows.length === 0, ['workflow'])
+  without(task.case_id === null, ['case_get', 'case_update'])
+  return [...tools]
+}
+
+/** The task's own schema goes before its type's. */
+export function outputSchemaOfRun({ task, type }: Pick<TaskRun, 'task' | 'type'>): JsonObject | null {
+  return parseTaskOutputSchema(task) ?? type.output_schema ?? null
+}
+
+function instructionsText({ wedge, type, taskType }: TaskRun): string {
+  const parts = [
+    `You do the work '${taskType}' of '${wedge.title}'.`,
+    type.description,
+    ...instructionsForTaskType(wedge, type).map(({ content }) => content),
+  ]
+  return parts.filter(Boolean).join('\n\n')
+}
+
+/** As far as the agent may know it: no ids of projects or other tasks. */
+async function caseForBrief(ctx: Ctx, id: string): Promise<JsonObject> {
+  const { wedge, title, stage, status, data } = await readCaseForAgent(ctx, id)
+  return { id, wedge, title, stage, status, data }
+}
+
+/** Names of items may be words of an agent or a customer: they are data like the items themselves. */
+function leftOutKnowledge(names: string[]): NamedText[] {
+  return names.length > 0 ? [{ name: 'left out for lack of room', content: names.join('\n') }] : []
+}
+
+async function threadHistory(ctx: Ctx, { task }: TaskRun): Promise<HistoryMessage[]> {
+  return task.thread_id ? readThreadHistory(ctx.db, task.thread_id) : []
+}

@@ -1,0 +1,24 @@
+import type { CellLimits } from './driver.ts'
+
+export const DEFAULT_CELL_LIMITS: CellLimits = {
+  memory_mb: 512,
+  processes: 64,
+  file_mb: 64,
+  tmp_mb: 64,
+  cpu_s: 600,
+  output_line_bytes: 1024 * 1024,
+  stderr_bytes: 64 * 1024,
+}
+
+/**
+ * The limit of data in megabytes, for a cell started by that version of Node. From 24 on V8 reserves half a gigabyte for
+ * code, which counts as data whether it is used or not: without room for it Node does not even start.
+ */
+export function dataLimitMb({ memory_mb }: Pick<CellLimits, 'memory_mb'>, version = process.versions.node): number {
+  return Number.parseInt(version, 10) >= 24 ? memory_mb + CODE_RANGE_MB : memory_mb
+}
+
+/** What the processes of a workshop may hold together. A sealed cell is a single process. */
+export const workshopMemoryMb = ({ memory_mb }: Pick<CellLimits, 'memory_mb'>): number => 2 * memory_mb
+
+const CODE_RANGE_MB = 512

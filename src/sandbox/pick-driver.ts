@@ -1,0 +1,45 @@
+import { realpathSync } from 'node:fs'
+import { errorMessage } from '../base/error-message.ts'
+import { bwrapDriver } from './bwrap-driver.ts'
+import type { SandboxDriver, SandboxLog } from './driver.ts'
+import { probeDriver } from './probe-driver.ts'
+import { processDriver } from './process-driver.ts'
+
+/**
+ * The driver of this machine, tried before it is trusted. `hide` names folders that no cell may see even where they
+ * lie below /usr, such as the data folder of a service installed there; they must exist.
+ */
+export async function pickSandboxDriver(
+  choice: 'auto' | 'bwrap' | 'process',
+  log: SandboxLog,
+  hide: string[] = [],
+): Promise<SandboxDriver> {
+  // Outside of the try: a folder that cannot be hidden is a mistake to tell, not a reason to run without a sandbox.
+  const hidden = hide.map((path) => realpathSync(path))
+  if (choice === 'process') return announceDriver(processDriver(log), log)
+  try {
+    const driver = bwrapDriver(hidden)
+    driver.isolation.warnings.push(...(await probeDriver(driver)))
+    return announceDriver(driver, log)
+  } catch (cause) {
+    const reason = errorMessage(cause)
+    if (choice === 'bwrap') throw new Error(`the sandbox cannot be used: ${reason}. ${sandboxRemedy()}`, { cause })
+    log(`WARNING: agents run WITHOUT a sandbox: ${reason}. ${sandboxRemedy()}`, 'warn')
+    return announceDriver(processDriver(log), log)
+  }
+}
+
+function sandboxRemedy(): string {
+  if (process.platform !== 'linux') return 'For agents that you do not trust, run the service on Linux'
+  return (
+    'Install bubblewrap 0.8 or newer and prlimit (apt-get install bubblewrap util-linux) and allow user namespaces ' +
+    '(sysctl user.max_user_namespaces above 0; on Ubuntu 24.04 and newer an AppArmor profile for bwrap; in Docker ' +
+    '--security-opt seccomp=unconfined --security-opt systempaths=unconfined)'
+  )
+}
+
+function announceDriver(driver: SandboxDriver, log: SandboxLog): SandboxDriver {
+  log(`sandbox: ${driver.kind}`, 'info')
+  for (const warning of driver.isolation.warnings) log(`WARNING: sandbox: ${warning}`, 'warn')
+  return driver
+}

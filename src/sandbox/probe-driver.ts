@@ -1,0 +1,72 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CellExit, CellSpec, SandboxDriver } from './driver.ts'
+import { DEFAULT_CELL_LIMITS } from './cell-limits.ts'
+import { cellTemporaryFolder } from './staging.ts'
+
+/** Long enough for a loaded machine; a cell that takes longer is of no use either. */
+const PROBE_TIMEOUT_MS = 15_000
+
+/**
+ * Starts one cell of each profile and lets the sealed one try what it must not be able to do. Throws with what was
+ * possible; returns warnings about what does not work but harms nobody.
+ */
+export async function probeDriver(driver: SandboxDriver): Promise<string[]> {
+  const agentDir = mkdtempSync(join(cellTemporaryFolder(), 'svc-probe-'))
+  chmodSync(agentDir, 0o755)
+  try {
+    const common = { agentDir, socket: null, limits: DEFAULT_CELL_LIMITS }
+    const [sealed, workshop] = await Promise.all([
+      runProbe(driver, { ...common, profile: 'sealed', command: ['node', '-e', ATTEMPTS_PROGRAM] }),
+      runProbe(driver, { ...common, profile: 'workshop', command: ['/bin/sh', '-c', 'echo []'] }),
+    ])
+    const sentence = probeProblem(sealed)
+    if (sentence !== null) throw new Error(sentence)
+    const broken = probeProblem(workshop)
+    return broken === null
+      ? []
+      : [`cells that run other programs (the tool shell, custom agents) do not work: ${broken}`]
+  } finally {
+    rmSync(agentDir, { recursive: true, force: true })
+  }
+}
+
+interface ProbeOutcome {
+  lines: string[]
+  exit: CellExit
+}
+
+async function runProbe(driver: SandboxDriver, spec: CellSpec): Promise<ProbeOutcome> {
+  const cell = driver.start(spec)
+  const lines: string[] = []
+  cell.onLine((line) => void lines.push(line))
+  const timer = setTimeout(() => void cell.kill(), PROBE_TIMEOUT_MS)
+  const exit = await cell.exited
+  clearTimeout(timer)
+  return { lines, exit }
+}
+
+function probeProblem({ lines, exit }: ProbeOutcome): string | null {
+  const [answer] = lines
+  if (answer === '[]' && exit.code === 0) return null
+  if (answer !== undefined && answer !== '[]') return `a process in it could ${answer}`
+  return `a process in it ended with ${exit.signal ?? exit.code}: ${exit.stderr.trim() || 'it said nothing'}`
+}
+
+/** Runs inside, so it is text: the service is one bundled file and has no other file to hand over. */
+const ATTEMPTS_PROGRAM = `
+const done = []
+const attempt = (what, deed) => { try { deed(); done.push(what) } catch {} }
+const fs = require('node:fs')
+attempt('read /etc/passwd', () => fs.readFileSync('/etc/passwd'))
+attempt('look into /proc', () => fs.readdirSync('/proc'))
+attempt('write to its own root', () => fs.writeFileSync('/agent/x', ''))
+attempt('start a program', () => { const { error } = require('node:child_process').spawnSync(process.execPath, ['-v']); if (error) throw error })
+if (process.pid !== 1) done.push('see other processes')
+const extra = Object.keys(process.env).filter((name) => !['HOME', 'LANG', 'TZ', 'PWD'].includes(name))
+if (extra.length > 0) done.push('read the environment ' + extra)
+const tell = () => { console.log(done.length === 0 ? '[]' : done.join(', ')); process.exit(0) }
+const tcp = require('node:net').connect(9, '127.0.0.1')
+tcp.on('connect', () => { done.push('open a TCP connection'); tell() })
+tcp.on('error', (error) => { if (error.code !== 'EAFNOSUPPORT') done.push('make a network socket'); tell() })
+`

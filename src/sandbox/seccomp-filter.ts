@@ -1,0 +1,184 @@
+import {
+  ARGUMENT_CHECKED_SYSCALLS,
+  type SyscallTable,
+  WORKSHOP_DENIED_SYSCALLS,
+  NEWEST_KNOWN_SYSCALL,
+  SEALED_SYSCALLS,
+} from './syscall-table.ts'
+
+export type CpuArchitecture = 'x64' | 'arm64'
+
+/**
+ * The system call filter of a profile as classic BPF: an array of 8-byte instructions, which `bwrap --seccomp` hands to
+ * the kernel as it is. A sealed cell may make only the calls it needs; a workshop all but the dangerous ones, because
+ * nobody can list what every program needs.
+ */
+export function buildSeccompFilter(profile: 'sealed' | 'workshop', processor: CpuArchitecture): Buffer {
+  const column = processor === 'x64' ? 0 : 1
+  return assemble([
+    ...killForeignArchitecture(processor),
+    ...argumentChecks(profile, column),
+    ...(profile === 'sealed'
+      ? [...forEachCall(SEALED_SYSCALLS, column, ALLOW), returnVerdict(failWith(EPERM))]
+      : [
+          ...forEachCall(WORKSHOP_DENIED_SYSCALLS, column, failWith(EPERM)),
+          ...rejectUnknownCalls(),
+          returnVerdict(ALLOW),
+        ]),
+  ])
+}
+
+export function parseCpuArchitecture(name: string): CpuArchitecture | null {
+  return name === 'x64' || name === 'arm64' ? name : null
+}
+
+type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number]
+
+const LOAD = 0x20
+const EQUAL = 0x15
+const GREATER = 0x25
+const AT_LEAST = 0x35
+const ANY_BIT = 0x45
+const RETURN = 0x06
+
+const ALLOW = 0x7fff0000
+const KILL_PROCESS = 0x80000000
+const failWith = (errno: number) => 0x00050000 | errno
+const EPERM = 1
+const ENOMEM = 12
+const ENOSYS = 38
+const EAFNOSUPPORT = 97
+
+// Offsets in the kernel's struct seccomp_data. Every argument checked here is 32 bits wide, so its low word is all.
+const CALL_NUMBER = 0
+const ARCHITECTURE = 4
+const FIRST_ARGUMENT = 16
+const SECOND_ARGUMENT = 24
+const THIRD_ARGUMENT = 32
+const FOURTH_ARGUMENT = 40
+
+const AUDIT_ARCH: Record<CpuArchitecture, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
+const X32_CALL_BIT = 0x40000000
+const AF_UNIX = 1
+const CLONE_THREAD = 0x00010000
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+const CLONE_NEW_NAMESPACE = 0x7e020000
+const TIOCSTI = 0x5412
+const TIOCLINUX = 0x541c
+const SOL_SOCKET = 1
+const SO_SNDBUF = 7
+const MAP_SHARED = 0x01
+const MAP_ANONYMOUS = 0x20
+const MAP_GROWSDOWN = 0x100
+const MAP_HUGETLB = 0x40000
+
+const loadWord = (offset: number): Instruction => [LOAD, 0, 0, offset]
+const returnVerdict = (verdict: number): Instruction => [RETURN, 0, 0, verdict]
+
+/** Another instruction set has other numbers, so a filter that looked at them would be blind. */
+function killForeignArchitecture(processor: CpuArchitecture): Instruction[] {
+  const foreign: Instruction[] = [
+    loadWord(ARCHITECTURE),
+    [EQUAL, 1, 0, AUDIT_ARCH[processor]],
+    returnVerdict(KILL_PROCESS),
+  ]
+  const number = loadWord(CALL_NUMBER)
+  if (processor === 'arm64') return [...foreign, number]
+  return [...foreign, number, [AT_LEAST, 0, 1, X32_CALL_BIT], returnVerdict(KILL_PROCESS)]
+}
+
+function argumentChecks(profile: 'sealed' | 'workshop', column: 0 | 1): Instruction[] {
+  const localOnly: Instruction[] = [
+    loadWord(FIRST_ARGUMENT),
+    [EQUAL, 1, 0, AF_UNIX],
+    returnVerdict(failWith(EAFNOSUPPORT)),
+    returnVerdict(ALLOW),
+  ]
+  // Typing into the terminal of whoever started the service is the oldest way out of a sandbox.
+  const noTyping: Instruction[] = [
+    loadWord(SECOND_ARGUMENT),
+    [EQUAL, 1, 0, TIOCSTI],
+    [EQUAL, 0, 1, TIOCLINUX],
+    returnVerdict(failWith(EPERM)),
+    returnVerdict(ALLOW),
+  ]
+  return [
+    // The flags of clone3 lie in memory, where a filter cannot look; told that it is missing, libc falls back to clone.
+    ...ifCall(ARGUMENT_CHECKED_SYSCALLS.clone3[column], [returnVerdict(failWith(ENOSYS))]),
+    // V8 takes a missing call for a processor without protection keys, but not a refused one.
+    ...ifCall(ARGUMENT_CHECKED_SYSCALLS.pkey_alloc[column], [returnVerdict(failWith(ENOSYS))]),
+    ...ifCall(ARGUMENT_CHECKED_SYSCALLS.clone[column], profile === 'sealed' ? allowThreadsOnly() : denyNamespaces()),
+    ...ifCall(ARGUMENT_CHECKED_SYSCALLS.socket[column], localOnly),
+    ...ifCall(ARGUMENT_CHECKED_SYSCALLS.socketpair[column], localOnly),
+    ...ifCall(ARGUMENT_CHECKED_SYSCALLS.ioctl[column], noTyping),
+    ...ifCall(ARGUMENT_CHECKED_SYSCALLS.mmap[column], allowCountedMemoryOnly()),
+    ...ifCall(ARGUMENT_CHECKED_SYSCALLS.setsockopt[column], ignoreSendBufferSize()),
+  ]
+}
+
+function allowThreadsOnly(): Instruction[] {
+  return [loadWord(FIRST_ARGUMENT), [ANY_BIT, 1, 0, CLONE_THREAD], returnVerdict(failWith(EPERM)), returnVerdict(ALLOW)]
+}
+
+function denyNamespaces(): Instruction[] {
+  return [
+    loadWord(FIRST_ARGUMENT),
+    [ANY_BIT, 0, 1, CLONE_NEW_NAMESPACE],
+    returnVerdict(failWith(EPERM)),
+    returnVerdict(ALLOW),
+  ]
+}
+
+/**
+ * The limit of data counts neither memory that processes share without a file, nor a stack that a program makes for
+ * itself. Huge pages are a stock that somebody set aside. "No memory" is an answer that programs know what to do with.
+ */
+function allowCountedMemoryOnly(): Instruction[] {
+  return [
+    loadWord(FOURTH_ARGUMENT),
+    [ANY_BIT, 2, 0, MAP_GROWSDOWN | MAP_HUGETLB],
+    [ANY_BIT, 0, 2, MAP_ANONYMOUS],
+    [ANY_BIT, 0, 1, MAP_SHARED],
+    returnVerdict(failWith(ENOMEM)),
+    returnVerdict(ALLOW),
+  ]
+}
+
+/** What a socket holds is known by the number of sockets alone. The kernel cuts such a wish without a word, and so is this. */
+function ignoreSendBufferSize(): Instruction[] {
+  return [
+    loadWord(SECOND_ARGUMENT),
+    [EQUAL, 0, 3, SOL_SOCKET],
+    loadWord(THIRD_ARGUMENT),
+    [EQUAL, 0, 1, SO_SNDBUF],
+    returnVerdict(failWith(0)),
+    returnVerdict(ALLOW),
+  ]
+}
+
+function rejectUnknownCalls(): Instruction[] {
+  return [[GREATER, 0, 1, NEWEST_KNOWN_SYSCALL], returnVerdict(failWith(ENOSYS))]
+}
+
+/** Every branch ends in a verdict: a check loads an argument over the call number, which later tests would need. */
+function ifCall(call: number, branch: Instruction[]): Instruction[] {
+  return [[EQUAL, 0, branch.length, call], ...branch]
+}
+
+function forEachCall(calls: SyscallTable, column: 0 | 1, verdict: number): Instruction[] {
+  return Object.values(calls).flatMap((numbers) => {
+    const call = numbers[column]
+    return call === null ? [] : ifCall(call, [returnVerdict(verdict)])
+  })
+}
+
+function assemble(program: Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8)
+  for (const [index, [code, whenTrue, whenFalse, operand]] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8)
+    bytes.writeUInt8(whenTrue, index * 8 + 2)
+    bytes.writeUInt8(whenFalse, index * 8 + 3)
+    bytes.writeUInt32LE(operand >>> 0, index * 8 + 4)
+  }
+  return bytes
+}

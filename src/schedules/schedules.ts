@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { appendAuditEntry } from '../audit/append.ts'
+import { notFound } from '../base/problem.ts'
+import { requireClientExists } from '../cases/open-case.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { toIsoTime } from '../ctx/world.ts'
+import { jsonValue } from '../http/validate.ts'
+import type { ScheduleRow } from '../store/tables.ts'
+import { requireLoadedWedge } from '../wedges/enabled-wedges.ts'
+import { requireTaskType } from '../wedges/task-type.ts'
+import { Cadence, nextRunTime } from './cadence.ts'
+import { requireScheduleCase } from './schedule-case.ts'
+import { parseCadence } from './view.ts'
+import { insertSchedule, lockSchedule, updateSchedule } from './rows.ts'
+
+export const ScheduleInput = z.object({
+  name: z.string().min(1).max(200),
+  wedge: z.string(),
+  task_type: z.string(),
+  cadence: Cadence,
+  input: jsonValue.optional(),
+  enabled: z.boolean().optional(),
+  client_id: z.string().nullish(),
+  case_id: z.string().nullish(),
+})
+export type ScheduleInput = z.infer<typeof ScheduleInput>
+
+/** What is left out stays. */
+export const ScheduleChange = ScheduleInput.partial()
+export type ScheduleChange = z.infer<typeof ScheduleChange>
+
+export async function createSchedule(ctx: Ctx, scope: ProjectScope, input: ScheduleInput): Promise<ScheduleRow> {
+  const row = planSchedule(ctx, scope.projectId, input)
+  await loadWedge(ctx, row.wedge)
+  await inTx(ctx, async (tx) => {
+    await validateSchedule(tx, row, null)
+    await insertSchedule(tx.db, row)
+    const { name, wedge, task_type } = row
+    await appendAuditEntry(tx, row.project_id, scope.actor, 'schedule.created', row.id, { name, wedge, task_type })
+  })
+  return row
+}
+
+/** The row of a new schedule. Slots of `every` are counted from now on. */
+export function planSchedule(
+  ctx: Ctx,
+  projectId: string,
+  input: ScheduleInput,
+  blueprint: string | null = null,
+): ScheduleRow {
+  const now = ctx.world.clock.now()
+  const row: ScheduleRow = {
+    id: ctx.world.newId('sch'),
+    project_id: projectId,
+    name: input.name,
+    wedge: input.wedge,
+    task_type: input.task_type,
+    cadence: JSON.stringify(input.cadence),
+    input: JSON.stringify(input.input ?? null),
+    enabled: input.enabled === false ? 0 : 1,
+    client_id: input.client_id ?? null,
+    case_id: input.case_id ?? null,
+    blueprint,
+    anchor_at: toIsoTime(now),
+    next_run_at: null,
+    last_run_at: null,
+    last_task_id: null,
+    last_error: null,
+    created_at: toIsoTime(now),
+    updated_at: toIsoTime(now),
+  }
+  return { ...row, next_run_at: nextRunAt(row, now) }
+}
+
+/** Changes a schedule. A new cadence counts from now; one that is switched on again does not make up for the pause. */
+export async function changeSchedule(
+  ctx: Ctx,
+  scope: ProjectScope,
+  found: ScheduleRow,
+  change: ScheduleChange,
+): Promise<ScheduleRow> {
+  await loadWedge(ctx, change.wedge ?? found.wedge)
+  return inTx(ctx, async (tx) => {
+    const before = await lockSchedule(tx.db, found.id)
+    if (!before) throw notFound('schedule')
+    const row = applyScheduleChange(tx, before, change)
+    await validateSchedule(tx, row, before)
+    await updateSchedule(tx.db, row)
+    const fields = Object.keys(change)
+    await appendAuditEntry(tx, row.project_id, scope.actor, 'schedule.updated', row.id, {
+      fields,
+      enabled: row.enabled === 1,
+    })
+    return row
+  })
+}
+
+function applyScheduleChange(ctx: Ctx, before: ScheduleRow, change: ScheduleChange): ScheduleRow {
+  const now = ctx.world.clock.now()
+  const { name = before.name, wedge = before.wedge, task_type = before.task_type } = change
+  const { client_id = before.client_id, case_id = before.case_id } = change
+  const cadence = change.cadence ? JSON.stringify(change.cadence) : before.cadence
+  const input = change.input === undefined ? before.input : JSON.stringify(change.input)
+  const enabled = change.enabled === undefined ? before.enabled : change.enabled ? 1 : 0
+  const anchor_at = cadence === before.cadence ? before.anchor_at : toIsoTime(now)
+  const fields = { name, wedge, task_type, client_id, case_id, cadence, input, enabled, anchor_at } as const
+  const row: ScheduleRow = { ...before, ...fields, updated_at: toIsoTime(now) }
+  const sameTimes = cadence === before.cadence && enabled === before.enabled
+  return { ...row, next_run_at: sameTimes ? before.next_run_at : nextRunAt(row, now) }
+}
+
+/** A wedge that was just placed comes onto the shelf. A transaction must not wait for the folder, so this comes before it. */
+async function loadWedge(ctx: Ctx, wedge: string): Promise<void> {
+  await ctx.wedges.find(wedge)
+}
+
+/**
+ * 400 for what is not known, 403 for a wedge that is not enabled; the same again is looked at when it fires. Only under
+ * the lock: of two changes that fit one by one, the second may not fit the first. What stays is not judged unless the
+ * schedule is switched on: what has become wrong since must not keep it from being switched off.
+ */
+async function validateSchedule(tx: Tx, row: ScheduleRow, before: ScheduleRow | null): Promise<void> {
+  const since = before && row.enabled <= before.enabled ? before : null
+  if (differs(row, since, ['wedge', 'task_type'])) {
+    const wedge = await requireLoadedWedge(tx, { projectId: row.project_id }, row.wedge)
+    requireTaskType(wedge, row.task_type)
+  }
+  if (row.client_id !== null && differs(row, since, ['client_id'])) {
+    await requireClientExists(tx, row.project_id, row.client_id)
+  }
+  if (differs(row, since, ['wedge', 'client_id', 'case_id'])) await requireScheduleCase(tx.db, row)
+}
+
+function differs(row: ScheduleRow, since: ScheduleRow | null, fields: (keyof ScheduleRow)[]): boolean {
+  return since === null || fields.some((field) => row[field] !== since[field])
+}
+
+/** The next due time after a moment; none while the schedule is off. */
+export function nextRunAt(row: Pick<ScheduleRow, 'cadence' | 'anchor_at' | 'enabled'>, after: number): string | null {
+  return row.enabled === 1 ? toIsoTime(nextRunTime(parseCadence(row), after, Date.parse(row.anchor_at))) : null
+}

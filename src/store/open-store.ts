@@ -1,0 +1,12 @@
+import type { Config } from '../config/config.ts'
+import type { Store } from './store.ts'
+
+/**
+ * `DATABASE_URL` chooses PostgreSQL; without it the store is a SQLite file in the data folder. Only the one that is
+ * chosen is loaded: the other would be a third of the time to start.
+ */
+export async function openStore(config: Config, warn: (message: string, error: unknown) => void): Promise<Store> {
+  if (config.databaseUrl)
+    return (await import('./postgres/postgres-store.ts')).openPostgresStore(config.databaseUrl, warn)
+  return (await import('./sqlite/sqlite-store.ts')).openSqliteStore(config.dataDir, config.sqliteSync)
+}

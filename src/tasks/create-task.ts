@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { appendAuditEntry } from '../audit/append.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Actor, ProjectScope } from '../ctx/scope.ts'
+import { isoNow } from '../ctx/world.ts'
+import { notifyProjectChange } from '../events/project-changes.ts'
+import { jsonValue, jsonObject } from '../http/validate.ts'
+import type { QueuedTask, TaskRow } from '../store/tables.ts'
+import { requireWedgeAndTier } from '../wedges/enabled-wedges.ts'
+import { requireTaskType } from '../wedges/task-type.ts'
+import { bindIdempotencyKey, type IdempotencyKey, enforceRateLimit, taskIdOfIdempotencyKey } from './rate-limit.ts'
+import { clampConstraints } from './constraints.ts'
+import { insertTask, findTaskUnscoped } from './rows.ts'
+import { checkToolNames } from './tools.ts'
+
+export const TaskInput = z.object({
+  wedge: z.string(),
+  task_type: z.string(),
+  input: jsonValue.optional(),
+  actor: jsonValue.optional(),
+  constraints: z
+    .object({
+      max_runtime_s: z.number().positive().optional(),
+      max_cost_usd: z.number().positive().optional(),
+      approval_required: z.boolean().optional(),
+    })
+    .optional(),
+  tools: z.array(z.string()).optional(),
+  output_schema: jsonObject.nullish(),
+})
+
+export type TaskRequest = z.infer<typeof TaskInput>
+
+/** What a task belongs to, when it was not asked for by the founder directly. */
+export interface TaskOrigin {
+  client_id?: string | null
+  thread_id?: string | null
+  channel_id?: string | null
+  case_id?: string | null
+  schedule_id?: string | null
+  retry_of?: string | null
+}
+
+/** The founder's creation: counted by the rate limit, and made once per idempotency key. */
+export async function createTask(
+  ctx: Ctx,
+  scope: ProjectScope,
+  request: TaskRequest,
+  key: IdempotencyKey | null,
+): Promise<{ task: TaskRow; replayed: boolean }> {
+  const plan = await planTask(ctx, scope, request).catch((refusal) => replayOrThrow(refusal, ctx, scope, key))
+  if ('replayed' in plan) return plan
+  const create = async (tx: Tx) => {
+    const bound = key ? await bindIdempotencyKey(tx, scope.projectId, key, plan.id) : plan.id
+    if (bound !== plan.id) return { task: await requireBoundTask(tx, bound), replayed: true }
+    await enforceRateLimit(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
+    await queueTask(tx, plan, scope.actor)
+    return { task: plan, replayed: false }
+  }
+  // All of a project's creations wait for its ring and then its chain, so they may as well wait together. Not those with
+  // a key, which another replica may hold while it waits for the ring.
+  return inTx(ctx, create, key ? undefined : `create:${scope.projectId}`)
+}
+
+/**
+ * A creation that is repeated gets its answer even if the wedge was disabled or has gone since. Asked only once the wedge
+ * is refused, so that other creations do not pay for it.
+ */
+async function replayOrThrow(refusal: unknown, ctx: Ctx, { projectId }: ProjectScope, key: IdempotencyKey | null) {
+  const bound = key && (await taskIdOfIdempotencyKey(ctx, projectId, key))
+  if (!bound) throw refusal
+  return { task: await requireBoundTask(ctx, bound), replayed: true }
+}
+
+/** Checks a request and clamps it. Writes nothing: 400 for what is not known, 403 for a wedge that is not enabled. */
+export async function planTask(
+  ctx: Ctx,
+  scope: Pick<ProjectScope, 'projectId' | 'allowance'>,
+  request: TaskRequest,
+  origin: TaskOrigin = {},
+): Promise<QueuedTask> {
+  const { wedge, tier } = await requireWedgeAndTier(ctx, scope, request.wedge)
+  const taskType = requireTaskType(wedge, request.task_type)
+  checkToolNames(request.tools ?? [])
+  return {
+    id: ctx.world.newId('task'),
+    project_id: scope.projectId,
+    wedge: wedge.slug,
+    task_type: request.task_type,
+    status: 'queued',
+    input: JSON.stringify(request.input ?? null),
+    actor: JSON.stringify(request.actor ?? null),
+    constraints: JSON.stringify(clampConstraints(ctx.config, taskType, request.constraints ?? {})),
+    tools: JSON.stringify(request.tools ?? []),
+    output_schema: request.output_schema ? JSON.stringify(request.output_schema) : null,
+    output: null,
+    error: null,
+    cost_micros: 0,
+    client_id: origin.client_id ?? null,
+    thread_id: origin.thread_id ?? null,
+    channel_id: origin.channel_id ?? null,
+    case_id: origin.case_id ?? null,
+    schedule_id: origin.schedule_id ?? null,
+    retry_of: origin.retry_of ?? null,
+    last_event_id: 0,
+    epoch: 0,
+    replica: null,
+    created_at: isoNow(ctx),
+    started_at: null,
+    finished_at: null,
+    log_pruned_at: null,
+    tier,
+  }
+}
+
+/**
+ * Puts a planned task into the queue, with its audit line. If this replica can begin it at once, it does so in the same
+ * transaction; else some runner hears the bell after the commit.
+ */
+export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise<void> {
+  const beginning = tx.taskStarter.take(tx, plan)
+  await insertTask(tx.db, beginning?.task ?? plan)
+  // As the answer says it; that it runs already is told next.
+  notifyProjectChange(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
+  if (beginning) await beginning.appendFirstEvent()
+  else tx.notify('tasks')
+  await appendAuditEntry(tx, plan.project_id, actor, 'task.created', plan.id, {
+    wedge: plan.wedge,
+    task_type: plan.task_type,
+  })
+}
+
+async function requireBoundTask({ db }: Pick<Ctx, 'db'>, id: string): Promise<TaskRow> {
+  const task = await findTaskUnscoped(db, id)
+  if (!task) throw new Error(`idempotency key names no task: ${id}`)
+  return task
+}

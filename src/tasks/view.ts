@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import type { Json, JsonObject } from '../base/json.ts'
+import { jsonValue, jsonObject } from '../http/validate.ts'
+import type { ArtifactRow, TaskRow } from '../store/tables.ts'
+import type { TaskConstraints } from './constraints.ts'
+import { TASK_STATUSES, type TaskStatus, type TaskError } from './status.ts'
+
+const ArtifactSummaryView = z.object({
+  id: z.string(),
+  name: z.string(),
+  content_type: z.string(),
+  size: z.number(),
+})
+
+export const TaskView = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    wedge: z.string(),
+    task_type: z.string(),
+    status: z.enum(TASK_STATUSES),
+    input: jsonValue,
+    actor: jsonValue,
+    constraints: z.object({ max_runtime_s: z.number(), max_cost_usd: z.number(), approval_required: z.boolean() }),
+    tools: z.array(z.string()),
+    output_schema: jsonObject.nullable(),
+    output: jsonValue,
+    error: z.object({ reason: z.string(), message: z.string() }).nullable(),
+    cost_usd: z.number(),
+    artifacts: z.array(ArtifactSummaryView),
+    client_id: z.string().nullable(),
+    thread_id: z.string().nullable(),
+    channel_id: z.string().nullable(),
+    case_id: z.string().nullable(),
+    schedule_id: z.string().nullable(),
+    retry_of: z.string().nullable(),
+    last_event_id: z.number().int(),
+    created_at: z.string(),
+    started_at: z.string().nullable(),
+    finished_at: z.string().nullable(),
+    log_pruned_at: z.string().nullable().meta({ description: 'when its log and files were removed for their age' }),
+  })
+  .meta({ id: 'Task' })
+
+/** A task as the API shows it. */
+export type Task = z.infer<typeof TaskView>
+
+export type ArtifactHead = Pick<ArtifactRow, 'id' | 'task_id' | 'name' | 'content_type' | 'size'>
+
+/** The JSON columns of a row, each read where it is needed. */
+export const parseTaskInput = (row: Pick<TaskRow, 'input'>) => JSON.parse(row.input) as Json
+export const parseTaskConstraints = (row: Pick<TaskRow, 'constraints'>) =>
+  JSON.parse(row.constraints) as TaskConstraints
+export const parseTaskTools = (row: Pick<TaskRow, 'tools'>) => JSON.parse(row.tools) as string[]
+export const parseTaskOutputSchema = (row: Pick<TaskRow, 'output_schema'>) =>
+  row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject)
+
+export function toTaskView(row: TaskRow, artifacts: readonly ArtifactHead[]): Task {
+  return {
+    id: row.id,
+    project_id: row.project_id,
+    wedge: row.wedge,
+    task_type: row.task_type,
+    status: row.status as TaskStatus,
+    input: parseTaskInput(row),
+    actor: JSON.parse(row.actor) as Json,
+    constraints: parseTaskConstraints(row),
+    tools: parseTaskTools(row),
+    output_schema: parseTaskOutputSchema(row),
+    output: row.output === null ? null : (JSON.parse(row.output) as Json),
+    error: row.error === null ? null : (JSON.parse(row.error) as TaskError),
+    cost_usd: row.cost_micros / 1e6,
+    artifacts: artifacts.map(({ id, name, content_type, size }) => ({ id, name, content_type, size })),
+    client_id: row.client_id,
+    thread_id: row.thread_id,
+    channel_id: row.channel_id,
+    case_id: row.case_id,
+    schedule_id: row.schedule_id,
+    retry_of: row.retry_of,
+    last_event_id: row.last_event_id,
+    created_at: row.created_at,
+    started_at: row.started_at,
+    finished_at: row.finished_at,
+    log_pruned_at: row.log_pruned_at,
+  }
+}

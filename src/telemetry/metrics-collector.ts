@@ -1,0 +1,64 @@
+import type { Ctx } from '../ctx/ctx.ts'
+import { toPrometheusText, type MetricFamily, gaugeFamily } from './prometheus-text.ts'
+import { startStatusCounters } from './status-counters.ts'
+import { processMetrics, startEventLoopMonitor } from './process-metrics.ts'
+import { storeMetrics } from './store-metrics.ts'
+import { workMetrics } from './work-metrics.ts'
+
+/** What the metrics tell of the parts that other rooms hold. */
+export interface MetricsSources {
+  version: string
+  sandbox: string
+  cells: () => { kind: string; state: string }[]
+  workflowProcesses: () => number
+}
+
+/** Two readers, or an eager one, do not make the store count twice as often. */
+const CACHE_MS = 5_000
+
+/** Everything worth watching, as text. The labels never hold an id, a tenant or a word of anybody's. */
+export function openMetricsCollector(
+  ctx: Ctx,
+  observed: MetricsSources,
+): { text: () => Promise<string>; close: () => void } {
+  const { moves, stop } = startStatusCounters(ctx.notifications)
+  const loop = startEventLoopMonitor()
+  let kept: { at: number; text: Promise<string> } | null = null
+  const collect = async () =>
+    toPrometheusText([
+      buildInfo(ctx, observed),
+      ...(await storeMetrics(ctx)),
+      ...workMetrics(ctx.counts, moves),
+      ...cellMetrics(observed),
+      loop.lag(),
+      ...processMetrics(),
+    ])
+  return {
+    text() {
+      const now = ctx.world.clock.now()
+      if (!kept || now - kept.at >= CACHE_MS || now < kept.at) kept = { at: now, text: collect() }
+      return kept.text
+    },
+    close() {
+      stop()
+      loop.stop()
+    },
+  }
+}
+
+function buildInfo({ store }: Ctx, { version, sandbox }: MetricsSources): MetricFamily {
+  const labels = { version, node: process.versions.node, store: store.kind, sandbox }
+  return gaugeFamily('svc_build_info', 'What runs here; always 1.', [{ labels, value: 1 }])
+}
+
+function cellMetrics({ cells, workflowProcesses }: MetricsSources): MetricFamily[] {
+  const counts = new Map<string, { labels: { kind: string; state: string }; value: number }>()
+  for (const labels of cells()) {
+    const key = `${labels.kind} ${labels.state}`
+    counts.set(key, { labels, value: (counts.get(key)?.value ?? 0) + 1 })
+  }
+  return [
+    gaugeFamily('svc_cells', 'Sandboxes by kind: warm, kept for a project, or busy.', [...counts.values()]),
+    gaugeFamily('svc_workflow_processes', 'Processes that run the workflows of wedges.', workflowProcesses()),
+  ]
+}

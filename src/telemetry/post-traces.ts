@@ -1,0 +1,41 @@
+import { parseKeyValueList } from '../config/otlp-config.ts'
+import { createEgressClient, EgressError } from '../egress/http-client.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+
+/** `later`: the collector may take it yet. */
+export type TracePostOutcome = 'sent' | 'refused' | 'later'
+
+/** By the protocol these alone are worth another attempt. */
+const RETRYABLE_STATUSES = [429, 502, 503, 504]
+const MAX_RESPONSE_BYTES = 64 * 1024
+
+/** One request. The address is the operator's own, so it may be private; a redirect is a refusal like any other. */
+export async function postTraces(ctx: Ctx, url: string, request: object, timeoutMs: number): Promise<TracePostOutcome> {
+  try {
+    const host = new URL(url).hostname.replaceAll(/[[\]]/g, '')
+    const { status } = await createEgressClient(ctx, { trusted: [host] }).request({
+      url,
+      method: 'POST',
+      headers: { ...secretHeaders(ctx), 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+      timeoutMs,
+      maxBytes: MAX_RESPONSE_BYTES,
+    })
+    return toOutcome(ctx, status)
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error
+    // The answer came, and only its body is of no use.
+    if (error.status !== null) return toOutcome(ctx, error.status)
+    ctx.world.log.warn(`traces not sent: ${error.message}`)
+    return 'later'
+  }
+}
+
+function toOutcome(ctx: Ctx, status: number): TracePostOutcome {
+  if (status >= 200 && status < 300) return 'sent'
+  ctx.world.log.warn({ status }, 'traces not taken')
+  return RETRYABLE_STATUSES.includes(status) ? 'later' : 'refused'
+}
+
+const secretHeaders = ({ world }: Ctx) =>
+  parseKeyValueList(world.env('OTEL_EXPORTER_OTLP_TRACES_HEADERS') || world.env('OTEL_EXPORTER_OTLP_HEADERS'))

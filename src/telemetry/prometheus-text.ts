@@ -1,0 +1,67 @@
+/** A figure with its meaning, in the terms of Prometheus. */
+export interface MetricFamily {
+  name: string
+  help: string
+  type: 'counter' | 'gauge' | 'histogram'
+  samples: MetricSample[]
+}
+
+export interface MetricSample {
+  /** What a histogram puts behind its name. */
+  suffix?: string
+  labels?: Record<string, string>
+  value: number
+}
+
+export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** Families as Prometheus reads them. One without samples is left out. */
+export function toPrometheusText(families: readonly MetricFamily[]): string {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, help, type, samples }) =>
+      [
+        `# HELP ${name} ${help}`,
+        `# TYPE ${name} ${type}`,
+        ...samples.map((sample) => sampleLine(name, sample)),
+        '',
+      ].join('\n'),
+    )
+    .join('')
+}
+
+export const counterFamily = (name: string, help: string, samples: number | MetricSample[]) =>
+  toFamily('counter', name, help, samples)
+
+export const gaugeFamily = (name: string, help: string, samples: number | MetricSample[]) =>
+  toFamily('gauge', name, help, samples)
+
+/** The samples of one histogram. `within` counts each value once, at the first bound that it does not pass. */
+export function histogramSamples(
+  labels: Record<string, string>,
+  bounds: readonly number[],
+  { within, sum }: { within: readonly number[]; sum: number },
+): MetricSample[] {
+  let below = 0
+  const buckets = [...bounds.map(String), '+Inf'].map((le, place) => {
+    below += within[place] ?? 0
+    return { suffix: '_bucket', labels: { ...labels, le }, value: below }
+  })
+  return [...buckets, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: below }]
+}
+
+function toFamily(
+  type: MetricFamily['type'],
+  name: string,
+  help: string,
+  samples: number | MetricSample[],
+): MetricFamily {
+  return { name, help, type, samples: typeof samples === 'number' ? [{ value: samples }] : samples }
+}
+
+function sampleLine(name: string, { suffix = '', labels = {}, value }: MetricSample): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`)
+  return `${name}${suffix}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}`
+}
+
+const escapeLabel = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')

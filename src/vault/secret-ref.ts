@@ -1,0 +1,43 @@
+import { badRequest } from '../base/problem.ts'
+
+/** Where a connection's secret lies: in the service's own environment, or sealed in the vault. */
+export type SecretRef = { in: 'env'; name: string } | { in: 'vault'; key: string }
+
+/** Without a reference the secret lies in the vault under the connection's id. */
+export function secretRefOf(connection: { id: string; secret_ref: string | null }): SecretRef {
+  return connection.secret_ref === null ? { in: 'vault', key: connection.id } : parseSecretRef(connection.secret_ref)
+}
+
+/** The reference if the connection may use it, else a 400 that says why not. A connection to come has no id yet. */
+export function requireSecretRef(text: string, envSecrets: readonly string[] | null, id: string | null): SecretRef {
+  const ref = parseSecretRef(text)
+  if (ref.in === 'vault' && isOtherConnectionsKey(ref.key, id)) {
+    throw badRequest("field 'secret_ref' must not name another connection's secret")
+  }
+  if (ref.in === 'env' && !canReadEnv(ref.name, envSecrets)) {
+    throw badRequest(`field 'secret_ref' must not name the environment variable '${ref.name}'`)
+  }
+  return ref
+}
+
+/** Keys like ids are each for one connection alone; others may share theirs under a name that they agree on. */
+export const isOtherConnectionsKey = (key: string, id: string | null): boolean => key.startsWith('conn_') && key !== id
+
+/**
+ * The service's own settings and the system's are nobody's connection secret: through a connection they could be sent
+ * to an address that its owner chose.
+ */
+export function canReadEnv(name: string, envSecrets: readonly string[] | null): boolean {
+  const upper = name.toUpperCase()
+  if (FORBIDDEN_ENV_NAMES.test(upper) || upper.endsWith('_PROXY')) return false
+  return envSecrets === null || envSecrets.includes(name)
+}
+
+const FORBIDDEN_ENV_NAMES = /^(SVC_|BROKER_|DATABASE|PG|NODE_|ANTHROPIC_|OPENAI_|OTEL_|PATH$|HOME$)/
+
+function parseSecretRef(text: string): SecretRef {
+  const [, store, name = ''] = /^(env|vault):(.*)$/s.exec(text) ?? []
+  if (store === 'env' && /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return { in: 'env', name }
+  if (store === 'vault' && /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/.test(name)) return { in: 'vault', key: name }
+  throw badRequest("field 'secret_ref' must be env:NAME or vault:KEY")
+}

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { FOUNDER_KEY, writeFiles } from '../app.ts'
+import { callApi, readEventStream } from '../http.ts'
+import { addConnections, GATED_ENV, gatedWedgeFiles } from './gated-app.ts'
+import { respondJson, openFakeUpstream } from '../fake-upstream.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
+
+test('a service that is killed while a call is out never makes it again, and says that its end is not known', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  writeFiles(join(dir, 'wedges'), gatedWedgeFiles('gate', { policy: { auto_approve: [{ action: 'send_note' }] } }))
+  mkdirSync(join(dir, 'blueprints'))
+  const outside = await openFakeUpstream()
+  onTestFinished(() => outside.close())
+  // The call arrives and is never answered: the service is killed between claim and outcome.
+  const arrived = new Promise<void>((resolve) => {
+    outside.respond = () => resolve()
+  })
+  const first = await serve(dir)
+  await addConnections(first, outside.url)
+  const input = { connection: 'crm', action: 'send_note', payload: { text: 'once' } }
+  const task = (await first.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input })).body
+  await arrived
+  const [before] = (await first.call('GET', `/v1/tasks/${task.id}/actions`)).body.data
+  expect(before).toMatchObject({ outcome: 'sent', finished_at: null })
+  first.child.kill('SIGKILL')
+  await once(first.child, 'exit')
+
+  outside.respond = (_seen, response) => respondJson(response, 200, { done: true })
+  const second = await serve(dir)
+  const ended = (await second.call('GET', `/v1/tasks/${task.id}`)).body
+  expect(ended).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
+  expect(ended.error.message).toContain('interrupted by a restart')
+  const [action, ...more] = (await second.call('GET', `/v1/tasks/${task.id}/actions`)).body.data
+  expect(more).toEqual([])
+  expect(action).toMatchObject({ approval_id: before.approval_id, outcome: 'unknown', status: null })
+  expect(action.finished_at).not.toBeNull()
+  // A new run is another approval; what was out stays as it is.
+  const again = (await second.call('POST', `/v1/tasks/${task.id}/retry`)).body
+  await readEventStream(`${second.url}/v1/tasks/${again.id}/events`, FOUNDER_KEY, 0)
+  const keys = outside.received.map(({ headers }) => headers['idempotency-key'])
+  expect(keys).toHaveLength(2)
+  expect(keys.filter((key) => key === before.approval_id)).toHaveLength(1)
+  expect((await second.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
+})
+
+test('a service that is killed while a run waits for a person leaves no approval open', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  writeFiles(join(dir, 'wedges'), gatedWedgeFiles('gate'))
+  mkdirSync(join(dir, 'blueprints'))
+  const outside = await openFakeUpstream()
+  onTestFinished(() => outside.close())
+  const first = await serve(dir)
+  await addConnections(first, outside.url)
+  const input = { connection: 'crm', action: 'send_note', payload: {} }
+  const task = (await first.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input })).body
+  const events = `${first.url}/v1/tasks/${task.id}/events`
+  await readEventStream(events, FOUNDER_KEY, 0, ({ event }) => event === 'approval.requested')
+  first.child.kill('SIGKILL')
+  await once(first.child, 'exit')
+  const second = await serve(dir)
+  expect((await second.call('GET', '/v1/approvals?status=pending')).body.data).toEqual([])
+  const [row] = (await second.call('GET', `/v1/approvals?task_id=${task.id}`)).body.data
+  expect(row.status).toBe('expired')
+  expect((await second.call('POST', `/v1/approvals/${row.approval_id}/approve`, {})).status).toBe(409)
+  expect(outside.received).toEqual([])
+})
+
+interface Served {
+  child: ChildProcess
+  url: string
+  call(method: string, path: string, body?: unknown): ReturnType<typeof callApi>
+}
+
+/** The service as it is shipped, in a process of its own. */
+async function serve(dir: string): Promise<Served> {
+  const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+    cwd: dir,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      SVC_PORT: '0',
+      SVC_SANDBOX: 'process',
+      SVC_POOL: '0',
+      SVC_FOUNDER_API_KEY: FOUNDER_KEY,
+      SVC_LOG_LEVEL: 'silent',
+      ...GATED_ENV,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /listens on (\S+)/.exec(line)?.[1]
+    if (url) return { child, url, call: (method, path, body) => callApi(url, FOUNDER_KEY, method, path, body) }
+  }
+  throw new Error('the service did not start')
+}

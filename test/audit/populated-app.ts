@@ -1,0 +1,106 @@
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { addMember as joinAs, signUpOwner } from '../accounts/members.ts'
+import { requestedApprovalId, SECRET_KEY } from '../approvals/gated-app.ts'
+import { openFakeUpstream, type FakeUpstream } from '../fake-upstream.ts'
+import { type TestApp, testApp, writeFiles } from '../app.ts'
+import { openFakeBroker } from '../broker/fake-broker.ts'
+import type { CallOptions } from '../http.ts'
+import type { StoreKind } from '../stores.ts'
+
+/** `idle` ends before it starts, for want of a connection; `gated` waits for a person. */
+const WEDGES = {
+  'desk/wedge.json': {
+    wedge: 'desk',
+    task_types: { idle: { harness: { needs_connections: true } }, gated: {} },
+    connections: ['absent'],
+    workflows: [{ name: 'send_it' }],
+    cases: { stages: ['new', 'done'], initial: 'new' },
+    intake: ['hours', 'tone'].map((id) => ({ id, question: `What are the ${id}?` })),
+  },
+  'desk/workflows/send_it.mjs': 'export default () => ({ sent: true })',
+  'desk/rehearsals/gated.json': [
+    { call: { tool: 'workflow', input: { name: 'send_it', args: {} } } },
+    { output: { sent: true } },
+  ],
+}
+
+const BLUEPRINT = { blueprint: 'desk', title: 'Desk', wedge: 'desk' }
+export const IDLE = { wedge: 'desk', task_type: 'idle' }
+export const DAILY = { ...IDLE, cadence: { kind: 'daily', hour: 8, minute: 0 }, enabled: false }
+export const MAIL = { kind: 'email', config: {} }
+
+/** A project with people, in which everything that a route needs can be made. */
+export interface PopulatedApp extends TestApp {
+  outside: FakeUpstream
+  broker: Awaited<ReturnType<typeof openFakeBroker>>
+  /** Its owner's session. */
+  owner: string
+  /** A word that nothing has as a name yet. */
+  uniqueWord(): string
+  /** What was created; `key` is the project's unless told otherwise. */
+  create(path: string, body?: object, options?: CallOptions): Promise<Record<string, string>>
+  createId(path: string, body?: object): Promise<string>
+  /** Tasks that are over, and that wait for this approval. */
+  finishedTask(): Promise<string>
+  taskAwaitingApproval(): Promise<{ task: string; approval: string }>
+  /** Somebody who has written, with their thread and a session of the portal. */
+  customer(): Promise<{ client: string; thread: string; session: string }>
+  channel(): Promise<string>
+  member(): Promise<{ id: string; session: string }>
+}
+
+/** Closed at the end of the test that opened it. */
+export async function populatedApp(store: StoreKind): Promise<PopulatedApp> {
+  const [outside, broker] = [await openFakeUpstream(), await openFakeBroker()]
+  const env = {
+    SVC_OPEN_SIGNUP: '1',
+    SVC_SECRET_KEY: SECRET_KEY,
+    SVC_EGRESS_ALLOW: '127.0.0.1',
+    BROKER_API_KEY: 'broker-k3y',
+    BROKER_BASE_URL: broker.url,
+  }
+  onTestFinished(() => outside.close())
+  const app = await testApp({ store, wedges: WEDGES, env })
+  writeFiles(join(app.dir, 'blueprints'), { 'desk.json': BLUEPRINT })
+  const owner = await signUpOwner(app)
+  return { ...app, outside, broker, owner, ...creators(app, owner) }
+}
+
+function creators(app: TestApp, owner: string) {
+  let words = 0
+  const uniqueWord = () => `word${++words}`
+  const create: PopulatedApp['create'] = async (path, body = {}, options = {}) => {
+    const { status, body: answer } = await app.call('POST', path, body, options)
+    expect(status, `${path}: ${JSON.stringify(answer)}`).toBe(201)
+    return answer
+  }
+  const createId = async (path: string, body?: object) => (await create(path, body)).id ?? ''
+  const channel = async () => {
+    const connection_id = await createId('/v1/connections', { ...MAIL, name: uniqueWord() })
+    return createId('/v1/channels', { ...IDLE, connection_id, address: `${uniqueWord()}@example.com` })
+  }
+  return {
+    uniqueWord,
+    create,
+    createId,
+    channel,
+    async finishedTask() {
+      const task = await createId('/v1/tasks', IDLE)
+      await app.finished(task)
+      return task
+    },
+    async taskAwaitingApproval() {
+      const task = await createId('/v1/tasks', { ...IDLE, task_type: 'gated' })
+      return { task, approval: await requestedApprovalId(app, task) }
+    },
+    async customer() {
+      const mail = { from: { handle: `${uniqueWord()}@example.com` }, body: 'Where is it?' }
+      const { client_id = '', thread_id = '' } = await create(`/v1/channels/${await channel()}/inbound`, mail)
+      const { token } = await create(`/v1/clients/${client_id}/portal-link`)
+      const { session_token = '' } = await create('/v1/portal/session', { token }, { key: null })
+      return { client: client_id, thread: thread_id, session: session_token }
+    },
+    member: () => joinAs(app, owner, 'viewer', `${uniqueWord()}@example.com`),
+  }
+}

@@ -1,0 +1,37 @@
+import { expect } from 'vitest'
+import type { TestApp } from '../app.ts'
+
+/** An item of a readiness checklist. */
+export interface ChecklistItem {
+  item: string
+  kind: string
+  ok: boolean
+  fix: { method: string; path: string; body: Record<string, unknown> | null } | null
+}
+
+export async function openChecklistItems(app: TestApp, slug: string): Promise<ChecklistItem[]> {
+  const { body } = await app.call('GET', `/v1/blueprints/${slug}/readiness`)
+  return body.items.filter(({ ok }: ChecklistItem) => !ok)
+}
+
+/** Makes the first open call again and again, as it is given but for what stands in angle brackets. */
+export async function followChecklist(app: TestApp, slug: string): Promise<ChecklistItem[]> {
+  const made: ChecklistItem[] = []
+  for (
+    let item = (await openChecklistItems(app, slug))[0];
+    item && made.length < 20;
+    item = (await openChecklistItems(app, slug))[0]
+  ) {
+    made.push(item)
+    await makeFixCall(app, item)
+  }
+  return made
+}
+
+/** The call that an item gives, with a word of its own for what stands in angle brackets. */
+export async function makeFixCall(app: TestApp, { fix }: ChecklistItem): Promise<void> {
+  const raw = JSON.stringify(fix?.body).replaceAll(/"<([a-z _]+)>"/g, '"$1"')
+  const headers = { 'content-type': 'application/json' }
+  const answer = await app.call(fix?.method ?? '', fix?.path ?? '', undefined, { raw, headers })
+  expect(answer.status).toBe(200)
+}

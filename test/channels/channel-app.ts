@@ -1,0 +1,108 @@
+import { inTx } from '../../src/ctx/ctx.ts'
+import { planTask } from '../../src/tasks/create-task.ts'
+import { insertTask } from '../../src/tasks/rows.ts'
+import { type TestApp, testApp } from '../app.ts'
+import type { StoreKind } from '../stores.ts'
+
+/** Its tasks end before they start, for want of a connection: here only what goes in and out of threads matters. */
+const DESK_WEDGE = {
+  wedge: 'desk',
+  task_types: { triage: { harness: { needs_connections: true } }, close: { harness: { needs_connections: true } } },
+  connections: ['absent'],
+  cases: { stages: ['new', 'done'], initial: 'new' },
+}
+
+const WEDGES = {
+  'desk/wedge.json': DESK_WEDGE,
+  'other/wedge.json': { ...DESK_WEDGE, wedge: 'other' },
+  'reply/wedge.json': { wedge: 'reply', task_types: { triage: {} } },
+  'reply/rehearsals/triage.json': [{ output: { reply: 'You wrote: {{input.body}}' } }],
+}
+
+export type ChannelApp = TestApp & { connection: string; channel: string }
+
+/** A service with a channel that hands its mail to a wedge. */
+export async function openChannelApp(
+  store: StoreKind,
+  wedge = 'desk',
+  env: Record<string, string> = {},
+): Promise<ChannelApp> {
+  const open = { SVC_OPEN_SIGNUP: '1', SVC_PUBLIC_URL: 'https://desk.example/' }
+  const app = await testApp({ store, wedges: WEDGES, env: { ...open, ...env } })
+  const connection = await createAndGetId(app, '/v1/connections', { kind: 'email', name: 'mail' })
+  const binding = { connection_id: connection, address: 'help@desk.example', wedge, task_type: 'triage' }
+  return { ...app, connection, channel: await createAndGetId(app, '/v1/channels', binding) }
+}
+
+/** Creates something and answers its id. */
+export async function createAndGetId(app: TestApp, path: string, body: object): Promise<string> {
+  const answer = await app.call('POST', path, body)
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body.id
+}
+
+export interface InboundResult {
+  task_id: string
+  thread_id: string
+  client_id: string
+}
+
+export async function sendInbound(
+  front: Omit<ChannelApp, 'connection'>,
+  handle: string,
+  more: object = {},
+): Promise<InboundResult> {
+  const answer = await front.call('POST', `/v1/channels/${front.channel}/inbound`, inboundMail(handle, more))
+  if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+export const inboundMail = (handle: string, more: object = {}) => ({
+  from: { handle, name: 'Ada' },
+  body: 'Where is my order?',
+  subject: 'Order 7',
+  ...more,
+})
+
+/** A client that wrote once and has a session in the portal. */
+export async function openPortal(front: Omit<ChannelApp, 'connection'>, handle: string, more: object = {}) {
+  const written = await sendInbound(front, handle, more)
+  const link = await front.call('POST', `/v1/clients/${written.client_id}/portal-link`)
+  const session = await front.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })
+  const key: string = session.body.session_token
+  const portal = (method: string, path: string, body?: unknown) =>
+    front.call(method, `/v1/portal/${path}`, body, { key })
+  return { ...written, key, portal }
+}
+
+/** A task that seems to run here: its log is written by the test. */
+export async function insertRunningTask(front: TestApp, clientId: string): Promise<string> {
+  const request = { wedge: 'desk', task_type: 'triage' }
+  const plan = await planTask(front.ctx, { projectId: await projectIdOf(front) }, request, { client_id: clientId })
+  await inTx(front.ctx, async (tx) => {
+    await insertTask(tx.db, { ...plan, status: 'running' })
+    await tx.db.updateTable('tasks').set({ started_at: plan.created_at }).where('id', '=', plan.id).execute()
+  })
+  return plan.id
+}
+
+/** The owner of another organisation on the same service. The first to sign up takes over the one that came with it. */
+export async function otherOrganisationSession(app: TestApp): Promise<string> {
+  let session = ''
+  for (const email of ['owner@example.com', 'stranger@example.com']) {
+    const account = { email, password: 'correct horse battery' }
+    session = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
+  }
+  return session
+}
+
+export async function projectIdOf(app: TestApp): Promise<string> {
+  return (await app.call('GET', '/v1/projects')).body.data[0].id
+}
+
+/** The audit lines about people, such as `key client.created`. */
+export async function auditLines(app: TestApp): Promise<string[]> {
+  const query = app.ctx.db.selectFrom('audit_entries').select(['actor_kind', 'action']).orderBy('seq')
+  const lines = (await query.execute()).map(({ actor_kind, action }) => `${actor_kind} ${action}`)
+  return lines.filter((line) => /^\w+ (channel|client|message|portal|thread)\./.test(line))
+}

@@ -1,0 +1,267 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { refreshBrokerAccount, brokerUserId } from '../../src/connections/broker-account.ts'
+import { sendAction } from '../../src/connections/send-action.ts'
+import { requireBroker } from '../../src/broker/rest-client.ts'
+import { removeConnection, changeConnectionSettings } from '../../src/connections/connections.ts'
+import { readThroughConnection } from '../../src/connections/read-through.ts'
+import { findConnection } from '../../src/connections/rows.ts'
+import { eachStore, type StoreKind } from '../stores.ts'
+import { insertTestConnection, ACTIVE_RUN, openTestContext, PROJECT } from './test-context.ts'
+import { openFakeBroker } from '../broker/fake-broker.ts'
+
+const KEY = 'broker-k3y'
+const gmail = {
+  kind: 'broker',
+  name: 'gmail',
+  config: { toolkit: 'gmail', read_tools: ['GMAIL_LIST'], connected_account_id: 'ca_9' },
+}
+const send = {
+  capability: 'GMAIL_SEND_EMAIL',
+  payload: { to: 'a@b.test' },
+  idempotencyKey: 'apr_1',
+  runSignal: ACTIVE_RUN,
+}
+
+async function withProvider(store: StoreKind = 'sqlite') {
+  const server = await openFakeBroker()
+  // The operator names this address, so it needs no entry in SVC_EGRESS_ALLOW.
+  const made = await openTestContext({
+    store,
+    env: { BROKER_API_KEY: KEY, BROKER_BASE_URL: server.url, SVC_EGRESS_ALLOW: '' },
+  })
+  return { ...made, server }
+}
+
+eachStore((store) => {
+  test('an account is pending until the provider says ACTIVE, and only then connects the connection', async () => {
+    const { ctx, server } = await withProvider(store)
+    const broker = requireBroker(ctx)
+    server.accounts.set('ca_1', { status: 'INITIATED', user_id: PROJECT })
+    const connection = await insertTestConnection(ctx, {
+      ...gmail,
+      config: { toolkit: 'gmail' },
+      pending_account: 'ca_1',
+    })
+    expect(await refreshBrokerAccount(ctx, broker, connection)).toMatchObject({ status: 'INITIATED', active: false })
+    expect((await findConnection(ctx.db, connection.id))?.config).toEqual({ toolkit: 'gmail' })
+    server.authorise('ca_1')
+    expect(await refreshBrokerAccount(ctx, broker, connection)).toMatchObject({ status: 'ACTIVE', active: true })
+    const connected = await findConnection(ctx.db, connection.id)
+    expect(connected).toMatchObject({
+      pending_account: null,
+      config: { toolkit: 'gmail', connected_account_id: 'ca_1' },
+    })
+  })
+
+  test('the first actions after an authorisation all go, however many come at once', async () => {
+    const { ctx, server } = await withProvider(store)
+    server.accounts.set('ca_1', { status: 'ACTIVE', user_id: PROJECT })
+    const connection = await insertTestConnection(ctx, {
+      ...gmail,
+      config: { toolkit: 'gmail' },
+      pending_account: 'ca_1',
+    })
+    const keys = ['apr_1', 'apr_2', 'apr_3', 'apr_4']
+    const done = await Promise.all(
+      keys.map((idempotencyKey) => sendAction(ctx, connection, { ...send, idempotencyKey })),
+    )
+    expect(done.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok'])
+    const told = await ctx.db
+      .selectFrom('audit_entries')
+      .where('action', '=', 'connection.connected')
+      .selectAll()
+      .execute()
+    expect(told).toHaveLength(1)
+  })
+
+  test('an account is taken over into the connection as it is now, not as it was read', async () => {
+    const { ctx, scope, server } = await withProvider(store)
+    const broker = requireBroker(ctx)
+    server.accounts.set('ca_1', { status: 'ACTIVE', user_id: PROJECT })
+    const read = await insertTestConnection(ctx, { ...gmail, config: { toolkit: 'gmail' }, pending_account: 'ca_1' })
+    const config = { toolkit: 'gmail', read_tools: ['GMAIL_LIST'] }
+    await changeConnectionSettings(ctx, scope, read, { config })
+    const { active, connection } = await refreshBrokerAccount(ctx, broker, read)
+    expect({ active, config: connection.config }).toEqual({
+      active: true,
+      config: { ...config, connected_account_id: 'ca_1' },
+    })
+    const other = await insertTestConnection(ctx, {
+      ...gmail,
+      name: 'x',
+      config: { toolkit: 'x' },
+      pending_account: 'ca_1',
+    })
+    await changeConnectionSettings(ctx, scope, other, { config: { toolkit: 'y' } })
+    expect(await refreshBrokerAccount(ctx, broker, other)).toMatchObject({ status: 'INACTIVE', active: false })
+    const gone = await insertTestConnection(ctx, {
+      ...gmail,
+      name: 'z',
+      config: { toolkit: 'z' },
+      pending_account: 'ca_1',
+    })
+    await removeConnection(ctx, scope, gone)
+    expect(await refreshBrokerAccount(ctx, broker, gone)).toMatchObject({ status: 'INACTIVE', active: false })
+  })
+
+  test("somebody else's ACTIVE account is never taken over", async () => {
+    const { ctx, server } = await withProvider(store)
+    server.accounts.set('ca_1', { status: 'ACTIVE', user_id: 'prj_other' })
+    const connection = await insertTestConnection(ctx, {
+      ...gmail,
+      config: { toolkit: 'gmail' },
+      pending_account: 'ca_1',
+    })
+    expect(await refreshBrokerAccount(ctx, requireBroker(ctx), connection)).toMatchObject({
+      status: 'INACTIVE',
+      active: false,
+    })
+    expect(await sendAction(ctx, connection, send)).toMatchObject({ outcome: 'failed' })
+    expect((await findConnection(ctx.db, connection.id))?.config).toEqual({ toolkit: 'gmail' })
+  })
+})
+
+describe('actions', () => {
+  test('a key that no header can carry is a failure like others, and is not told', async () => {
+    const { ctx } = await openTestContext({ env: { BROKER_API_KEY: `${KEY}\n` } })
+    const result = await sendAction(ctx, await insertTestConnection(ctx, gmail), send)
+    expect(result).toMatchObject({ outcome: 'failed', error: expect.stringContaining('a header has characters') })
+    expect(JSON.stringify(result)).not.toContain(KEY)
+  })
+
+  test('run the tool by its slug, as the connection, with the approval id', async () => {
+    const { ctx, server } = await withProvider()
+    const connection = await insertTestConnection(ctx, { ...gmail, owner_kind: 'client', owner_id: 'cli_7' })
+    expect(await sendAction(ctx, connection, send)).toEqual({
+      outcome: 'ok',
+      ok: true,
+      status: 200,
+      result: { sent: true },
+      error: null,
+    })
+    const [request] = server.received
+    expect(request).toMatchObject({ method: 'POST', url: '/api/v3.1/tools/execute/GMAIL_SEND_EMAIL' })
+    expect(request?.headers).toMatchObject({ 'x-api-key': KEY, 'idempotency-key': 'apr_1' })
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      user_id: `${PROJECT}:cli_7`,
+      connected_account_id: 'ca_9',
+      arguments: send.payload,
+    })
+  })
+
+  test('before authorisation they fail and say what to do', async () => {
+    const { ctx, server } = await withProvider()
+    const connection = await insertTestConnection(ctx, { ...gmail, config: { toolkit: 'gmail' } })
+    const error = "connection 'gmail' is not connected yet: authorise the toolkit first"
+    expect(await sendAction(ctx, connection, send)).toMatchObject({ outcome: 'failed', error })
+    expect(server.received).toHaveLength(0)
+  })
+
+  test('an authorisation that was completed meanwhile is found by the first action', async () => {
+    const { ctx, server } = await withProvider()
+    server.accounts.set('ca_1', { status: 'ACTIVE', user_id: PROJECT })
+    const connection = await insertTestConnection(ctx, {
+      ...gmail,
+      config: { toolkit: 'gmail' },
+      pending_account: 'ca_1',
+    })
+    expect(await sendAction(ctx, connection, send)).toMatchObject({ outcome: 'ok' })
+  })
+
+  test.each([
+    [200, { data: null, successful: false, error: 'quota exceeded' }, 'failed', 'quota exceeded'],
+    [200, { data: {} }, 'unknown', 'broker answered 200'],
+    [200, 'what?', 'unknown', 'broker answered 200'],
+    [404, { error: { message: 'no such tool' } }, 'failed', 'no such tool'],
+    [401, { error: `key ${KEY} is wrong` }, 'failed', 'key [secret] is wrong'],
+    [504, {}, 'unknown', 'broker answered 504'],
+  ])('an answer %i %j is %s', async (status, body, outcome, error) => {
+    const { ctx, server } = await withProvider()
+    server.state.tool = () => ({ status, body })
+    const connection = await insertTestConnection(ctx, gmail)
+    expect(await sendAction(ctx, connection, send)).toMatchObject({ outcome, status, ok: false, error })
+  })
+
+  test('an answer of the provider that is too large to read leaves the outcome open', async () => {
+    const { ctx, server } = await withProvider()
+    server.state.tool = () => ({ status: 200, body: { successful: false, data: 'x'.repeat(300 * 1024) } })
+    expect(await sendAction(ctx, await insertTestConnection(ctx, gmail), send)).toMatchObject({
+      outcome: 'unknown',
+      result: null,
+    })
+  })
+
+  test('a provider that does not answer leaves the outcome open', async () => {
+    const { ctx, server, clock } = await withProvider()
+    server.state.tool = () => {
+      clock.jump(20_000)
+      return { status: 200, body: {} }
+    }
+    expect(await sendAction(ctx, await insertTestConnection(ctx, gmail), send)).toMatchObject({ outcome: 'unknown' })
+  })
+
+  test.each(['../accounts', 'A/B', 'A?x=1', 'A B', ''])('%j is no tool slug', async (capability) => {
+    const { ctx, server } = await withProvider()
+    expect(await sendAction(ctx, await insertTestConnection(ctx, gmail), { ...send, capability })).toMatchObject({
+      outcome: 'failed',
+    })
+    expect(server.received).toHaveLength(0)
+  })
+
+  test('nothing that the agent says changes the user or the account', async () => {
+    const { ctx, server } = await withProvider()
+    const connection = await insertTestConnection(ctx, gmail)
+    const words = fc.constantFrom(
+      'user_id',
+      'connected_account_id',
+      'entity_id',
+      'toolkit',
+      'arguments',
+      '__proto__',
+      'x',
+    )
+    const payloads = fc.dictionary(words, fc.constantFrom('prj_other', 'ca_other'))
+    await fc.assert(
+      fc.asyncProperty(payloads, async (payload) => {
+        await sendAction(ctx, connection, { ...send, payload })
+        const { user_id, connected_account_id } = JSON.parse(server.received.at(-1)?.body ?? '')
+        expect({ user_id, connected_account_id }).toEqual({ user_id: PROJECT, connected_account_id: 'ca_9' })
+      }),
+      { numRuns: 40 },
+    )
+    expect(brokerUserId({ ...connection, owner_kind: 'client', owner_id: 'cli_1' })).toBe(`${PROJECT}:cli_1`)
+  })
+})
+
+describe('reads', () => {
+  const read = { capability: 'GMAIL_LIST', path: null, arguments: { q: 'x' } }
+
+  test('run a declared tool with its arguments', async () => {
+    const { ctx, server } = await withProvider()
+    const answer = await readThroughConnection(ctx, await insertTestConnection(ctx, gmail), read)
+    expect(answer).toEqual({ ok: true, status: 200, content_type: 'application/json', body: { sent: true } })
+    expect(JSON.parse(server.received[0]?.body ?? '').arguments).toEqual({ q: 'x' })
+  })
+
+  test.each([['GMAIL_SEND_EMAIL'], ['gmail_list'], ['GMAIL_LIST2']])(
+    '%s is not a declared read: use the action proxy',
+    async (capability) => {
+      const { ctx, server } = await withProvider()
+      const connection = await insertTestConnection(ctx, gmail)
+      await expect(readThroughConnection(ctx, connection, { ...read, capability })).rejects.toThrow(
+        /is not a declared read .*: use the action proxy/,
+      )
+      expect(server.received).toHaveLength(0)
+    },
+  )
+
+  test('without read_tools nothing is declared', async () => {
+    const { ctx } = await withProvider()
+    const connection = await insertTestConnection(ctx, {
+      ...gmail,
+      config: { toolkit: 'gmail', connected_account_id: 'ca_9' },
+    })
+    await expect(readThroughConnection(ctx, connection, read)).rejects.toThrow(/not a declared read/)
+  })
+})

@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { afterEach } from 'vitest'
+import { insertConnection } from '../../src/connections/rows.ts'
+import type { Connection } from '../../src/connections/rows.ts'
+import { createVault } from '../../src/vault/vault.ts'
+import { readSetting } from '../../src/contract/settings.ts'
+import { type Config, loadConfig } from '../../src/config/config.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { createMemoryState } from '../../src/ctx/memory.ts'
+import type { ProjectScope } from '../../src/ctx/scope.ts'
+import { createSystemWorld } from '../../src/ctx/system-world.ts'
+import { toIsoTime } from '../../src/ctx/world.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { TestClock } from '../test-clock.ts'
+import { type FakeUpstream, openFakeUpstream } from '../fake-upstream.ts'
+import { dropDatabase } from '../postgres.ts'
+import { createMigratedDatabase, type StoreKind } from '../stores.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of cleanups.splice(0).toReversed()) await end()
+})
+
+export interface TestContext {
+  ctx: Ctx
+  /** The service's environment; tests may change it. */
+  env: Record<string, string | undefined>
+  /** Every line that was logged. */
+  logged: string[]
+  clock: TestClock
+  scope: ProjectScope
+}
+
+/** Of a run that goes on. */
+export const ACTIVE_RUN = { aborted: false }
+
+export const PROJECT = 'prj_1'
+
+/** A context over a fresh store with a clock that moves by hand. */
+export async function openTestContext({
+  store = 'sqlite',
+  env = {},
+}: {
+  store?: StoreKind
+  env?: TestContext['env']
+} = {}): Promise<TestContext> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-conn-'))
+  cleanups.push(() => rm(folder, { recursive: true, force: true }))
+  const url = store === 'postgres' ? await createMigratedDatabase() : undefined
+  if (url) cleanups.push(() => dropDatabase(url))
+  const config = loadConfig({
+    SVC_DATA_DIR: folder,
+    SVC_SQLITE_SYNC: 'normal',
+    SVC_EGRESS_ALLOW: '127.0.0.1',
+    DATABASE_URL: url,
+    ...env,
+  })
+  const opened = await openStore(config, () => {})
+  cleanups.push(() => opened.close())
+  const { world, clock, logged, env: own } = worldWithTestClock(config, env)
+  const ctx: Ctx = {
+    config,
+    store: opened,
+    db: opened.db,
+    world,
+    ...createMemoryState(),
+    wedges: { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] },
+    vault: createVault(Buffer.alloc(32, 1)),
+    replica: 'r1',
+  }
+  await opened.transact((db) =>
+    db
+      .insertInto('organisations')
+      .values({ id: 'org_1', name: 'one', founding: 1, created_at: toIsoTime(clock.now()) })
+      .execute(),
+  )
+  await opened.transact((db) =>
+    db
+      .insertInto('projects')
+      .values({
+        id: PROJECT,
+        org_id: 'org_1',
+        slug: 'one',
+        name: 'one',
+        tier: 'default',
+        wedges: null,
+        created_at: toIsoTime(clock.now()),
+      })
+      .execute(),
+  )
+  const scope: ProjectScope = {
+    actor: { kind: 'key', id: 'key_1' },
+    role: 'admin',
+    orgId: 'org_1',
+    projectIds: [PROJECT],
+    projectId: PROJECT,
+  }
+  return { ctx, env: own, logged, clock, scope }
+}
+
+/** What is not in rows: time by hand, an environment and a log that tests can look at. */
+export function worldWithTestClock(config: Config, env: TestContext['env'] = {}) {
+  const logged: string[] = []
+  const clock = new TestClock(Date.UTC(2026, 0, 2))
+  const own = { ...env }
+  const world = {
+    ...createSystemWorld('silent'),
+    clock,
+    env: (name: string) => readSetting(own, name),
+    log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }),
+  }
+  return { config, world, clock, logged, env: own }
+}
+
+/** A row as it may stand in the store, without the way through the API. */
+export async function insertTestConnection(ctx: Ctx, some: Partial<Connection>): Promise<Connection> {
+  const connection: Connection = {
+    id: ctx.world.newId('conn'),
+    project_id: PROJECT,
+    owner_kind: 'founder',
+    owner_id: PROJECT,
+    kind: 'custom',
+    name: 'crm',
+    config: {},
+    secret_ref: null,
+    pending_account: null,
+    last_ok_at: null,
+    last_error: null,
+    last_error_at: null,
+    created_at: toIsoTime(ctx.world.clock.now()),
+    updated_at: toIsoTime(ctx.world.clock.now()),
+    ...some,
+  }
+  await ctx.store.transact((db) => insertConnection(db, connection))
+  return connection
+}
+
+/** Closed after the test. */
+export async function openUpstreamServer(answer: FakeUpstream['respond']): Promise<FakeUpstream> {
+  const outside = await openFakeUpstream()
+  cleanups.push(() => outside.close())
+  return Object.assign(outside, { answer })
+}

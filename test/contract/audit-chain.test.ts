@@ -1,0 +1,300 @@
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  type ChainEntry,
+  type ChainPage,
+  type Checkpoint,
+  checkpointText,
+  entryHash,
+  GENESIS_HASH,
+  publicKeyId,
+  sealEntry,
+  toTrustedKeys,
+  verifyChain,
+} from '../../src/contract/audit-chain.ts'
+import { verifyAuditExport } from '../../src/contract/audit-export.ts'
+import { canonicalJson, type Json } from '../../src/base/json.ts'
+
+const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+const der = publicKey.export({ format: 'der', type: 'spki' })
+
+describe('the audit chain', () => {
+  test('hashes the canonical JSON of an entry without its hash', () => {
+    const [entry] = chainOf(1)
+    const { hash: _, ...rest } = entry as ChainEntry
+    const any = fc.string({ unit: 'binary', maxLength: 20 })
+    const object = fc.jsonValue({ maxDepth: 2 })
+    fc.assert(
+      fc.property(any, object, (subject, value) => {
+        const text = canonicalJson({ ...rest, subject, data: value as Json })
+        const hash = createHash('sha256').update(text).digest('hex')
+        expect(entryHash({ ...rest, subject, data: canonicalJson(value as Json) })).toBe(hash)
+      }),
+    )
+  })
+
+  test('holds when nobody touched it, and says how far it is anchored', async () => {
+    const entries = chainOf(7)
+    const verdict = await verify(entries, { checkpoints: [checkpoint(entries, 2), checkpoint(entries, 5)] })
+    expect(verdict).toEqual({
+      ok: true,
+      entries: 7,
+      head: entries[6]?.hash,
+      first_bad_seq: null,
+      problem: null,
+      anchored_to: 5,
+      signed_by: publicKeyId(der),
+      checkpoints: { signed: 2, not_verifiable: 0 },
+    })
+    expect(await verify([])).toMatchObject({ ok: true, entries: 0, head: null })
+  })
+
+  test('names the first entry that any change of any field makes wrong', async () => {
+    const entries = chainOf(12)
+    const field = fc.constantFrom('ts', 'action', 'subject', 'data', 'prev_hash', 'hash', 'kind', 'id')
+    await fc.assert(
+      fc.asyncProperty(fc.nat(11), field, fc.nat(), fc.integer({ min: 1, max: 127 }), async (at, name, place, by) => {
+        const changed = entries.map((entry, n) => (n === at ? withChange(entry, name, place, by) : entry))
+        expect(await verify(changed, { head: entries.at(-1) })).toMatchObject({ ok: false, first_bad_seq: at + 1 })
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('names the place of what was deleted, put in, moved or cut off', async () => {
+    const entries = chainOf(12)
+    const head = entries.at(-1)
+    await fc.assert(
+      fc.asyncProperty(fc.nat(11), fc.nat(11), async (a, b) => {
+        const [low, high] = [Math.min(a, b), Math.max(a, b)]
+        const without = entries.filter((_, n) => n < low || n > high)
+        expect(await verify(without, { head })).toMatchObject({ ok: false, first_bad_seq: low + 1 })
+        const twice = [...entries.slice(0, high + 1), entries[low] as ChainEntry, ...entries.slice(high + 1)]
+        expect((await verify(twice, { head })).ok).toBe(false)
+        if (low === high) return
+        const swapped = entries.with(low, entries[high] as ChainEntry).with(high, entries[low] as ChainEntry)
+        expect(await verify(swapped, { head })).toMatchObject({ ok: false, first_bad_seq: low + 1 })
+        const renumbered = swapped.map((entry, n) => ({ ...entry, seq: n + 1 }))
+        expect(await verify(renumbered, { head })).toMatchObject({ ok: false, first_bad_seq: low + 1 })
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('finds a tail that was rewritten or cut together with its head, by its checkpoints', async () => {
+    const entries = chainOf(12)
+    const checkpoints = [checkpoint(entries, 4), checkpoint(entries, 9)]
+    const rewritten = [...entries.slice(0, 6), ...chainOf(6, entries[5], 'forged')]
+    expect(await verify(rewritten, { checkpoints })).toMatchObject({ ok: false, first_bad_seq: 9, anchored_to: 4 })
+    expect(await verify(entries.slice(0, 7), { checkpoints })).toMatchObject({ ok: false, first_bad_seq: 8 })
+    const resigned = checkpoints.with(1, { ...checkpoint(rewritten, 9), signature: checkpoints[1]?.signature ?? '' })
+    expect(await verify(rewritten, { checkpoints: resigned })).toMatchObject({
+      ok: false,
+      first_bad_seq: 9,
+      problem: 'the checkpoint of entry 9 is forged',
+    })
+  })
+
+  test('counts a checkpoint of a key that nobody has any more as not verifiable, not as wrong', async () => {
+    const entries = chainOf(5)
+    const lost = generateKeyPairSync('ed25519')
+    const old = checkpoint(
+      entries,
+      3,
+      lost.privateKey,
+      publicKeyId(lost.publicKey.export({ format: 'der', type: 'spki' })),
+    )
+    expect(await verify(entries, { checkpoints: [old] })).toMatchObject({
+      ok: true,
+      anchored_to: null,
+      checkpoints: { signed: 0, not_verifiable: 1 },
+    })
+  })
+
+  test('holds against its head: missing, ahead, behind, or with another hash', async () => {
+    const entries = chainOf(4)
+    const hash = entries[3]?.hash ?? ''
+    expect(await verify(entries, { head: null })).toMatchObject({ ok: false, first_bad_seq: 5 })
+    expect(await verify(entries, { head: { seq: 6, hash } })).toMatchObject({ ok: false, first_bad_seq: 5 })
+    expect(await verify(entries, { head: { seq: 3, hash } })).toMatchObject({ ok: false, first_bad_seq: 4 })
+    expect(await verify(entries, { head: { seq: 4, hash: GENESIS_HASH } })).toMatchObject({
+      ok: false,
+      first_bad_seq: 4,
+    })
+  })
+})
+
+describe('an export of the chain', () => {
+  const entries = chainOf(2500)
+  const header = { kind: 'chain', chain: 'prj_1', head: headOf(entries), keys: [der.toString('base64')] }
+  const marks = [checkpoint(entries, 100), checkpoint(entries, 1000), checkpoint(entries, 2500)]
+  const endLine = (of: Checkpoint) => JSON.stringify({ kind: 'end', ...of })
+  const lines = [
+    JSON.stringify(header),
+    ...entries.flatMap((entry) => [
+      JSON.stringify({ kind: 'entry', ...entry, data: JSON.parse(entry.data) as Json }),
+      ...marks.filter(({ seq }) => seq === entry.seq).map((mark) => JSON.stringify({ kind: 'checkpoint', ...mark })),
+    ]),
+    endLine(endOf(entries)),
+    '',
+  ]
+
+  test('is verified by itself, whatever the order of its keys', async () => {
+    expect(await verifyAuditExport(each(lines))).toMatchObject({
+      ok: true,
+      entries: 2500,
+      anchored_to: 2500,
+      chain: 'prj_1',
+      kids: [publicKeyId(der)],
+      exported_at: '2026-01-01T00:00:00.000Z',
+    })
+  })
+
+  test('shows a line that was taken out, changed or cut off', async () => {
+    expect(await verifyAuditExport(each(lines.toSpliced(50, 1)))).toMatchObject({ ok: false, first_bad_seq: 50 })
+    const changed = lines.with(1200, (lines[1200] ?? '').replace('task_', 'tusk_'))
+    expect(await verifyAuditExport(each(changed))).toMatchObject({ ok: false, first_bad_seq: 1198 })
+    expect(await verifyAuditExport(each(lines.slice(0, 900)))).toMatchObject({ ok: false, first_bad_seq: 899 })
+  })
+
+  const isMark = (line: string) => line.includes('"kind":"checkpoint"')
+  const isEnd = (line: string) => line.includes('"kind":"end"')
+  const withHead = (head: unknown, rest: string[]) => [JSON.stringify({ ...header, head }), ...rest]
+  const entryLine = (entry: ChainEntry) =>
+    JSON.stringify({ kind: 'entry', ...entry, data: JSON.parse(entry.data) as Json })
+  const UNSIGNED = 'its end is not signed, so entries may have been cut off or written anew'
+
+  test('is refused when its end is not signed: cut, written anew or emptied, with a head that fits', async () => {
+    const cut = withHead(headOf(entries.slice(0, 5)), lines.slice(1, 6))
+    expect(await verifyAuditExport(each(cut))).toMatchObject({ ok: false, first_bad_seq: 1, problem: UNSIGNED })
+    const forged = [...entries.slice(0, 2), ...chainOf(4, entries[1], 'forged')]
+    const anew = withHead(headOf(forged), forged.map(entryLine))
+    expect(await verifyAuditExport(each(anew))).toMatchObject({ ok: false, first_bad_seq: 1, problem: UNSIGNED })
+    expect(await verifyAuditExport(each(withHead(null, [])))).toMatchObject({ ok: false, problem: UNSIGNED })
+    expect(await verifyAuditExport(each(withHead({ seq: 0, hash: GENESIS_HASH }, [])))).toMatchObject({ ok: false })
+    const all = lines.filter((line) => !isMark(line) && !isEnd(line))
+    expect(await verifyAuditExport(each(all))).toMatchObject({ ok: false, signed_by: null, problem: UNSIGNED })
+    const unended = lines.filter((line) => !isEnd(line))
+    expect(await verifyAuditExport(each(unended))).toMatchObject({ ok: false, anchored_to: 2500, problem: UNSIGNED })
+  })
+
+  test('is refused when it was cut behind a checkpoint, with a head that fits and whatever end can be had', async () => {
+    const cut = withHead(headOf(entries.slice(0, 100)), lines.slice(1, 102))
+    const refused = { ok: false, first_bad_seq: 101, anchored_to: 100, problem: UNSIGNED, exported_at: null }
+    expect(await verifyAuditExport(each(cut))).toMatchObject(refused)
+    const [mark, end] = [checkpoint(entries, 100), endOf(entries)]
+    for (const last of [mark, end, { ...end, ...headOf(entries.slice(0, 100)) }])
+      expect(await verifyAuditExport(each([...cut, endLine(last)]))).toMatchObject(refused)
+    const later = lines.with(lines.length - 2, endLine({ ...end, at: '2027-01-01T00:00:00.000Z' }))
+    expect(await verifyAuditExport(each(later))).toMatchObject({ ok: false, problem: UNSIGNED })
+    await expect(verifyAuditExport(each([...lines, lines[1] ?? '']))).rejects.toThrow(
+      'stands behind the end of the export',
+    )
+  })
+
+  test('is refused when only an earlier entry is signed, or when its end is signed by a key that it does not name', async () => {
+    const early = withHead(headOf(entries.slice(0, 150)), lines.slice(1, 152))
+    expect(await verifyAuditExport(each(early))).toMatchObject({ ok: false, first_bad_seq: 101, anchored_to: 100 })
+    const other = generateKeyPairSync('ed25519')
+    const kid = publicKeyId(other.publicKey.export({ format: 'der', type: 'spki' }))
+    const strange = JSON.stringify({ kind: 'checkpoint', ...checkpoint(entries, 150, other.privateKey, kid) })
+    const end = endLine(endOf(entries.slice(0, 150), other.privateKey, kid))
+    const verdict = await verifyAuditExport(each([...early, strange, end]))
+    expect(verdict).toMatchObject({ ok: false, first_bad_seq: 101, checkpoints: { not_verifiable: 1 } })
+  })
+
+  test('does not pass for that of another project', async () => {
+    const renamed = [JSON.stringify({ ...header, chain: 'prj_2' }), ...lines.slice(1)]
+    const problem = 'the checkpoint of entry 100 is of another chain, prj_1'
+    expect(await verifyAuditExport(each(renamed))).toMatchObject({ ok: false, first_bad_seq: 100, problem })
+  })
+
+  test('of a chain without entries holds when just that is signed', async () => {
+    const end = endLine(endOf([]))
+    expect(await verifyAuditExport(each(withHead(null, [end])))).toMatchObject({ ok: true, entries: 0, anchored_to: 0 })
+    expect(await verifyAuditExport(each([lines[0] ?? '', ...lines.slice(1, 6), end]))).toMatchObject({ ok: false })
+  })
+
+  test('says which of the keys that it names has signed', async () => {
+    const other = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' })
+    const keys = [other, der].map((key) => key.toString('base64'))
+    const verdict = await verifyAuditExport(each([JSON.stringify({ ...header, keys }), ...lines.slice(1)]))
+    expect(verdict).toMatchObject({
+      ok: true,
+      signed_by: publicKeyId(der),
+      kids: [publicKeyId(other), publicKeyId(der)],
+    })
+  })
+
+  test('is refused when it is something else', async () => {
+    await expect(verifyAuditExport(each(['{"a":1}']))).rejects.toThrow('line 1 is not a line of an audit export')
+    await expect(verifyAuditExport(each([lines[0] ?? '', 'oops']))).rejects.toThrow('line 2')
+  })
+})
+
+function chainOf(length: number, after?: ChainEntry, action = 'task.created'): ChainEntry[] {
+  const entries: ChainEntry[] = []
+  for (let n = 1; n <= length; n++) {
+    const before = entries.at(-1) ?? after
+    const entry = {
+      seq: (before?.seq ?? 0) + 1,
+      ts: new Date(Date.UTC(2026, 0, 1) + n).toISOString(),
+      actor: { kind: 'key', id: 'key_1' },
+      action,
+      subject: `task_${n} "quoted"`,
+      data: canonicalJson({ wedge: 'echo', n, note: 'ä\n' }),
+      prev_hash: before?.hash ?? GENESIS_HASH,
+    }
+    entries.push({ ...entry, hash: entryHash(entry) })
+  }
+  return entries
+}
+
+/** The character at the place, moved by some: never the same entry. */
+function withChange(entry: ChainEntry, field: string, place: number, by: number): ChainEntry {
+  const change = (text: string) => {
+    const at = place % text.length
+    return text.slice(0, at) + String.fromCharCode((text.charCodeAt(at) + by) % 128) + text.slice(at + 1)
+  }
+  if (field === 'kind' || field === 'id')
+    return { ...entry, actor: { ...entry.actor, [field]: change(entry.actor[field]) } }
+  return { ...entry, [field]: change(entry[field as 'data']) }
+}
+
+function checkpoint(
+  entries: ChainEntry[],
+  seq: number,
+  key: KeyObject = privateKey,
+  kid = publicKeyId(der),
+): Checkpoint {
+  const said = { chain: 'prj_1', seq, hash: entries[seq - 1]?.hash ?? '', at: '2026-01-01T00:00:00.000Z' }
+  return { ...said, kid, signature: sign(null, checkpointText(said), key).toString('base64') }
+}
+
+function endOf(entries: ChainEntry[], key: KeyObject = privateKey, kid = publicKeyId(der)): Checkpoint {
+  const head = headOf(entries) ?? { seq: 0, hash: GENESIS_HASH }
+  const said = { chain: 'prj_1', ...head, at: '2026-01-01T00:00:00.000Z' }
+  const text = `svc audit end of export\nprj_1\n${said.seq}\n${said.hash}\n${said.at}\n`
+  return { ...said, kid, signature: sign(null, Buffer.from(text), key).toString('base64') }
+}
+
+function headOf(entries: readonly ChainEntry[]) {
+  const last = entries.at(-1)
+  return last ? { seq: last.seq, hash: last.hash } : null
+}
+
+interface Around {
+  head?: { seq: number; hash: string } | null | undefined
+  checkpoints?: Checkpoint[]
+}
+
+function verify(entries: ChainEntry[], around: Around = {}) {
+  const head = around.head === undefined ? headOf(entries) : around.head
+  const pages: ChainPage[] = [{ entries: entries.map(sealEntry), checkpoints: around.checkpoints ?? [] }]
+  return verifyChain(each(pages), { chain: 'prj_1', head, trusted: toTrustedKeys([der]) })
+}
+
+async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
+  yield* items
+}

@@ -1,0 +1,227 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { evaluatePolicy, firstMatchingRule, unreachableRules } from '../../src/contract/policy.ts'
+import type { Json } from '../../src/base/json.ts'
+import type { PolicyRule } from '../../src/contract/wedge-manifest.ts'
+
+const unused = () => ({ task: 0, day: 0 })
+const rulesFor = (...actions: string[]): PolicyRule[] => actions.map((action) => ({ action }))
+
+describe('which rule matches', () => {
+  test.each<[string, string, boolean]>([
+    ['send_email', 'send_email', true],
+    ['send_email', 'Send_EMAIL', true],
+    ['SEND_email', 'send_email', true],
+    ['send_email', 'send_email2', false],
+    ['send_email', 'send', false],
+    ['refund:', 'refund:full', true],
+    ['refund:', 'REFUND:', true],
+    ['refund:', 'refund', false],
+    ['refund:', 'refunds:full', false],
+    ['refund:*', 'refund:full', true],
+    ['refund:*', 'refund', false],
+    ['refund*', 'refunds', true],
+    ['refund*', 'refund', true],
+    ['re*nd', 're_nd', false],
+    ['re*nd', 're*nd', true],
+    ['*', 'anything', true],
+    ['*', '', true],
+    ['', '', true],
+    ['', 'anything', false],
+    ['.*', 'anything', false],
+  ])('%j on %j: %s', (pattern, action, matches) => {
+    expect(firstMatchingRule(rulesFor(pattern), action)).toBe(matches ? 0 : null)
+  })
+
+  test('the first that matches, not the most specific', () => {
+    expect(firstMatchingRule(rulesFor('send', 'refund:*', 'refund:full', '*'), 'refund:full')).toBe(1)
+  })
+})
+
+describe('amounts', () => {
+  const rules: PolicyRule[] = [{ action: 'refund:*', max_amount_usd: 50 }]
+  const approves = (payload: Json) => evaluatePolicy(rules, { action: 'refund:full', payload }, unused).approve
+  test.each<[Json, boolean]>([
+    [{ amount_usd: 50 }, true],
+    [{ amount_usd: 50.01 }, false],
+    [{ amount: 0 }, true],
+    [{ total: 12.5 }, true],
+    [{ value: 49 }, true],
+    [{ amount_usd: 10, amount: 9000, total: 9000 }, true],
+    [{ amount_usd: 9000, amount: 10 }, false],
+    [{ value: 1, total: 51 }, false],
+    [{ amount_usd: null, amount: 10 }, false],
+    [{ amount_usd: '10' }, false],
+    [{ amount: -1 }, false],
+    [{ amount: Number.NaN }, false],
+    [{ amount: Number.POSITIVE_INFINITY }, false],
+    [{ amount: [10] }, false],
+    [{ amount: true }, false],
+    [{ payment: { amount: 10 } }, false],
+    [{ Amount: 10 }, false],
+    [{}, false],
+    [null, false],
+    [10, false],
+    ['amount', false],
+    [[{ amount: 10 }], false],
+  ])('%j within $50.00: %s', (payload, approve) => {
+    expect(approves(payload)).toBe(approve)
+  })
+
+  test('an inherited amount is no amount', () => {
+    expect(approves(Object.create({ amount: 10 }))).toBe(false)
+    expect(approves(JSON.parse('{"__proto__":{"amount":10}}'))).toBe(false)
+  })
+
+  test('a rule without a limit does not look at the amount', () => {
+    expect(
+      evaluatePolicy(rulesFor('refund:*'), { action: 'refund:x', payload: { amount: 'lots' } }, unused).approve,
+    ).toBe(true)
+  })
+
+  test('a limit that is no number approves nothing', () => {
+    const odd = [{ action: '*', max_amount_usd: Number.NaN }]
+    expect(evaluatePolicy(odd, { action: 'x', payload: { amount: 0 } }, unused).approve).toBe(false)
+  })
+})
+
+describe('answers', () => {
+  const full: PolicyRule = { action: 'refund:*', max_amount_usd: 50, max_per_task: 2, max_per_day: 20 }
+  const request = { action: 'refund:full', payload: { amount: 12 } }
+  test.each<[string, PolicyRule[], { task: number; day: number }, string]>([
+    [
+      'approves',
+      [full],
+      { task: 0, day: 2 },
+      "rule 1 ('refund:*') allows up to $50.00, 1 of 2 in this task, 3 of 20 today",
+    ],
+    [
+      'approves',
+      [full],
+      { task: 1, day: 19 },
+      "rule 1 ('refund:*') allows up to $50.00, 2 of 2 in this task, 20 of 20 today",
+    ],
+    ['approves', rulesFor('x', '*'), { task: 9, day: 9 }, "rule 2 ('*') allows this action"],
+    ['gates', [full], { task: 2, day: 2 }, "rule 1 ('refund:*') has used up its 2 in this task"],
+    ['gates', [full], { task: 0, day: 20 }, "rule 1 ('refund:*') has used up its 20 for today"],
+    ['gates', [{ action: '*', max_per_day: 0 }], { task: 0, day: 0 }, "rule 1 ('*') has used up its 0 for today"],
+    ['gates', [], { task: 0, day: 0 }, 'no policy rule matches this action'],
+    ['gates', rulesFor('send'), { task: 0, day: 0 }, 'no policy rule matches this action'],
+    [
+      'gates',
+      [{ action: '*', max_amount_usd: 11.999 }, { action: '*' }],
+      { task: 0, day: 0 },
+      "rule 1 ('*') allows up to $11.999, and this is $12.00",
+    ],
+  ])('%s %j after %j', (verb, rules, used, reason) => {
+    const given = evaluatePolicy(rules, request, () => used)
+    expect(given.reason).toBe(reason)
+    expect(given.approve).toBe(verb === 'approves')
+  })
+
+  test.each<[Json, string]>([
+    [{}, "rule 1 ('*') has a limit, and the payload states no amount"],
+    [{ total: 'ten' }, "rule 1 ('*') has a limit, and 'total' in the payload is not a number of dollars"],
+  ])('%j is gated with the reason', (payload, reason) => {
+    expect(evaluatePolicy([{ action: '*', max_amount_usd: 5 }], { action: 'a', payload }, unused)).toEqual({
+      approve: false,
+      reason,
+    })
+  })
+
+  test('only the counters of the matching rule are read', () => {
+    const read: number[] = []
+    const counts = (rule: number) => {
+      read.push(rule)
+      return { task: 0, day: 0 }
+    }
+    evaluatePolicy([...rulesFor('send'), full, ...rulesFor('*')], request, counts)
+    expect(read).toEqual([1])
+  })
+})
+
+const letter = fc.constantFrom('a', 'B', ':', '*')
+const name = fc.string({ unit: letter, maxLength: 4 })
+const limit = fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined })
+const rule = fc.record({ action: name, max_amount_usd: limit, max_per_task: limit, max_per_day: limit })
+const rules = fc.array(rule, { maxLength: 6 })
+const used = fc.record({ task: fc.nat(4), day: fc.nat(4) })
+const payload = fc.oneof(fc.record({ amount: fc.integer({ min: -1, max: 5 }) }), fc.constant({}))
+
+describe('for all rules and requests', () => {
+  test('an approval keeps every limit of the first match', () => {
+    fc.assert(
+      fc.property(rules, name, payload, used, (rules, action, payload, used) => {
+        const given = evaluatePolicy(rules, { action, payload }, () => used)
+        if (!given.approve) return
+        const first = rules[given.rule]
+        expect(given.rule).toBe(firstMatchingRule(rules, action))
+        expect(used.task).toBeLessThan(first?.max_per_task ?? Number.POSITIVE_INFINITY)
+        expect(used.day).toBeLessThan(first?.max_per_day ?? Number.POSITIVE_INFINITY)
+        if (first?.max_amount_usd === undefined) return
+        expect('amount' in payload && payload.amount >= 0 && payload.amount <= first.max_amount_usd).toBe(true)
+      }),
+    )
+  })
+
+  test('rules after the first match change nothing', () => {
+    fc.assert(
+      fc.property(rules, rules, name, payload, used, (rules, more, action, payload, used) => {
+        fc.pre(firstMatchingRule(rules, action) !== null)
+        const request = { action, payload }
+        expect(evaluatePolicy([...rules, ...more], request, () => used)).toEqual(
+          evaluatePolicy(rules, request, () => used),
+        )
+      }),
+    )
+  })
+
+  test('upper and lower case are the same', () => {
+    fc.assert(
+      fc.property(rules, name, (rules, action) => {
+        const upper = rules.map((rule) => ({ ...rule, action: rule.action.toUpperCase() }))
+        expect(firstMatchingRule(upper, action.toLowerCase())).toBe(firstMatchingRule(rules, action))
+      }),
+    )
+  })
+})
+
+describe('unreachable rules', () => {
+  test.each<[string[], { rule: number; by: number }[]]>([
+    [[], []],
+    [['a', 'b', '*'], []],
+    [
+      ['*', 'a', 'b:*'],
+      [
+        { rule: 1, by: 0 },
+        { rule: 2, by: 0 },
+      ],
+    ],
+    [
+      ['refund:*', 'REFUND:full', 'refund:', 'refund'],
+      [
+        { rule: 1, by: 0 },
+        { rule: 2, by: 0 },
+      ],
+    ],
+    [['refund', 'Refund', 'refund*'], [{ rule: 1, by: 0 }]],
+    [['a:b', 'a:', 'a:b'], [{ rule: 2, by: 0 }]],
+  ])('%j', (actions, expected) => {
+    expect(unreachableRules(rulesFor(...actions))).toEqual(expected)
+  })
+
+  test('a rule is named exactly when no action reaches it', () => {
+    fc.assert(
+      fc.property(rules, (rules) => {
+        const reached = new Set(rules.flatMap(probes).map((action) => firstMatchingRule(rules, action)))
+        const named = unreachableRules(rules).map(({ rule }) => rule)
+        expect(named).toEqual([...rules.keys()].filter((index) => !reached.has(index)))
+      }),
+    )
+  })
+})
+
+function probes({ action }: PolicyRule): string[] {
+  const stem = action.replace(/\*$/, '')
+  return [action, stem, `${stem}z`]
+}

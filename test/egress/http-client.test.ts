@@ -1,0 +1,272 @@
+import { type LookupAddress, lookup } from 'node:dns'
+import { createServer, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { isPrivateAddress } from '../../src/egress/address-rules.ts'
+import { type EgressError, createEgressClient } from '../../src/egress/http-client.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { worldWithTestClock, openUpstreamServer } from '../connections/test-context.ts'
+
+const PRIVATE = [
+  'http://127.0.0.1/',
+  'http://127.1/',
+  'http://127.0.1/',
+  'http://0/',
+  'http://0.0.0.0/',
+  'http://2130706433/',
+  'http://0x7f000001/',
+  'http://0x7f.0.0.1/',
+  'http://0177.0.0.1/',
+  'http://017700000001/',
+  'http://127.0.0.1./',
+  'http://127.255.255.254/',
+  'http://10.0.0.1/',
+  'http://10.255.255.255/',
+  'http://172.16.0.1/',
+  'http://172.31.255.255/',
+  'http://192.168.0.1/',
+  'http://192.168.1.1:8080/',
+  'http://169.254.169.254/latest/meta-data/',
+  'http://169.254.170.2/',
+  'http://0xa9fea9fe/',
+  'http://2852039166/',
+  'http://0251.0376.0251.0376/',
+  'http://168.63.129.16/',
+  'http://[::ffff:168.63.129.16]/',
+  'http://[::ffff:a83f:8110]/',
+  'http://[64:ff9b::a83f:8110]/',
+  'http://100.64.0.1/',
+  'http://100.100.100.200/',
+  'http://192.0.0.192/',
+  'http://192.0.2.1/',
+  'http://198.18.0.1/',
+  'http://198.51.100.1/',
+  'http://203.0.113.1/',
+  'http://224.0.0.1/',
+  'http://240.0.0.1/',
+  'http://255.255.255.255/',
+  'http://[::1]/',
+  'http://[::]/',
+  'http://[0:0:0:0:0:0:0:1]/',
+  'http://[::127.0.0.1]/',
+  'http://[::ffff:127.0.0.1]/',
+  'http://[::ffff:7f00:1]/',
+  'http://[::ffff:10.0.0.1]/',
+  'http://[::ffff:169.254.169.254]/',
+  'http://[::ffff:a9fe:a9fe]/',
+  'http://[::ffff:0:127.0.0.1]/',
+  'http://[64:ff9b::127.0.0.1]/',
+  'http://[64:ff9b:1::1]/',
+  'http://[2002:7f00:1::]/',
+  'http://[2001:0:7f00:1::]/',
+  'http://[2001:db8::1]/',
+  'http://[fc00::1]/',
+  'http://[fd00:ec2::254]/',
+  'http://[fe80::1]/',
+  'http://[fec0::1]/',
+  'http://[ff02::1]/',
+  'http://１２７.０.０.１/',
+  'http://①②⑦.⓪.⓪.①/',
+]
+
+const NOT_FOR_US = [
+  'file:///etc/passwd',
+  'ftp://example.com/',
+  'gopher://example.com/',
+  'data:,x',
+  'http://user:pw@example.com/',
+  'nonsense',
+  '//example.com',
+]
+
+const ask = { method: 'GET', timeoutMs: 5_000, maxBytes: 1024 }
+
+const allowing = (hosts: string) => worldWithTestClock(loadConfig({ SVC_EGRESS_ALLOW: hosts }))
+
+/** A name server by the book of the test. */
+const names = (answers: (host: string) => string[]) =>
+  ((host: string, _options: unknown, done: (error: null, addresses: LookupAddress[]) => void) =>
+    done(
+      null,
+      answers(host).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    )) as unknown as typeof lookup
+
+async function failure(work: Promise<unknown>): Promise<EgressError> {
+  return work.then(
+    () => {
+      throw new Error('the call was answered')
+    },
+    (error) => error,
+  )
+}
+
+describe('addresses', () => {
+  test.each([...PRIVATE, ...NOT_FOR_US])('%s is never called', async (url) => {
+    const ctx = allowing('')
+    const error = await failure(createEgressClient(ctx).request({ ...ask, url }))
+    expect(error).toMatchObject({ kind: 'blocked', sent: false })
+  })
+
+  test.each([
+    '1.1.1.1',
+    '8.8.8.8',
+    '168.63.129.15',
+    '172.15.0.1',
+    '172.32.0.1',
+    '100.128.0.1',
+    '2606:4700::1111',
+    '::ffff:8.8.8.8',
+  ])('%s is the open internet', (address) => {
+    expect(isPrivateAddress(address)).toBe(false)
+  })
+
+  test('what is not an address is not the open internet', () => {
+    expect(isPrivateAddress('example.com')).toBe(true)
+    expect(isPrivateAddress('fe80::1%eth0')).toBe(true)
+  })
+
+  test.each([['127.0.0.1'], ['10.1.2.3'], ['::1'], ['::ffff:127.0.0.1'], ['fe80::1%eth0'], ['169.254.169.254']])(
+    'a name that resolves to %s is not called',
+    async (address) => {
+      const server = await openUpstreamServer((_, response) => response.end('ok'))
+      const ctx = allowing('')
+      const out = createEgressClient(ctx, { lookup: names(() => ['93.184.215.14', address]) })
+      const error = await failure(out.request({ ...ask, url: `http://rebind.test:${server.port}/` }))
+      expect(error).toMatchObject({ kind: 'blocked', sent: false })
+      expect(server.connections()).toBe(0)
+    },
+  )
+
+  test('a name is asked for once, and the answer that was judged is the one that is called', async () => {
+    const server = await openUpstreamServer((_, response) => response.end('ok'))
+    const ctx = allowing('127.0.0.1')
+    const answers = [['127.0.0.1'], ['10.0.0.1']]
+    let asked = 0
+    const out = createEgressClient(ctx, { lookup: names(() => answers[asked++] ?? []) })
+    const { status } = await out.request({ ...ask, url: `http://rebind.test:${server.port}/` })
+    expect({ status, asked }).toEqual({ status: 200, asked: 1 })
+    const second = await failure(out.request({ ...ask, url: `http://rebind.test:${server.port}/` }))
+    expect(second.kind).toBe('blocked')
+  })
+
+  test.each(['127.0.0.1', '127.0.0.0/8', 'inside.test', 'INSIDE.test'])(
+    '%s in SVC_EGRESS_ALLOW opens the private host',
+    async (entry) => {
+      const server = await openUpstreamServer((_, response) => response.end('ok'))
+      const ctx = allowing(entry)
+      const out = createEgressClient(ctx, { lookup: names(() => ['127.0.0.1']) })
+      const { status } = await out.request({ ...ask, url: `http://inside.test:${server.port}/` })
+      expect(status).toBe(200)
+    },
+  )
+
+  test.each(['10.0.0.0/33', '10.0.0.0/x', '::/129', 'host/8'])('%s in SVC_EGRESS_ALLOW is an error', (entry) => {
+    expect(() => createEgressClient(allowing(entry))).toThrow(/is neither a host nor a network/)
+  })
+
+  test('an allowed host opens no other name with the same address', async () => {
+    const ctx = allowing('inside.test')
+    const out = createEgressClient(ctx, { lookup: names(() => ['127.0.0.1']) })
+    expect((await failure(out.request({ ...ask, url: 'http://other.test/' }))).kind).toBe('blocked')
+  })
+})
+
+describe('hostile servers', () => {
+  test('a redirect is an answer and is not followed', async () => {
+    const second = await openUpstreamServer((_, response) => response.end('secret'))
+    const first = await openUpstreamServer((_, response) => response.writeHead(302, { location: second.url }).end())
+    const ctx = allowing('127.0.0.1')
+    const answer = await createEgressClient(ctx).request({
+      ...ask,
+      url: first.url,
+      headers: { authorization: 'Bearer x' },
+    })
+    expect(answer.status).toBe(302)
+    expect(second.connections()).toBe(0)
+  })
+
+  test('a body without end is cut at the limit', async () => {
+    let written = 0
+    const server = await openUpstreamServer((_, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write('x'.repeat(1024))) written += 1024
+      }
+      response.on('drain', more)
+      more()
+    })
+    const ctx = allowing('127.0.0.1')
+    const error = await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))
+    expect(error).toMatchObject({ kind: 'too_large', sent: true, status: 200 })
+    expect(written).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  test('a body that announces too much is not read', async () => {
+    const server = await openUpstreamServer((_, response) =>
+      response.writeHead(200, { 'content-length': 1e9 }).write('x'),
+    )
+    const ctx = allowing('127.0.0.1')
+    expect((await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))).kind).toBe('too_large')
+  })
+
+  test('compression is not asked for and not accepted', async () => {
+    const server = await openUpstreamServer((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(1e6))),
+    )
+    const ctx = allowing('127.0.0.1')
+    expect((await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))).kind).toBe('unreadable')
+    expect(server.received[0]?.headers['accept-encoding']).toBe('identity')
+  })
+
+  test('a server that never answers is left after the time-out, and its outcome is open', async () => {
+    const ctx = allowing('127.0.0.1')
+    const { clock } = ctx
+    const server = await openUpstreamServer(() => clock.jump(5_000))
+    expect(await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))).toMatchObject({
+      kind: 'timeout',
+      sent: true,
+    })
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('a server that drips is left after the same time', async () => {
+    const ctx = allowing('127.0.0.1')
+    const { clock } = ctx
+    const server = await openUpstreamServer((_, response) => {
+      response.write('a', () => clock.jump(5_000))
+    })
+    const error = await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))
+    expect(error).toMatchObject({ kind: 'timeout', sent: true })
+  })
+
+  test('a name server that never answers ends in a time-out before anything was sent', async () => {
+    const ctx = allowing('127.0.0.1')
+    const { clock } = ctx
+    const silent = (() => queueMicrotask(() => clock.jump(5_000))) as unknown as typeof lookup
+    const error = await failure(
+      createEgressClient(ctx, { lookup: silent }).request({ ...ask, url: 'http://slow.test/' }),
+    )
+    expect(error).toMatchObject({ kind: 'timeout', sent: false })
+  })
+
+  test('a closed port was certainly not reached', async () => {
+    const ctx = allowing('127.0.0.1')
+    const error = await failure(createEgressClient(ctx).request({ ...ask, url: 'http://127.0.0.1:9/' }))
+    expect(error).toMatchObject({ kind: 'unreachable', sent: false })
+    expect(error.message).not.toContain('127.0.0.1')
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['nonsense', 'nonsense\r\n\r\n'],
+    ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'],
+    ['another protocol', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+  ])('a server that hangs up after %s leaves the outcome open', async (_, words) => {
+    const server = createServer((socket: Socket) => socket.once('data', () => socket.end(words)))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const ctx = allowing('127.0.0.1')
+    const { port } = server.address() as { port: number }
+    const error = await failure(createEgressClient(ctx).request({ ...ask, url: `http://127.0.0.1:${port}/` }))
+    expect(error).toMatchObject({ kind: 'unreachable', sent: true })
+  })
+})

@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { countByStatus } from '../accounts/members.ts'
+import { eventually } from '../runs/scripted-agent.ts'
+import { waitForEvent, createScriptedTask, createScriptedDeployment } from './scripted-deployment.ts'
+import { expectInvariants } from './invariants.ts'
+import { FAULT_TIMEOUT_MS, attemptNumbers } from './rounds.ts'
+import type { ServiceProcess } from './service-process.ts'
+
+const mount = (dir: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'none', dir]).status === 0
+const unmount = (dir: string) => spawnSync('umount', ['--lazy', dir])
+
+/** Only root may mount a small disk, and not in every container. */
+function canMount(): boolean {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-mount-'))
+  const mounted = process.getuid?.() === 0 && mount(dir)
+  if (mounted) unmount(dir)
+  rmSync(dir, { recursive: true, force: true })
+  return mounted
+}
+
+/** Takes all the room that is left. */
+function fill(path: string): void {
+  const file = openSync(path, 'w')
+  const piece = Buffer.alloc(4096)
+  try {
+    for (;;) writeSync(file, piece)
+  } catch {
+    closeSync(file)
+  }
+}
+
+/** Creates tasks until one is refused; answers those that were not. */
+async function untilRefused(service: ServiceProcess): Promise<string[]> {
+  const accepted: string[] = []
+  for (;;) {
+    const { status, body } = await service.call('POST', '/v1/tasks', {
+      wedge: 'gate',
+      task_type: 'act',
+      input: [{ output: 1 }],
+    })
+    if (status !== 201) {
+      expect([status, body.error]).toEqual([503, expect.any(String)])
+      return accepted
+    }
+    accepted.push(body.id)
+  }
+}
+
+const health = async (service: ServiceProcess) => (await service.call('GET', '/health')).status
+
+// Without the right to mount there is no disk that a test may fill.
+test.skipIf(!canMount())(
+  'a full disk is told with 503 and leaves nothing half done; once there is room everything goes on',
+  async () => {
+    const place = await createScriptedDeployment('sqlite', { SVC_MAX_CONCURRENT_TASKS: '2' })
+    const data = join(place.dir, 'data')
+    mkdirSync(data)
+    mount(data)
+    onTestFinished(() => void unmount(data))
+    const service = await place.open()
+    const waiting = await createScriptedTask(service, [{ act: 'send_note' }, { output: 'sent' }])
+    const approval = await waitForEvent(service, waiting, 'approval.requested')
+    const running = await createScriptedTask(service, [{ event: 'progress', data: { text: 'on' } }, 'hang'])
+    await waitForEvent(service, running, 'progress')
+    fill(join(data, 'filler'))
+    const accepted = await untilRefused(service)
+    await eventually(async () => (await health(service)) === 503)
+    rmSync(join(data, 'filler'))
+    await eventually(async () => (await health(service)) === 200)
+    expect((await service.call('POST', `/v1/approvals/${approval}/approve`, {})).status).toBe(200)
+    const later = await createScriptedTask(service, [{ output: 'later' }])
+    expect((await service.call('POST', `/v1/tasks/${running}/cancel`)).status).toBe(200)
+    const ended = await expectInvariants(service, await place.openRows(), {
+      tasks: [...accepted, waiting, running, later],
+      decisions: [[approval, 'approved']],
+      received: place.outside.received,
+    })
+    for (const id of [...accepted, waiting, later]) expect(ended.get(id)).toMatchObject({ status: 'succeeded' })
+  },
+  FAULT_TIMEOUT_MS,
+)
+
+/** Another program that writes to the same file, such as a backup or somebody's shell. */
+function secondWriter(dir: string) {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const name = major > 22 || (major === 22 && minor >= 13) ? 'node:sqlite' : '@photostructure/sqlite'
+  const { DatabaseSync } = createRequire(import.meta.url)(name) as typeof import('@photostructure/sqlite')
+  const database = new DatabaseSync(join(dir, 'data', 'svc.db'))
+  onTestFinished(() => database.close())
+  return { lock: () => database.exec('begin immediate'), unlock: () => database.exec('rollback') }
+}
+
+test.each(attemptNumbers(1))(
+  'while another program holds the SQLite file for a moment fifty callers wait, and none is refused (%d)',
+  async () => {
+    const place = await createScriptedDeployment('sqlite')
+    const service = await place.open()
+    const { lock, unlock } = secondWriter(place.dir)
+    lock()
+    const creating = Array.from({ length: 50 }, () =>
+      service.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input: [{ output: 1 }] }),
+    )
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    unlock()
+    const answers = await Promise.all(creating)
+    expect(countByStatus(answers)).toEqual({ 201: 50 })
+    await expectInvariants(service, await place.openRows(), { tasks: answers.map(({ body }) => body.id) })
+  },
+  FAULT_TIMEOUT_MS,
+)

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import type { Db } from '../../src/store/store.ts'
+import { FOUNDER_KEY, writeFiles } from '../app.ts'
+import { type ApiResponse, callApi, type StreamedEvent, readEventStream } from '../http.ts'
+import { createDatabase, dropDatabase } from '../postgres.ts'
+import type { StoreKind } from '../stores.ts'
+import { NO_RATE_LIMIT, DESK_WEDGES } from '../tasks/scripted-agent.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
+
+/** A folder for a service of its own, that outlives its processes. */
+export function createDeploymentFolder(wedges: Record<string, unknown> = DESK_WEDGES): string {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-fault-'))
+  writeFiles(join(dir, 'wedges'), wedges)
+  mkdirSync(join(dir, 'blueprints'))
+  return dir
+}
+
+export const removeDeploymentFolder = (dir: string) => rmSync(dir, { recursive: true, force: true })
+
+/** Where one test starts, kills and starts services over one store; all of it is gone when the test is over. */
+export interface Deployment {
+  dir: string
+  /** Null with SQLite. */
+  database: string | null
+  start(env?: Record<string, string>, under?: string[]): Promise<ServiceProcess>
+  /** The rows themselves, beside the service. */
+  openRows(): Promise<Db>
+}
+
+export async function createDeployment(
+  store: StoreKind,
+  { wedges = DESK_WEDGES, env = {} }: { wedges?: Record<string, unknown>; env?: Record<string, string> } = {},
+): Promise<Deployment> {
+  const dir = createDeploymentFolder(wedges)
+  onTestFinished(() => removeDeploymentFolder(dir))
+  const database = store === 'postgres' ? await createDatabase() : null
+  if (database) onTestFinished(() => dropDatabase(database))
+  return {
+    dir,
+    database,
+    async start(more = {}, under = []) {
+      const service = await ServiceProcess.start(
+        dir,
+        { ...env, ...(database && { DATABASE_URL: database }), ...more },
+        under,
+      )
+      onTestFinished(() => service.kill())
+      return service
+    },
+    async openRows() {
+      const opened = database
+        ? await openPostgresStore(database, () => {})
+        : await openSqliteStore(join(dir, 'data'), 'normal')
+      onTestFinished(() => opened.close())
+      return opened.db
+    },
+  }
+}
+
+/** The program as it is shipped, in a process of its own that a test may kill. */
+export class ServiceProcess {
+  readonly child: ChildProcess
+  readonly url: string
+  readonly exited: Promise<unknown>
+
+  private constructor(child: ChildProcess, url: string, exited: Promise<unknown>) {
+    this.child = child
+    this.url = url
+    this.exited = exited
+  }
+
+  /** `under` are the words of a program that becomes the service, such as a tracer. */
+  static async start(dir: string, env: Record<string, string> = {}, under: string[] = []): Promise<ServiceProcess> {
+    const [program, ...words] = [...under, process.execPath, PROGRAM, 'serve']
+    const child = spawn(program, words, {
+      cwd: dir,
+      env: { PATH: process.env['PATH'] ?? '', ...SETTINGS, ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const exited = once(child, 'exit')
+    return new ServiceProcess(child, await readAddress(child), exited)
+  }
+
+  call(method: string, path: string, body?: unknown): Promise<ApiResponse> {
+    return callApi(this.url, FOUNDER_KEY, method, path, body)
+  }
+
+  /** The log of a task, read until its stream ends. */
+  events(taskId: string, until?: (event: StreamedEvent) => boolean): Promise<StreamedEvent[]> {
+    return readEventStream(`${this.url}/v1/tasks/${taskId}/events`, FOUNDER_KEY, 0, until)
+  }
+
+  /** The power goes out. */
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL')
+    await this.exited
+  }
+
+  async terminate(): Promise<number | null> {
+    this.child.kill('SIGTERM')
+    await this.exited
+    return this.child.exitCode
+  }
+}
+
+const SETTINGS = {
+  SVC_PORT: '0',
+  SVC_DATA_DIR: 'data',
+  SVC_SANDBOX: 'process',
+  SVC_POOL: '0',
+  SVC_FOUNDER_API_KEY: FOUNDER_KEY,
+  ...NO_RATE_LIMIT,
+}
+
+function readAddress(child: ChildProcess): Promise<string> {
+  let said = ''
+  return new Promise((resolve, reject) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      const address = /listens on (\S+)\n/.exec(said)?.[1]
+      if (address) resolve(address)
+    })
+    child.once('exit', () => reject(new Error(`the service did not start: ${said}`)))
+  })
+}

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { type Ctx, inTx, type Tx } from '../../src/ctx/ctx.ts'
+import { StoreUnavailable } from '../../src/store/errors.ts'
+import type { Store } from '../../src/store/store.ts'
+import { planTask, queueTask } from '../../src/tasks/create-task.ts'
+import { findTaskUnscoped } from '../../src/tasks/rows.ts'
+import { eachStore, testApp, type TestApp } from '../app.ts'
+import { eventually } from '../runs/scripted-agent.ts'
+
+const ACTOR = { kind: 'key', id: 'key_test' } as const
+const SAY = { wedge: 'echo', task_type: 'say', input: 'hi' }
+/** Two places: that the first task leaves one free shows the runner that nobody waits. */
+const TWO = { SVC_MAX_CONCURRENT_TASKS: '2', SVC_TASK_RATE_PER_MIN: '10000' }
+
+/** A service whose project has its cell, and nothing in the queue. */
+async function warmApp(store: 'sqlite' | 'postgres'): Promise<TestApp> {
+  const app = await testApp({ store, env: TWO })
+  await app.finished((await app.createTask()).id)
+  return app
+}
+
+/** What else the transaction does that queues a task. */
+type Then = (tx: Tx, id: string) => void | Promise<void>
+
+/** Queues a task in a context of one's own; answers its id. */
+async function queue(app: TestApp, ctx: Ctx, then: Then = () => {}): Promise<string> {
+  const projectId = (await app.call('GET', '/v1/projects')).body.data[0].id
+  const plan = await planTask(ctx, { projectId }, SAY)
+  const queued = inTx(ctx, async (tx) => {
+    await queueTask(tx, plan, ACTOR)
+    await then(tx, plan.id)
+  })
+  await queued.catch(() => {})
+  return plan.id
+}
+
+/** Queues a task for each in one transaction; answers their ids. */
+async function queueFor(ctx: Ctx, projects: string[]): Promise<string[]> {
+  const plans = await Promise.all(projects.map((projectId) => planTask(ctx, { projectId }, SAY)))
+  await inTx(ctx, async (tx) => {
+    for (const plan of plans) await queueTask(tx, plan, ACTOR)
+  })
+  return plans.map(({ id }) => id)
+}
+
+/** The projects of the runs that begin from now on, in their order. */
+function turnsOf({ liveRuns: live }: Ctx): string[] {
+  const turns: string[] = []
+  const add = live.add.bind(live)
+  live.add = (run) => {
+    turns.push(run.projectId)
+    add(run)
+  }
+  return turns
+}
+
+/** Of the tasks that are queued from now on, whether each begins at once. */
+function begunAtOnce({ taskStarter: taker }: Ctx): boolean[] {
+  const begun: boolean[] = []
+  const { take } = taker
+  taker.take = (tx, task) => {
+    const beginning = take(tx, task)
+    begun.push(beginning !== null)
+    return beginning
+  }
+  return begun
+}
+
+/** The context with a store that says it is away when it is told to commit. */
+function cutting(ctx: Ctx, transact: (store: Store, work: Parameters<Store['transact']>[0]) => Promise<unknown>): Ctx {
+  const away: Store['transact'] = async (work) => {
+    await transact(ctx.store, work).catch(() => {})
+    throw new StoreUnavailable(new Error('the connection broke'))
+  }
+  return { ...ctx, store: { ...ctx.store, transact: away } }
+}
+
+const rollBack = () => {
+  throw new Error('not this time')
+}
+
+eachStore((store) => {
+  test('a task whose cell is ready begins in the transaction that queues it, and its answer says queued', async () => {
+    const app = await warmApp(store)
+    const seen: (string | undefined)[] = []
+    await queue(app, app.ctx, async ({ db }, queued) => {
+      seen.push((await findTaskUnscoped(db, queued))?.status)
+    })
+    expect(seen).toEqual(['running'])
+    const created = await app.createTask({ input: 'hello' })
+    expect(created['status']).toBe('queued')
+    expect(await app.finished(created.id)).toMatchObject({ status: 'succeeded', output: { said: 'hello' } })
+    const [first] = await app.events(created.id)
+    expect(first).toMatchObject({ id: '1', event: 'task.created' })
+  })
+
+  test('a task that comes to nothing gives its place back', async () => {
+    const app = await warmApp(store)
+    const lost = [await queue(app, app.ctx, rollBack), await queue(app, app.ctx, rollBack)]
+    for (const id of lost) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+    expect(await app.finished((await app.createTask()).id)).toMatchObject({ status: 'succeeded' })
+  })
+
+  test('a task that was committed when the connection broke is carried out', async () => {
+    const app = await warmApp(store)
+    const id = await queue(
+      app,
+      cutting(app.ctx, (own, work) => own.transact(work)),
+    )
+    expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: { said: 'hi' } })
+  })
+
+  test('one that was not gives its place back when that is known', async () => {
+    const app = await warmApp(store)
+    const failing = cutting(app.ctx, (own, work) => own.transact((db, shared) => work(db, shared).then(rollBack)))
+    const lost = [await queue(app, failing), await queue(app, failing)]
+    const next = await app.createTask()
+    await eventually(async () => {
+      await app.clock.advance(1_000)
+      return (await app.call('GET', `/v1/tasks/${next.id}`)).body.status === 'succeeded'
+    })
+    for (const id of lost) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+  })
+
+  test('a project whose task began at once waits for its next turn', async () => {
+    const app = await warmApp(store)
+    const [own] = await app.ctx.db.selectFrom('projects').selectAll().execute()
+    if (!own) throw new Error('there is no project')
+    const other = { ...own, id: 'prj_zzz', slug: 'other' }
+    await app.ctx.store.transact((db) => db.insertInto('projects').values(other).execute())
+    // It has no cell yet, so its first task is looked for in the queue, and the turn is its.
+    const [first] = await queueFor(app.ctx, [other.id])
+    await eventually(async () => (await findTaskUnscoped(app.ctx.db, first ?? ''))?.status === 'succeeded')
+    const turns = turnsOf(app.ctx)
+    // The first two have the two places.
+    await queueFor(app.ctx, [own.id, own.id, own.id, own.id, other.id])
+    await eventually(() => turns.length === 5)
+    expect(turns.slice(0, 3)).toEqual([own.id, own.id, other.id])
+  })
+
+  test('after a full house in which nobody had to wait the next task begins at once again', async () => {
+    const app = await warmApp(store)
+    const begun = begunAtOnce(app.ctx)
+    const both = await Promise.all([app.createTask(), app.createTask()])
+    for (const { id } of both) await app.finished(id)
+    await app.finished((await app.createTask()).id)
+    expect(begun).toEqual([true, true, true])
+  })
+
+  test('tasks wait in the queue while no place is free, and all of them run', async () => {
+    const app = await warmApp(store)
+    const all = await Promise.all(Array.from({ length: 12 }, (_, n) => app.createTask({ input: n })))
+    for (const [n, { id }] of all.entries()) {
+      expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: { said: n } })
+    }
+  })
+})

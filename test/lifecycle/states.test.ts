@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { statusesBefore, isTerminalStatus, TASK_STATUSES } from '../../src/tasks/status.ts'
+
+/** Section 3.1 of the contract, one line a move; what restarts and cancels do is written out for every state. */
+const CONTRACT = `
+  queued            provisioning        sandbox provisioning
+  provisioning      running             sandbox ready
+  running           awaiting_approval   gated action, no policy match
+  awaiting_approval running             approve
+  awaiting_approval rejected            reject, or cancel
+  awaiting_approval expired             five minutes pass
+  running           failed              output fails validation, service restart
+  running           succeeded           run completes with valid output
+  queued            cancelled           cancel
+  provisioning      cancelled           cancel
+  running           cancelled           cancel
+  queued            failed              it cannot be started
+  provisioning      failed              it cannot be started, service restart
+  awaiting_approval failed              service restart
+`
+
+const moves = new Set(
+  CONTRACT.trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).slice(0, 2).join(' → ')),
+)
+const TERMINAL = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled']
+
+describe('the states of a task', () => {
+  test('are those of the contract, and validating is never set', () => {
+    expect([...TASK_STATUSES]).toEqual(['queued', 'provisioning', 'running', 'awaiting_approval', ...TERMINAL])
+  })
+
+  test('move only as the table says', () => {
+    const allowed = TASK_STATUSES.flatMap((from) =>
+      TASK_STATUSES.filter((to) => statusesBefore(to).includes(from)).map((to) => `${from} → ${to}`),
+    )
+    expect(new Set(allowed)).toEqual(moves)
+  })
+
+  test('are final when they are terminal', () => {
+    expect(TASK_STATUSES.filter((status) => isTerminalStatus(status))).toEqual(TERMINAL)
+  })
+})

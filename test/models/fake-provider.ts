@@ -1,0 +1,138 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+
+type SeenRequest = { path: string; headers: http.IncomingHttpHeaders; body: JsonObject; closed: Promise<void> }
+/** `chunks` is an event stream in these pieces. `ending` says how it goes on: it ends, is cut, or stays open. */
+export type ProviderReply = {
+  status?: number
+  headers?: Record<string, string>
+  json?: Json
+  chunks?: (string | Buffer)[]
+  ending?: 'end' | 'cut' | 'stay'
+  /** Breaks the connection without a word. */
+  drop?: boolean
+}
+export interface FakeProvider {
+  url: string
+  seen: SeenRequest[]
+  /** Connections that were made to it. */
+  sockets: () => number
+  /** Chunks that the other side has taken. */
+  written: () => number
+  close: () => Promise<void>
+}
+
+/** A model provider on the loopback that answers with one reply after the other, the last one for good. */
+export async function startFakeProvider(...replies: ProviderReply[]): Promise<FakeProvider> {
+  const seen: SeenRequest[] = []
+  const counts = { sockets: 0, written: 0 }
+  const server = http.createServer((request, response) => {
+    const closed = new Promise<void>((resolve) => response.once('close', resolve))
+    void readBody(request).then((body) => {
+      const reply = replies[Math.min(seen.length, replies.length - 1)] ?? {}
+      seen.push({ path: request.url ?? '', headers: request.headers, body, closed })
+      return sendReply(response, reply, () => counts.written++)
+    })
+  })
+  server.on('connection', () => counts.sockets++)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { url: `http://127.0.0.1:${port}`, seen, sockets: () => counts.sockets, written: () => counts.written, close }
+}
+
+/** One that is closed with the test. */
+export async function fakeProvider(...replies: ProviderReply[]): Promise<FakeProvider> {
+  const provider = await startFakeProvider(...replies)
+  onTestFinished(() => provider.close())
+  return provider
+}
+
+async function readBody(request: http.IncomingMessage): Promise<JsonObject> {
+  let text = ''
+  request.setEncoding('utf8')
+  for await (const chunk of request) text += chunk
+  return JSON.parse(text)
+}
+
+async function sendReply(response: http.ServerResponse, reply: ProviderReply, onWritten: () => void): Promise<void> {
+  const { status = 200, headers, json, chunks, ending = 'end', drop } = reply
+  if (drop) return void response.destroy()
+  if (!chunks) {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json ?? {}))
+    return
+  }
+  response.writeHead(status, { 'content-type': 'text/event-stream', ...headers })
+  response.flushHeaders()
+  for (const chunk of chunks) {
+    if (response.destroyed) return
+    await new Promise((resolve) => response.write(chunk, resolve))
+    onWritten()
+    await new Promise(setImmediate)
+  }
+  if (ending === 'cut') response.destroy()
+  if (ending === 'end') response.end()
+}
+
+export type ScriptedTurn = { text?: string; call?: { name: string; input: Json }; stop?: string }
+
+/** 1,000 tokens in, of which 200 came from the cache, and 100 out. */
+export function anthropicStream({ text = '', call, stop }: ScriptedTurn): string {
+  const usage = { input_tokens: 800, cache_read_input_tokens: 200, cache_creation_input_tokens: 0, output_tokens: 1 }
+  const frames: JsonObject[] = [{ type: 'message_start', message: { role: 'assistant', usage } }]
+  frames.push({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
+  for (const part of halves(text)) {
+    frames.push({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: part } })
+  }
+  frames.push({ type: 'content_block_stop', index: 0 })
+  if (call) {
+    const content_block = { type: 'tool_use', id: 'toolu_1', name: call.name, input: {} }
+    frames.push({ type: 'content_block_start', index: 1, content_block })
+    for (const part of halves(JSON.stringify(call.input))) {
+      frames.push({ type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: part } })
+    }
+    frames.push({ type: 'content_block_stop', index: 1 })
+  }
+  const stop_reason = stop ?? (call ? 'tool_use' : 'end_turn')
+  frames.push(
+    { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 100 } },
+    { type: 'message_stop' },
+  )
+  return frames.map((frame) => `event: ${String(frame.type)}\ndata: ${JSON.stringify(frame)}\n\n`).join('')
+}
+
+function openaiStream({ text = '', call, stop }: ScriptedTurn): string {
+  const deltas: JsonObject[] = [{ role: 'assistant', content: '' }, ...halves(text).map((content) => ({ content }))]
+  if (call) {
+    const [first = '', second = ''] = halves(JSON.stringify(call.input))
+    const opened = { index: 0, id: 'call_1', type: 'function', function: { name: call.name, arguments: first } }
+    deltas.push({ tool_calls: [opened] }, { tool_calls: [{ index: 0, function: { arguments: second } }] })
+  }
+  const usage = { prompt_tokens: 1000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 200 } }
+  const frames: JsonObject[] = [
+    ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
+    { choices: [{ index: 0, delta: {}, finish_reason: stop ?? (call ? 'tool_calls' : 'stop') }] },
+    { choices: [], usage },
+  ]
+  return `${frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')}data: [DONE]\n\n`
+}
+
+export const providerStreams = { anthropic: anthropicStream, openai: openaiStream }
+
+/** Pieces that end inside lines, frames and characters. */
+export function smallChunks(text: string, size = 7): Buffer[] {
+  const bytes = Buffer.from(text)
+  const pieces: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size))
+  return pieces
+}
+
+function halves(text: string): string[] {
+  const middle = Math.ceil(text.length / 2)
+  return text === '' ? [] : [text.slice(0, middle), text.slice(middle)]
+}

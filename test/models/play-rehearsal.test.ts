@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { ModelProvider } from '../../src/contract/agent-protocol.ts'
+import type { Conversation } from '../../src/harness/conversation.ts'
+import { callModel } from '../../src/harness/call-model.ts'
+import { turnOfMessage } from '../../src/models/read-response.ts'
+import { type ModelProxy, openModelProxy, planeClientOf, wedgeWithRehearsals } from './model-proxy.ts'
+
+let desk: ModelProxy
+
+const SCRIPT: Json = [
+  {
+    say: 'Order {{input.order}} first.',
+    call: { tool: 'records_get', input: { key: '{{ input.order }}', tags: ['{{input.tags.1}}'] } },
+  },
+  {
+    call: {
+      tool: 'act',
+      input: { payload: '{{last.value}}', none: '{{last.nothing.here}}', text: '>{{last.none}}< {{last}}' },
+    },
+  },
+  { say: 'Done.', output: { amount: '{{last.amount}}', words: '{{last.amount}} USD' } },
+]
+
+const FINISH = {
+  anthropic: { tools: [{ name: 'finish', input_schema: {} }] },
+  openai: { tools: [{ type: 'function', function: { name: 'finish' } }] },
+}
+
+/** A conversation in which so many turns were played; the last one's result is given. */
+function after(wire: ModelProvider, turns: number, result: string): JsonObject {
+  const messages: JsonObject[] = [{ role: 'user', content: 'Do it.' }]
+  for (let turn = 1; turn <= turns; turn++) {
+    const content = turn === turns ? result : '"an older result"'
+    const anthropic = { role: 'user', content: [{ type: 'tool_result', tool_use_id: `call_${turn}`, content }] }
+    const openai = { role: 'tool', tool_call_id: `call_${turn}`, content }
+    messages.push({ role: 'assistant', content: '…' }, wire === 'anthropic' ? anthropic : openai)
+  }
+  return { stream: false, messages, ...FINISH[wire] }
+}
+
+/** What the model says, in no wire's words. */
+function said(wire: ModelProvider, body: JsonObject) {
+  const [choice] = (body['choices'] ?? []) as { message: JsonObject }[]
+  return turnOfMessage(wire, wire === 'anthropic' ? body : (choice?.message ?? {}))
+}
+
+describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', (wire) => {
+  const open = async (script: Json = SCRIPT) => {
+    desk = await openModelProxy(
+      {},
+      { wedge: wedgeWithRehearsals({ triage: script }), input: { order: 7, tags: ['a', 'b'] } },
+    )
+  }
+  const play = async (body: JsonObject) => said(wire, (await desk.call(body, { wire })).body)
+
+  test('plays the turn that the conversation has come to, with the input and the last result filled in', async () => {
+    await open()
+    expect(await play(after(wire, 0, ''))).toEqual({
+      text: 'Order 7 first.',
+      calls: [{ tool: 'records_get', input: { key: 7, tags: ['b'] } }],
+    })
+    expect(await play(after(wire, 1, '{"value":{"amount":5}}'))).toEqual({
+      text: '',
+      calls: [{ tool: 'act', input: { payload: { amount: 5 }, none: null, text: '>< {"value":{"amount":5}}' } }],
+    })
+    expect(await play(after(wire, 2, '{"amount":5}'))).toEqual({
+      text: 'Done.',
+      calls: [{ tool: 'finish', input: { output: { amount: 5, words: '5 USD' } } }],
+    })
+  })
+
+  test('takes a result that is not JSON as it is', async () => {
+    await open([{ call: { tool: 'a', input: {} } }, { output: '{{last}}' }])
+    expect((await play(after(wire, 1, 'plain words'))).calls).toEqual([
+      { tool: 'finish', input: { output: 'plain words' } },
+    ])
+  })
+
+  test('gives its output as text where no finish is offered', async () => {
+    await open([{ say: 'never mixed in', output: { step: 'remind' } }])
+    expect(await play({ stream: false, messages: [] })).toEqual({ text: '{"step":"remind"}', calls: [] })
+  })
+
+  test('offers a refused output once more', async () => {
+    await open()
+    expect((await play(after(wire, 3, '{"amount":5}'))).calls[0]?.tool).toBe('finish')
+  })
+
+  test('costs nothing and leaves no charge', async () => {
+    await open()
+    await desk.call({ ...after(wire, 0, ''), stream: true }, { wire })
+    expect(await desk.charges()).toEqual([])
+    expect(desk.run).toMatchObject({ spentMicros: 0, reservedMicros: 0, failure: null })
+  })
+
+  test('streams with frames that an ordinary client reads', async () => {
+    await open()
+    const heard = await desk.call({ ...after(wire, 0, ''), stream: true }, { wire })
+    expect(heard.headers['content-type']).toMatch(/^text\/event-stream/)
+    const frames = heard.text
+      .split('\n\n')
+      .flatMap((frame) => frame.split('\n').filter((line) => line.startsWith('data: {')))
+      .map((line) => JSON.parse(line.slice(6)))
+    expect(frames.length).toBeGreaterThan(0)
+    expect(heard.text).toContain('Order 7 first.')
+    expect(heard.text.trimEnd()).toMatch(wire === 'anthropic' ? /"message_stop"}$/ : /\[DONE\]$/)
+  })
+
+  test('is understood by the harness', async () => {
+    await open()
+    const conversation: Conversation = {
+      model: 'rehearsal',
+      system: '',
+      turns: [{ by: 'user', text: 'Do it.' }],
+      tools: [{ name: 'finish', description: '', schema: {}, strict: false }],
+      requiredTool: null,
+      strictOutput: null,
+      temperature: null,
+    }
+    let text = ''
+    const plane = planeClientOf(desk)
+    const answer = await callModel(plane, wire, conversation, (piece) => {
+      text += piece
+    })
+    const input = { key: 7, tags: ['b'] }
+    expect(answer.calls).toEqual([{ id: 'call_1', name: 'records_get', input, broken: null }])
+    expect([answer.text, text]).toEqual(['Order 7 first.', 'Order 7 first.'])
+  })
+
+  test('without a script says what to do', async () => {
+    desk = await openModelProxy({})
+    const sentence = "wedge 'refunds' has no rehearsal for 'triage': set SVC_MODEL or add rehearsals/triage.json"
+    expect(await desk.call({ messages: [] }, { wire })).toMatchObject({ status: 400, body: { error: sentence } })
+    expect(desk.run.failure).toEqual({ reason: 'model_failed', message: `model failed: ${sentence}` })
+  })
+
+  test.each<[string, Json]>([
+    ['ends without an output', [{ call: { tool: 'a', input: {} } }]],
+    ['is empty', []],
+    ['is no list', { say: 'hi' }],
+  ])('that %s fails when it comes to that', async (_, script) => {
+    await open(script)
+    const heard = await desk.call(after(wire, 1, '{}'), { wire })
+    expect(heard.status).toBe(400)
+    expect(heard.body['error']).toMatch(/has no turn 2: it must end with an output$/)
+  })
+})

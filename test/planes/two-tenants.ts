@@ -1,0 +1,194 @@
+import { join as pathOf } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
+import type { Role } from '../../src/ctx/scope.ts'
+import { reportKnowledgeGap } from '../../src/knowledge/intake.ts'
+import { insertArtifact, insertArtifactFile } from '../../src/tasks/rows.ts'
+import type { ApprovalRow } from '../../src/store/tables.ts'
+import { addMember, signUpOwner } from '../accounts/members.ts'
+import { FOUNDER_KEY, startTestApp, type TestApp, writeFiles } from '../app.ts'
+import type { StoreKind } from '../stores.ts'
+import { FOUNDER_ROUTES, routeName } from './route-table.ts'
+
+/** Its tasks end before they start, so that a thousand of them cost nothing. */
+const DESK_WEDGE = {
+  wedge: 'desk',
+  task_types: { triage: { harness: { needs_connections: true } } },
+  connections: ['absent'],
+  cases: { stages: ['new', 'done'], initial: 'new' },
+  intake: [{ id: 'hours', question: 'When are you open?' }],
+}
+
+const DESK_BLUEPRINT = {
+  blueprint: 'desk',
+  title: 'Desk',
+  summary: 'Answers mail.',
+  sells_as: 'Support',
+  wedge: 'desk',
+  requires_connections: [{ name: 'crm', kind: 'custom' }],
+  schedules: [],
+  seed_knowledge: [{ name: 'tone', content: 'Be kind.' }],
+}
+
+/** One project with one of everything, by the word that stands before `:id` in paths. */
+export interface SeededProject {
+  key: string
+  ids: Record<string, string>
+}
+
+/** Two organisations: `near` and `beside` are projects of the first, `far` of the second. */
+export interface TwoTenantApp extends TestApp {
+  ownProject: SeededProject
+  siblingProject: SeededProject
+  foreignProject: SeededProject
+  /** Sessions of the first organisation's members. */
+  sessions: Record<Role, string>
+  foreignOwner: string
+}
+
+async function openTwoTenants(store: StoreKind, wedges: Record<string, unknown> = {}): Promise<TwoTenantApp> {
+  const env = {
+    SVC_OPEN_SIGNUP: '1',
+    SVC_TASK_RATE_PER_MIN: '100000',
+    BROKER_API_KEY: 'broker-key',
+    BROKER_BASE_URL: 'http://127.0.0.1:9',
+  }
+  const app = await startTestApp({ store, wedges: { 'desk/wedge.json': DESK_WEDGE, ...wedges }, env })
+  writeFiles(pathOf(app.dir, 'blueprints'), { 'desk.json': DESK_BLUEPRINT })
+  const owner = await signUpOwner(app)
+  const farOwner = await signUpOwner(app, 'far@example.com')
+  const sessions = { owner, viewer: '', operator: '', admin: '' }
+  for (const role of ['viewer', 'operator', 'admin'] as const)
+    sessions[role] = (await addMember(app, owner, role)).session
+  const besideId = await createAndReadId(app, owner, '/v1/projects', { name: 'Beside' })
+  const near = await seedProject(app, FOUNDER_KEY, owner)
+  const beside = await seedProject(app, await createKey(app, owner, besideId), owner)
+  const far = await seedProject(app, await createKey(app, farOwner), farOwner)
+  await waitUntilIdle(app)
+  return { ...app, ownProject: near, siblingProject: beside, foreignProject: far, sessions, foreignOwner: farOwner }
+}
+
+/** One estate for all tests of a describe block. */
+export function sharedTwoTenants(store: StoreKind): () => TwoTenantApp {
+  let estate: TwoTenantApp
+  beforeAll(async () => {
+    estate = await openTwoTenants(store)
+  })
+  afterAll(() => estate?.stop())
+  return () => estate
+}
+
+async function createKey(app: TestApp, session: string, project?: string): Promise<string> {
+  const headers = project ? { 'x-svc-project': project } : {}
+  const answer = await app.call('POST', '/v1/keys', { name: 'server' }, { key: session, headers })
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return answer.body.key
+}
+
+async function createAndReadId(app: TestApp, key: string, path: string, body: object): Promise<string> {
+  const answer = await app.call('POST', path, body, { key })
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body.id
+}
+
+/** Not every build has them. */
+const HAS_WEBHOOKS = FOUNDER_ROUTES.some((route) => routeName(route) === 'POST /v1/webhooks')
+
+async function seedProject(app: TestApp, key: string, owner: string): Promise<SeededProject> {
+  const make = (path: string, body: object) => createAndReadId(app, key, path, body)
+  const connections = await make('/v1/connections', { kind: 'email', name: 'mail' })
+  const task = { wedge: 'desk', task_type: 'triage' }
+  const channels = await make('/v1/channels', { connection_id: connections, address: 'help@example.com', ...task })
+  const mail = { from: { handle: 'ada@example.com', name: 'Ada' }, body: 'Where is it?', subject: 'Order 7' }
+  const { body: written } = await app.call('POST', `/v1/channels/${channels}/inbound`, mail, { key })
+  const cases = await make('/v1/cases', { wedge: 'desk', client_id: written.client_id })
+  const cadence = { kind: 'daily', hour: 8, minute: 0 }
+  const schedule = { name: 'daily', ...task, cadence, enabled: false, client_id: written.client_id, case_id: cases }
+  const project = (await app.call('GET', '/v1/projects', undefined, { key })).body.data[0].id
+  const invite = { email: `invited-${project}@example.com`, role: 'viewer' }
+  const ids = {
+    projects: project,
+    members: (await app.call('POST', '/v1/members', invite, { key: owner })).body.member.id,
+    connections,
+    channels,
+    tasks: written.task_id,
+    threads: written.thread_id,
+    clients: written.client_id,
+    cases,
+    knowledge: await make('/v1/wedges/desk/knowledge', { name: 'hours', content: 'Nine to five.' }),
+    records: await make('/v1/records', { wedge: 'desk', collection: 'orders', key: '7', value: { paid: true } }),
+    schedules: await make('/v1/schedules', schedule),
+    keys: await make('/v1/keys', { name: 'spare' }),
+    webhooks: HAS_WEBHOOKS
+      ? await make('/v1/webhooks', { url: 'https://hooks.example/', events: ['task.finished'] })
+      : '',
+    delivery: 'dlv_0',
+    artifacts: app.ctx.world.newId('art'),
+    approvals: app.ctx.world.newId('apr'),
+    question: '',
+    wedge: 'desk',
+    toolkit: 'gmail',
+    slug: 'desk',
+  }
+  ids.question = await insertRunRows(app, ids)
+  return { key, ids }
+}
+
+/** What only a run makes. */
+async function insertRunRows(app: TestApp, ids: Record<'projects' | 'tasks' | 'artifacts' | 'approvals', string>) {
+  const at = new Date(app.clock.now()).toISOString()
+  const base = { project_id: ids.projects, task_id: ids.tasks, created_at: at }
+  return inTx(app.ctx, async (tx) => {
+    const file = { name: 'a.txt', content_type: 'text/plain', size: 5 }
+    await insertArtifact(tx.db, { ...base, ...file, id: ids.artifacts })
+    await insertArtifactFile(tx.db, { artifact_id: ids.artifacts, content: 'aGVsbG8=' })
+    const approval: ApprovalRow = {
+      ...base,
+      id: ids.approvals,
+      wedge: 'desk',
+      task_type: 'triage',
+      action: 'mail:send',
+      risk: 'high',
+      path: 'action',
+      payload: '{"to":"ada@example.com"}',
+      payload_sha256: 'none',
+      edited: null,
+      status: 'pending',
+      policy_reason: null,
+      policy_rule: null,
+      reason: null,
+      note: null,
+      connection_id: null,
+      connection: null,
+      expires_at: new Date(app.clock.now() + 300_000).toISOString(),
+      decided_at: null,
+      decided_by_kind: null,
+      decided_by_id: null,
+    }
+    await tx.db.insertInto('approvals').values(approval).execute()
+    const question = `Only ${ids.projects} asks this?`
+    const gap = { projectId: ids.projects, wedge: 'desk', taskId: ids.tasks, question }
+    return (await reportKnowledgeGap(tx, gap)).question_id
+  })
+}
+
+/** Resolves when no task is under way any more: from then on only requests change rows. */
+export async function waitUntilIdle(app: TestApp): Promise<void> {
+  const open = ['queued', 'provisioning', 'running']
+  for (;;) {
+    const rows = await app.ctx.db.selectFrom('tasks').select('id').where('status', 'in', open).execute()
+    if (rows.length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** An email's session for the portal of a place, from a link that is used up. */
+export async function openPortalSession(
+  app: TestApp,
+  place: SeededProject,
+  client = place.ids.clients,
+): Promise<string> {
+  const link = await app.call('POST', `/v1/clients/${client}/portal-link`, undefined, { key: place.key })
+  const opened = await app.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })
+  return opened.body.session_token
+}

@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { appendEvents } from '../../src/events/append-events.ts'
+import type { NewEvent } from '../../src/events/event-types.ts'
+import { writeTaskEnding } from '../../src/lifecycle/task-ending.ts'
+import { sharedGatedApp, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { respondJson } from '../fake-upstream.ts'
+import { eachStore, type TestApp } from '../app.ts'
+import { openStream } from '../events/stream-reader.ts'
+import { openPortal, createAndGetId, openChannelApp, insertRunningTask } from '../channels/channel-app.ts'
+
+/** Reads another customer's data and the wedge's own records, and asks what nobody told it. */
+const NOSY = {
+  ...gatedWedgeFiles('gate', { task_types: { look: {} }, policy: { auto_approve: [{ action: 'note' }] } }),
+  'gate/rehearsals/look.json': [
+    { call: { tool: 'read', input: { connection: 'crm', capability: 'crm', path: 'customers?of=PRIVATE' } } },
+    { call: { tool: 'records_list', input: { collection: 'margins' } } },
+    { call: { tool: 'report_gap', input: { question: 'What is our PRIVATE floor?' } } },
+    { call: { tool: 'progress', input: { text: 'nearly there' } } },
+    { call: { tool: 'act', input: { connection: 'crm', capability: 'note', payload: { text: 'PRIVATE' } } } },
+    { output: { reply: 'Here you are.' } },
+  ],
+}
+
+/** An agent of the founder's own, which says the lines that the message holds. */
+const SPEAKER = `node -e '
+require("readline").createInterface({ input: process.stdin }).once("line", (line) => {
+  for (const said of JSON.parse(JSON.parse(line).task.input.body)) console.log(JSON.stringify(said))
+})'`
+
+eachStore((store) => {
+  const desk = sharedGatedApp(store, { wedges: NOSY })
+
+  test('a customer does not read what the agent read and sent in the founder’s systems', async () => {
+    desk().outside.respond = (_seen, response) => respondJson(response, 200, { customers: [{ iban: 'PRIVATE' }] })
+    const margin = { wedge: 'gate', collection: 'margins', key: 'k', value: { margin: 'PRIVATE' } }
+    expect((await desk().call('POST', '/v1/records', margin)).status).toBe(201)
+    const channel = await channelTo(desk(), 'gate', 'look')
+    const ada = await openPortal({ ...desk(), channel }, 'ada@example.com')
+    const log = () => desk().events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
+    const [followed, replayed] = [await log(), await log()]
+    expect(JSON.stringify(await desk().events(ada.task_id))).toContain('PRIVATE')
+    for (const events of [followed, replayed]) {
+      expect(JSON.stringify(events)).not.toMatch(/PRIVATE|crm|rehearsal|process/)
+      expect(dataOf(events, 'tool.called').map(({ tool }) => tool)).toEqual(
+        expect.arrayContaining(['read', 'records_list', 'act']),
+      )
+      expect(dataOf(events, 'tool.called').flatMap(({ input }) => input ?? [])).toEqual([{ capability: 'note' }])
+      expect(dataOf(events, 'progress')).toEqual([{ text: 'Missing knowledge:' }, { text: 'nearly there' }])
+      expect(events.at(-1)?.data.data).toEqual({ status: 'succeeded', duration_ms: expect.any(Number) })
+    }
+  })
+
+  test('of each event a customer reads what is declared, live and replayed, and the founder reads all', async () => {
+    const front = await openChannelApp(store)
+    const { client_id, key } = await openPortal(front, 'ada@example.com')
+    const task = await insertRunningTask(front, client_id)
+    const portal = `${front.url}/v1/portal/tasks/${task}/events`
+    const whole = `${front.url}/v1/tasks/${task}/events`
+    const asClient = { authorization: `Bearer ${key}` }
+    // They share the frames: what one of them is not shown is not missing for another.
+    const clients = await Promise.all([1, 2].map(() => openStream(portal, asClient)))
+    const founder = await openStream(whole)
+    await inTx(front.ctx, (tx) => appendEvents(tx, { taskId: task, epoch: 0 }, EVENTS))
+    for (const reader of clients) await reader.until(({ tail }) => tail.includes('artifact.created'))
+    const error = { reason: 'model_failed' as const, message: 'PRIVATE' }
+    await inTx(front.ctx, (tx) => writeTaskEnding(tx, task, { status: 'failed', error }))
+    const seen = await Promise.all(clients.map((reader) => reader.ended))
+    seen.push(await (await openStream(portal, asClient)).ended)
+    expect(new Set(seen).size).toBe(1)
+    expect(shownIn(seen[0] ?? '')).toEqual(SHOWN)
+    const told = await founder.ended
+    expect(told).toBe(await (await openStream(whole)).ended)
+    expect(shownIn(told).slice(0, -1)).toEqual(EVENTS.map(({ type, data }) => [type, data]))
+    expect(shownIn(told).at(-1)).toEqual(['task.finished', expect.objectContaining({ status: 'failed', error })])
+  })
+
+  test('an agent of the founder’s own cannot say more to a customer than the events have fields', async () => {
+    const front = await openChannelApp(store, 'reply', { SVC_AGENT_COMMAND: SPEAKER })
+    const ada = await openPortal(front, 'ada@example.com', { body: JSON.stringify(LINES) })
+    const events = await front.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
+    expect(JSON.stringify(events)).not.toContain('PRIVATE')
+    expect(dataOf(events, 'tool.result')).toEqual([
+      { call_id: 'c1', tool: 'lookup', ok: true },
+      { call_id: 'c2', tool: 'lookup', ok: false },
+    ])
+    expect(dataOf(events, 'progress')).toEqual([{ text: 'on it' }, { text: 'Missing knowledge:' }])
+  })
+
+  test('a customer fetches an artifact at the address that its event tells', async () => {
+    const front = await openChannelApp(store, 'reply')
+    const ada = await openPortal(front, 'ada@example.com')
+    const events = await front.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
+    const [artifact] = dataOf(events, 'artifact.created')
+    expect(Object.keys(artifact)).toEqual(['artifact_id', 'name', 'content_type', 'size', 'url'])
+    expect((await front.call('GET', artifact.url, undefined, { key: ada.key })).status).toBe(200)
+  })
+
+  test('of a log that is no longer kept a customer reads how it ended, and not why', async () => {
+    const front = await openChannelApp(store, 'desk', { SVC_RETENTION_DAYS: '0.001' })
+    const ada = await openPortal(front, 'ada@example.com')
+    expect(await front.finished(ada.task_id)).toMatchObject({ error: { reason: 'connection_missing' } })
+    await front.clock.advance(90_000)
+    const kept = async () => {
+      // Each second brings the next round.
+      await front.clock.advance(1_000)
+      return (await front.call('GET', `/v1/tasks/${ada.task_id}`)).body.log_pruned_at
+    }
+    await expect.poll(kept, { timeout: 10_000 }).not.toBeNull()
+    const events = await front.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
+    expect(events.map(({ event }) => event)).toEqual(['log.pruned', 'task.finished'])
+    expect(events[1]?.data.data).toEqual({ status: 'failed', duration_ms: expect.any(Number) })
+  })
+})
+
+async function channelTo(app: TestApp, wedge: string, task_type: string): Promise<string> {
+  const { data } = (await app.call('GET', '/v1/connections')).body
+  const connection_id: string = data.find(({ name }: { name: string }) => name === 'mail').id
+  return createAndGetId(app, '/v1/channels', { connection_id, address: 'help@desk.example', wedge, task_type })
+}
+
+const dataOf = (events: Awaited<ReturnType<TestApp['events']>>, type: string) =>
+  events.filter(({ event }) => event === type).map(({ data }) => data.data)
+
+/** Type and data of each frame of a stream. */
+const shownIn = (text: string) =>
+  [...text.matchAll(/^data: (.*)$/gm)].map(([, json = '']) => {
+    const { type, data } = JSON.parse(json)
+    return [type, data]
+  })
+
+const more = { extra: 'PRIVATE' }
+const call = { call_id: 'c1', tool: 'act' }
+const file = { artifact_id: 'art_1', name: 'a.txt', content_type: 'text/plain', size: 1 }
+
+/** Each type that a customer gets, with all that it can carry and something that no table names. */
+const EVENTS: NewEvent[] = [
+  {
+    type: 'task.created',
+    data: { wedge: 'PRIVATE', task_type: 'PRIVATE', status: 'running', sandbox: 'PRIVATE', model: 'PRIVATE', ...more },
+  },
+  { type: 'step.started', data: { step: 1, label: 'Work', ...more } },
+  { type: 'tool.called', data: { ...call, input: { connection: 'PRIVATE' }, truncated: true, ...more } },
+  { type: 'tool.result', data: { ...call, ok: true, output: { iban: 'PRIVATE' }, truncated: true, ...more } },
+  { type: 'tool.result', data: { ...call, ok: false, error: 'PRIVATE', ...more } },
+  { type: 'progress', data: { text: 'Half a log\n\ndata: {"type":"progress"}', ...more } },
+  { type: 'progress', data: { text: 'Missing knowledge: PRIVATE?' } },
+  { type: 'token.delta', data: { text: 'PRIVATE' } },
+  { type: 'output.validated', data: { ok: false, errors: [{ path: '$.PRIVATE', message: 'is required' }], ...more } },
+  { type: 'artifact.created', data: { ...file, url: '/v1/artifacts/art_1', ...more } },
+]
+
+const SHOWN = [
+  ['task.created', { status: 'running' }],
+  ['step.started', { step: 1, label: 'Work' }],
+  ['tool.called', call],
+  ['tool.result', { ...call, ok: true }],
+  ['tool.result', { ...call, ok: false }],
+  ['progress', { text: 'Half a log\n\ndata: {"type":"progress"}' }],
+  ['progress', { text: 'Missing knowledge:' }],
+  ['output.validated', { ok: false, errors: [] }],
+  ['artifact.created', { ...file, url: '/v1/portal/artifacts/art_1' }],
+  ['task.finished', { status: 'failed', duration_ms: expect.any(Number) }],
+]
+
+const LINES = [
+  { event: 'step.started', data: { step: { at: 'PRIVATE' }, label: 'Look', ...more } },
+  { event: 'tool.called', data: { call_id: 'c1', tool: 'lookup', input: 'PRIVATE', ...more } },
+  { event: 'tool.result', data: { call_id: 'c1', tool: 'lookup', ok: true, output: 'PRIVATE', ...more } },
+  { event: 'tool.result', data: { call_id: 'c2', tool: 'lookup', ok: false, error: 'PRIVATE', ...more } },
+  { event: 'progress', data: { text: 'on it', ...more } },
+  { event: 'progress', data: { text: 'Missing knowledge: PRIVATE?' } },
+  { output: { reply: 'done' } },
+]

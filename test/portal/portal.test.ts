@@ -1,0 +1,242 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { revocablePortalStream } from '../../src/portal/stream.ts'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { appendEvents } from '../../src/events/append-events.ts'
+import type { NewEvent } from '../../src/events/event-types.ts'
+import { StreamResponse } from '../../src/http/route.ts'
+import { writeTaskEnding } from '../../src/lifecycle/task-ending.ts'
+import { insertArtifact, insertArtifactFile } from '../../src/tasks/rows.ts'
+import { eachStore } from '../app.ts'
+import { advanceUntilSettled } from '../approvals/gated-app.ts'
+import {
+  auditLines,
+  openPortal,
+  type ChannelApp,
+  openChannelApp,
+  projectIdOf,
+  insertRunningTask,
+} from '../channels/channel-app.ts'
+
+eachStore((store) => {
+  test('a client reads its own threads, without what is internal', async () => {
+    const front = await openChannelApp(store)
+    const ada = await openPortal(front, 'ada@example.com')
+    await openPortal(front, 'bob@example.com')
+    const { data } = (await ada.portal('GET', 'threads')).body
+    const [thread, ...others] = data
+    expect(others).toEqual([])
+    expect(Object.keys(thread)).toEqual(['id', 'subject', 'status', 'created_at', 'updated_at'])
+    expect(thread).toMatchObject({ id: ada.thread_id, subject: 'Order 7', status: 'open' })
+    const whole = (await ada.portal('GET', `threads/${ada.thread_id}`)).body
+    expect(Object.keys(whole)).toEqual([...Object.keys(thread), 'messages'])
+    expect(Object.keys(whole.messages[0])).toEqual([
+      'id',
+      'direction',
+      'from',
+      'body',
+      'subject',
+      'task_id',
+      'created_at',
+    ])
+  })
+
+  test('a message of the client goes into the thread and spawns a task on its channel', async () => {
+    const front = await openChannelApp(store)
+    const ada = await openPortal(front, 'ada@example.com')
+    const answer = await ada.portal('POST', `threads/${ada.thread_id}/messages`, { body: 'Any news?' })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toMatchObject({ direction: 'inbound', body: 'Any news?' })
+    const task = (await front.call('GET', `/v1/tasks/${answer.body.task_id}`)).body
+    expect(task).toMatchObject({ wedge: 'desk', task_type: 'triage', client_id: ada.client_id })
+    expect(task).toMatchObject({ thread_id: ada.thread_id, channel_id: front.channel })
+    expect(task.input).toMatchObject({ from: { handle: 'ada@example.com', name: 'Ada' }, body: 'Any news?' })
+    const { messages } = (await front.call('GET', `/v1/threads/${ada.thread_id}`)).body
+    expect(messages.at(-1)).toMatchObject({ id: answer.body.id, task_id: task.id })
+    expect((await auditLines(front)).at(-1)).toBe('client message.posted')
+    expect(await front.ctx.db.selectFrom('knowledge').selectAll().execute()).toEqual([])
+  })
+
+  test('a message has at most 10,000 characters, and at least one', async () => {
+    const front = await openChannelApp(store)
+    const ada = await openPortal(front, 'ada@example.com')
+    const post = (body: unknown) => ada.portal('POST', `threads/${ada.thread_id}/messages`, { body })
+    expect((await post('😀'.repeat(10_000))).status).toBe(201)
+    const long = await post('😀'.repeat(10_001))
+    expect([long.status, long.body]).toEqual([413, { error: 'message is longer than 10,000 characters' }])
+    for (const empty of ['', ' \n', 7, undefined]) expect((await post(empty)).status).toBe(400)
+  })
+
+  test('a thread that is closed, or whose channel is gone, takes no messages', async () => {
+    const front = await openChannelApp(store)
+    const ada = await openPortal(front, 'ada@example.com')
+    const post = () => ada.portal('POST', `threads/${ada.thread_id}/messages`, { body: 'Any news?' })
+    await front.call('PUT', `/v1/threads/${ada.thread_id}`, { status: 'closed' })
+    expect((await post()).body).toEqual({ error: 'thread is closed' })
+    await front.call('PUT', `/v1/threads/${ada.thread_id}`, { status: 'open' })
+    const project = await projectIdOf(front)
+    await front.call('PUT', `/v1/projects/${project}`, { wedges: [] })
+    expect((await post()).body).toEqual({ error: 'thread takes no messages now' })
+    await front.call('PUT', `/v1/projects/${project}`, { wedges: null })
+    await front.call('DELETE', `/v1/channels/${front.channel}`)
+    expect((await post()).body).toEqual({ error: 'thread takes no messages now' })
+    expect((await front.call('GET', '/v1/tasks')).body.data).toHaveLength(1)
+  })
+
+  test('a client may post thirty messages a minute, and one client does not use up the turns of another', async () => {
+    const front = await openChannelApp(store)
+    const ada = await openPortal(front, 'ada@example.com')
+    const bob = await openPortal(front, 'bob@example.com')
+    const post = (who: typeof ada) => who.portal('POST', `threads/${who.thread_id}/messages`, { body: 'hello' })
+    const answers = await Promise.all(Array.from({ length: 31 }, () => post(ada)))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(30)
+    const refused = answers.find(({ status }) => status !== 201)
+    expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([429, '60'])
+    expect((await post(bob)).status).toBe(201)
+    await front.clock.advance(60_000)
+    expect((await post(ada)).status).toBe(201)
+  })
+
+  test('the log of a task reaches its client, replayed and live, without what is internal', async () => {
+    const front = await openChannelApp(store)
+    const { client_id, key } = await openPortal(front, 'ada@example.com')
+    const task = await insertRunningTask(front, client_id)
+    const path = `/v1/portal/tasks/${task}/events`
+    const live = front.events(task, { path, key })
+    await expect.poll(() => front.ctx.logFollowers.isFollowed(task)).toBe(true)
+    await inTx(front.ctx, (tx) => appendEvents(tx, { taskId: task, epoch: 0 }, EVENTS))
+    await inTx(front.ctx, (tx) => writeTaskEnding(tx, task, { status: 'succeeded', output: {}, events: [] }))
+    const readable = ['task.created', 'progress', 'artifact.created', 'task.finished']
+    expect((await live).map(({ event }) => event)).toEqual(readable)
+    expect((await front.events(task, { path, key })).map(({ event }) => event)).toEqual(readable)
+    const rest = await front.events(task, { path, key, after: 2 })
+    expect(rest.map(({ event }) => event)).toEqual(['artifact.created', 'task.finished'])
+  })
+
+  test('a stream ends when the access of its client is revoked', async () => {
+    const front = await openChannelApp(store)
+    const { client_id, key } = await openPortal(front, 'ada@example.com')
+    const task = await insertRunningTask(front, client_id)
+    const live = front.events(task, { path: `/v1/portal/tasks/${task}/events`, key })
+    await expect.poll(() => front.ctx.logFollowers.isFollowed(task)).toBe(true)
+    await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)
+    expect(await live).toEqual([])
+  })
+
+  test('a stream ends when the session of its client has run out', async () => {
+    const front = await openChannelApp(store)
+    const { client_id, key } = await openPortal(front, 'ada@example.com')
+    const task = await insertRunningTask(front, client_id)
+    const live = front.events(task, { path: `/v1/portal/tasks/${task}/events`, key })
+    await expect.poll(() => front.ctx.logFollowers.isFollowed(task)).toBe(true)
+    const expires_at = new Date(front.clock.now()).toISOString()
+    await inTx(front.ctx, (tx) => tx.db.updateTable('client_sessions').set({ expires_at }).execute())
+    expect(await advanceUntilSettled(front, live)).toEqual([])
+  })
+
+  test('a stream whose access was revoked between its request and its beginning says nothing', async () => {
+    const front = await openChannelApp(store)
+    const { client_id, key } = await openPortal(front, 'ada@example.com')
+    const scope = {
+      actor: { kind: 'client', id: client_id },
+      projectId: await projectIdOf(front),
+      clientId: client_id,
+    } as const
+    let begun = false
+    const log = new StreamResponse({}, async () => void (begun = true))
+    const answer = revocablePortalStream(front.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
+    await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)
+    const out = new ServerResponse(new IncomingMessage(new Socket()))
+    await answer.write(out)
+    expect([begun, out.writableEnded]).toEqual([false, true])
+  })
+
+  test('a client fetches the artifacts of its own tasks', async () => {
+    const front = await openChannelApp(store)
+    const ada = await openPortal(front, 'ada@example.com')
+    const artifact = await addArtifact(front, ada.task_id)
+    const answer = await ada.portal('GET', `artifacts/${artifact}`)
+    expect([answer.status, answer.body]).toEqual([200, 'for Ada'])
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('a client reads its own cases, without the data that the founder keeps', async () => {
+    const front = await openChannelApp(store)
+    const ada = await openPortal(front, 'ada@example.com')
+    const bob = await openPortal(front, 'bob@example.com')
+    const mine = await addCase(front, ada.client_id)
+    await addCase(front, null)
+    const { data } = (await ada.portal('GET', 'cases')).body
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([mine])
+    const fields = ['id', 'title', 'stage', 'status', 'created_at', 'updated_at', 'closed_at']
+    expect(Object.keys(data[0])).toEqual(fields)
+    expect((await bob.portal('GET', 'cases')).body.data).toEqual([])
+  })
+
+  test('what belongs to another client does not exist', async () => {
+    const front = await openChannelApp(store)
+    const ada = await openPortal(front, 'ada@example.com')
+    const bob = await openPortal(front, 'bob@example.com')
+    const artifact = await addArtifact(front, ada.task_id)
+    const founders = (await front.call('POST', '/v1/tasks', { wedge: 'desk', task_type: 'triage' })).body.id
+    const statusOf = async (method: string, path: string) => (await bob.portal(method, path, undefined)).status
+    expect(await statusOf('GET', `threads/${ada.thread_id}`)).toBe(404)
+    expect(await statusOf('POST', `threads/${ada.thread_id}/messages`)).toBe(404)
+    expect(await statusOf('GET', `tasks/${ada.task_id}/events`)).toBe(404)
+    expect(await statusOf('GET', `tasks/${founders}/events`)).toBe(404)
+    expect(await statusOf('GET', `artifacts/${artifact}`)).toBe(404)
+    const absent = await bob.portal('GET', 'threads/thr_none')
+    expect(absent.body).toEqual((await bob.portal('GET', `threads/${ada.thread_id}`)).body)
+  })
+})
+
+/** One of each kind that a client must not see, between those that it may. */
+const EVENTS: NewEvent[] = [
+  {
+    type: 'task.created',
+    data: { wedge: 'desk', task_type: 'triage', status: 'running', sandbox: 'none', model: 'none' },
+  },
+  { type: 'progress', data: { text: 'looking' } },
+  { type: 'token.delta', data: { text: 'It' } },
+  {
+    type: 'cost.charged',
+    data: { model: 'm', input_tokens: 1, output_tokens: 1, cost_usd: 0.1, total_usd: 0.1 },
+  },
+  {
+    type: 'approval.requested',
+    data: { approval_id: 'apr_1', action: 'mail:send', risk: 'high', preview: {}, expires_at: '' },
+  },
+  { type: 'approval.resolved', data: { approval_id: 'apr_1', action: 'mail:send', decision: 'approved' } },
+  { type: 'feedback.recorded', data: { source: 'approval', knowledge_id: null } },
+  {
+    type: 'artifact.created',
+    data: { artifact_id: 'art_1', name: 'a.txt', content_type: 'text/plain', size: 1, url: '/v1/artifacts/art_1' },
+  },
+]
+
+async function addArtifact(front: ChannelApp, taskId: string): Promise<string> {
+  const id = front.ctx.world.newId('art')
+  const project_id = await projectIdOf(front)
+  const content = Buffer.from('for Ada').toString('base64')
+  const file = { name: 'a.txt', content_type: 'text/plain', size: 7, created_at: '' }
+  await inTx(front.ctx, async (tx) => {
+    await insertArtifact(tx.db, { id, project_id, task_id: taskId, ...file })
+    await insertArtifactFile(tx.db, { artifact_id: id, content })
+  })
+  return id
+}
+
+async function addCase(front: ChannelApp, clientId: string | null): Promise<string> {
+  const id = front.ctx.world.newId('case')
+  const row = { id, project_id: await projectIdOf(front), wedge: 'desk', client_id: clientId, title: 'Order 7' }
+  const state = { stage: 'new', status: 'open', data: '{"fraud":true}', closed_at: null }
+  const times = { created_at: '', updated_at: '' }
+  await front.ctx.store.transact((db) =>
+    db
+      .insertInto('cases')
+      .values({ ...row, ...state, ...times })
+      .execute(),
+  )
+  return id
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { addProject, signUpOwner } from '../accounts/members.ts'
+import { eachStore, sharedApp } from '../app.ts'
+import type { CallOptions } from '../http.ts'
+import { scriptedAgentFolder, runScript } from '../runs/scripted-agent.ts'
+
+const WEDGES = {
+  'orders/wedge.json': { wedge: 'orders', task_types: { work: {} } },
+  'returns/wedge.json': { wedge: 'returns', task_types: { work: {} } },
+}
+const agents = scriptedAgentFolder()
+
+/** Looks for the records of a collection in every way, and names wherever it can the place of somebody else's. */
+const lookFor = (other: object) => `
+  const other = ${JSON.stringify(other)}
+  const query = new URLSearchParams(other)
+  const at = '/v1/internal/records/notes'
+  const listed = [await ask('GET', at), await ask('GET', at + '?' + query)]
+  listed.push(await ask('GET', at + '?' + new URLSearchParams({ where: '{"of":{"$exists":true}}' })))
+  const got = [await ask('GET', at + '/only-theirs'), await ask('GET', at + '/only-theirs?' + query)]
+  got.push(await ask('DELETE', at + '/only-theirs?' + query))
+  const aside = []
+  for (const place of ['internal/records/returns/notes', 'internal/records/returns%2fnotes', 'internal/records/..%2freturns%2fnotes'])
+    for (const path of [place, place + '/both', place + '?' + query, 'records/' + other.id])
+      for (const method of ['GET', 'DELETE']) aside.push(await ask(method, '/v1/' + path))`
+
+/** Writes what both have and what only the other has. */
+const WRITE = `
+  const put = []
+  for (const key of ['both', 'only-theirs', 'both'])
+    put.push(await ask('POST', at + '/' + key + '?' + query, { ...other, value: 'mine' }))
+  put.push(await ask('DELETE', at + '/both?' + query))
+  say({ output: { listed, got, aside, put } })`
+
+eachStore((store) => {
+  const app = sharedApp({ store, wedges: WEDGES, env: agents })
+
+  async function put(wedge: string, key: string, options: CallOptions = {}) {
+    const record = { wedge, collection: 'notes', key, value: { of: wedge } }
+    const { status, body } = await app().call('POST', '/v1/records', record, options)
+    expect(status).toBe(201)
+    return body
+  }
+  const notesOf = async (wedge: string, options: CallOptions = {}) =>
+    (await app().call('GET', `/v1/records?wedge=${wedge}&collection=notes`, undefined, options)).body.data
+
+  /** Runs an agent of `orders` that looks for these records of others, and expects that it found and hurt none. */
+  async function expectOutOfReach(theirs: { id: string }, project: string): Promise<void> {
+    const other = { id: theirs.id, wedge: 'returns', project_id: project, project, owner: 'returns' }
+    const own = await put('orders', 'both')
+    const { task } = await runScript(app(), lookFor(other) + WRITE, { wedge: 'orders', task_type: 'work' })
+    expect(task).toMatchObject({ status: 'succeeded' })
+    const { listed, got, aside, put: written } = task.output
+    for (const answer of listed) expect(answer).toEqual({ status: 200, body: { data: [own], next_cursor: null } })
+    for (const answer of got) expect(answer).toEqual({ status: 404, body: { error: 'no such record' } })
+    for (const { status, body } of aside) if (status !== 404) expect(body).toEqual({ data: [], next_cursor: null })
+    expect(written).toMatchObject([
+      { status: 200, body: { wedge: 'orders', key: 'both', version: 2 } },
+      { status: 201, body: { wedge: 'orders', key: 'only-theirs', version: 1 } },
+      { status: 200, body: { wedge: 'orders', key: 'both', version: 3 } },
+      { status: 204 },
+    ])
+    const left = await notesOf('orders')
+    expect(left).toMatchObject([{ key: 'only-theirs', value: 'mine' }])
+    await app().call('DELETE', `/v1/records/${left[0].id}`)
+  }
+
+  describe('the agent of a task', () => {
+    test('neither sees nor changes the collection of the same name of another wedge', async () => {
+      const theirs = [await put('returns', 'both'), await put('returns', 'only-theirs')]
+      await expectOutOfReach(theirs[1], theirs[1].project_id)
+      expect(new Set(await notesOf('returns'))).toEqual(new Set(theirs))
+    })
+
+    test('neither sees nor changes the records of its own wedge in another project', async () => {
+      const { key, project } = await addProject(app(), await signUpOwner(app()))
+      const theirs = [await put('orders', 'both', { key }), await put('orders', 'only-theirs', { key })]
+      await expectOutOfReach(theirs[1], project)
+      expect(new Set(await notesOf('orders', { key }))).toEqual(new Set(theirs))
+    })
+  })
+})

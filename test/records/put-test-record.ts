@@ -1,0 +1,24 @@
+import type { Json } from '../../src/base/json.ts'
+import { assignColumns } from '../../src/records/filter/column-rows.ts'
+import { toRecordFields } from '../../src/records/filter/fields.ts'
+import { insertRecordFields } from '../../src/records/filter/field-rows.ts'
+import { hashCollection } from '../../src/records/filter/collection.ts'
+import { upsertRecord } from '../../src/records/rows.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { RecordRow } from '../../src/store/tables.ts'
+
+/** Writes a record with an id of its own, as the service does with one that it made up. */
+export async function putTestRecord(
+  store: Store,
+  at: Pick<RecordRow, 'id' | 'wedge' | 'collection' | 'key'>,
+  value: Json,
+): Promise<void> {
+  const fields = toRecordFields(value)
+  const columns = await assignColumns(store, hashCollection('p', at.collection), fields)
+  const then = '2026-01-01T00:00:00.000Z'
+  const row = { ...at, project_id: 'p', value: JSON.stringify(value), created_at: then, updated_at: then }
+  await store.transact(async (db) => {
+    const [record] = await upsertRecord(db, row)
+    if (record) await insertRecordFields(db, record, fields, columns)
+  })
+}

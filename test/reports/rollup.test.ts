@@ -1,0 +1,149 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { rollUpReports } from '../../src/reports/rollup.ts'
+import type { ApprovalRow, TaskRow } from '../../src/store/tables.ts'
+import { eachStore, type TestApp } from '../app.ts'
+import { expectedReport } from './expected-report.ts'
+import { insertApprovals, insertTasks, type NewApproval, reportApp } from './insert-rows.ts'
+
+const DAY = 86_400_000
+
+/** One after another: ends and beginnings of years and months, a leap year, and days in their midst. */
+const TODAYS = [
+  '2024-02-29T12:00:00.000Z',
+  '2024-12-31T23:59:00.000Z',
+  '2025-01-01T00:30:00.000Z',
+  '2025-07-17T12:34:56.789Z',
+  '2025-12-30T08:00:00.000Z',
+  '2026-03-01T00:00:00.000Z',
+  '2026-08-31T17:00:00.000Z',
+]
+
+/** Few clients beyond the hundred that are listed, and few costs, so that some are as dear as others. */
+const aTask = fc.record({
+  when: fc.double({ min: 0, max: 0.999999, noNaN: true }),
+  status: fc.constantFrom('succeeded', 'succeeded', 'failed', 'rejected', 'expired', 'cancelled', 'running'),
+  cost_micros: fc.constantFrom(0, 1, 333_333, 1_000_000, 20_000_001),
+  wedge: fc.constantFrom('desk', 'echo', 'other'),
+  client_id: fc.option(
+    fc.integer({ min: 1, max: 130 }).map((n) => `cli_${n}`),
+    { freq: 4 },
+  ),
+})
+const anApproval = fc.record({
+  when: fc.double({ min: 0, max: 0.999999, noNaN: true }),
+  status: fc.constantFrom('approved', 'rejected', 'expired', 'auto_approved', 'pending'),
+  waited: fc.integer({ min: 0, max: 299_999 }),
+})
+const days = fc.oneof(fc.constantFrom(1, 7, 30, 31, 90, 364, 365), fc.integer({ min: 1, max: 365 }))
+
+eachStore((store) => {
+  test('a report of any days on any day is the plain sum of all its tasks, folded or not', async () => {
+    const app = await reportApp(store)
+    const known: Known = { tasks: [], approvals: [] }
+    let before = Date.parse('2022-12-01')
+    for (const [seed, today] of TODAYS.entries()) {
+      const now = Date.parse(today)
+      app.clock.set(now)
+      await endHalf(app, known)
+      await addBetween(app, known, before, now, seed)
+      before = now
+      // What ended since was left open by the fold before; every third time nothing is folded at all.
+      for (const fold of seed % 3 === 2 ? [false] : [false, true]) {
+        if (fold) await rollUpReports(app.ctx)
+        for (const n of fc.sample(days, { numRuns: 6, seed })) {
+          const { body } = await app.call('GET', `/v1/analytics?days=${n}`)
+          expect(body).toEqual(expectedReport(now, n, known.tasks, known.approvals))
+        }
+      }
+    }
+    expect(known.tasks.length).toBeGreaterThan(2000)
+  })
+
+  test('a client without runs in the days that are asked for is not listed', async () => {
+    const app = await reportApp(store)
+    app.clock.set(Date.parse('2026-10-30T12:00:00.000Z'))
+    const tasks = await insertTasks(app, [
+      { created_at: '2026-10-01T12:00:00.000Z', client_id: 'cli_before', cost_micros: 5 },
+      { created_at: '2026-10-15T12:00:00.000Z', client_id: 'cli_free', cost_micros: 0 },
+    ])
+    await rollUpReports(app.ctx)
+    // The month less its first days.
+    const { body } = await app.call('GET', '/v1/analytics?days=28')
+    expect(body.by_client).toEqual([{ client_id: 'cli_free', runs: 1, cost_usd: 0 }])
+    expect(body).toEqual(expectedReport(app.clock.now(), 28, tasks, []))
+  })
+
+  test('tasks that come after the clock was set back are counted', async () => {
+    const app = await reportApp(store)
+    const right = app.clock.now()
+    app.clock.set(right + DAY)
+    await app.finished((await app.createTask()).id)
+    app.clock.set(right + DAY + 15 * 60_000)
+    expect(await rollUpReports(app.ctx)).toBe(1)
+    app.clock.set(right)
+    for (let n = 0; n < 2; n++) await app.finished((await app.createTask()).id)
+    expect((await app.call('GET', '/v1/analytics?days=2')).body.runs).toBe(2)
+    app.clock.set(right + DAY)
+    expect((await app.call('GET', '/v1/analytics?days=2')).body.runs).toBe(3)
+  })
+
+  test('what a wrong clock dated into the future is counted when its day comes, and not before', async () => {
+    const app = await reportApp(store)
+    const right = Date.parse('2026-03-30T12:00:00.000Z')
+    app.clock.set(right + 20 * DAY)
+    const ahead = [1, 3, 15].map((n) => new Date(right + n * DAY).toISOString())
+    const tasks = await insertTasks(
+      app,
+      [...ahead, '2026-03-29T00:00:00.000Z'].map((created_at) => ({ created_at, client_id: 'cli_1', cost_micros: 7 })),
+    )
+    expect(await rollUpReports(app.ctx)).toBe(4)
+    for (const now of [right, right + DAY, right + 3 * DAY, right + 15 * DAY]) {
+      app.clock.set(now)
+      for (const n of [1, 7, 30, 90, 365]) {
+        const { body } = await app.call('GET', `/v1/analytics?days=${n}`)
+        expect(body).toEqual(expectedReport(now, n, tasks, []))
+      }
+    }
+  })
+})
+
+interface Known {
+  tasks: TaskRow[]
+  approvals: ApprovalRow[]
+}
+
+/** Tasks and approvals of the time between, the newest of them younger than what is folded. */
+async function addBetween(app: TestApp, known: Known, from: number, to: number, seed: number): Promise<void> {
+  const at = (when: number) => new Date(from + Math.floor(when * (to - from))).toISOString()
+  const tasks = fc.sample(aTask, { numRuns: 400, seed }).map(({ when, ...task }) => ({ ...task, created_at: at(when) }))
+  known.tasks.push(...(await insertTasks(app, [...tasks, { created_at: at(0.9999999), client_id: 'cli_7' }])))
+  const approvals = fc.sample(anApproval, { numRuns: 150, seed }).map(
+    ({ when, waited, ...approval }): NewApproval => ({
+      ...approval,
+      created_at: at(when),
+      waited: approval.status === 'pending' ? null : waited,
+      decided_by_kind: ['approved', 'rejected'].includes(approval.status) ? 'member' : 'system',
+    }),
+  )
+  known.approvals.push(...(await insertApprovals(app, approvals)))
+}
+
+/** Ends every other task and approval that is open, some of them long ago, and the runs cost more by then. */
+async function endHalf(app: TestApp, known: Known): Promise<void> {
+  const running = known.tasks.filter(({ status }) => status === 'running').filter((_, n) => n % 2 === 0)
+  const pending = known.approvals.filter(({ status }) => status === 'pending').filter((_, n) => n % 2 === 0)
+  for (const task of running) Object.assign(task, { status: 'succeeded', cost_micros: task.cost_micros + 5_000_000 })
+  for (const approval of pending) {
+    const decided_at = new Date(Date.parse(approval.created_at) + 60_000).toISOString()
+    Object.assign(approval, { status: 'approved', decided_at, decided_by_kind: 'member' })
+  }
+  await app.ctx.store.transact(async (db) => {
+    for (const { id, status, cost_micros } of running) {
+      await db.updateTable('tasks').set({ status, cost_micros }).where('id', '=', id).execute()
+    }
+    for (const { id, status, decided_at, decided_by_kind } of pending) {
+      await db.updateTable('approvals').set({ status, decided_at, decided_by_kind }).where('id', '=', id).execute()
+    }
+  })
+}

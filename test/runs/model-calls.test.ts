@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { eachStore, testApp } from '../app.ts'
+import { type FakeProvider, type ProviderReply, fakeProvider, providerStreams } from '../models/fake-provider.ts'
+import { scriptedAgentFolder, runScript } from './scripted-agent.ts'
+
+const WEDGES = {
+  'talk/wedge.json': {
+    wedge: 'talk',
+    title: 'Talk',
+    cases: { stages: ['new'], initial: 'new' },
+    task_types: {
+      chat: {
+        harness: { temperature: 0.3 },
+        output_schema: { type: 'object', required: ['said'], properties: { said: { type: 'string' } } },
+      },
+    },
+  },
+}
+const KEYS = { ANTHROPIC_API_KEY: 'sk-canary-anthropic', OPENAI_API_KEY: 'sk-canary-openai' }
+const MODELS = { anthropic: 'anthropic/claude-sonnet-4-5', openai: 'openai/gpt-4.1' }
+const agents = scriptedAgentFolder()
+
+type Wire = 'anthropic' | 'openai'
+
+async function serviceWith(wire: Wire, replies: ProviderReply[], env: Record<string, string> = {}) {
+  const provider = await fakeProvider(...replies)
+  const store = env.store === 'postgres' ? 'postgres' : 'sqlite'
+  const app = await testApp({ store, wedges: WEDGES, env: { ...reach(wire, provider), SVC_SANDBOX: 'bwrap', ...env } })
+  return { app, provider }
+}
+
+function reach(wire: Wire, { url }: FakeProvider): Record<string, string> {
+  return { SVC_MODEL: MODELS[wire], ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1`, ...KEYS }
+}
+
+const turn = (wire: Wire, name: string, input: object, text = ''): ProviderReply => ({
+  chunks: [providerStreams[wire]({ text, call: { name, input: { ...input } } })],
+})
+
+test('a model is offered what can work in its run, and nothing else', async () => {
+  const replies = Array.from({ length: 2 }, () => turn('openai', 'finish', { output: { said: 'hello' } }))
+  const { app, provider } = await serviceWith('openai', replies)
+  const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat', input: {} })
+  await app.finished(id)
+  const { body: claim } = await app.call('POST', '/v1/cases', { wedge: 'talk', title: 'Water damage' })
+  const { body: task } = await app.call('POST', `/v1/cases/${claim.id}/tasks`, { task_type: 'chat', input: {} })
+  await app.finished(task.id)
+  const offered = provider.seen.map(({ body }) =>
+    [...JSON.stringify(body.tools).matchAll(/"function":\{"name":"(\w+)"/g)].map(([, name]) => name),
+  )
+  const always = ['records_get', 'records_put', 'records_list']
+  const atLast = ['report_gap', 'progress', 'finish']
+  expect(offered).toEqual([
+    [...always, ...atLast],
+    [...always, 'case_get', 'case_update', ...atLast],
+  ])
+})
+
+describe.each(['anthropic', 'openai'] as const)('a run with a model on the %s wire', (wire) => {
+  test('swaps the key in, passes the temperature, charges every call, and can be replayed offline', async () => {
+    const replies = [
+      turn(wire, 'progress', { text: 'thinking' }, 'Let me see.'),
+      turn(wire, 'finish', { output: { said: 'hello' } }),
+    ]
+    const { app, provider } = await serviceWith(wire, replies, { SVC_RECORD_REHEARSAL: '1' })
+    const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat', input: { text: 'hi' } })
+    const events = await app.events(id)
+    const { body: task } = await app.call('GET', `/v1/tasks/${id}`)
+    expect(task).toMatchObject({ status: 'succeeded', output: { said: 'hello' } })
+    expect(events[0]?.data.data.model).toBe(MODELS[wire])
+
+    expect(provider.seen).toHaveLength(2)
+    const [call] = provider.seen
+    const key = wire === 'anthropic' ? call?.headers['x-api-key'] : call?.headers.authorization
+    expect(key).toContain(KEYS[wire === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'])
+    expect(call?.body).toMatchObject({ temperature: 0.3, stream: true })
+    expect(JSON.stringify(provider.seen.map(({ headers, body }) => [headers, body]))).not.toMatch(/svc_(task|gate)/)
+
+    const charges = events.filter(({ event }) => event === 'cost.charged').map(({ data }) => data.data)
+    expect(charges).toHaveLength(2)
+    expect(charges[0]).toMatchObject({ input_tokens: 1000, output_tokens: 100 })
+    expect(charges[1].total_usd).toBeCloseTo(charges[0].cost_usd * 2, 6)
+    expect(task.cost_usd).toBe(charges[1].total_usd)
+    expect(events.map(({ event }) => event)).toContain('token.delta')
+    const everything = JSON.stringify([events, task, app.logged])
+    for (const secret of Object.values(KEYS)) expect(everything).not.toContain(secret)
+
+    const recorded = JSON.parse(readFileSync(join(app.dir, 'data/rehearsals/talk/chat.json'), 'utf8'))
+    const offline = await testApp({ store: 'sqlite', wedges: { ...WEDGES, 'talk/rehearsals/chat.json': recorded } })
+    const again = await offline.createTask({ wedge: 'talk', task_type: 'chat', input: { text: 'hi' } })
+    expect(await offline.finished(again.id)).toMatchObject({
+      status: 'succeeded',
+      output: { said: 'hello' },
+      cost_usd: 0,
+    })
+  })
+
+  test('ends with cost_exceeded before the call that would break the ceiling', async () => {
+    const { app, provider } = await serviceWith(wire, [turn(wire, 'progress', { text: 'more' })])
+    const constraints = { max_cost_usd: 0.02 }
+    const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat', constraints })
+    const task = await app.finished(id)
+    expect(task).toMatchObject({ status: 'failed', error: { reason: 'cost_exceeded' } })
+    expect(task.cost_usd).toBeGreaterThan(0)
+    expect(task.cost_usd).toBeLessThanOrEqual(0.02)
+    expect(provider.seen.length).toBeLessThan(20)
+  })
+
+  test.each([
+    ['refuses the key', { status: 401, json: { error: { message: 'invalid key' } } }],
+    ['cuts its answer off', { chunks: [providerStreams[wire]({ text: 'half an ans' }).slice(0, 200)], ending: 'cut' }],
+  ] as [string, ProviderReply][])('ends with model_failed when the provider %s', async (_, reply) => {
+    const { app } = await serviceWith(wire, [reply])
+    const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat' })
+    const task = await app.finished(id)
+    expect(task).toMatchObject({ status: 'failed', error: { reason: 'model_failed' } })
+    expect(JSON.stringify(task.error)).not.toContain('sk-canary')
+  })
+})
+
+eachStore((store) => {
+  test('an agent that does not wait for the end of its call pays for it all the same', async () => {
+    const begun =
+      providerStreams.anthropic({ text: 'a long answer'.repeat(20) }).split('event: content_block_stop')[0] ?? ''
+    const { app, provider } = await serviceWith('anthropic', [{ chunks: [begun], ending: 'stay' }], {
+      store,
+      ...agents,
+    })
+    const { task, events } = await runScript(
+      app,
+      // A process of another group makes the call, so that it is still under way when the agent has ended.
+      `const caller = \`
+         const { socket, token } = JSON.parse(process.argv[1])
+         const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' }
+         const path = '/v1/internal/llm/anthropic/v1/messages'
+         const request = require('node:http').request({ socketPath: socket, method: 'POST', path, headers })
+         request.on('response', (answer) => answer.once('data', () => require('node:fs').writeFileSync('/tmp/heard', '')))
+         request.end('{"model":"x","max_tokens":500,"stream":true,"messages":[{"role":"user","content":"hi"}]}')\`
+       const { socket, task_token: token } = brief.service
+       const words = ['-e', caller, JSON.stringify({ socket, token })]
+       require('node:child_process').spawn('node', words, { detached: true, stdio: 'ignore' }).unref()
+       while (!require('node:fs').existsSync('/tmp/heard')) await new Promise((resolve) => setTimeout(resolve, 10))
+       say({ output: { said: 'enough' } })`,
+      { wedge: 'talk', task_type: 'chat' },
+    )
+    expect(task).toMatchObject({ status: 'succeeded', output: { said: 'enough' } })
+    expect(task.cost_usd).toBeGreaterThan(0)
+    const types = events.map(({ event }) => event)
+    expect(types.indexOf('cost.charged')).toBeLessThan(types.indexOf('task.finished'))
+    expect(types).toContain('cost.charged')
+    await provider.seen[0]?.closed
+  })
+})

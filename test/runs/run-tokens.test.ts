@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { ECHO_WEDGE, sharedApp } from '../app.ts'
+import { scriptedAgentFolder, runScript, startScript, waitForEvent } from './scripted-agent.ts'
+
+const app = sharedApp({
+  store: 'sqlite',
+  wedges: ECHO_WEDGE,
+  env: { SVC_SANDBOX: 'bwrap', SVC_POOL: '2', SVC_TASK_RATE_PER_MIN: '10000', ...scriptedAgentFolder() },
+})
+
+/** Every route of the sandbox plane. */
+const ROUTES = [
+  ['POST', '/v1/internal/gate', { tool: 'look' }],
+  ['POST', '/v1/internal/actions/mail:send', { payload: {} }],
+  ['GET', '/v1/internal/reads/mail:list', undefined],
+  ['POST', '/v1/internal/llm/openai/v1/chat/completions', { messages: [] }],
+  ['GET', '/v1/internal/records/notes', undefined],
+  ['POST', '/v1/internal/records/notes/a', { value: 1 }],
+  ['GET', '/v1/internal/case', undefined],
+  ['POST', '/v1/internal/workflows/none', { args: {} }],
+  ['POST', '/v1/internal/knowledge/gap', { question: 'why?' }],
+] as const
+
+/** A run that shows its tokens and lives until it is cancelled. */
+async function openRun(): Promise<{ id: string; task: string; gate: string }> {
+  const id = await startScript(
+    app(),
+    `say({ event: 'progress', data: { text: JSON.stringify(brief.service) } }); await new Promise(() => setInterval(() => {}, 1e6))`,
+  )
+  const { data } = await waitForEvent(app(), id, 'progress')
+  const { task_token: task, gate_token: gate } = JSON.parse(data.data.text)
+  return { id, task, gate }
+}
+
+const trying = (token: string, routes: unknown) => `
+  const answers = []
+  for (const [method, path, body] of ${JSON.stringify(routes)}) answers.push((await ask(method, path, body ?? undefined, ${token})).status)
+  say({ output: answers })`
+
+describe('the tokens of a run', () => {
+  test('open the sandbox plane, each its own part', async () => {
+    const { task } = await runScript(
+      app(),
+      `const { task_token, gate_token } = brief.service
+       say({ output: [
+         await ask('POST', '/v1/internal/gate', { tool: 'look' }, gate_token),
+         await ask('POST', '/v1/internal/gate', { tool: 'look' }, task_token),
+         await ask('POST', '/v1/internal/records/notes/a', { value: 1 }, task_token),
+         await ask('POST', '/v1/internal/records/notes/a', { value: 1 }, gate_token),
+       ].map(({ status, body }) => [status, body.decision ?? body.error ?? body.value]) })`,
+    )
+    expect(task.output).toMatchObject([
+      [200, 'allowed'],
+      [401, expect.any(String)],
+      [201, 1],
+      [401, expect.any(String)],
+    ])
+  })
+
+  test('are worth nothing through the socket of another cell', async () => {
+    const other = await openRun()
+    for (const token of [other.task, other.gate]) {
+      const { task } = await runScript(app(), trying(`'${token}'`, ROUTES))
+      expect(task.output).toEqual(ROUTES.map(() => 401))
+    }
+    await app().call('POST', `/v1/tasks/${other.id}/cancel`)
+  })
+
+  test('are worth nothing on the port, like every other credential', async () => {
+    const { id, task, gate } = await openRun()
+    for (const key of [task, gate, app().key, null]) {
+      for (const [method, path, body] of ROUTES) {
+        expect((await app().call(method, path, body, { key })).status, `${method} ${path}`).toBe(401)
+      }
+    }
+    for (const key of [task, gate]) expect((await app().call('GET', '/v1/tasks', undefined, { key })).status).toBe(401)
+    await app().call('POST', `/v1/tasks/${id}/cancel`)
+  })
+
+  test('forged, empty or of the founder, they open nothing inside', async () => {
+    for (const token of [`'task_tok_forged'`, `''`, `'${app().key}'`, `brief.service.task_token + 'x'`]) {
+      const { task } = await runScript(app(), trying(token, ROUTES))
+      expect(task.output).toEqual(ROUTES.map(() => 401))
+    }
+  })
+
+  test('die with the run, while the program may live a little longer', async () => {
+    const { task } = await runScript(
+      app(),
+      `const { spawn } = require('node:child_process')
+       const records = '/v1/internal/records/late/a'
+       await ask('POST', records, { value: 'before' })
+       say({ output: 'done' })
+       for (let i = 0; i < 100; i++) { await ask('POST', records, { value: 'after' }).catch(() => {}); await new Promise((r) => setTimeout(r, 10)) }`,
+    )
+    expect(task.status).toBe('succeeded')
+    const { body } = await app().call('GET', '/v1/records?wedge=echo&collection=late')
+    const seen = body.data.map(({ version }: { version: number }) => version)
+    await runScript(app(), `say({ output: 1 })`)
+    const { body: later } = await app().call('GET', '/v1/records?wedge=echo&collection=late')
+    expect(later.data.map(({ version }: { version: number }) => version)).toEqual(seen)
+    expect(seen).toHaveLength(1)
+  })
+
+  test('no route leads out of the plane', async () => {
+    const outside = [
+      ['GET', '/v1/tasks'],
+      ['GET', '/v1/connections'],
+      ['GET', '/healthz'],
+      ['GET', '/v1/internal/nothing'],
+      ['GET', '/v1/internal/../tasks'],
+    ]
+    const { task } = await runScript(app(), trying('brief.service.task_token', outside))
+    expect(new Set(task.output)).toEqual(new Set([404]))
+  })
+})

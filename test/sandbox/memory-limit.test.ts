@@ -1,0 +1,191 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { SandboxDriver } from '../../src/sandbox/driver.ts'
+import { pickSandboxDriver } from '../../src/sandbox/pick-driver.ts'
+import { runCell, runPython } from './run-cell.ts'
+
+let driver: SandboxDriver
+beforeAll(async () => {
+  driver = await pickSandboxDriver('bwrap', () => {})
+})
+
+/** Memory as C programs take it: `take` gives the address of 16 MB, or None where there is no more. */
+const PRELUDE = `
+import ctypes, os, resource, socket, threading, time
+PIECE = 16 << 20
+libc = ctypes.CDLL(None)
+libc.mmap.restype = libc.shmat.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+NOWHERE = ctypes.c_void_p(-1).value
+def mapped(flags, descriptor=-1):
+    at = libc.mmap(None, PIECE, 3, flags, descriptor, 0)
+    return None if at in (None, NOWHERE) else at
+def taken(most_mb):
+    got = 0
+    try:
+        while got < most_mb:
+            at = take()
+            if at is None: break
+            if at: ctypes.memset(at, 1, PIECE)
+            if at: after(at)
+            got += 16
+    except (OSError, MemoryError): pass
+    return got
+def after(at): pass
+`
+
+const PRIVATE_ANONYMOUS = 'mapped(0x22)'
+
+describe('a process gets no memory that its limit does not count', () => {
+  test.each([
+    ['shared with its children', 'def take(): return mapped(0x21)'],
+    ['shared and out of sight', 'def take(): return mapped(0x21)\ndef after(at): libc.madvise(at, PIECE, 4)'],
+    ['from /dev/zero', "zero = os.open('/dev/zero', os.O_RDWR)\ndef take(): return mapped(1, zero)"],
+    ['as a stack of its own making', 'def take(): return mapped(0x122)'],
+    ['as huge pages', 'def take(): return mapped(0x40022)'],
+    [
+      'as a file without a name',
+      `def take():
+    file = os.memfd_create('x')
+    os.ftruncate(file, PIECE)
+    return mapped(1, file)`,
+    ],
+    [
+      'as a file without a name that is never mapped',
+      `def take():
+    file = os.memfd_create('x')
+    return os.write(file, bytes(PIECE)) * 0`,
+    ],
+    [
+      'of System V',
+      `def take():
+    id = libc.shmget(0, PIECE, 0o1600)
+    return None if id == -1 else libc.shmat(id, None, 0)`,
+    ],
+    [
+      'in /dev/shm',
+      `def take():
+    file = os.open('/dev/shm', os.O_RDWR | os.O_TMPFILE)
+    os.posix_fallocate(file, 0, PIECE)
+    return mapped(1, file)`,
+    ],
+  ])('%s', async (_, way) => {
+    const program = `${PRELUDE}\n${way}\nprint(taken(160))`
+    const { lines } = await runPython(driver, program, { memory_mb: 128, tmp_mb: 64 })
+    expect(Number(lines[0])).toBeLessThanOrEqual(112)
+  })
+
+  test('by a larger stack', async () => {
+    const program = `${PRELUDE}
+try:
+    resource.setrlimit(resource.RLIMIT_STACK, (-1, -1))
+    print('unlimited')
+except (OSError, ValueError):
+    print('stays', resource.getrlimit(resource.RLIMIT_STACK)[1] >> 20)`
+    expect((await runPython(driver, program)).lines).toEqual(['stays 8'])
+  })
+})
+
+describe('a workshop whose processes hold more than twice the limit of one is ended', () => {
+  const DONE = 'taken(160); time.sleep(600)'
+
+  test.each([
+    [
+      'one that takes pages off its account by forbidding to write',
+      `def take(): return ${PRIVATE_ANONYMOUS}\ndef after(at): libc.mprotect(at, PIECE, 1)\n${DONE}`,
+    ],
+    [
+      'many, each within its own limit',
+      `def take(): return ${PRIVATE_ANONYMOUS}
+for child in range(4):
+    if os.fork() == 0:
+        taken(48)
+        time.sleep(600)
+time.sleep(600)`,
+    ],
+    [
+      'children of a second thread, and theirs',
+      `def take(): return ${PRIVATE_ANONYMOUS}
+def fork():
+    for child in range(4):
+        if os.fork() == 0:
+            if os.fork() == 0: taken(48)
+            time.sleep(600)
+threading.Thread(target=fork).start()
+time.sleep(600)`,
+    ],
+    [
+      'messages that nobody reads',
+      `held = []
+def full(one):
+    one.setblocking(False)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    try:
+        while True: one.send(bytes(65536))
+    except BlockingIOError: held.append(one)
+for child in range(6):
+    if os.fork() == 0:
+        for pair in range(60):
+            for one in socket.socketpair(): full(one)
+        time.sleep(600)
+time.sleep(600)`,
+    ],
+  ])('%s', async (_, program) => {
+    const { exit } = await runPython(driver, `${PRELUDE}\n${program}`, { memory_mb: 64 })
+    expect(exit).toMatchObject({ code: null, signal: 'SIGKILL' })
+    expect(exit.stderr).toBe('the processes of the sandbox held more than 128 MB of memory')
+  })
+
+  test('pages that forked processes share count once', async () => {
+    const program = `${PRELUDE}
+def take(): return ${PRIVATE_ANONYMOUS}
+taken(48)
+for child in range(5):
+    if os.fork() == 0:
+        time.sleep(600)
+time.sleep(1)
+print('still here')`
+    const { lines, exit } = await runPython(driver, program, { memory_mb: 64 })
+    expect([lines, exit.code]).toEqual([['still here'], 0])
+  })
+})
+
+test('what programs ordinarily do with memory works', async () => {
+  const script = `
+set -e; cd /tmp
+dd if=/dev/zero of=zeros bs=1024 count=64 2>/dev/null; tr -d '\\0' < zeros | wc -c | tr -d ' '; wc -c < zeros | tr -d ' '
+python3 - <<'END'
+import mmap, multiprocessing, multiprocessing.shared_memory, os, sqlite3
+value = multiprocessing.Value('i', 0)
+def add():
+    with value.get_lock(): value.value += 1
+def double(n): return 2 * n
+workers = [multiprocessing.Process(target=add) for _ in range(4)]
+for worker in workers: worker.start()
+for worker in workers: worker.join()
+print(value.value)
+with multiprocessing.Pool(2) as pool: print(pool.map(double, [1, 2]))
+shared = multiprocessing.shared_memory.SharedMemory(create=True, size=4096)
+shared.buf[0] = 7
+again = multiprocessing.shared_memory.SharedMemory(shared.name)
+print(again.buf[0])
+again.close()
+shared.unlink()
+shared.close()
+base = sqlite3.connect('/tmp/base')
+print(base.execute('pragma journal_mode = wal').fetchone()[0], base.execute('pragma mmap_size = 1048576').fetchone()[0])
+base.execute('create table t (x)')
+with open('/tmp/zeros', 'r+b') as file:
+    view = mmap.mmap(file.fileno(), 0)
+    view[:2] = b'ok'
+    view.flush()
+print(open('/tmp/zeros', 'rb').read(2).decode())
+END
+node -e 'const { Worker } = require("node:worker_threads"); const a = new Int32Array(new SharedArrayBuffer(4));
+  new Worker("require(\\"node:worker_threads\\").workerData[0] = 5", { eval: true, workerData: a }).on("exit", () => console.log(a[0]));
+  new WebAssembly.Memory({ initial: 1, maximum: 10, shared: true })'`
+  const { lines, exit } = await runCell(driver, { profile: 'workshop', command: ['sh', '-c', script] })
+  expect(exit).toEqual({ code: 0, signal: null, stderr: '' })
+  expect(lines).toEqual(['0', '65536', '4', '[2, 4]', '7', 'wal 1048576', 'ok', '5'])
+})

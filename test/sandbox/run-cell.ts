@@ -1,0 +1,100 @@
+import { createServer } from 'node:http'
+import { mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { CellExit, CellLimits, CellSpec, SandboxDriver } from '../../src/sandbox/driver.ts'
+import { DEFAULT_CELL_LIMITS } from '../../src/sandbox/cell-limits.ts'
+
+export interface CellResult {
+  lines: string[]
+  exit: CellExit
+}
+
+export type CellRequest = Partial<Omit<CellSpec, 'limits'>> & {
+  limits?: Partial<CellLimits>
+  agent?: string
+  input?: string
+}
+
+/** The whole specification of a cell that runs `agent` as its program, unless it says otherwise. */
+export function cellSpec(ask: CellRequest, agentDir: string): CellSpec {
+  if (ask.agent !== undefined) writeFileSync(join(agentDir, 'agent.cjs'), ask.agent)
+  const { agent: _agent, input: _input, limits, ...rest } = ask
+  return {
+    profile: 'sealed',
+    command: ['node', '/agent/agent.cjs'],
+    agentDir,
+    socket: null,
+    ...rest,
+    limits: { ...DEFAULT_CELL_LIMITS, ...limits },
+  }
+}
+
+export async function runCell(driver: SandboxDriver, ask: CellRequest): Promise<CellResult> {
+  return inTemporaryFolder(async (agentDir) => {
+    const spec = cellSpec(ask, agentDir)
+    if (ask.command === undefined) spec.command = ['node', `${driver.agentDirInside(agentDir)}/agent.cjs`]
+    const cell = driver.start(spec)
+    const lines: string[] = []
+    cell.onLine((line) => void lines.push(line))
+    if (ask.input !== undefined) cell.write(ask.input)
+    cell.closeInput()
+    return { lines, exit: await cell.exited }
+  })
+}
+
+/** What a workshop's python says, one line per print. */
+export function runPython(
+  driver: SandboxDriver,
+  program: string,
+  limits: Partial<CellLimits> = {},
+): Promise<CellResult> {
+  return runCell(driver, { profile: 'workshop', command: ['python3', '-c', program], limits })
+}
+
+export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  chmodSync(folder, 0o755)
+  try {
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** An HTTP server on a socket made for one cell, answering `hello`. */
+export async function withSocketServer<T>(
+  driver: SandboxDriver,
+  parent: string,
+  use: (socket: string) => Promise<T>,
+): Promise<T> {
+  const folder = driver.createSocketFolder(parent)
+  const socket = join(folder, 's')
+  const server = createServer((_request, response) => response.end('hello'))
+  await new Promise<void>((resolve) => server.listen(socket, resolve))
+  driver.prepareSocket(socket)
+  try {
+    return await use(socket)
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A program that asks the service over `socket` and prints the answer or the error's code. */
+export function requestingAgent(socket: string): string {
+  return `
+    require('node:http').get({ socketPath: ${JSON.stringify(socket)}, path: '/' }, (response) => {
+      response.on('data', (data) => console.log(String(data)))
+    }).on('error', (error) => console.log(error.code))`
+}
+
+/** A program that tries each expression and prints one line of name and outcome for it. */
+export function attemptingAgent(attempts: Record<string, string>): string {
+  const tries = Object.entries(attempts).map(
+    ([name, code]) => `try { ${code}; console.log(${JSON.stringify(name)}, 'done') }
+      catch (error) { console.log(${JSON.stringify(name)}, error.code) }`,
+  )
+  return `const fs = require('node:fs'); ${tries.join('\n')}`
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { eachStore, testApp } from '../app.ts'
+import { eventually } from '../runs/scripted-agent.ts'
+
+/** Between two looks of the service at its schedules: half of the shortest cadence. */
+const LOOK_MS = 500
+
+eachStore((store) => {
+  test('no due time of the shortest cadence is skipped where each look comes a little late', async () => {
+    const app = await testApp({ store })
+    const cadence = { kind: 'every', seconds: 1 }
+    const { status, body } = await app.call('POST', '/v1/schedules', {
+      name: 'S',
+      wedge: 'echo',
+      task_type: 'say',
+      cadence,
+    })
+    expect(status).toBe(201)
+    // Six seconds.
+    for (let look = 0; look < 10; look++) {
+      await eventually(() => app.clock.hasTimerIn(LOOK_MS))
+      app.clock.jump(LOOK_MS + 100)
+    }
+    await eventually(() => app.clock.hasTimerIn(LOOK_MS))
+    const fired = app.ctx.db.selectFrom('tasks').select('id').where('schedule_id', '=', body.id).execute()
+    expect(await fired).toHaveLength(6)
+  })
+})

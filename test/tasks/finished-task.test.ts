@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest'
+import { eachStore, sharedApp, testApp } from '../app.ts'
+import {
+  cancelTask,
+  expectRefusal,
+  startScriptedTask,
+  SCRIPTED_AGENT,
+  readTask,
+  NO_RATE_LIMIT,
+  DESK_WEDGES,
+} from './scripted-agent.ts'
+
+eachStore((store) => {
+  const shared = sharedApp({
+    store,
+    wedges: DESK_WEDGES,
+    env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, SVC_MAX_CONCURRENT_TASKS: '1' },
+  })
+  const done = async (body: Record<string, unknown> = {}) => {
+    const { id } = await shared().createTask({ input: [{ output: { a: 1 } }], ...body })
+    await shared().finished(id)
+    return id
+  }
+
+  describe('a retry', () => {
+    test('is a new task with the same request and retry_of', async () => {
+      const app = shared()
+      const constraints = { max_runtime_s: 7, max_cost_usd: 0.5, approval_required: true }
+      const tools = ['progress']
+      const request = {
+        input: [{ error: 'x' }],
+        actor: { id: 1 },
+        constraints,
+        tools,
+        output_schema: { type: 'object' },
+      }
+      const id = await done(request)
+      const answer = await app.call('POST', `/v1/tasks/${id}/retry`)
+      expect(answer).toMatchObject({ status: 201, body: { ...request, status: 'queued', retry_of: id, error: null } })
+      expect(answer.body.id).not.toBe(id)
+      expect(answer.headers.get('location')).toBe(`/v1/tasks/${answer.body.id}`)
+      await app.finished(answer.body.id)
+      expect((await readTask(app, id)).retry_of).toBeNull()
+    })
+
+    test('of a task that is not finished is 409, of one that is not there 404', async () => {
+      const app = shared()
+      const id = await startScriptedTask(app)
+      expectRefusal(await app.call('POST', `/v1/tasks/${id}/retry`), 409, /not finished/)
+      await cancelTask(app, id)
+      const again = await app.call('POST', `/v1/tasks/${id}/retry`)
+      expect(again.status).toBe(201)
+      await cancelTask(app, again.body.id)
+      expectRefusal(await app.call('POST', '/v1/tasks/task_nobody/retry'), 404, 'no such task')
+    })
+
+    test('is counted by the rate limit', async () => {
+      const app = await testApp({ store, wedges: DESK_WEDGES, env: { ...SCRIPTED_AGENT, SVC_TASK_RATE_PER_MIN: '2' } })
+      const { id } = await app.createTask({ input: [{ output: { a: 1 } }] })
+      await app.finished(id)
+      const retried = [await app.call('POST', `/v1/tasks/${id}/retry`), await app.call('POST', `/v1/tasks/${id}/retry`)]
+      expect(retried.map(({ status }) => status)).toEqual([201, 429])
+    })
+  })
+
+  describe('feedback', () => {
+    const give = (id: string, body: unknown) => shared().call('POST', `/v1/tasks/${id}/feedback`, body)
+
+    test('becomes knowledge and a note after task.finished; a rating alone is only the note', async () => {
+      const app = shared()
+      const id = await done()
+      const rated = await give(id, { rating: 4 })
+      expect(rated).toMatchObject({ status: 201, body: { ok: true, knowledge_id: null } })
+      const taught = await give(id, { note: 'be brief', correction: { a: 2 } })
+      expect(taught).toMatchObject({ status: 201, body: { ok: true, knowledge_id: expect.stringMatching(/^kn_/) } })
+      const events = await app.events(id)
+      expect(events.slice(-3).map(({ data }) => [data.type, data.data.knowledge_id])).toEqual([
+        ['task.finished', undefined],
+        ['feedback.recorded', null],
+        ['feedback.recorded', taught.body.knowledge_id],
+      ])
+      expect(events.at(-1)?.data.data).toMatchObject({ source: 'task', note: 'be brief' })
+      expect(await readTask(app, id)).toMatchObject({ status: 'succeeded', last_event_id: events.length })
+    })
+
+    test('on a run under way joins its log, which still ends in order', async () => {
+      const app = shared()
+      const id = await startScriptedTask(app)
+      expect((await give(id, { note: 'careful' })).status).toBe(201)
+      await cancelTask(app, id)
+      const events = await app.events(id)
+      expect(events.map(({ event, id: seq }) => [seq, event])).toEqual([
+        ['1', 'task.created'],
+        ['2', 'feedback.recorded'],
+        ['3', 'task.finished'],
+      ])
+    })
+
+    test('on a task that has not begun never takes the place of task.created', async () => {
+      const app = shared()
+      const first = await startScriptedTask(app)
+      const { id } = await app.createTask({ input: [{ output: 1 }] })
+      const answer = await give(id, { note: 'too early' })
+      expectRefusal(answer, 409)
+      await cancelTask(app, first)
+      const events = await app.events(id)
+      expect(events[0]).toMatchObject({ id: '1', event: 'task.created' })
+      expect(events.at(-1)).toMatchObject({ event: 'task.finished' })
+    })
+
+    test.each([{}, { rating: '' }, { note: ' ' }, { correction: null }, { rating: '', note: '', correction: '' }])(
+      'that says nothing is 400, and leaves no note: %j',
+      async (body) => {
+        const app = shared()
+        const id = await done()
+        const before = await readTask(app, id)
+        expectRefusal(await give(id, body), 400, "one of 'rating', 'correction' and 'note' is required")
+        expect(await readTask(app, id)).toEqual(before)
+      },
+    )
+
+    test.each([{ rating: true }, { rating: {} }, { note: 1 }, { note: 'x'.repeat(10_001) }])(
+      'of a wrong kind is 400: %j',
+      async (body) => {
+        const app = shared()
+        const id = await done()
+        const before = await readTask(app, id)
+        expectRefusal(await give(id, body), 400, /^field '(rating|note)'/)
+        expect(await readTask(app, id)).toEqual(before)
+      },
+    )
+  })
+
+  describe('artifacts', () => {
+    const text = Buffer.from('<script>alert(1)</script>').toString('base64')
+
+    test('are served raw with their own type, never sniffed and never run', async () => {
+      const app = shared()
+      const page = { name: 'page.html', content_type: 'text/html', content_base64: text }
+      const id = await done({ input: [{ artifact: page }, { output: { a: 1 } }] })
+      const { artifacts } = await readTask(app, id)
+      expect(artifacts).toMatchObject([
+        { name: 'output.json', content_type: 'application/json', size: 7 },
+        { name: 'page.html', content_type: 'text/html', size: 25 },
+      ])
+      const [output, html] = await Promise.all(
+        artifacts.map((artifact: { id: string }) => app.call('GET', `/v1/artifacts/${artifact.id}`)),
+      )
+      expect(output.body).toEqual({ a: 1 })
+      expect(html.body).toBe('<script>alert(1)</script>')
+      for (const [answer, type] of [
+        [output, 'application/json'],
+        [html, 'text/html'],
+      ]) {
+        expect(answer.headers.get('content-type')).toBe(type)
+        expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+        expect(answer.headers.get('content-security-policy')).toMatch(/(^|;\s*)sandbox(;|$)/)
+      }
+    })
+
+    test('have types and names that cannot break out of their headers', async () => {
+      const app = shared()
+      const hostile = {
+        name: 'a"\r\nset-cookie: x=1\u{1F600}.txt',
+        content_type: 'text/plain\r\nx: y',
+        content_base64: text,
+      }
+      const id = await done({ input: [{ artifact: hostile }, { output: 1 }] })
+      const { id: artifact } = (await readTask(app, id)).artifacts[1]
+      const { status, headers } = await app.call('GET', `/v1/artifacts/${artifact}`)
+      expect(status).toBe(200)
+      expect(headers.get('set-cookie')).toBeNull()
+      expect(headers.get('content-type')).toBe('application/octet-stream')
+    })
+
+    test.each([
+      ['../../.ssh/authorized_keys', '.ssh/authorized_keys'],
+      ['/etc/passwd', 'etc/passwd'],
+      ['..\\up\\here.txt', 'up/here.txt'],
+      ['sub/./table.csv', 'sub/table.csv'],
+      ['\u202Egnp.exe', 'gnp.exe'],
+      [`${'a'.repeat(254)}\u{1F600}`, 'a'.repeat(254)],
+      [' .. ', 'artifact'],
+    ])('have names under which they can be saved: %s', async (name, kept) => {
+      const id = await done({ input: [{ artifact: { name, content_base64: text } }, { output: 1 }] })
+      expect((await readTask(shared(), id)).artifacts[1].name).toBe(kept)
+    })
+
+    test('that are not in base64 are left out, not delivered empty; line breaks and the alphabet of urls are', async () => {
+      const contents = ['%%%', 'aGk=\naGk=\n', '-_-_']
+      const lines = contents.map((content_base64) => ({ artifact: { name: 'f', content_base64 } }))
+      const { artifacts } = await readTask(shared(), await done({ input: [...lines, { output: 1 }] }))
+      expect(artifacts.map((artifact: { size: number }) => artifact.size)).toEqual([1, 2, 3])
+    })
+
+    test('that are not there are 404', async () => {
+      expectRefusal(await shared().call('GET', '/v1/artifacts/art_nobody'), 404, 'no such artifact')
+    })
+  })
+})

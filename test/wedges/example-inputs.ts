@@ -1,0 +1,72 @@
+import type { JsonObject } from '../../src/base/json.ts'
+
+const request = {
+  order_id: 'A-1042',
+  amount_usd: 180,
+  reason: 'the teapot arrived broken',
+  customer_email: 'dana@example.com',
+}
+const message = {
+  from: { handle: 'lee@example.com', name: 'Lee' },
+  subject: 'Cannot log in',
+  body: 'I am locked out of my account since this morning.',
+}
+
+export const invoices: Record<string, JsonObject> = {
+  'INV-201': invoice('Marlow Cafe', 1280, '2026-10-01'),
+  'INV-202': { ...invoice('Quayside Theatre', 480.5, '2026-10-25'), last_reminded: '2026-11-10' },
+  'INV-203': { ...invoice('Saltmarsh Bakery', 75.1, '2026-11-10'), last_reminded: null },
+  'INV-204': { ...invoice('Old Mill School', 310, '2026-09-01'), status: 'paid' },
+  'INV-205': invoice('Harbour Florist', 99, '2026-12-01'),
+}
+
+/** What a founder would send to each task type. */
+export const exampleInputs: Record<string, Record<string, JsonObject>> = {
+  'refund-desk': { handle_request: request, pay_out: request, assess: request, review_ledger: {} },
+  'inbox-triage': { triage: message, acknowledge: message, classify: message },
+  'invoice-chaser': {
+    chase_overdue: {},
+    send_reminder: { invoice_id: 'INV-201' },
+    escalate: { reason: 'the customer disputes the amount' },
+    next_step: { invoice_id: 'INV-201' },
+  },
+}
+
+export const workflowSamples: Record<string, Record<string, JsonObject[]>> = {
+  'refund-desk': {
+    check_eligibility: [
+      request,
+      { ...request, days_since_delivery: 45 },
+      { ...request, order_total_usd: 200, refunded_usd: 150.1 },
+      { ...request, refunded_usd: 10 },
+    ],
+    book_refund: ['refund', 'decline', 'escalate'].map((decision) => ({
+      order_id: 'A-1042',
+      amount_usd: 32.1,
+      decision,
+      category: 'damaged',
+      customer_email: null,
+    })),
+    sum_ledger: [
+      { records: [] },
+      { records: [0.1, 0.2].map((amount_usd) => ({ value: { decision: 'refund', category: 'damaged', amount_usd } })) },
+    ],
+  },
+  'inbox-triage': {
+    sort_message: [message, { body: 'What a lovely idea', subject: null }, { body: '' }],
+    publish_reply: [{ reply: 'We promise it by Monday.  \n\n\n\nBye', category: 'bug', urgency: 'high' }],
+    publish_acknowledgement: [{ category: 'bug', urgency: 'low' }],
+  },
+  'invoice-chaser': {
+    plan_reminders: [{ invoices: [] }, { invoices: Object.values(invoices), today: '2026-11-14' }],
+    write_reminder: ['2026-10-05', '2026-10-20', '2026-11-14'].map((today) => ({
+      invoice_id: 'INV-201',
+      invoice: invoice('Marlow Cafe', 1280, '2026-10-01'),
+      today,
+    })),
+  },
+}
+
+function invoice(customer: string, amount_usd: number, due_date: string): JsonObject {
+  return { customer, email: 'accounts@example.com', amount_usd, due_date, status: 'open' }
+}

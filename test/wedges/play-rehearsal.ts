@@ -1,0 +1,83 @@
+import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts'
+
+export type RehearsalTurn = { say?: string; call?: { tool: string; input: JsonObject }; output?: Json }
+
+export interface RehearsalTools {
+  workflow: (name: string, args: JsonObject) => Promise<Json>
+  act: (connection: string, capability: string) => void
+  /** Values by collection and key; the play works on a copy. */
+  records: Record<string, Record<string, JsonObject>>
+}
+
+/** Plays a rehearsal with tools that answer as the real ones do. A placeholder that leads nowhere is an error. */
+export async function playRehearsal(turns: RehearsalTurn[], input: Json, stage: RehearsalTools): Promise<Json> {
+  const records = structuredClone(stage.records)
+  let last: Json = null
+  for (const [index, turn] of turns.entries()) {
+    const words: JsonObject = { input, last }
+    if (turn.say !== undefined) fillPlaceholders(turn.say, words)
+    if (turn.output !== undefined) {
+      if (index !== turns.length - 1) throw new Error('the output must be the last turn')
+      return fillPlaceholders(turn.output, words)
+    }
+    // An agent that says something and calls nothing has given its answer.
+    if (!turn.call) throw new Error('a turn must call a tool or give the output')
+    last = await callTool(turn.call.tool, objectOf(fillPlaceholders(turn.call.input, words)), { ...stage, records })
+  }
+  throw new Error('the rehearsal ends without an output')
+}
+
+async function callTool(tool: string, input: JsonObject, stage: RehearsalTools): Promise<Json> {
+  const text = (field: string) => asText(input[field])
+  const collection = stage.records[text('collection')] ?? {}
+  switch (tool) {
+    case 'workflow':
+      return await stage.workflow(text('name'), objectOf(input['args']))
+    case 'act':
+      stage.act(text('connection'), text('capability'))
+      return {
+        ok: true,
+        status: 200,
+        result: {},
+        payload: objectOf(input['payload']),
+        edited: false,
+        approval_id: 'apr_1',
+      }
+    case 'records_put':
+      stage.records[text('collection')] = { ...collection, [text('key')]: objectOf(input['value']) }
+      return {}
+    case 'records_get':
+      return { key: text('key'), value: objectOf(collection[text('key')]) }
+    case 'records_list':
+      return { data: Object.entries(collection).map(([key, value]) => ({ key, value })) }
+    case 'case_get':
+    case 'case_update':
+      return { id: 'case_1', stage: 'open' }
+    default:
+      throw new Error(`no tool is called '${tool}'`)
+  }
+}
+
+function fillPlaceholders(value: Json, words: JsonObject): Json {
+  if (Array.isArray(value)) return value.map((item) => fillPlaceholders(item, words))
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillPlaceholders(item, words)]))
+  if (typeof value !== 'string') return value
+  const whole = /^\{\{([^{}]+)\}\}$/.exec(value)?.[1]
+  if (whole !== undefined) return resolvePlaceholder(whole, words)
+  return value.replace(/\{\{([^{}]+)\}\}/g, (_, path: string) => asText(resolvePlaceholder(path, words)))
+}
+
+function resolvePlaceholder(path: string, words: JsonObject): Json {
+  let found: Json | undefined = words
+  for (const key of path.split('.')) found = isJsonObject(found) ? found[key] : undefined
+  if (found === undefined) throw new Error(`the placeholder '${path}' leads nowhere`)
+  return found
+}
+
+const asText = (value: Json | undefined) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function objectOf(value: Json | undefined): JsonObject {
+  if (!isJsonObject(value)) throw new Error(`expected an object, not ${JSON.stringify(value)}`)
+  return value
+}

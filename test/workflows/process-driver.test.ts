@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { processDriver } from '../../src/sandbox/process-driver.ts'
+import { bundledWorkflowProgram, openWorkflowRunner, problemFrom, wedgeWithWorkflows } from './workflow-wedge.ts'
+
+const program = bundledWorkflowProgram()
+const driver = processDriver(() => {})
+
+test('without bubblewrap workflows run too, without an environment and without files of the machine', async () => {
+  const cells = openWorkflowRunner(driver, program.dir)
+  const wedge = await wedgeWithWorkflows({
+    main: `import { readFileSync } from 'node:fs'
+      import { twice } from './lib/twice.mjs'
+      export default (n) => {
+        try { readFileSync('/etc/passwd') } catch (error) { return [twice(n), Object.keys(process.env), error.code] }
+      }`,
+    'lib/twice': 'export const twice = (n) => 2 * n',
+  })
+  expect(await cells.call(wedge, 'prj_1', 'main', 21)).toEqual([42, [], 'ERR_ACCESS_DENIED'])
+  expect(await cells.call(wedge, 'prj_1', 'main', 1)).toEqual([2, [], 'ERR_ACCESS_DENIED'])
+  expect(cells.processCount).toBe(1)
+})
+
+test('without bubblewrap a loop is ended at the time-out too', async () => {
+  const cells = openWorkflowRunner(driver, program.dir, { timeoutMs: 300 })
+  const wedge = await wedgeWithWorkflows({ main: 'export default () => { for (;;); }' })
+  expect(await problemFrom(cells.call(wedge, 'prj_1', 'main', {}))).toEqual([
+    504,
+    "workflow 'main' took longer than 300 ms",
+  ])
+})
+
+test('a program that cannot start is told without its inner workings', async () => {
+  const broken = openWorkflowRunner(driver, import.meta.dirname)
+  const wedge = await wedgeWithWorkflows({ main: 'export default () => 1' })
+  expect(await problemFrom(broken.call(wedge, 'prj_1', 'main', {}))).toEqual([
+    503,
+    "workflow 'main' could not be started",
+  ])
+  expect(broken.processCount).toBe(0)
+})

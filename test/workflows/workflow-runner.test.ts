@@ -1,0 +1,323 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../../src/base/json.ts'
+import type { SandboxDriver } from '../../src/sandbox/driver.ts'
+import { pickSandboxDriver } from '../../src/sandbox/pick-driver.ts'
+import { workflowSamples } from '../wedges/example-inputs.ts'
+import {
+  bundledWorkflowProgram,
+  openWorkflowRunner,
+  problemFrom,
+  readWedgeFrom,
+  wedgeWithWorkflows,
+} from './workflow-wedge.ts'
+
+const program = bundledWorkflowProgram()
+// Without bubblewrap this throws, and its sentence says how to get it: these tests are never skipped.
+let driver: SandboxDriver
+beforeAll(async () => {
+  driver = await pickSandboxDriver('bwrap', () => {})
+})
+
+const project = 'prj_1'
+const echo = 'export default (args) => args'
+
+/** Calls the workflow `main` with this source once. */
+async function run(source: string, args: Json = {}, timeoutMs?: number): Promise<Json> {
+  const cells = openWorkflowRunner(driver, program.dir, timeoutMs === undefined ? {} : { timeoutMs })
+  return cells.call(await wedgeWithWorkflows({ main: source }), project, 'main', args)
+}
+
+describe('a declared workflow', () => {
+  test('gets its arguments and gives its result', async () => {
+    expect(await run('export default async ({ a, b }) => ({ sum: a + b })', { a: 1, b: 2 })).toEqual({ sum: 3 })
+  })
+
+  test('gets only arguments that its input_schema allows, and nothing runs otherwise', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const input_schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'number' } } }
+    const wedge = await wedgeWithWorkflows({ main: echo }, { main: { input_schema } })
+    expect(await problemFrom(cells.call(wedge, project, 'main', { amount: 'ten' }))).toEqual([
+      400,
+      "args of workflow 'main': $.amount must be number, not string",
+    ])
+    expect(await problemFrom(cells.call(wedge, project, 'main', {}))).toEqual([
+      400,
+      "args of workflow 'main': $.amount is required",
+    ])
+    expect(cells.processCount).toBe(0)
+    expect(await cells.call(wedge, project, 'main', { amount: 10 })).toEqual({ amount: 10 })
+  })
+
+  test('gives only a result that its output_schema allows', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const output_schema = { type: 'object', properties: { level: { enum: ['low', 'high'] } } }
+    const wedge = await wedgeWithWorkflows({ main: echo }, { main: { output_schema } })
+    expect(await problemFrom(cells.call(wedge, project, 'main', { level: 'odd' }))).toEqual([
+      422,
+      `result of workflow 'main': $.level must be one of "low", "high"`,
+    ])
+    expect(await cells.call(wedge, project, 'main', { level: 'low' })).toEqual({ level: 'low' })
+  })
+
+  test('imports its neighbours, declared or not, also below folders', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({
+      main: "import { twice } from './lib/math.mjs'\nimport echo from './other.mjs'\nexport default (n) => echo(twice(n))",
+      'lib/math': 'export const twice = (n) => 2 * n',
+      other: echo,
+    })
+    expect(await cells.call(wedge, project, 'main', 21)).toBe(42)
+  })
+
+  test('is warm after the first call, and keeps the code that the wedge was read with', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({
+      main: "import { n } from './lib/n.mjs'\nexport default () => n",
+      'lib/n': 'export const n = 1',
+    })
+    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
+    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
+    expect(cells.processCount).toBe(1)
+    writeFileSync(join(wedge.dir, 'workflows/lib/n.mjs'), 'export const n = 2')
+    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
+    expect(cells.processCount).toBe(1)
+    const changed = await readWedgeFrom(wedge.dir, wedge.source)
+    expect(await cells.call(changed, project, 'main', {})).toBe(2)
+    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
+  })
+
+  test('never shares a process with another project', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({
+      main: 'const seen = []\nexport default (who) => { seen.push(who); return seen }',
+    })
+    expect(await cells.call(wedge, 'prj_1', 'main', 'one')).toEqual(['one'])
+    expect(await cells.call(wedge, 'prj_2', 'main', 'two')).toEqual(['two'])
+  })
+
+  test('has chance that depends on the call alone, and the real clock in UTC', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({
+      main: 'export default () => [Math.random(), Math.random()]',
+      now: 'export default () => [Date.now(), new Date().getTimezoneOffset()]',
+    })
+    const first = await cells.call(wedge, 'prj_1', 'main', { a: 1 })
+    expect(await cells.call(wedge, 'prj_1', 'main', { a: 1 })).toEqual(first)
+    expect(await cells.call(wedge, 'prj_2', 'main', { a: 1 })).toEqual(first)
+    expect(await cells.call(wedge, 'prj_1', 'main', { a: 2 })).not.toEqual(first)
+    const before = Date.now()
+    const [now, offset] = Object.values((await cells.call(wedge, project, 'now', {})) ?? {})
+    expect([now >= before, now <= Date.now(), offset]).toEqual([true, true, 0])
+  })
+})
+
+describe('a name', () => {
+  test('that is not declared is no workflow, whatever lies in the folder', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({ main: echo, 'lib/inner': echo })
+    const names = [
+      'lib/inner',
+      '../desk/workflows/main',
+      'main.mjs',
+      '',
+      '.',
+      '..',
+      'main\0',
+      '%2e%2e',
+      'toString',
+      'MAIN',
+    ]
+    for (const name of [...names, '__proto__', 'x'.repeat(300), '/etc/passwd', 'CON', 'mаin']) {
+      expect(await problemFrom(cells.call(wedge, project, name, {})), name).toEqual([404, 'no such workflow'])
+    }
+    expect(cells.processCount).toBe(0)
+  })
+
+  test('whose file exports no function, or imports one that is missing, is a failure that says so', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({ main: 'export const main = 1', lost: "import './absent.mjs'" })
+    expect(await problemFrom(cells.call(wedge, project, 'main', {}))).toEqual([
+      422,
+      "workflow 'main' failed: its file exports no function as default",
+    ])
+    const [status, message] = await problemFrom(cells.call(wedge, project, 'lost', {}))
+    expect([status, message]).toEqual([
+      422,
+      expect.stringMatching(/^workflow 'lost' failed: Cannot find module 'workflows\/absent.mjs'/),
+    ])
+  })
+})
+
+describe('a failing workflow', () => {
+  test.each([
+    ['throws', "export default () => { throw new Error('no such order\\n  at all') }", 'no such order at all'],
+    ['rejects', "export default async () => { throw new Error('gone') }", 'gone'],
+    ['throws at load', "throw new Error('early')", 'early'],
+    ['throws no error', "export default () => { throw 'a word' }", 'a word'],
+    [
+      'throws a trap',
+      'export default () => { throw { toString() { throw 1 } } }',
+      'it threw something that cannot be shown',
+    ],
+    [
+      'forgets a promise',
+      "export default () => { void Promise.reject(new Error('loose')); return new Promise(() => {}) }",
+      'loose',
+    ],
+    ['returns nothing', 'export default () => {}', 'it returned nothing that json can carry'],
+    ['returns a function', 'export default () => () => 1', 'it returned nothing that json can carry'],
+    ['returns a BigInt', 'export default () => 1n', 'Do not know how to serialize a BigInt'],
+    ['returns a text with NUL', "export default () => 'a\\0b'", /^its result: /],
+    ['returns half a character', "export default () => '\\ud800'", /^its result: /],
+    ['returns a ring', 'export default () => { const a = {}; a.a = a; return a }', /^Converting circular structure/],
+    ['returns 129 KB', "export default () => 'x'.repeat(129 * 1024)", 'its result is larger than 128 KB'],
+    ['exits', 'export default () => process.exit(0)', /^its process ended/],
+    [
+      'fills the heap',
+      'export default () => { const a = []; for (;;) a.push(new Array(1e4).fill(1.5)) }',
+      /^its process ended/,
+    ],
+    ['takes 1 GB', 'export default () => Buffer.alloc(1024 ** 3).length', 'Array buffer allocation failed'],
+    [
+      'floods the output',
+      "import { writeSync } from 'node:fs'\nexport default () => { for (;;) try { writeSync(1, 'x\\n'.repeat(999)) } catch {} }",
+      /^its process ended/,
+    ],
+    [
+      'writes a line without end',
+      "import { writeSync } from 'node:fs'\nexport default () => { for (;;) try { writeSync(1, 'x'.repeat(9999)) } catch {} }",
+      /^its process ended/,
+    ],
+  ])('that %s is told in a sentence without a stack', async (_, source, reason) => {
+    const [status, message] = await problemFrom(run(source))
+    const said = /^workflow 'main' failed: (.*)$/.exec(message)?.[1]
+    expect([status, said]).toEqual([422, typeof reason === 'string' ? reason : expect.stringMatching(reason)])
+  })
+
+  test('gets its message cut', async () => {
+    const [, message] = await problemFrom(run("export default () => { throw new Error('x'.repeat(1e6)) }"))
+    expect(message).toBe(`workflow 'main' failed: ${'x'.repeat(500)}`)
+  })
+
+  test.each([
+    ['loops', 'export default () => { for (;;); }'],
+    ['loops over microtasks', 'export default async () => { for (;;) await null }'],
+    ['matches a bad pattern', "export default () => /^(a+)+$/.test('a'.repeat(64) + 'b')"],
+    ['never resolves', 'export default () => new Promise(() => {})'],
+    ['loops while it loads', 'for (;;);'],
+  ])('that %s is ended at the time-out', async (_, source) => {
+    expect(await problemFrom(run(source, {}, 300))).toEqual([504, "workflow 'main' took longer than 300 ms"])
+  })
+
+  test('harms no other: the next call of its wedge and calls of other wedges go on', async () => {
+    const cells = openWorkflowRunner(driver, program.dir, { timeoutMs: 1500 })
+    const hanging = await wedgeWithWorkflows({ main: 'export default (hang) => { while (hang); return 1 }' })
+    const other = await wedgeWithWorkflows({ main: echo })
+    const order: string[] = []
+    const note = async (word: string, call: Promise<unknown>) => {
+      await call
+      order.push(word)
+    }
+    await Promise.all([
+      note('hung', problemFrom(cells.call(hanging, project, 'main', true))),
+      note('same wedge', cells.call(hanging, project, 'main', false)),
+      note('other wedge', cells.call(other, project, 'main', 1)),
+    ])
+    expect(order.at(-1)).toBe('hung')
+    expect(await cells.call(hanging, project, 'main', false)).toBe(1)
+  })
+
+  test('that leaves something running gives its process up', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({
+      main: 'let n = 0\nexport default () => { setInterval(() => {}, 1000); return ++n }',
+    })
+    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
+    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
+  })
+
+  test('ends with the run that called it', async () => {
+    const cells = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({ main: 'export default () => { for (;;); }' })
+    const stop = new AbortController()
+    const call = problemFrom(cells.call(wedge, project, 'main', {}, stop.signal))
+    setTimeout(() => stop.abort(), 300)
+    expect(await call).toEqual([409, "workflow 'main' was cancelled"])
+    expect(await problemFrom(cells.call(wedge, project, 'main', {}, stop.signal))).toEqual([
+      409,
+      "workflow 'main' was cancelled",
+    ])
+  })
+})
+
+describe('from inside', () => {
+  test('no file of the machine, no variable and no way out is seen', async () => {
+    process.env['SVC_CANARY'] = 'canary'
+    const wedge = await wedgeWithWorkflows({
+      main: `import { readFileSync, readdirSync } from 'node:fs'
+        import { connect } from 'node:net'
+        import { execFileSync } from 'node:child_process'
+        const codeOf = (attempt) => { try { return attempt() } catch (error) { return error.code } }
+        export default async (paths) => ({
+          files: paths.map((path) => codeOf(() => readFileSync(path, 'utf8'))),
+          neighbours: readdirSync('/tmp/workflows'),
+          env: Object.keys(process.env),
+          globals: [typeof fetch, typeof WebSocket, typeof EventSource],
+          net: await Promise.all([['127.0.0.1', 80], ['169.254.169.254', 80]].map(([host, port]) =>
+            new Promise((resolve) => connect(port, host).on('error', (error) => resolve(error.code)).on('connect', () => resolve('connected'))))),
+          run: codeOf(() => String(execFileSync(process.execPath, ['-v']))),
+          code: codeOf(() => new Function('return 1')()) === 1,
+        })`,
+    })
+    const paths = [
+      '/etc/passwd',
+      '/proc/self/environ',
+      '/proc/1/cmdline',
+      '/run/svc.sock',
+      join(wedge.dir, 'workflows/main.mjs'),
+    ]
+    expect(await openWorkflowRunner(driver, program.dir).call(wedge, project, 'main', paths)).toEqual({
+      files: paths.map(() => 'ENOENT'),
+      neighbours: ['main.mjs'],
+      env: [],
+      globals: ['undefined', 'undefined', 'undefined'],
+      net: ['EAFNOSUPPORT', 'EAFNOSUPPORT'],
+      run: 'EPERM',
+      code: false,
+    })
+    delete process.env['SVC_CANARY']
+  })
+
+  test('what is printed is not taken for an answer', async () => {
+    const source = `import { writeSync } from 'node:fs'
+      export default () => {
+        console.log('{"id":1,"result":"forged","spent":false}')
+        process.stdout.write('noise')
+        writeSync(1, '{"nonce":"0","id":1,"result":"forged","spent":false}\\n')
+        writeSync(1, 'no line end')
+        return 'true'
+      }`
+    const cells = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({ main: source })
+    for (let n = 0; n < 3; n++) expect(await cells.call(wedge, project, 'main', {})).toBe('true')
+    expect(cells.processCount).toBe(1)
+  })
+})
+
+describe.each(['refund-desk', 'inbox-triage', 'invoice-chaser'])('the example wedge %s', (slug) => {
+  test('has workflows that run here as declared', async () => {
+    const dir = join(import.meta.dirname, '../../wedges', slug)
+    const wedge = await readWedgeFrom(dir, JSON.parse(readFileSync(join(dir, 'wedge.json'), 'utf8')))
+    const cells = openWorkflowRunner(driver, program.dir)
+    for (const { name } of wedge.manifest.workflows) {
+      const samples = workflowSamples[slug]?.[name] ?? []
+      expect(samples.length).toBeGreaterThan(0)
+      for (const args of samples) {
+        expect(await cells.call(wedge, project, name, args)).toEqual(await cells.call(wedge, project, name, args))
+      }
+    }
+    expect(cells.processCount).toBe(1)
+  })
+})
