@@ -21,8 +21,8 @@ if ((await run([script('build.mjs')])).code !== 0) process.exit(1)
 const checks = await Promise.all([
   check('format', [bin('@biomejs/biome/bin/biome'), 'format', '.']),
   check('lint', [bin('oxlint/bin/oxlint'), '--type-aware']),
-  check('types', [bin('typescript/bin/tsc'), '--noEmit']),
-  check('types of the console', [bin('typescript/bin/tsc'), '--noEmit', '--project', 'console']),
+  check('types', [bin('typescript-native/bin/tsc'), '--noEmit']),
+  check('types of the console', [bin('typescript-native/bin/tsc'), '--noEmit', '--project', 'console']),
 ])
 const tests = await vitest(process.argv.slice(2))
 const failed = tests.failed + checks.filter((ok) => !ok).length

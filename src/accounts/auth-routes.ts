@@ -13,18 +13,22 @@ import { findMember } from './member-rows.ts'
 import { signOutSession, readOrganisationTree } from './sessions.ts'
 import { signUpMember } from './signup.ts'
 
-const SignInResultView = z.object({
-  session_token: z.string(),
-  expires_at: z.string(),
-  member: MemberView,
-  organisation: OrganisationView,
-  projects: z.array(ProjectView),
-})
+const SignInResultView = z
+  .object({
+    session_token: z.string(),
+    expires_at: z.string(),
+    member: MemberView,
+    organisation: OrganisationView,
+    projects: z.array(ProjectView),
+  })
+  .meta({ id: 'SignInResult' })
 
 /** Open routes: those that need a credential look at it themselves. */
 export const authRoutes = nameRoutes({
   signUp: openRoute('POST', '/v1/auth/signup', {
-    summary: 'Sign up: the first becomes the owner, on the machine itself or with the founder key; then it is closed',
+    summary: 'Sign up',
+    description:
+      'The first account becomes the owner; it needs the founder key or a request from the machine itself. Later sign-ups need `SVC_OPEN_SIGNUP`.',
     body: z.object({
       email: emailField,
       password: newPasswordField,
@@ -42,7 +46,7 @@ export const authRoutes = nameRoutes({
     handle: ({ ctx, body, request }) => logInWithPassword(ctx, { ...body, address: requestAddress(request) }),
   }),
   signOut: openRoute('POST', '/v1/auth/logout', {
-    summary: 'End the session that the bearer is',
+    summary: 'Sign out',
     responses: { 204: z.null() },
     handle: async ({ ctx, request }) => {
       await signOutSession(ctx, bearerToken(request))
@@ -50,7 +54,8 @@ export const authRoutes = nameRoutes({
     },
   }),
   getSession: openRoute('GET', '/v1/auth/session', {
-    summary: 'Who the bearer is',
+    summary: 'Read the current session',
+    description: 'The member or key that the credential belongs to, with its organisation and projects.',
     responses: {
       200: z.object({
         member: MemberView.nullable(),
@@ -63,7 +68,7 @@ export const authRoutes = nameRoutes({
     handle: async ({ ctx, request }) => describeBearer(ctx, await authenticateRequest(ctx, request)),
   }),
   acceptInvite: openRoute('POST', '/v1/auth/accept', {
-    summary: 'Accept an invite and choose a password',
+    summary: 'Accept an invite',
     body: z.object({ invite: z.string().max(200), password: newPasswordField, name: shortTextField.optional() }),
     responses: { 200: SignInResultView },
     handle: ({ ctx, body }) => acceptInvite(ctx, body),

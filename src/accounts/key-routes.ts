@@ -10,7 +10,7 @@ const apiKeyInScope = findInScope('key', findApiKey)
 
 export const keyRoutes = nameRoutes({
   listKeys: defineRead('/v1/keys', {
-    summary: 'List the keys; none is ever shown again',
+    summary: 'List API keys',
     query: z.object(pageQueryById('key')),
     responses: { 200: pageSchema(KeyView) },
     async handle({ ctx, scope, query }) {
@@ -20,7 +20,8 @@ export const keyRoutes = nameRoutes({
   }),
 
   createKey: defineWrite('POST', '/v1/keys', {
-    summary: 'Create a key to the project; it is shown only in this answer',
+    summary: 'Create an API key',
+    description: 'The key is shown only in this response.',
     role: 'admin',
     body: z.object({ name: shortTextField, role: z.enum(API_KEY_ROLES).default('admin') }),
     responses: { 201: KeyView.extend({ key: z.string() }) },
@@ -31,14 +32,15 @@ export const keyRoutes = nameRoutes({
   }),
 
   getKey: defineRead('/v1/keys/:id', {
-    summary: 'Read a key; the token itself is never shown again',
+    summary: 'Read an API key',
     responses: { 200: KeyView },
     find: apiKeyInScope,
     handle: async ({ subject }) => toKeyView(subject),
   }),
 
   deleteKey: defineWrite('DELETE', '/v1/keys/:id', {
-    summary: 'Revoke a key at once',
+    summary: 'Revoke an API key',
+    description: 'It stops working at once.',
     role: 'admin',
     responses: { 204: z.null() },
     find: apiKeyInScope,

@@ -20,7 +20,7 @@ import { MemberView, toMemberView } from './view.ts'
 
 export const memberRoutes = nameRoutes({
   listMembers: defineRead('/v1/members', {
-    summary: 'List the members of the organisation and the open invitations',
+    summary: 'List members and open invites',
     query: z.object(pageQueryById('mem')),
     responses: { 200: pageSchema(MemberView) },
     find: async ({ scope }) => refuseApiKeys(scope),
@@ -31,7 +31,8 @@ export const memberRoutes = nameRoutes({
   }),
 
   inviteMember: writeOrganisation('POST', '/v1/members', {
-    summary: 'Invite someone; the invite is shown only in this answer',
+    summary: 'Invite a member',
+    description: 'The invite is shown only in this response.',
     role: 'admin',
     body: z.object({ email: emailField, role: z.enum(ROLES) }),
     responses: { 201: z.object({ member: MemberView, invite: z.string(), expires_at: z.string() }) },
@@ -43,14 +44,15 @@ export const memberRoutes = nameRoutes({
   }),
 
   getMember: defineRead('/v1/members/:id', {
-    summary: 'Read a member or an open invitation',
+    summary: 'Read a member or an open invite',
     responses: { 200: MemberView },
     find: memberInScope,
     handle: async ({ subject }) => toMemberView(subject),
   }),
 
   updateMember: writeOrganisation('PUT', '/v1/members/:id', {
-    summary: 'Change the name or the role of a member',
+    summary: 'Update a member',
+    description: 'Changes the name or the role.',
     role: 'admin',
     body: z.object({ name: shortTextField.nullable().optional(), role: z.enum(ROLES).optional() }),
     responses: { 200: MemberView },
@@ -59,7 +61,7 @@ export const memberRoutes = nameRoutes({
   }),
 
   deleteMember: writeOrganisation('DELETE', '/v1/members/:id', {
-    summary: 'Remove a member, or take an invitation back',
+    summary: 'Remove a member or revoke an invite',
     role: 'admin',
     responses: { 204: z.null() },
     find: memberInScope,
@@ -70,7 +72,8 @@ export const memberRoutes = nameRoutes({
   }),
 
   changePassword: writeOrganisation('POST', '/v1/auth/password', {
-    summary: 'Choose another password; all other sessions of the member end',
+    summary: 'Change your password',
+    description: 'All other sessions of the member end.',
     role: 'viewer',
     body: z.object({ password: z.string().max(1024), new_password: newPasswordField }),
     responses: { 204: z.null() },

@@ -18,7 +18,7 @@ const ProjectSettings = z.object({
 
 export const projectRoutes = nameRoutes({
   listProjects: defineRead('/v1/projects', {
-    summary: 'List the projects in scope',
+    summary: 'List projects',
     query: z.object(pageQueryById('prj')),
     responses: { 200: pageSchema(ProjectView) },
     async handle({ ctx, scope, query }) {
@@ -47,7 +47,7 @@ export const projectRoutes = nameRoutes({
   }),
 
   updateProject: writeOrganisation('PUT', '/v1/projects/:id', {
-    summary: 'Change the name, the tier or the enabled wedges of a project',
+    summary: 'Update a project',
     role: 'admin',
     body: ProjectSettings,
     responses: { 200: ProjectView },
@@ -56,7 +56,7 @@ export const projectRoutes = nameRoutes({
   }),
 
   updateProjectWedge: writeOrganisation('PUT', '/v1/projects/:id/wedges/:wedge', {
-    summary: 'Enable a wedge for a project, beside those that are',
+    summary: 'Enable a wedge for a project',
     role: 'admin',
     responses: { 200: ProjectView },
     async find(sought) {

@@ -6,35 +6,46 @@ import type { Organisation } from './organisation-rows.ts'
 import type { Project } from './project-rows.ts'
 
 /** What the API shows of each row: never a hash. */
-export const OrganisationView = z.object({ id: z.string(), name: z.string(), created_at: z.string() })
+export const OrganisationView = z
+  .object({ id: z.string(), name: z.string(), created_at: z.string() })
+  .meta({ id: 'Organisation' })
 
-export const ProjectView = z.object({
-  id: z.string(),
-  name: z.string(),
-  slug: z.string(),
-  tier: z.string(),
-  wedges: z.array(z.string()).nullable().meta({ description: 'the enabled wedges; null: all' }),
-  created_at: z.string(),
-})
+export const ProjectView = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    slug: z.string(),
+    tier: z.string(),
+    wedges: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'The enabled wedges; null means all, including future ones.' }),
+    created_at: z.string(),
+  })
+  .meta({ id: 'Project' })
 
-export const MemberView = z.object({
-  id: z.string(),
-  email: z.string(),
-  name: z.string().nullable(),
-  role: z.enum(ROLES),
-  status: z.enum(['invited', 'active']),
-  created_at: z.string(),
-})
+export const MemberView = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    name: z.string().nullable(),
+    role: z.enum(ROLES),
+    status: z.enum(['invited', 'active']),
+    created_at: z.string(),
+  })
+  .meta({ id: 'Member' })
 
-export const KeyView = z.object({
-  id: z.string(),
-  project_id: z.string(),
-  name: z.string(),
-  role: z.enum(ROLES),
-  hint: z.string(),
-  created_at: z.string(),
-  last_used_at: z.string().nullable(),
-})
+export const KeyView = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    name: z.string(),
+    role: z.enum(ROLES),
+    hint: z.string(),
+    created_at: z.string(),
+    last_used_at: z.string().nullable(),
+  })
+  .meta({ id: 'Key' })
 
 export function toOrganisationView({ id, name, created_at }: Organisation): z.output<typeof OrganisationView> {
   return { id, name, created_at }

@@ -9,26 +9,29 @@ import { type PastGatedRequest, simulatePolicy } from './simulate-policy.ts'
 
 const MAX_SIMULATED_APPROVALS = 1000
 
-const PolicySimulationView = z.object({
-  checked: z.number().int(),
-  would_pass: z.number().int(),
-  would_gate: z.number().int(),
-  results: z.array(
-    z.object({
-      approval_id: z.string(),
-      action: z.string(),
-      status: z.enum(APPROVAL_STATUSES),
-      would: z.enum(['pass', 'gate']),
-      reason: z.string(),
-      created_at: z.string(),
-    }),
-  ),
-})
+const PolicySimulationView = z
+  .object({
+    checked: z.number().int(),
+    would_pass: z.number().int(),
+    would_gate: z.number().int(),
+    results: z.array(
+      z.object({
+        approval_id: z.string(),
+        action: z.string(),
+        status: z.enum(APPROVAL_STATUSES),
+        would: z.enum(['pass', 'gate']),
+        reason: z.string(),
+        created_at: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'PolicySimulation' })
 
 export const policyRoutes = nameRoutes({
   /** Writes nothing: a question about the past, asked by POST because rules do not fit into a query. */
   simulatePolicy: defineWrite('POST', '/v1/wedges/:wedge/policy/simulate', {
-    summary: 'Replay the newest approvals, oldest first, against proposed rules',
+    summary: 'Simulate a policy',
+    description: 'Evaluates proposed rules against the newest approvals, oldest first.',
     body: z.object({
       auto_approve: z.array(PolicyRule).max(200),
       limit: z.number().int().min(1).max(MAX_SIMULATED_APPROVALS).default(MAX_SIMULATED_APPROVALS),

@@ -14,7 +14,9 @@ import { cancelTask } from '../lifecycle/end-task.ts'
 const approvalInScope = findInScope('approval', findApproval)
 const decidableInScope = findInScope('approval', findDecidableApproval)
 
-const DecisionView = z.object({ ok: z.literal(true), decision: z.enum(['approved', 'rejected']) })
+const DecisionView = z
+  .object({ ok: z.literal(true), decision: z.enum(['approved', 'rejected']) })
+  .meta({ id: 'Decision' })
 
 export const approvalRoutes = nameRoutes({
   listApprovals: defineRead('/v1/approvals', {
@@ -40,7 +42,8 @@ export const approvalRoutes = nameRoutes({
   }),
 
   approveApproval: defineWrite('POST', '/v1/approvals/:id/approve', {
-    summary: 'Approve, with an edit laid over the payload if given',
+    summary: 'Approve an approval',
+    description: 'Fields of `edited` replace those of the payload. The task continues.',
     body: z.object({ edited: jsonObject.nullish(), note: z.string().max(10_000).optional() }),
     responses: { 200: DecisionView },
     find: decidableInScope,
@@ -51,7 +54,8 @@ export const approvalRoutes = nameRoutes({
   }),
 
   rejectApproval: defineWrite('POST', '/v1/approvals/:id/reject', {
-    summary: 'Reject, which ends the task',
+    summary: 'Reject an approval',
+    description: 'The task ends as rejected.',
     body: z.object({ reason: z.string().max(10_000).optional() }),
     responses: { 200: DecisionView },
     find: decidableInScope,
@@ -62,14 +66,15 @@ export const approvalRoutes = nameRoutes({
   }),
 
   cancelTask: defineWrite('POST', '/v1/tasks/:id/cancel', {
-    summary: 'Cancel a task; one that waits for an approval is settled as rejected',
+    summary: 'Cancel a task',
+    description: 'A task that waits for an approval ends as rejected.',
     responses: { 200: TaskView },
     find: taskInScope,
     handle: async ({ ctx, scope, subject }) => readTaskView(ctx, await cancelTask(ctx, scope, subject)),
   }),
 
   listTaskActions: defineRead('/v1/tasks/:id/actions', {
-    summary: 'The effect ledger of a task: one row per external effect',
+    summary: 'List the external actions of a task',
     query: z.object(pageQueryById('apr')),
     responses: { 200: pageSchema(EffectView) },
     find: taskInScope,

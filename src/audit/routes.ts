@@ -25,11 +25,14 @@ const AuditEntryView = z
   .meta({ id: 'AuditEntry' })
 
 const chain = z.enum(['project', 'organisation']).default('project')
-const seq = z.string().regex(/^\d{1,15}$/, 'must be a whole number of at least 0')
+const seq = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number of at least 0')
+  .meta({ type: 'integer', pattern: undefined, minimum: 0 })
 
 export const auditRoutes = nameRoutes({
   listAuditEntries: defineRead('/v1/audit', {
-    summary: 'The audit chain of a project, newest first',
+    summary: 'List audit log entries, newest first',
     query: z.object({
       ...pageQuery(/^[1-9]\d{0,14}$/),
       chain,
@@ -48,7 +51,8 @@ export const auditRoutes = nameRoutes({
   }),
 
   verifyAudit: defineRead('/v1/audit/verify', {
-    summary: 'Recompute the audit chain and name the first entry that is wrong',
+    summary: 'Verify the audit log',
+    description: 'Recomputes the hash chain and names the first entry that does not match.',
     query: z.object({ chain }),
     responses: {
       200: z.object({
@@ -67,7 +71,8 @@ export const auditRoutes = nameRoutes({
   }),
 
   exportAudit: defineRead('/v1/audit/export', {
-    summary: 'The audit chain with its checkpoints as JSON lines, for `./svc audit verify FILE`',
+    summary: 'Export the audit log',
+    description: 'JSON lines with checkpoints, to be verified offline by `./svc audit verify FILE`.',
     query: z.object({ chain }),
     responses: { 200: 'application/jsonl' },
     handle: async ({ ctx, scope, query }) => exportAuditChain(ctx, chainInScope(scope, query.chain)),

@@ -12,24 +12,30 @@ import type { Blueprint } from './blueprint.ts'
 import { findInstall, listSchedulesByName } from './rows.ts'
 import { modelWarnings } from './model-warnings.ts'
 
-const ReadinessItemView = z.object({
-  item: z.string(),
-  kind: z.enum(['wedge', 'provision', 'connection', 'config', 'secret', 'authorisation', 'schedule']),
-  ok: z.boolean(),
-  detail: z.string(),
-  fix: z
-    .object({ method: z.enum(['GET', 'POST', 'PUT']), path: z.string(), body: jsonObject.nullable() })
-    .nullable()
-    .meta({
-      description:
-        'the call that closes the item, null where no call can; what only you know stands in <angle brackets>',
-    }),
-})
-export const ReadinessView = z.object({
-  ready: z.boolean(),
-  items: z.array(ReadinessItemView),
-  warnings: z.array(z.string()).meta({ description: 'what no call can mend and will keep its tasks from being done' }),
-})
+const ReadinessItemView = z
+  .object({
+    item: z.string(),
+    kind: z.enum(['wedge', 'provision', 'connection', 'config', 'secret', 'authorisation', 'schedule']),
+    ok: z.boolean(),
+    detail: z.string(),
+    fix: z
+      .object({ method: z.enum(['GET', 'POST', 'PUT']), path: z.string(), body: jsonObject.nullable() })
+      .nullable()
+      .meta({
+        description:
+          'the call that closes the item, null where no call can; what only you know stands in <angle brackets>',
+      }),
+  })
+  .meta({ id: 'ReadinessItem' })
+export const ReadinessView = z
+  .object({
+    ready: z.boolean(),
+    items: z.array(ReadinessItemView),
+    warnings: z
+      .array(z.string())
+      .meta({ description: 'what no call can mend and will keep its tasks from being done' }),
+  })
+  .meta({ id: 'Readiness' })
 export type ReadinessView = z.infer<typeof ReadinessView>
 type ReadinessItem = z.infer<typeof ReadinessItemView>
 type ReadinessFix = NonNullable<ReadinessItem['fix']>

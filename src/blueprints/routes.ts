@@ -9,24 +9,28 @@ import { provisionBlueprintInProject } from './provision-blueprint.ts'
 import { ReadinessView, checkReadiness } from './readiness.ts'
 import { listInstalls } from './rows.ts'
 
-const BlueprintSummaryView = z.object({
-  blueprint: z.string(),
-  title: z.string(),
-  summary: z.string(),
-  sells_as: z.string(),
-  wedge: z.string(),
-  installed: z.boolean().meta({ description: 'provisioned in at least one of the projects in scope' }),
-  active: z.boolean(),
-})
-const BlueprintPartsView = z.object({
-  connections: z.array(z.string()),
-  schedules: z.array(z.string()),
-  knowledge: z.array(z.string()),
-})
+const BlueprintSummaryView = z
+  .object({
+    blueprint: z.string(),
+    title: z.string(),
+    summary: z.string(),
+    sells_as: z.string(),
+    wedge: z.string(),
+    installed: z.boolean().meta({ description: 'Provisioned in at least one project in scope.' }),
+    active: z.boolean(),
+  })
+  .meta({ id: 'Blueprint' })
+const BlueprintPartsView = z
+  .object({
+    connections: z.array(z.string()),
+    schedules: z.array(z.string()),
+    knowledge: z.array(z.string()),
+  })
+  .meta({ id: 'BlueprintParts' })
 
 export const blueprintRoutes = nameRoutes({
   listBlueprints: defineRead('/v1/blueprints', {
-    summary: 'List the blueprints, and whether each is installed',
+    summary: 'List blueprints',
     // Blueprints have no age: they are listed by name, and the name is the cursor.
     query: z.object(pageQuery(SLUG)),
     responses: {
@@ -53,7 +57,8 @@ export const blueprintRoutes = nameRoutes({
   }),
 
   provisionBlueprint: defineWrite('POST', '/v1/blueprints/:slug/provision', {
-    summary: 'Make what a blueprint needs and is not there; nothing that exists is changed',
+    summary: 'Provision a blueprint',
+    description: 'Creates what is missing and changes nothing that exists.',
     role: 'admin',
     responses: {
       200: z.object({
@@ -72,14 +77,16 @@ export const blueprintRoutes = nameRoutes({
   }),
 
   getBlueprintReadiness: defineRead('/v1/blueprints/:slug/readiness', {
-    summary: 'What is still missing, each item with the call that fixes it',
+    summary: 'Read the readiness of a blueprint',
+    description: 'Lists what is missing, each item with the call that fixes it.',
     responses: { 200: ReadinessView },
     find: ({ ctx, params }) => requireBlueprint(ctx, params.slug ?? ''),
     handle: async ({ ctx, scope, subject }) => checkReadiness(ctx, requireOneProject(scope).projectId, subject),
   }),
 
   activateBlueprint: defineWrite('POST', '/v1/blueprints/:slug/activate', {
-    summary: 'Let a blueprint work: its schedules are switched on',
+    summary: 'Activate a blueprint',
+    description: 'Enables its schedules.',
     role: 'admin',
     responses: {
       200: z.object({ ok: z.literal(true), active: z.literal(true) }),

@@ -32,7 +32,7 @@ export const caseRoutes = nameRoutes({
   }),
 
   createCase: defineWrite('POST', '/v1/cases', {
-    summary: 'Open a case',
+    summary: 'Create a case',
     body: CaseInput,
     responses: { 201: CaseView },
     async handle({ ctx, scope, body }) {
@@ -42,14 +42,15 @@ export const caseRoutes = nameRoutes({
   }),
 
   getCase: defineRead('/v1/cases/:id', {
-    summary: 'Read a case with its history and its tasks',
+    summary: 'Read a case with its history and tasks',
     responses: { 200: CaseView },
     find: caseInScope,
     handle: ({ ctx, subject }) => readCaseView(ctx.db, subject),
   }),
 
   updateCase: defineWrite('PUT', '/v1/cases/:id', {
-    summary: 'Move, change, close or reopen a case; what is left out stays',
+    summary: 'Update a case',
+    description: 'Moves, closes or reopens it. Fields that are left out keep their value.',
     body: CaseChange,
     responses: { 200: CaseView },
     find: caseInScope,
@@ -58,7 +59,8 @@ export const caseRoutes = nameRoutes({
   }),
 
   createCaseTask: defineWrite('POST', '/v1/cases/:id/tasks', {
-    summary: 'Create a task on a case; 409 when the case is closed',
+    summary: 'Create a task on a case',
+    description: '409 if the case is closed.',
     body: CaseTaskInput,
     responses: { 201: TaskView },
     find: caseInScope,
@@ -69,7 +71,8 @@ export const caseRoutes = nameRoutes({
   }),
 
   retryTask: defineWrite('POST', '/v1/tasks/:id/retry', {
-    summary: 'Run a finished task again, as a new task; 409 when its case is closed',
+    summary: 'Retry a finished task',
+    description: 'Creates a new task with the same input. 409 if its case is closed.',
     responses: { 201: TaskView },
     find: taskInScope,
     async handle({ ctx, scope, subject }) {

@@ -7,13 +7,15 @@ import type { CaseHistoryRow, CaseRow } from '../store/tables.ts'
 export const CASE_STATUSES = ['open', 'closed'] as const
 type CaseStatus = (typeof CASE_STATUSES)[number]
 
-const CaseHistoryEntryView = z.object({
-  from: z.string().nullable(),
-  to: z.string(),
-  at: z.string(),
-  by: z.object({ kind: z.string(), id: z.string() }),
-  note: z.string().nullable(),
-})
+const CaseHistoryEntryView = z
+  .object({
+    from: z.string().nullable(),
+    to: z.string(),
+    at: z.string(),
+    by: z.object({ kind: z.string(), id: z.string() }),
+    note: z.string().nullable(),
+  })
+  .meta({ id: 'CaseHistoryEntry' })
 
 export const CaseView = z
   .object({
@@ -26,7 +28,7 @@ export const CaseView = z
     client_id: z.string().nullable(),
     data: jsonObject,
     history: z.array(CaseHistoryEntryView),
-    task_ids: z.array(z.string()).meta({ description: 'newest first' }),
+    task_ids: z.array(z.string()).meta({ description: 'Newest first.' }),
     created_at: z.string(),
     updated_at: z.string(),
     closed_at: z.string().nullable(),

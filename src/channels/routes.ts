@@ -19,7 +19,8 @@ export const channelRoutes = nameRoutes({
   }),
 
   createChannel: defineWrite('POST', '/v1/channels', {
-    summary: 'Bind an inbound address to a wedge and a task type',
+    summary: 'Create a channel',
+    description: 'Binds an inbound address to a wedge and a task type.',
     role: 'admin',
     body: ChannelInput,
     responses: { 201: ChannelView },
@@ -37,7 +38,8 @@ export const channelRoutes = nameRoutes({
   }),
 
   deleteChannel: defineWrite('DELETE', '/v1/channels/:id', {
-    summary: 'Remove a channel; its threads stay',
+    summary: 'Delete a channel',
+    description: 'Its threads stay.',
     role: 'admin',
     responses: { 204: z.null() },
     find: channelInScope,
@@ -48,7 +50,8 @@ export const channelRoutes = nameRoutes({
   }),
 
   receiveMessage: defineWrite('POST', '/v1/channels/:id/inbound', {
-    summary: 'Hand over a message that came in; the caller has verified who sent it',
+    summary: 'Post an inbound message',
+    description: 'Creates a task for it. Verify the sender first: this endpoint trusts what you post.',
     body: InboundMessage,
     responses: { 201: z.object({ task_id: z.string(), thread_id: z.string(), client_id: z.string() }) },
     find: channelInScope,

@@ -29,7 +29,8 @@ export const threadRoutes = nameRoutes({
   }),
 
   getThread: defineRead('/v1/threads/:id', {
-    summary: 'Read a thread with its messages, oldest first; of a very long one the newest thousand',
+    summary: 'Read a thread with its messages',
+    description: 'Messages come oldest first, at most the newest 1,000.',
     responses: { 200: ThreadView },
     find: threadInScope,
     async handle({ ctx, subject }) {
@@ -38,7 +39,7 @@ export const threadRoutes = nameRoutes({
   }),
 
   updateThread: defineWrite('PUT', '/v1/threads/:id', {
-    summary: 'Close a thread, or open it again',
+    summary: 'Close or reopen a thread',
     body: z.object({ status: z.enum(THREAD_STATUSES) }),
     responses: { 200: ThreadSummaryView },
     find: threadInScope,
@@ -47,7 +48,8 @@ export const threadRoutes = nameRoutes({
   }),
 
   createThreadMessage: defineWrite('POST', '/v1/threads/:id/messages', {
-    summary: 'Answer the client in an open thread; they read it in the portal, and no mail is sent',
+    summary: 'Reply to the client in a thread',
+    description: 'The client reads it in the portal; no mail is sent. 409 if the thread is closed.',
     body: z.object({ body: z.string().trim().min(1).max(20_000) }),
     responses: { 201: MessageView },
     find: threadInScope,

@@ -30,14 +30,19 @@ export const ClientView = z
   })
   .meta({ id: 'Client' })
 
-export const MessageSenderView = z.object({ handle: z.string().nullable(), name: z.string().nullable() })
+export const MessageSenderView = z
+  .object({ handle: z.string().nullable(), name: z.string().nullable() })
+  .meta({ id: 'MessageSender' })
 
 export const MessageView = z
   .object({
     id: z.string(),
     direction: z.enum(['inbound', 'outbound']),
-    from: MessageSenderView.nullable().meta({ description: 'who wrote; null: the service, or one of you' }),
-    to: z.array(z.string()).nullable().meta({ description: 'whom a mail went to; null: said in the thread' }),
+    from: MessageSenderView.nullable().meta({ description: 'The sender; null if the agent or a member wrote it.' }),
+    to: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'The recipients of a mail; null for a message in the thread.' }),
     body: z.string(),
     subject: z.string().nullable(),
     task_id: z.string().nullable(),

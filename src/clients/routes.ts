@@ -40,7 +40,8 @@ export const clientRoutes = nameRoutes({
   }),
 
   updateClient: defineWrite('PUT', '/v1/clients/:id', {
-    summary: 'Change a client: the fields that are given are replaced',
+    summary: 'Update a client',
+    description: 'Fields that are left out keep their value.',
     body: ClientInput,
     responses: { 200: ClientView },
     find: clientInScope,
@@ -48,14 +49,16 @@ export const clientRoutes = nameRoutes({
   }),
 
   createPortalLink: defineWrite('POST', '/v1/clients/:id/portal-link', {
-    summary: 'Make a link to the portal: good once, for seven days; shown only in this answer',
+    summary: 'Create a portal link',
+    description: 'The link works once and expires after seven days. It is shown only in this response.',
     responses: { 201: z.object({ token: z.string(), expires_at: z.string(), url: z.string() }) },
     find: clientInScope,
     handle: async ({ ctx, scope, subject }) => new HttpResponse(201, await createPortalLink(ctx, scope, subject)),
   }),
 
   revokePortalAccess: defineWrite('POST', '/v1/clients/:id/portal-revoke', {
-    summary: "End a client's access to the portal: links and sessions",
+    summary: "Revoke a client's portal access",
+    description: 'Ends all of its links and sessions.',
     responses: { 200: z.object({ ok: z.literal(true) }) },
     find: clientInScope,
     async handle({ ctx, scope, subject }) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { integerParam, pageSchema } from '../http/page.ts'
 import { badRequest } from '../base/problem.ts'
 import { HttpResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
 import { refreshBrokerAccount } from './broker-account.ts'
@@ -11,13 +12,17 @@ import {
 import { requireBroker } from '../broker/rest-client.ts'
 import { requireConnectionInScope } from './find.ts'
 
-const ToolkitView = z.object({ slug: z.string(), name: z.string(), description: z.string().nullable() })
-const AuthorisationView = z.object({
-  connection_id: z.string(),
-  redirect_url: z.string().nullable(),
-  expires_at: z.string().nullable(),
-  status: z.string(),
-})
+const ToolkitView = z
+  .object({ slug: z.string(), name: z.string(), description: z.string().nullable() })
+  .meta({ id: 'Toolkit' })
+const AuthorisationView = z
+  .object({
+    connection_id: z.string(),
+    redirect_url: z.string().nullable(),
+    expires_at: z.string().nullable(),
+    status: z.string(),
+  })
+  .meta({ id: 'Authorisation' })
 const callbackUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https url' })
   .max(2048)
@@ -25,23 +30,21 @@ const callbackUrl = z
 
 export const brokerRoutes = nameRoutes({
   listToolkits: defineRead('/v1/broker/toolkits', {
-    summary: 'List the toolkits of the broker',
+    summary: "List the broker's toolkits",
     query: z.object({
       search: z.string().max(200).optional(),
-      limit: z
-        .string()
-        .regex(/^[1-9]\d{0,15}$/, 'must be a whole number of at least 1')
-        .optional(),
+      limit: integerParam.optional(),
       cursor: z.string().max(512).optional(),
     }),
-    responses: { 200: z.object({ data: z.array(ToolkitView), next_cursor: z.string().nullable() }) },
+    responses: { 200: pageSchema(ToolkitView) },
     find: async ({ ctx }) => requireBroker(ctx),
     handle: ({ query: { search, limit, cursor }, subject: broker }) =>
       broker.toolkits({ search, limit: Math.min(Number(limit ?? 50), 200), cursor }),
   }),
 
   connectToolkit: defineWrite('POST', '/v1/broker/toolkits/:toolkit/connect', {
-    summary: 'Make a connection for a toolkit and begin its authorisation',
+    summary: 'Connect a toolkit',
+    description: 'Creates a connection for the toolkit and starts its authorisation.',
     role: 'admin',
     body: z.object({
       client_id: z.string().nullish(),
@@ -64,7 +67,8 @@ export const brokerRoutes = nameRoutes({
   }),
 
   connectAccount: defineWrite('POST', '/v1/connections/:id/broker/connect', {
-    summary: 'Begin the authorisation of a broker connection',
+    summary: 'Authorise a broker connection',
+    description: 'Starts the authorisation and returns the URL to open.',
     role: 'admin',
     body: z.object({ callback_url: callbackUrl }),
     responses: { 200: AuthorisationView },
@@ -78,7 +82,7 @@ export const brokerRoutes = nameRoutes({
   }),
 
   getAccountStatus: defineRead('/v1/connections/:id/broker/status', {
-    summary: 'Ask the broker how the authorisation stands',
+    summary: 'Read the authorisation status of a broker connection',
     responses: { 200: z.object({ status: z.string(), active: z.boolean() }) },
     async find(ask) {
       const broker = requireBroker(ask.ctx)

@@ -14,11 +14,13 @@ import { testConnection } from './test-connection.ts'
 
 const name = z.string().min(1).max(128)
 const secretRef = z.string().max(256).nullable()
-const ConnectionWithWarningsView = ConnectionView.extend({ warnings: z.array(z.string()) })
+const ConnectionWithWarningsView = ConnectionView.extend({ warnings: z.array(z.string()) }).meta({
+  id: 'ConnectionWithWarnings',
+})
 
 export const connectionRoutes = nameRoutes({
   createConnection: defineWrite('POST', '/v1/connections', {
-    summary: 'Register a connection',
+    summary: 'Create a connection',
     role: 'admin',
     body: z.object({
       kind: z.enum(CONNECTION_KINDS),
@@ -60,7 +62,7 @@ export const connectionRoutes = nameRoutes({
   }),
 
   updateConnection: defineWrite('PUT', '/v1/connections/:id', {
-    summary: 'Change a connection',
+    summary: 'Update a connection',
     role: 'admin',
     body: z.object({
       kind: z.enum(CONNECTION_KINDS).optional(),
@@ -88,7 +90,8 @@ export const connectionRoutes = nameRoutes({
   }),
 
   setConnectionSecret: defineWrite('POST', '/v1/connections/:id/secret', {
-    summary: "Write a connection's secret; nothing reads it back",
+    summary: 'Set the secret of a connection',
+    description: 'The secret is sealed; no endpoint returns it.',
     role: 'admin',
     body: z.object({ value: z.string().min(1).max(65_536) }),
     responses: { 200: ConnectionView },
@@ -100,7 +103,8 @@ export const connectionRoutes = nameRoutes({
   }),
 
   testConnection: defineWrite('POST', '/v1/connections/:id/test', {
-    summary: 'Try a connection by one harmless call',
+    summary: 'Test a connection',
+    description: 'Makes one harmless call through it.',
     role: 'admin',
     responses: {
       200: z.object({

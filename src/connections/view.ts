@@ -9,23 +9,25 @@ import type { Connection } from './rows.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
 
 /** A connection as the API shows it: that there is a secret, never the secret nor its length. */
-export const ConnectionView = z.object({
-  id: z.string(),
-  project_id: z.string(),
-  kind: z.enum(CONNECTION_KINDS),
-  name: z.string(),
-  owner: z.object({ kind: z.enum(['founder', 'client']), id: z.string() }),
-  client_id: z.string().nullable(),
-  config: jsonObject,
-  secret_ref: z.string().nullable(),
-  has_secret: z.boolean(),
-  status: z.enum(['connected', 'needs_secret', 'needs_authorisation']),
-  last_ok_at: z.string().nullable(),
-  last_error: z.string().nullable(),
-  last_error_at: z.string().nullable(),
-  created_at: z.string(),
-  updated_at: z.string(),
-})
+export const ConnectionView = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    kind: z.enum(CONNECTION_KINDS),
+    name: z.string(),
+    owner: z.object({ kind: z.enum(['founder', 'client']), id: z.string() }),
+    client_id: z.string().nullable(),
+    config: jsonObject,
+    secret_ref: z.string().nullable(),
+    has_secret: z.boolean(),
+    status: z.enum(['connected', 'needs_secret', 'needs_authorisation']),
+    last_ok_at: z.string().nullable(),
+    last_error: z.string().nullable(),
+    last_error_at: z.string().nullable(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'Connection' })
 
 export async function toConnectionViews(ctx: Ctx, connections: Connection[]): Promise<object[]> {
   const secrets = await listConnectionsWithSecret(ctx, connections)

@@ -1,44 +1,108 @@
-import type { Json, JsonObject } from '../base/json.ts'
+import { z } from 'zod'
+import { jsonObject, jsonValue } from '../http/validate.ts'
 
-/** The thirteen event types and what each carries. Additive: clients ignore what they do not know. */
-export interface EventData {
-  'task.created': { wedge: string; task_type: string; status: 'running'; sandbox: string; model: string }
-  'step.started': { step: Json; label: Json }
-  'tool.called': { call_id: string; tool: string; input: Json; truncated?: true }
-  'tool.result': { call_id: string; tool: string; ok: boolean; output?: Json; error?: Json; truncated?: true }
-  progress: { text: string }
-  'token.delta': { text: string }
-  'approval.requested': {
-    approval_id: string
-    action: string
-    risk: string
-    /** Through which it would go; only where one is used. */
-    connection?: string
-    preview: Json
-    expires_at: string
-  }
-  'approval.resolved': {
-    approval_id: string
-    action: string
-    decision: 'approved' | 'rejected' | 'auto_approved'
-    policy_reason?: string
-    decided_by?: JsonObject
-    edited?: boolean
-  }
-  'output.validated': { ok: boolean; errors: { path: string; message: string }[] }
-  'artifact.created': { artifact_id: string; name: string; content_type: string; size: number; url: string }
-  'cost.charged': {
-    model: string
-    input_tokens: number
-    output_tokens: number
-    cost_usd: number
-    total_usd: number
-    unpriced?: boolean
-  }
-  'feedback.recorded': { source: 'approval' | 'task'; knowledge_id: string | null; rating?: Json; note?: string }
-  'task.finished': { status: string; error?: { reason: string; message: string }; duration_ms: number }
-}
+/** The thirteen event types and their data. Fields may be added; clients ignore what they do not know. */
+export const EVENT_DATA = {
+  'task.created': z.object({
+    wedge: z.string(),
+    task_type: z.string(),
+    status: z.literal('running'),
+    sandbox: z.string(),
+    model: z.string(),
+  }),
+  'step.started': z.object({ step: jsonValue, label: jsonValue }),
+  'tool.called': z.object({
+    call_id: z.string(),
+    tool: z.string(),
+    input: jsonValue,
+    truncated: z.literal(true).optional(),
+  }),
+  'tool.result': z.object({
+    call_id: z.string(),
+    tool: z.string(),
+    ok: z.boolean(),
+    output: jsonValue.optional(),
+    error: jsonValue.optional(),
+    truncated: z.literal(true).optional(),
+  }),
+  progress: z.object({ text: z.string() }),
+  'token.delta': z.object({ text: z.string() }),
+  'approval.requested': z.object({
+    approval_id: z.string(),
+    action: z.string(),
+    risk: z.string(),
+    connection: z.string().optional().meta({ description: 'The connection that the action would use, if any.' }),
+    preview: jsonValue,
+    expires_at: z.string(),
+  }),
+  'approval.resolved': z.object({
+    approval_id: z.string(),
+    action: z.string(),
+    decision: z.enum(['approved', 'rejected', 'auto_approved']),
+    policy_reason: z.string().optional(),
+    decided_by: jsonObject.optional(),
+    edited: z.boolean().optional(),
+  }),
+  'output.validated': z.object({
+    ok: z.boolean(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })),
+  }),
+  'artifact.created': z.object({
+    artifact_id: z.string(),
+    name: z.string(),
+    content_type: z.string(),
+    size: z.number().int().meta({ description: 'Bytes.' }),
+    url: z.string(),
+  }),
+  'cost.charged': z.object({
+    model: z.string(),
+    input_tokens: z.number().int(),
+    output_tokens: z.number().int(),
+    cost_usd: z.number(),
+    total_usd: z.number(),
+    unpriced: z.boolean().optional().meta({ description: 'The model has no known price.' }),
+  }),
+  'feedback.recorded': z.object({
+    source: z.enum(['approval', 'task']),
+    knowledge_id: z.string().nullable(),
+    rating: jsonValue.optional(),
+    note: z.string().optional(),
+  }),
+  'task.finished': z.object({
+    status: z.string(),
+    error: z.object({ reason: z.string(), message: z.string() }).optional(),
+    duration_ms: z.number(),
+  }),
+} as const
 
-export type EventType = keyof EventData
+export type EventType = keyof typeof EVENT_DATA
+
+export type EventData = { [Type in EventType]: z.output<(typeof EVENT_DATA)[Type]> }
 
 export type NewEvent = { [Type in EventType]: { type: Type; data: EventData[Type] } }[EventType]
+
+/** An event as the stream sends it, for the reference; the stream itself passes stored text on. */
+export const EventView = z
+  .discriminatedUnion('type', eventVariants())
+  .meta({ id: 'Event', description: 'One event of a task. `type` decides what `data` holds.' })
+
+function eventVariants() {
+  const [first, ...rest] = Object.entries(EVENT_DATA).map(([type, data]) =>
+    z
+      .object({
+        id: z.number().int().meta({ description: 'The same as `seq`.' }),
+        task_id: z.string(),
+        seq: z.number().int().meta({ description: 'Counts from 1 in each task, without gaps.' }),
+        type: z.literal(type),
+        ts: z.string(),
+        data,
+      })
+      .meta({ id: `${pascalCase(type)}Event` }),
+  )
+  if (!first) throw new Error('there are no event types')
+  return [first, ...rest] as const
+}
+
+function pascalCase(type: string): string {
+  return type.replace(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,15 +1,25 @@
+import { z } from 'zod'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
 import { sseErrorFrame, type SseClient } from '../http/sse.ts'
 
 const CHANGE_KINDS = ['task', 'approval', 'case', 'thread'] as const
 
-/** Something of a project that a person may be looking at, and the status that it has now. */
+/** A task, approval, case or thread of the project has this status now. */
 export interface ProjectChange {
   kind: (typeof CHANGE_KINDS)[number]
   id: string
   status: string
 }
+
+export const ProjectChangeView = z
+  .object({
+    kind: z.enum(CHANGE_KINDS),
+    id: z.string(),
+    status: z.string(),
+    at: z.string(),
+  })
+  .meta({ id: 'ProjectChange', description: 'A hint that a task, approval, case or thread changed its status.' })
 
 /** Tells, after the commit, everyone who watches the project. What is told travels in the bell's topic. */
 export function notifyProjectChange(tx: Tx, projectId: string, { kind, id, status }: ProjectChange): void {

@@ -1,11 +1,12 @@
 import { defineRead, nameRoutes } from '../http/route.ts'
 import { sseResponse } from '../http/sse.ts'
-import { followProjectChanges } from './project-changes.ts'
+import { followProjectChanges, ProjectChangeView } from './project-changes.ts'
 
 export const eventRoutes = nameRoutes({
   followProject: defineRead('/v1/stream', {
-    summary: 'What changes in your projects, live: tasks, approvals, cases, threads',
-    responses: { 200: 'text/event-stream' },
+    summary: 'Follow changes of a project',
+    description: 'Server-sent hints that a task, approval, case or thread changed its status.',
+    responses: { 200: { eventStreamOf: ProjectChangeView } },
     async handle({ ctx, scope: { projectIds } }) {
       return sseResponse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) =>
         followProjectChanges(ctx, projectIds, reader),

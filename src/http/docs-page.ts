@@ -1,4 +1,5 @@
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiSchema } from './openapi.ts'
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from './openapi.ts'
+import type { OpenApiSchema } from './openapi-schemas.ts'
 
 /** The reference for people: one page, no script, nothing loaded from anywhere. */
 export function renderDocsPage(document: OpenApiDocument): string {
@@ -6,11 +7,9 @@ export function renderDocsPage(document: OpenApiDocument): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>API reference</title><style>${STYLE}</style>
 <nav><h1>Agent Work Service</h1><p>version ${escape(String(document.info.version))} · <a href="/openapi.json">openapi.json</a></p>
-<ul>${document.tags.map(({ name }) => `<li><a href="#${escape(name)}">${escape(label(name))}</a>`).join('')}</ul></nav>
+<ul>${document.tags.map(({ name }) => `<li><a href="#${escape(name)}">${escape(name)}</a>`).join('')}</ul></nav>
 <main><p>${prose(String(document.info.description))}</p>${sections.join('')}</main></html>`
 }
-
-const label = (name: string) => name.replaceAll('_', ' ')
 
 function section(document: OpenApiDocument, name: string): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -18,7 +17,7 @@ function section(document: OpenApiDocument, name: string): string {
       .filter(([, operation]) => operation.tags.includes(name))
       .map(([method, operation]) => describe(method, path, operation, document.components.schemas)),
   )
-  return `<section id="${escape(name)}"><h2>${escape(label(name))}</h2>${operations.join('')}</section>`
+  return `<section id="${escape(name)}"><h2>${escape(name)}</h2>${operations.join('')}</section>`
 }
 
 function describe(method: string, path: string, operation: OpenApiOperation, named: Named): string {
@@ -26,6 +25,7 @@ function describe(method: string, path: string, operation: OpenApiOperation, nam
   const body = operation.requestBody?.content['application/json']?.schema
   return `<details id="${id}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escape(path)}</code>
 <span>${prose(operation.summary)}</span></summary>
+${operation.description === undefined ? '' : `<p>${prose(operation.description)}</p>`}
 ${parameters(operation.parameters ?? [])}${body ? `<h4>Body</h4>${fields(body, named)}` : ''}
 ${Object.entries(operation.responses)
   .map((one) => answer(one, named))
@@ -43,9 +43,10 @@ function parameters(given: NonNullable<OpenApiOperation['parameters']>): string 
   return `<h4>Parameters</h4><table>${rows.join('')}</table>`
 }
 
-function answer([status, { content }]: [string, OpenApiOperation['responses'][string]], named: Named): string {
-  if (status === 'default') return ''
-  const [type, media] = Object.entries(content ?? {})[0] ?? []
+/** Without the errors that many routes share. */
+function answer([status, response]: [string, OpenApiOperation['responses'][string]], named: Named): string {
+  if ('$ref' in response) return ''
+  const [type, media] = Object.entries(response.content ?? {})[0] ?? []
   if (!type || !media) return `<h4>${status}</h4>`
   return `<h4>${status} <small>${escape(type)}</small></h4>${type === 'application/json' ? fields(media.schema, named) : ''}`
 }
@@ -80,7 +81,7 @@ function kind(schema: OpenApiSchema): string {
   if (properties) return `{ ${Object.keys(properties).join(', ')} }`
   if (Array.isArray(schema.type)) return schema.type.join(' | ')
   if (typeof schema.type === 'string') return schema.type
-  return typeof schema.description === 'string' ? schema.description : 'a JSON value'
+  return typeof schema.description === 'string' ? schema.description : 'any JSON value'
 }
 
 function escape(text: string): string {

@@ -1,37 +1,50 @@
-import { z } from 'zod'
-import type { RouteResponses, RouteHeaders, Route } from './route.ts'
+import type { z } from 'zod'
+import { type NamedSchemas, nameSchema, type OpenApiSchema, toOpenApiSchema } from './openapi-schemas.ts'
+import type { Route, RouteHeaders, RouteResponses } from './route.ts'
 
-/** A route with its place in the reference. */
+/** A route with its plane and its section of the reference. */
 export interface DescribedRoute {
   plane: 'open' | 'founder' | 'client'
   section: string
   route: Pick<
     Route<never>,
-    'operation' | 'method' | 'path' | 'summary' | 'role' | 'headers' | 'query' | 'body' | 'responses'
+    'operation' | 'method' | 'path' | 'summary' | 'description' | 'role' | 'headers' | 'query' | 'body' | 'responses'
   >
+}
+
+/** What the document says of the deployment itself. */
+export interface ApiInfo {
+  version: string
+  /** The base of all paths. */
+  url: string
+  /** A sentence for each section. */
+  sections: Record<string, string>
 }
 
 export interface OpenApiDocument {
   openapi: string
   info: Record<string, unknown>
-  tags: { name: string }[]
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
   paths: Record<string, Record<string, OpenApiOperation>>
   components: {
     securitySchemes: Record<string, unknown>
     parameters: Record<string, OpenApiParameter>
-    headers: Record<string, Header>
-    schemas: Record<string, OpenApiSchema>
+    headers: Record<string, OpenApiHeader>
+    responses: Record<string, OpenApiResponse>
+    schemas: NamedSchemas
   }
 }
 
 export interface OpenApiOperation {
   operationId: string
   summary: string
+  description?: string
   tags: string[]
-  security?: Record<string, string[]>[]
-  parameters?: (OpenApiParameter | Reference)[]
+  security: Record<string, string[]>[]
+  parameters?: (OpenApiParameter | OpenApiReference)[]
   requestBody?: { content: Record<string, { schema: OpenApiSchema }>; required: boolean }
-  responses: Record<string, Response>
+  responses: Record<string, OpenApiResponse | OpenApiReference>
 }
 
 export interface OpenApiParameter {
@@ -42,107 +55,114 @@ export interface OpenApiParameter {
   schema: OpenApiSchema
 }
 
-interface Response {
+export interface OpenApiResponse {
   description: string
-  headers: Record<string, Header | Reference>
+  headers: Record<string, OpenApiHeader | OpenApiReference>
   content?: Record<string, { schema: OpenApiSchema }>
 }
 
-interface Header {
+interface OpenApiHeader {
   description: string
   schema: OpenApiSchema
 }
 
-interface Reference {
+export interface OpenApiReference {
   $ref: string
 }
 
-export type OpenApiSchema = Record<string, unknown>
-
-/** The reference, made from the same schemas that judge requests, so that it cannot say anything else. */
-export function createOpenApiDocument(version: string, described: DescribedRoute[]): OpenApiDocument {
+/** The reference is made from the schemas that validate requests, so the two cannot disagree. */
+export function createOpenApiDocument(info: ApiInfo, described: DescribedRoute[]): OpenApiDocument {
+  const named: NamedSchemas = { Error: ERROR }
   const paths: OpenApiDocument['paths'] = {}
   for (const one of described) {
     const path = one.route.path.replace(/:([a-z_]+)/g, '{$1}')
-    paths[path] = { ...paths[path], [one.route.method.toLowerCase()]: operation(one) }
+    paths[path] = { ...paths[path], [one.route.method.toLowerCase()]: operationOf(one, named) }
   }
-  return withNamedSchemas({
+  return {
     openapi: '3.1.0',
-    info: {
-      title: 'Agent Work Service',
-      version,
-      description: ABOUT,
-    },
-    tags: [...new Set(described.map(({ section }) => section))].map((name) => ({ name })),
+    info: { title: 'Agent Work Service', version: info.version, description: ABOUT, license: LICENSE },
+    servers: [{ url: info.url }],
+    tags: [...new Set(described.map(({ section }) => section))].map((name) => ({
+      name,
+      description: info.sections[name] ?? name,
+    })),
     paths,
     components: {
-      securitySchemes: {
-        founder: { type: 'http', scheme: 'bearer', description: 'An API key (svc_key_…) or a session (svc_fst_…)' },
-        client: { type: 'http', scheme: 'bearer', description: 'A client session (svc_cst_…)' },
-      },
+      securitySchemes: SECURITY_SCHEMES,
       parameters: { Project: PROJECT },
       headers: { RequestId: REQUEST_ID, Location: LOCATION, RetryAfter: RETRY_AFTER },
-      schemas: { Error: ERROR },
+      responses: ERROR_RESPONSES,
+      schemas: Object.fromEntries(Object.entries(named).toSorted(([a], [b]) => (a < b ? -1 : 1))),
     },
-  })
+  }
 }
 
-/** Zod puts named schemas beside each use; a reference counts from the document's root, so they belong there, once. */
-function withNamedSchemas(document: OpenApiDocument): OpenApiDocument {
-  const named: Record<string, unknown> = {}
-  const paths = JSON.stringify(document.paths, (_, value: unknown) => {
-    if (!hasDefinitions(value)) return value
-    const { $defs, ...rest } = value
-    Object.assign(named, $defs)
-    return rest
-  })
-  const components = { ...document.components, schemas: { ...document.components.schemas, ...named } }
-  const text = JSON.stringify({ ...document, paths: JSON.parse(paths) as unknown, components })
-  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as OpenApiDocument
-}
-
-const hasDefinitions = (value: unknown): value is OpenApiSchema & { $defs: OpenApiSchema } =>
-  typeof value === 'object' && value !== null && '$defs' in value
+const LICENSE = { name: 'MIT', identifier: 'MIT' }
 
 const ABOUT =
-  'Errors are `{"error": "a lower-case sentence"}`. Lists are `{"data": […], "next_cursor": …}`. ' +
-  'A member of several projects names one on writes, by its id or slug, in the header `x-svc-project`; on reads it narrows the answer.'
+  'Self-hosted server for agent work with a human in the loop. Errors are `{"error": "a sentence"}`. ' +
+  'Lists are `{"data": […], "next_cursor": …}`; pass `next_cursor` as `cursor` to read on. ' +
+  'A member of several projects names one in the header `X-SVC-Project`, by id or slug: writes need it, reads are narrowed by it.'
+
+const SECURITY_SCHEMES = {
+  founder: { type: 'http', scheme: 'bearer', description: 'An API key (`svc_key_…`) or a session (`svc_fst_…`).' },
+  client: { type: 'http', scheme: 'bearer', description: "A client's portal session (`svc_cst_…`)." },
+}
 
 const PROJECT: OpenApiParameter = {
   name: 'X-SVC-Project',
   in: 'header',
-  description: 'a project by its id or slug; a member of several needs it to write',
+  description: 'A project by id or slug. A member of several projects needs it to write.',
   required: false,
   schema: { type: 'string' },
 }
-const REQUEST_ID: Header = { description: "also in the service's log", schema: { type: 'string' } }
-const LOCATION: Header = { description: 'where what was made can be read, if it can', schema: { type: 'string' } }
-const RETRY_AFTER: Header = { description: 'seconds, on 429 and 503', schema: { type: 'integer' } }
+const REQUEST_ID: OpenApiHeader = { description: "The request's id in the server's log.", schema: { type: 'string' } }
+const LOCATION: OpenApiHeader = { description: 'The path of what was created.', schema: { type: 'string' } }
+const RETRY_AFTER: OpenApiHeader = { description: 'Seconds to wait, on 429 and 503.', schema: { type: 'integer' } }
 
-const ERROR: OpenApiSchema = { type: 'object', required: ['error'], properties: { error: { type: 'string' } } }
+const ERROR: OpenApiSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: { error: { type: 'string', description: 'A sentence for developers.' } },
+}
 
-function operation({ plane, section, route }: DescribedRoute): OpenApiOperation {
+const COMMON_HEADERS = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
+
+const errorResponse = (description: string, headers: OpenApiResponse['headers'] = {}): OpenApiResponse => ({
+  description,
+  headers: { ...COMMON_HEADERS, ...headers },
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+})
+
+const RETRY_HEADER = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
+
+const ERROR_RESPONSES = {
+  BadRequest: errorResponse('A parameter or a field is missing or wrong.'),
+  Unauthorized: errorResponse('The credential is missing, wrong or revoked.'),
+  Forbidden: errorResponse("The caller's role does not allow this."),
+  NotFound: errorResponse('It does not exist, or it is outside of what the credential reaches.'),
+  Conflict: errorResponse('It clashes with what is there, such as a second decision.'),
+  TooManyRequests: errorResponse('A rate limit was reached.', RETRY_HEADER),
+  Unexpected: errorResponse('Any other error.', RETRY_HEADER),
+}
+
+function operationOf({ plane, section, route }: DescribedRoute, named: NamedSchemas): OpenApiOperation {
   const parameters = [
     ...pathParameters(route.path),
     ...queryParameters(route.query),
     ...headerParameters(route.headers),
+    ...(plane === 'founder' ? [{ $ref: '#/components/parameters/Project' }] : []),
   ]
-  const all = plane === 'founder' ? [...parameters, { $ref: '#/components/parameters/Project' }] : parameters
+  const operation = operationId(route)
   return {
-    operationId: operationId(route),
+    operationId: operation,
     summary: route.summary,
+    ...(route.description !== undefined && { description: route.description }),
     tags: [section],
-    ...(plane !== 'open' && { security: [{ [plane]: [] }] }),
-    ...(all.length > 0 && { parameters: all }),
-    ...(route.body && { requestBody: requestBody(schemaOf(route.body)) }),
-    responses: {
-      ...responses(route.responses, route.headers),
-      default: {
-        description: 'an error',
-        headers: { ...EVERYWHERE, 'retry-after': { $ref: '#/components/headers/RetryAfter' } },
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-      },
-    },
+    security: plane === 'open' ? [] : [{ [plane]: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && { requestBody: requestBody(route.body, operation, named) }),
+    responses: { ...errorsOf(plane, route), ...responsesOf(route.responses, route.headers, operation, named) },
   }
 }
 
@@ -151,9 +171,15 @@ function operationId({ operation, method, path }: DescribedRoute['route']): stri
   return operation
 }
 
-/** What is optional in every field may be left out as a whole. */
-function requestBody(schema: OpenApiSchema): NonNullable<OpenApiOperation['requestBody']> {
-  return { required: Array.isArray(schema.required), content: { 'application/json': { schema } } }
+/** If no field is required, the body may be left out. */
+function requestBody(
+  body: z.ZodType,
+  operation: string,
+  named: NamedSchemas,
+): NonNullable<OpenApiOperation['requestBody']> {
+  const schema = toOpenApiSchema(body, 'input', named)
+  const reference = nameSchema(schema, `${capitalized(operation)}Request`, named)
+  return { required: Array.isArray(schema.required), content: { 'application/json': { schema: reference } } }
 }
 
 function pathParameters(path: string): OpenApiParameter[] {
@@ -167,13 +193,14 @@ function pathParameters(path: string): OpenApiParameter[] {
 
 function queryParameters(query: z.ZodType | null): OpenApiParameter[] {
   if (!query) return []
-  const { properties = {}, required = [] } = schemaOf(query) as {
+  const { properties = {}, required = [] } = toOpenApiSchema(query, 'input', {}) as {
     properties?: Record<string, OpenApiSchema>
     required?: string[]
   }
-  return Object.entries(properties).map(([name, schema]) => ({
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
+    ...(typeof description === 'string' && { description }),
     required: required.includes(name),
     schema,
   }))
@@ -189,40 +216,68 @@ function headerParameters(headers: RouteHeaders): OpenApiParameter[] {
   }))
 }
 
-function responses(answers: RouteResponses, headers: RouteHeaders): OpenApiOperation['responses'] {
+/** The errors that a route can give by what it takes. */
+function errorsOf(plane: DescribedRoute['plane'], route: DescribedRoute['route']): OpenApiOperation['responses'] {
+  const error = (name: keyof typeof ERROR_RESPONSES) => ({ $ref: `#/components/responses/${name}` })
+  return {
+    400: error('BadRequest'),
+    ...(plane !== 'open' && { 401: error('Unauthorized'), 403: error('Forbidden'), 404: error('NotFound') }),
+    ...(route.method !== 'GET' && { 409: error('Conflict'), 429: error('TooManyRequests') }),
+    default: error('Unexpected'),
+  }
+}
+
+function responsesOf(
+  responses: RouteResponses,
+  headers: RouteHeaders,
+  operation: string,
+  named: NamedSchemas,
+): OpenApiOperation['responses'] {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, answer]) => [
+    Object.entries(responses).map(([status, response]) => [
       status,
       {
-        description: status === '204' ? 'done' : 'the answer',
+        description: DESCRIPTIONS[status] ?? 'An error.',
         headers: {
-          ...EVERYWHERE,
+          ...COMMON_HEADERS,
           ...(status === '201' && { location: { $ref: '#/components/headers/Location' } }),
-          ...answeredHeaders(headers),
+          ...sentHeaders(headers),
         },
-        ...(status !== '204' && { content: content(answer) }),
+        ...(hasBody(status) && { content: contentOf(response, bodyName(operation, status), named) }),
       },
     ]),
   )
 }
 
-const EVERYWHERE = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
+const DESCRIPTIONS: Record<string, string> = {
+  200: 'Success.',
+  201: 'Created.',
+  202: 'Accepted.',
+  204: 'Done; there is no body.',
+}
 
-function answeredHeaders(headers: RouteHeaders): Record<string, Header> {
+const hasBody = (status: string) => status !== '204' && status !== '202'
+
+function sentHeaders(headers: RouteHeaders): Record<string, OpenApiHeader> {
   const described = Object.entries(headers.sent ?? {})
   return Object.fromEntries(described.map(([name, description]) => [name, { description, schema: { type: 'string' } }]))
 }
 
-function content(answer: z.ZodType | string): Record<string, { schema: OpenApiSchema }> {
-  if (typeof answer === 'string') return { [answer]: { schema: { type: 'string' } } }
-  return { 'application/json': { schema: schemaOf(answer) } }
+function contentOf(
+  response: RouteResponses[number],
+  name: string,
+  named: NamedSchemas,
+): Record<string, { schema: OpenApiSchema }> {
+  if (typeof response === 'string') return { [response]: { schema: { type: 'string' } } }
+  if ('eventStreamOf' in response) {
+    return { 'text/event-stream': { schema: toOpenApiSchema(response.eventStreamOf, 'output', named) } }
+  }
+  const schema = toOpenApiSchema(response, 'output', named)
+  return { 'application/json': { schema: nameSchema(schema, name, named) } }
 }
 
-function schemaOf(schema: z.ZodType): OpenApiSchema {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io: 'input',
-    unrepresentable: 'any',
-    reused: 'inline',
-  })
-  return rest
-}
+/** Errors with a body of their own must not share the name of the success. */
+const bodyName = (operation: string, status: string) =>
+  `${capitalized(operation)}${Number(status) < 400 ? 'Response' : `Error${status}`}`
+
+const capitalized = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)

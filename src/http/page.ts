@@ -3,11 +3,15 @@ import { type IdPrefix, idPattern } from '../base/ids.ts'
 
 const MAX_PAGE_SIZE = 200
 
-const wholeFrom1 = z.string().regex(/^[1-9]\d{0,15}$/, 'must be a whole number of at least 1')
+/** A number in a query: text on the way, an integer for those who read the reference. */
+export const integerParam = z
+  .string()
+  .regex(/^[1-9]\d{0,15}$/, 'must be a whole number of at least 1')
+  .meta({ type: 'integer', pattern: undefined, minimum: 1 })
 
 /** Every list takes these. One that got mixed up must not look like the end of the list, so a cursor has to be like its own. */
 export const pageQuery = (cursor: RegExp) => ({
-  limit: wholeFrom1.optional().transform((limit) => Math.min(limit ? Number(limit) : 50, MAX_PAGE_SIZE)),
+  limit: integerParam.optional().transform((limit) => Math.min(limit ? Number(limit) : 50, MAX_PAGE_SIZE)),
   cursor: z.string().regex(cursor, 'must be a next_cursor of this list').optional(),
 })
 
@@ -53,4 +57,9 @@ export async function mergeNewest<Row extends { id: string }>(
   return [...(only ?? []), ...others.flat()].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, most)
 }
 
-export const pageSchema = (item: z.ZodType) => z.object({ data: z.array(item), next_cursor: z.string().nullable() })
+/** One page of a list, named after its items: `TaskList`. */
+export function pageSchema(item: z.ZodType) {
+  const id = item.meta()?.id
+  const page = z.object({ data: z.array(item), next_cursor: z.string().nullable() })
+  return id === undefined ? page : page.meta({ id: `${id}List` })
+}

@@ -19,7 +19,10 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   operation?: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
+  /** What a call does, in a few words. */
   summary: string
+  /** What a caller needs to know beyond the summary. */
+  description?: string
   /** The least role on the founder plane. */
   role: Role
   /** A write happens in one project, unless it is about the organisation itself. */
@@ -27,7 +30,7 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   headers: RouteHeaders
   query: z.ZodType | null
   body: z.ZodType | null
-  /** What it answers, by status, for the reference. A string names a content type that is not JSON. */
+  /** The response schema by status, for the reference. */
   responses: RouteResponses
   run(ask: RunInput<ScopeT, Request>): Promise<unknown>
 }
@@ -41,7 +44,8 @@ export interface RouteHeaders {
 /** Of one parameter of a path, as it stands in the path. */
 export const MAX_PARAM_LENGTH = 512
 
-export type RouteResponses = Record<number, z.ZodType | string>
+/** A schema of JSON, the schema of each event of a stream, or a content type whose body has no schema. */
+export type RouteResponses = Record<number, z.ZodType | { eventStreamOf: z.ZodType } | string>
 
 /** What a handler gets. `subject` is what `find` found. */
 interface HandlerInput<ScopeT, Query, Body, Subject, Request> {
@@ -74,6 +78,7 @@ interface RunInput<ScopeT, Request = FastifyRequest> {
 
 export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest> {
   summary: string
+  description?: string
   role?: Role
   level?: 'project' | 'organisation'
   headers?: RouteHeaders
@@ -93,6 +98,7 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     method,
     path,
     summary: spec.summary,
+    ...(spec.description !== undefined && { description: spec.description }),
     role: spec.role ?? (method === 'GET' ? 'viewer' : 'operator'),
     level: spec.level ?? 'project',
     headers: spec.headers ?? {},

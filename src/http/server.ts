@@ -129,7 +129,7 @@ export function bindRoute<ScopeT>(
 
 function countingHook(count: ResponseCount, answers: RouteResponses): onResponseHookHandler {
   // How long a stream was followed, or an agent's question waited for a person, says nothing about us.
-  const timed = count.plane !== 'sandbox' && answers[200] !== 'text/event-stream'
+  const timed = count.plane !== 'sandbox' && !(typeof answers[200] === 'object' && 'eventStreamOf' in answers[200])
   return (_request, reply, done) => {
     countResponse(count, reply.statusCode)
     if (timed) countResponseTime(count, reply.elapsedTime)

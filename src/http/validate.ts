@@ -7,8 +7,10 @@ import { parseStrictJson } from '../base/strict-json.ts'
 /** JSON values as they came: zod looks at their kind and copies nothing, so `__proto__` stays plain data. */
 export const jsonValue = z
   .custom<Json>((value) => value !== undefined, 'is required')
-  .meta({ description: 'a JSON value' })
-export const jsonObject = z.custom<JsonObject>(isJsonObject, 'must be an object').meta({ type: 'object' })
+  .meta({ description: 'Any JSON value.' })
+export const jsonObject = z
+  .custom<JsonObject>(isJsonObject, 'must be an object')
+  .meta({ type: 'object', additionalProperties: true, description: 'Any JSON object.' })
 
 /** The body as an object by the schema, or a 400 that names the first field at fault. */
 export function validateBody<T extends z.ZodType>(

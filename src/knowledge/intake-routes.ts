@@ -12,30 +12,32 @@ import {
   MAX_SHOWN_QUESTIONS,
 } from './intake.ts'
 
-const IntakeQuestionView = z.object({
-  id: z.string(),
-  project_id: z.string(),
-  question: z.string(),
-  why: z.string().nullable(),
-  kind: z.enum(['seed', 'gap']),
-  status: z.enum(['open', 'answered', 'dismissed']),
-  answer: z.string().nullable(),
-  knowledge_id: z.string().nullable(),
-  task_id: z.string().nullable(),
-  asked: z.number().int().meta({ description: 'how often runs have missed it' }),
-  created_at: z.string().nullable(),
-})
+const IntakeQuestionView = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    question: z.string(),
+    why: z.string().nullable(),
+    kind: z.enum(['seed', 'gap']),
+    status: z.enum(['open', 'answered', 'dismissed']),
+    answer: z.string().nullable(),
+    knowledge_id: z.string().nullable(),
+    task_id: z.string().nullable(),
+    asked: z.number().int().meta({ description: 'How many runs asked for it.' }),
+    created_at: z.string().nullable(),
+  })
+  .meta({ id: 'IntakeQuestion' })
 
 export const intakeRoutes = nameRoutes({
   getIntake: defineRead('/v1/wedges/:wedge/intake', {
-    summary: 'What the wedge would like to know',
+    summary: 'Read the intake questions of a wedge',
     responses: {
       200: z.object({
         wedge: z.string(),
-        coverage: z.number().meta({ description: 'percent of the questions that are shown' }),
+        coverage: z.number().meta({ description: 'Percent of the shown questions that are answered.' }),
         questions: z
           .array(IntakeQuestionView)
-          .meta({ description: `with the newest gaps, ${MAX_SHOWN_QUESTIONS} that runs or people touched` }),
+          .meta({ description: `Open seed questions and the newest ${MAX_SHOWN_QUESTIONS} others.` }),
       }),
     },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
@@ -43,7 +45,8 @@ export const intakeRoutes = nameRoutes({
   }),
 
   answerIntakeQuestion: defineWrite('POST', '/v1/wedges/:wedge/intake/:question', {
-    summary: 'Answer a question: the answer becomes knowledge',
+    summary: 'Answer an intake question',
+    description: 'The answer becomes knowledge.',
     body: z.object({ answer: z.string().trim().min(1).max(100_000) }),
     responses: { 200: IntakeQuestionView },
     find: questionInScope,
@@ -59,7 +62,8 @@ export const intakeRoutes = nameRoutes({
   }),
 
   dismissIntakeQuestion: defineWrite('POST', '/v1/wedges/:wedge/intake/:question/dismiss', {
-    summary: 'Dismiss a question: it counts no more',
+    summary: 'Dismiss an intake question',
+    description: 'It no longer counts in the coverage.',
     responses: { 200: IntakeQuestionView },
     find: questionInScope,
     handle: ({ ctx, scope, params, subject }) =>

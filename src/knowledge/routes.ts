@@ -10,24 +10,26 @@ import { listEnabledWedges } from '../wedges/rows.ts'
 import { changeKnowledgeItem, createKnowledgeItem, removeKnowledgeItem } from './items.ts'
 import { findKnowledgeItem, type KnowledgeItem, KNOWLEDGE_KINDS, listKnowledgeItems, listRevisions } from './rows.ts'
 
-const KnowledgeItemView = z.object({
-  id: z.string(),
-  project_id: z.string(),
-  wedge: z.string(),
-  name: z.string(),
-  content: z.string(),
-  kind: z.enum(KNOWLEDGE_KINDS),
-  source: z.string().nullable(),
-  metadata: jsonObject,
-  task_id: z.string().nullable(),
-  version: z.number().int(),
-  created_at: z.string(),
-  updated_at: z.string(),
-})
+const KnowledgeItemView = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    wedge: z.string(),
+    name: z.string(),
+    content: z.string(),
+    kind: z.enum(KNOWLEDGE_KINDS),
+    source: z.string().nullable(),
+    metadata: jsonObject,
+    task_id: z.string().nullable(),
+    version: z.number().int(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'Knowledge' })
 
 const itemInScope = findInScope('knowledge item', findKnowledgeItem)
 
-const NamedTextView = z.object({ name: z.string(), content: z.string() })
+const NamedTextView = z.object({ name: z.string(), content: z.string() }).meta({ id: 'NamedText' })
 const itemFields = {
   name: z.string().trim().min(1).max(200),
   content: z.string().min(1).max(200_000),
@@ -39,26 +41,29 @@ const itemFields = {
 /** The page that a wedge's detail shows; the rest is in the list. */
 const MAX_LIVE_SHOWN = 200
 
-const KnowledgeRevisionView = z.object({
-  version: z.number().int(),
-  name: z.string(),
-  content: z.string(),
-  kind: z.enum(KNOWLEDGE_KINDS),
-  by: z.object({ kind: z.string(), id: z.string() }),
-  at: z.string(),
-})
+const KnowledgeRevisionView = z
+  .object({
+    version: z.number().int(),
+    name: z.string(),
+    content: z.string(),
+    kind: z.enum(KNOWLEDGE_KINDS),
+    by: z.object({ kind: z.string(), id: z.string() }),
+    at: z.string(),
+  })
+  .meta({ id: 'KnowledgeRevision' })
 
 export const knowledgeRoutes = nameRoutes({
   getWedge: defineRead('/v1/wedges/:wedge', {
-    summary: 'A wedge: its manifest, skills, authored and live knowledge',
+    summary: 'Read a wedge',
+    description: 'With manifest, skills, and authored and live knowledge.',
     responses: {
       200: WedgeSummaryView.extend({
         skills: z.array(NamedTextView),
         knowledge: z.object({
           authored: z.array(NamedTextView),
-          live: z.array(KnowledgeItemView).meta({ description: `the newest ${MAX_LIVE_SHOWN}` }),
+          live: z.array(KnowledgeItemView).meta({ description: `The newest ${MAX_LIVE_SHOWN}.` }),
         }),
-      }),
+      }).meta({ id: 'Wedge' }),
     },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     async handle({ ctx, scope, subject: wedge }) {
@@ -89,7 +94,8 @@ export const knowledgeRoutes = nameRoutes({
   }),
 
   createKnowledge: defineWrite('POST', '/v1/wedges/:wedge/knowledge', {
-    summary: 'Add knowledge: it grounds the very next run',
+    summary: 'Create a knowledge item',
+    description: 'The next run uses it.',
     body: z.object({ ...itemFields, kind: itemFields.kind.default('note') }),
     responses: { 201: KnowledgeItemView },
     find: ({ ctx, scope, params }) => requireEnabledPathWedge(ctx, scope, params.wedge ?? ''),
@@ -106,14 +112,15 @@ export const knowledgeRoutes = nameRoutes({
   }),
 
   getKnowledge: defineRead('/v1/knowledge/:id', {
-    summary: 'A knowledge item',
+    summary: 'Read a knowledge item',
     responses: { 200: KnowledgeItemView },
     find: itemInScope,
     handle: async ({ subject }) => subject,
   }),
 
   updateKnowledge: defineWrite('PUT', '/v1/knowledge/:id', {
-    summary: 'Change a knowledge item; the earlier versions stay readable',
+    summary: 'Update a knowledge item',
+    description: 'Earlier versions stay readable as revisions.',
     body: z.object({
       ...itemFields,
       name: itemFields.name.optional(),
@@ -146,7 +153,7 @@ export const knowledgeRoutes = nameRoutes({
   }),
 
   listKnowledgeRevisions: defineRead('/v1/knowledge/:id/revisions', {
-    summary: 'Every version of a knowledge item, the newest first',
+    summary: 'List the revisions of a knowledge item, newest first',
     query: z.object(pageQuery(/^[1-9]\d{0,9}$/)),
     responses: { 200: pageSchema(KnowledgeRevisionView) },
     find: itemInScope,

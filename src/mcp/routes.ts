@@ -12,7 +12,7 @@ import { detectRevision } from './protocol-revision.ts'
 
 const Message = z.object({
   jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.number()]).optional().meta({ description: 'absent in a notification' }),
+  id: z.union([z.string(), z.number()]).optional().meta({ description: 'Absent in a notification.' }),
   method: z.string(),
   params: jsonObject.optional(),
 })
@@ -39,7 +39,8 @@ interface McpRequest {
 export const mcpRoutes = (version: string) =>
   nameRoutes({
     sendMcpMessage: writeOrganisation('POST', '/mcp', {
-      summary: "Speak the Model Context Protocol (JSON-RPC 2.0): for a founder's own assistant",
+      summary: 'Send an MCP message',
+      description: 'Model Context Protocol over streamable HTTP (JSON-RPC 2.0), without sessions.',
       role: 'viewer',
       body: Message,
       responses: { 200: Reply, 202: z.null(), 400: Reply, 404: Reply },
@@ -47,7 +48,7 @@ export const mcpRoutes = (version: string) =>
     }),
 
     getMcpStream: defineRead('/mcp', {
-      summary: 'Not a stream: messages of the Model Context Protocol are posted',
+      summary: 'Not available: MCP messages are posted',
       responses: { 405: z.object({ error: z.string() }) },
       async handle() {
         throw new Problem(405, 'there is no stream here: post messages', { headers: { allow: 'POST' } })

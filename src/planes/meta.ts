@@ -10,7 +10,7 @@ import { VERSION } from './version.ts'
 export const metaRoutes = (driver: Promise<Pick<SandboxDriver, 'kind' | 'isolation'>>) =>
   nameRoutes({
     getMeta: defineRead('/v1/meta', {
-      summary: 'Wedges, store, sandbox and model of this deployment',
+      summary: 'Read wedges, store, sandbox and model of this deployment',
       responses: {
         200: z.object({
           version: z.string(),

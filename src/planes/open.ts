@@ -6,7 +6,7 @@ import { HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.t
 const healthRoutes = (isDraining: () => boolean) =>
   nameRoutes({
     getHealth: openRoute('GET', '/health', {
-      summary: 'Whether the service can work',
+      summary: 'Check the health of the service',
       responses: {
         200: z.object({ status: z.literal('ok') }),
         503: z.object({ status: z.string(), error: z.string() }),
@@ -27,5 +27,5 @@ const unavailable = (error: string) => new HttpResponse(503, { status: 'unavaila
 
 export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
   Health: Object.values(healthRoutes(isDraining)),
-  Sign_in: Object.values(authRoutes),
+  'Sign-in': Object.values(authRoutes),
 })

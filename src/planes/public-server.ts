@@ -7,16 +7,13 @@ import { revocablePortalStream } from '../portal/stream.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { renderDocsPage } from '../http/docs-page.ts'
-import { type DescribedRoute, type OpenApiDocument, createOpenApiDocument } from '../http/openapi.ts'
+import type { OpenApiDocument } from '../http/openapi.ts'
 import { HttpResponse, type Route, defineRoute } from '../http/route.ts'
 import { bindRoute, createHttpServer } from '../http/server.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
-import { clientPlaneRoutes, openPortalRoutes } from './client.ts'
-import { founderPlaneRoutes } from './founder.ts'
-import { metaRoutes } from './meta.ts'
-import { openPlaneRoutes } from './open.ts'
+import { createApiDocument, listPublicRoutes } from './api-document.ts'
+import { clientPlaneRoutes } from './client.ts'
 import { consolePages } from './console-pages.ts'
-import { VERSION } from './version.ts'
 
 /** The server that people and programs reach: the open routes, the founder's and the client's plane. */
 export function createPublicServer(
@@ -28,11 +25,11 @@ export function createPublicServer(
   // A stranger's body that never comes shall not keep a connection. It limits receiving: answers, waits and streams
   // begin when the request is whole.
   app.server.requestTimeout = 60_000
-  const open = { ...openPlaneRoutes(isDraining), Portal: openPortalRoutes }
-  const founder = { ...founderPlaneRoutes, Service: Object.values(metaRoutes(driver)) }
-  const client = { Portal: clientPlaneRoutes }
-  const described = [...describe('open', open), ...describe('founder', founder), ...describe('client', client)]
-  for (const one of [...Object.values(open).flat(), ...referencePages(described)])
+  const { open, founder, client } = listPublicRoutes(driver, isDraining)
+  for (const one of [
+    ...Object.values(open).flat(),
+    ...referencePages(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl)),
+  ])
     bindRoute(app, ctx, one, async () => null)
   for (const one of Object.values(founder).flat()) {
     const scopeOf = (request: FastifyRequest) => authorizeRequest(ctx, request, one)
@@ -52,17 +49,10 @@ export function createPublicServer(
   return app
 }
 
-function describe(
-  plane: DescribedRoute['plane'],
-  sections: Record<string, DescribedRoute['route'][]>,
-): DescribedRoute[] {
-  return Object.entries(sections).flatMap(([section, routes]) => routes.map((route) => ({ plane, section, route })))
-}
-
-/** Made at the first request: most starts are never asked. */
-function referencePages(described: DescribedRoute[]): Route<null>[] {
+/** The document is created at the first request, because most starts never need it. */
+function referencePages(create: () => OpenApiDocument): Route<null>[] {
   let document: OpenApiDocument | undefined
-  const reference = () => (document ??= createOpenApiDocument(VERSION, described))
+  const reference = () => (document ??= create())
   return [
     defineRoute('GET', '/openapi.json', {
       summary: 'This API as OpenAPI 3.1',
@@ -70,7 +60,7 @@ function referencePages(described: DescribedRoute[]): Route<null>[] {
       handle: async () => reference(),
     }),
     defineRoute('GET', '/docs', {
-      summary: 'This API for people',
+      summary: 'API reference as a web page',
       responses: { 200: 'text/html' },
       handle: async () => new HttpResponse(200, Buffer.from(renderDocsPage(reference())), DOCS_HEADERS),
     }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EventView } from '../events/event-types.ts'
 import { notFound, unauthorized } from '../base/problem.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientFrameText } from '../events/client-frames.ts'
@@ -28,7 +29,8 @@ import { readThreadMessages } from '../channels/threads.ts'
 /** Open: the link's token is the credential. A POST, so that who only looks at a link does not use it up. */
 export const portalSessionRoutes = nameRoutes({
   createPortalSession: openRoute('POST', '/v1/portal/session', {
-    summary: 'Exchange a link for a session, once',
+    summary: 'Start a portal session',
+    description: 'Exchanges the token of a portal link for a session, once.',
     body: z.object({ token: z.string().max(200) }),
     responses: { 201: z.object({ session_token: z.string(), expires_at: z.string(), client: PortalClientView }) },
     async handle({ ctx, body }) {
@@ -69,7 +71,7 @@ const idOf = (row: { id: string }) => row.id
 /** The client plane: a client reads and writes what is its own, and everything else does not exist. */
 export const portalRoutes = nameRoutes({
   getPortalClient: portalRoute('GET', '/v1/portal/me', {
-    summary: 'Who the client is',
+    summary: 'Read the current client',
     responses: { 200: PortalClientView },
     handle: async ({ ctx, scope }) => toPortalClientView(await requireOwnClient({ ctx, scope })),
   }),
@@ -83,7 +85,7 @@ export const portalRoutes = nameRoutes({
     },
   }),
   getPortalThread: portalRoute('GET', '/v1/portal/threads/:id', {
-    summary: "Read one of the client's threads with its messages",
+    summary: 'Read a thread of the client with its messages',
     responses: { 200: PortalThreadView },
     find: requireOwnThread,
     async handle({ ctx, scope, subject }) {
@@ -93,7 +95,8 @@ export const portalRoutes = nameRoutes({
     },
   }),
   createPortalMessage: portalRoute('POST', '/v1/portal/threads/:id/messages', {
-    summary: 'Write into a thread; the message asks for a task',
+    summary: 'Send a message in a thread',
+    description: 'The message starts a task.',
     body: z.object({ body: z.string() }),
     responses: { 201: PortalMessageView },
     find: requireOwnThread,
@@ -103,10 +106,11 @@ export const portalRoutes = nameRoutes({
     },
   }),
   followPortalTask: portalRoute('GET', '/v1/portal/tasks/:id/events', {
-    summary: "Follow the log of one of the client's tasks, without what is internal",
+    summary: 'Follow the events of a task of the client',
+    description: 'Server-sent events without internal details.',
     headers: taskStreamHeaders,
     query: TaskStreamQuery,
-    responses: { 200: 'text/event-stream' },
+    responses: { 200: { eventStreamOf: EventView } },
     find: requireOwnTask,
     handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, clientFrameText),
   }),
@@ -119,7 +123,7 @@ export const portalRoutes = nameRoutes({
     },
   }),
   getPortalArtifact: portalRoute('GET', '/v1/portal/artifacts/:id', {
-    summary: "Fetch an artifact of one of the client's tasks, raw",
+    summary: 'Download an artifact of a task of the client',
     responses: { 200: '*/*' },
     find: requireOwnArtifact,
     handle: async ({ subject }) => serveArtifact(subject),

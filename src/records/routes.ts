@@ -12,12 +12,15 @@ const recordInScope = findInScope('record', findRecord)
 
 export const recordRoutes = nameRoutes({
   listRecords: defineRead('/v1/records', {
-    summary: 'List records, newest first, by wedge, collection, key and fields of their values',
+    summary: 'List records, newest first',
+    description: 'Filter by wedge, collection, key and, with `where`, by fields of the value.',
     query: z.object({
       wedge: filterParam,
       collection: CollectionName.optional(),
       key: RecordKeyName.optional(),
-      where: filterParam.meta({ description: 'such as {"status":"open","total.usd":{"$gte":5}}' }),
+      where: filterParam.meta({
+        description: 'A JSON object of conditions, such as {"status":"open","total.usd":{"$gte":5}}.',
+      }),
       ...pageQueryById('rec'),
     }),
     responses: { 200: pageSchema(RecordView) },
@@ -29,13 +32,18 @@ export const recordRoutes = nameRoutes({
   }),
 
   saveRecord: defineWrite('POST', '/v1/records', {
-    summary: 'Write the record of (wedge, collection, key), new or in place of the one that is there',
+    summary: 'Create or replace a record',
+    description: 'A record is identified by wedge, collection and key.',
     body: z.object({
       wedge: z.string(),
       collection: CollectionName,
       key: RecordKeyName,
       value: jsonValue,
-      version: z.int().min(0).optional().meta({ description: 'the version to replace, 0 for none; 409 if it differs' }),
+      version: z
+        .int()
+        .min(0)
+        .optional()
+        .meta({ description: 'The version to replace, 0 if the record must be new. 409 if it differs.' }),
     }),
     responses: { 200: RecordView, 201: RecordView },
     async handle({ ctx, scope, body }) {

@@ -9,33 +9,38 @@ import { buildTrace } from './trace.ts'
 import { readTraceEvents } from './trace-events.ts'
 
 const count = z.number().int()
-const AnalyticsView = z.object({
-  days: count,
-  from: z.string(),
-  to: z.string(),
-  runs: count,
-  succeeded: count,
-  failed: count,
-  rejected: count,
-  expired: count,
-  cancelled: count,
-  success_rate: z.number().meta({ description: 'succeeded of those that ended, from 0 to 1' }),
-  cost_usd: z.number(),
-  median_approval_wait_s: z.number().nullable().meta({ description: 'how long people took to decide' }),
-  by_wedge: z.array(z.object({ wedge: z.string(), runs: count, success_rate: z.number(), cost_usd: z.number() })),
-  by_day: z.array(z.object({ day: z.string(), runs: count, succeeded: count, cost_usd: z.number() })),
-  by_client: z
-    .array(z.object({ client_id: z.string(), runs: count, cost_usd: z.number() }))
-    .meta({ description: 'the hundred dearest' }),
-  approvals: z.object({
-    requested: count,
-    pending: count,
-    auto_approved: count,
-    approved: count,
+const AnalyticsView = z
+  .object({
+    days: count,
+    from: z.string(),
+    to: z.string(),
+    runs: count,
+    succeeded: count,
+    failed: count,
     rejected: count,
     expired: count,
-  }),
-})
+    cancelled: count,
+    success_rate: z.number().meta({ description: 'Succeeded tasks among ended ones, from 0 to 1.' }),
+    cost_usd: z.number(),
+    median_approval_wait_s: z
+      .number()
+      .nullable()
+      .meta({ description: 'Median time from request to decision, in seconds.' }),
+    by_wedge: z.array(z.object({ wedge: z.string(), runs: count, success_rate: z.number(), cost_usd: z.number() })),
+    by_day: z.array(z.object({ day: z.string(), runs: count, succeeded: count, cost_usd: z.number() })),
+    by_client: z
+      .array(z.object({ client_id: z.string(), runs: count, cost_usd: z.number() }))
+      .meta({ description: 'The 100 clients with the highest cost.' }),
+    approvals: z.object({
+      requested: count,
+      pending: count,
+      auto_approved: count,
+      approved: count,
+      rejected: count,
+      expired: count,
+    }),
+  })
+  .meta({ id: 'Analytics' })
 
 const TraceSpanView = z
   .object({
@@ -56,11 +61,13 @@ const TraceSpanView = z
 
 export const reportRoutes = nameRoutes({
   getAnalytics: defineRead('/v1/analytics', {
-    summary: 'Runs, success, cost and approval waits of the last days (UTC), by the day a task was created',
+    summary: 'Read analytics',
+    description: 'Runs, success rate, cost and approval times of the last days (UTC), by the day a task was created.',
     query: z.object({
       days: z
         .string()
         .regex(/^([1-9]\d?|[12]\d\d|3[0-5]\d|36[0-5])$/, 'must be a whole number from 1 to 365')
+        .meta({ type: 'integer', pattern: undefined, minimum: 1, maximum: 365 })
         .transform(Number)
         .default(30),
     }),
@@ -80,12 +87,15 @@ export const reportRoutes = nameRoutes({
   }),
 
   getTaskTrace: defineRead('/v1/tasks/:id/trace', {
-    summary: 'The run as a tree of spans, folded from its log',
+    summary: 'Read the trace of a task',
+    description: "A tree of spans, computed from the task's events.",
     responses: {
       200: z.object({
         task_id: z.string(),
         status: z.string(),
-        root: TraceSpanView.nullable().meta({ description: 'null before the run began, and when its log was pruned' }),
+        root: TraceSpanView.nullable().meta({
+          description: 'Null before the run starts and after its events were pruned.',
+        }),
         log_pruned_at: z.string().nullable(),
       }),
     },

@@ -130,7 +130,7 @@ const MAX_GAPS_PER_TASK = 50
 export const sandboxRoutes = nameRoutes({
   /** The tool gate: may this tool be called? Waits for a person unless a rule answers; 403 ends the run. */
   checkGate: sandboxRoute('POST', '/v1/internal/gate', {
-    summary: 'Ask before a tool call',
+    summary: 'Ask for approval of a tool call',
     body: z.object({ tool: plainName, input: jsonValue.optional() }),
     responses: { 200: z.object({ decision: z.enum(['allowed', 'approved', 'auto_approved']) }) },
     async handle({ ctx, scope: run, body }) {
@@ -145,7 +145,7 @@ export const sandboxRoutes = nameRoutes({
 
   /** An action with an outside effect: decided first, then done once, exactly as decided. */
   performAction: sandboxRoute('POST', '/v1/internal/actions/:capability', {
-    summary: 'Act through a connection',
+    summary: 'Perform an action through a connection',
     body: z.object({ connection: z.string().optional(), payload: jsonValue.optional() }),
     responses: JSON_RESPONSE,
     async handle({ ctx, scope: run, params, body }) {
@@ -168,21 +168,21 @@ export const sandboxRoutes = nameRoutes({
   }),
 
   readWithGet: sandboxRoute('GET', '/v1/internal/reads/:capability', {
-    summary: 'Look through a connection',
+    summary: 'Read through a connection',
     query: ReadRequest.omit({ arguments: true }),
     responses: JSON_RESPONSE,
     handle: ({ ctx, scope: run, params, query }) => executeRead(ctx, run, params, query),
   }),
 
   readWithPost: sandboxRoute('POST', '/v1/internal/reads/:capability', {
-    summary: 'Look through a connection',
+    summary: 'Read through a connection',
     body: ReadRequest,
     responses: JSON_RESPONSE,
     handle: ({ ctx, scope: run, params, body }) => executeRead(ctx, run, params, body),
   }),
 
   callModel: sandboxRoute('POST', '/v1/internal/llm/:wire/*', {
-    summary: 'Call the model, in the words of its provider',
+    summary: "Call the model in its provider's format",
     body: jsonObject,
     responses: { 200: 'text/event-stream' },
     async handle({ ctx, scope: run, params, body, request }) {
@@ -213,7 +213,7 @@ export const sandboxRoutes = nameRoutes({
   }),
 
   saveAgentRecord: sandboxRoute('POST', '/v1/internal/records/:collection/:key', {
-    summary: 'Write a record',
+    summary: 'Create or replace a record',
     body: z.object({ value: jsonValue, version: z.number().int().optional() }),
     responses: { 200: jsonObject, 201: jsonObject },
     async handle({ ctx, scope, params, body }) {
@@ -244,14 +244,14 @@ export const sandboxRoutes = nameRoutes({
   }),
 
   updateAgentCase: sandboxRoute('PUT', '/v1/internal/case', {
-    summary: "Move the task's case on",
+    summary: "Update the task's case",
     body: CaseChange,
     responses: JSON_RESPONSE,
     handle: ({ ctx, scope, body }) => changeCaseByAgent(ctx, scope.task.case_id, body, actorOf(scope)),
   }),
 
   reportKnowledgeGap: sandboxRoute('POST', '/v1/internal/knowledge/gap', {
-    summary: 'Report knowledge that is missing',
+    summary: 'Report missing knowledge',
     body: z.object({ question: z.string().min(1).max(2000), why: z.string().max(2000).optional() }),
     responses: JSON_RESPONSE,
     async handle({ ctx, scope: run, body }) {

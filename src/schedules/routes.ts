@@ -41,7 +41,8 @@ export const scheduleRoutes = nameRoutes({
   }),
 
   updateSchedule: defineWrite('PUT', '/v1/schedules/:id', {
-    summary: 'Change a schedule; what is left out stays',
+    summary: 'Update a schedule',
+    description: 'Fields that are left out keep their value.',
     body: ScheduleChange,
     responses: { 200: ScheduleView },
     find: scheduleInScope,
@@ -49,7 +50,8 @@ export const scheduleRoutes = nameRoutes({
   }),
 
   deleteSchedule: defineWrite('DELETE', '/v1/schedules/:id', {
-    summary: 'Delete a schedule; the tasks that it made stay',
+    summary: 'Delete a schedule',
+    description: 'The tasks that it created stay.',
     responses: { 204: z.null() },
     find: scheduleInScope,
     async handle({ ctx, scope, subject }) {
@@ -64,7 +66,8 @@ export const scheduleRoutes = nameRoutes({
   }),
 
   runSchedule: defineWrite('POST', '/v1/schedules/:id/run', {
-    summary: 'Fire a schedule now; its due times stay as they are',
+    summary: 'Run a schedule now',
+    description: 'Its due times do not change.',
     responses: { 201: TaskView },
     find: scheduleInScope,
     async handle({ ctx, scope, subject }) {

@@ -19,7 +19,7 @@ export const ScheduleView = z
     next_run_at: z.string().nullable(),
     last_run_at: z.string().nullable(),
     last_task_id: z.string().nullable(),
-    last_error: z.string().nullable().meta({ description: 'why the last due time made no task' }),
+    last_error: z.string().nullable().meta({ description: 'Why the last due time started no task.' }),
     created_at: z.string(),
     updated_at: z.string(),
   })

@@ -1,3 +1,4 @@
+import { EventView } from '../events/event-types.ts'
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
 import { filterParam, toPage, pageQueryById, pageSchema } from '../http/page.ts'
@@ -77,16 +78,19 @@ export const taskRoutes = nameRoutes({
   }),
 
   followTask: defineRead('/v1/tasks/:id/events', {
-    summary: "Follow a task's log: replay after Last-Event-ID, then live",
+    summary: 'Follow the events of a task',
+    description:
+      'Server-sent events: replays what comes after `Last-Event-ID`, then continues live until the task ends.',
     headers: taskStreamHeaders,
     query: TaskStreamQuery,
-    responses: { 200: 'text/event-stream' },
+    responses: { 200: { eventStreamOf: EventView } },
     find: headInScope,
     handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, null),
   }),
 
   createTaskFeedback: defineWrite('POST', '/v1/tasks/:id/feedback', {
-    summary: 'Rate or correct a run; what it teaches becomes knowledge',
+    summary: 'Rate or correct a run',
+    description: 'A correction or note becomes knowledge for later runs.',
     body: TaskFeedbackInput,
     responses: { 201: z.object({ ok: z.boolean(), knowledge_id: z.string().nullable() }) },
     find: taskInScope,
@@ -99,7 +103,7 @@ export const taskRoutes = nameRoutes({
   }),
 
   getArtifact: defineRead('/v1/artifacts/:id', {
-    summary: 'Fetch an artifact, raw',
+    summary: 'Download an artifact',
     responses: { 200: '*/*' },
     find: artifactInScope,
     handle: async ({ subject }) => serveArtifact(subject),

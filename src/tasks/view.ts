@@ -5,12 +5,14 @@ import type { ArtifactRow, TaskRow } from '../store/tables.ts'
 import type { TaskConstraints } from './constraints.ts'
 import { TASK_STATUSES, type TaskStatus, type TaskError } from './status.ts'
 
-const ArtifactSummaryView = z.object({
-  id: z.string(),
-  name: z.string(),
-  content_type: z.string(),
-  size: z.number(),
-})
+const ArtifactSummaryView = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    content_type: z.string(),
+    size: z.number(),
+  })
+  .meta({ id: 'Artifact' })
 
 export const TaskView = z
   .object({
@@ -38,7 +40,7 @@ export const TaskView = z
     created_at: z.string(),
     started_at: z.string().nullable(),
     finished_at: z.string().nullable(),
-    log_pruned_at: z.string().nullable().meta({ description: 'when its log and files were removed for their age' }),
+    log_pruned_at: z.string().nullable().meta({ description: 'When retention removed its events and files.' }),
   })
   .meta({ id: 'Task' })
 

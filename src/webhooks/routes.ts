@@ -54,7 +54,8 @@ export const webhookRoutes = nameRoutes({
   }),
 
   createWebhook: defineWrite('POST', '/v1/webhooks', {
-    summary: 'Have notices sent to a url, signed with the secret that this answers once',
+    summary: 'Create a webhook',
+    description: 'Events are posted to the URL, signed with a secret that is shown only in this response.',
     role: 'admin',
     body: WebhookInput,
     responses: { 201: WebhookWithSecretView },
@@ -72,7 +73,8 @@ export const webhookRoutes = nameRoutes({
   }),
 
   updateWebhook: defineWrite('PUT', '/v1/webhooks/:id', {
-    summary: 'Change a webhook; what is left out stays',
+    summary: 'Update a webhook',
+    description: 'Fields that are left out keep their value.',
     role: 'admin',
     body: WebhookChange,
     responses: { 200: WebhookView },
@@ -81,7 +83,8 @@ export const webhookRoutes = nameRoutes({
   }),
 
   deleteWebhook: defineWrite('DELETE', '/v1/webhooks/:id', {
-    summary: 'Delete a webhook with all that is on its way to it',
+    summary: 'Delete a webhook',
+    description: 'Pending deliveries are dropped.',
     role: 'admin',
     responses: { 204: z.null() },
     find: webhookInScope,
@@ -92,7 +95,8 @@ export const webhookRoutes = nameRoutes({
   }),
 
   rotateWebhookSecret: defineWrite('POST', '/v1/webhooks/:id/rotate', {
-    summary: 'Give a webhook a new secret; the old one signs beside it for a day',
+    summary: 'Rotate the secret of a webhook',
+    description: 'The old secret stays valid for 24 hours.',
     role: 'admin',
     responses: { 200: WebhookWithSecretView },
     find: webhookInScope,
@@ -100,7 +104,7 @@ export const webhookRoutes = nameRoutes({
   }),
 
   listWebhookDeliveries: defineRead('/v1/webhooks/:id/deliveries', {
-    summary: 'What was sent to a webhook of late, newest first',
+    summary: 'List recent webhook deliveries, newest first',
     query: z.object({ status: z.enum(DELIVERY_STATUSES).optional(), ...pageQueryById('dlv') }),
     responses: { 200: pageSchema(DeliveryView) },
     find: webhookInScope,
@@ -110,7 +114,8 @@ export const webhookRoutes = nameRoutes({
   }),
 
   redeliverWebhook: defineWrite('POST', '/v1/webhooks/:id/deliveries/:delivery/redeliver', {
-    summary: 'Send a notice once more, under the same webhook-id',
+    summary: 'Redeliver a webhook event',
+    description: 'It keeps its `webhook-id`.',
     role: 'admin',
     responses: { 200: DeliveryView },
     find: deliveryInScope,

@@ -9,10 +9,7 @@ export const WebhookView = z
     url: z.string(),
     events: z.array(z.enum(WEBHOOK_EVENTS)),
     enabled: z.boolean(),
-    previous_secret_until: z
-      .string()
-      .nullable()
-      .meta({ description: 'until when the secret before the last rotation signs too' }),
+    previous_secret_until: z.string().nullable().meta({ description: 'Until when the previous secret signs as well.' }),
     created_at: z.string(),
     updated_at: z.string(),
   })
@@ -20,14 +17,14 @@ export const WebhookView = z
 
 /** What is told once. */
 export const WebhookWithSecretView = WebhookView.extend({
-  secret: z.string().meta({ description: 'whsec_…, shown here and never again' }),
+  secret: z.string().meta({ description: '`whsec_…`, shown only here.' }),
 }).meta({ id: 'WebhookWithSecret' })
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
 
 export const DeliveryView = z
   .object({
-    id: z.string().meta({ description: 'the webhook-id header of every attempt' }),
+    id: z.string().meta({ description: 'The `webhook-id` header of every attempt.' }),
     webhook_id: z.string(),
     project_id: z.string(),
     event: z.enum(WEBHOOK_EVENTS),

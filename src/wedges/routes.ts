@@ -9,20 +9,22 @@ import { isWedgeEnabled } from './enabled-wedges.ts'
 import { listEnabledWedges } from './rows.ts'
 
 /** What every answer about a wedge begins with. */
-export const WedgeSummaryView = z.object({
-  wedge: z.string(),
-  title: z.string(),
-  manifest: jsonObject,
-  enabled: z.boolean().meta({ description: 'in the project, or in at least one of the projects in scope' }),
-  problems: z.array(z.string()),
-})
+export const WedgeSummaryView = z
+  .object({
+    wedge: z.string(),
+    title: z.string(),
+    manifest: jsonObject,
+    enabled: z.boolean().meta({ description: 'Enabled in at least one project in scope.' }),
+    problems: z.array(z.string()),
+  })
+  .meta({ id: 'WedgeSummary' })
 
 /** Wedges have no age: they are listed by name, and the name is the cursor. */
 const query = z.object(pageQuery(SLUG))
 
 export const wedgeRoutes = nameRoutes({
   listWedges: defineRead('/v1/wedges', {
-    summary: 'List the wedges',
+    summary: 'List wedges',
     query,
     responses: { 200: pageSchema(WedgeSummaryView) },
     async handle({ ctx, scope, query }) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
 import { openFakeBroker } from '../broker/fake-broker.ts'
 import { openUpstreamServer } from '../connections/test-context.ts'
 import { FOUNDER_KEY, type TestApp, testApp } from '../app.ts'
@@ -80,7 +81,7 @@ function expectAsDeclared(request: Request, status: number, body: unknown): void
   const declared = route?.responses[status]
   if (status >= 400 && declared === undefined) return
   expect(declared, `${status} of ${request.method} ${request.url}`).toBeDefined()
-  if (typeof declared === 'object' && status !== 204)
+  if (declared instanceof z.ZodType && status !== 204)
     expect(declared.parse(body), `${request.method} ${request.url}`).toEqual(body)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { OpenApiSchema } from '../../src/http/openapi.ts'
+import type { OpenApiSchema } from '../../src/http/openapi-schemas.ts'
 import { FOUNDER_KEY } from '../app.ts'
 import { eachStore } from '../stores.ts'
 import { type TwoTenantApp, openPortalSession, sharedTwoTenants } from './two-tenants.ts'

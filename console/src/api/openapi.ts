@@ -1,0 +1,1594 @@
+// Generated from /openapi.json by `npm run api-types`. Do not edit.
+export type Json = null | boolean | number | string | Json[] | JsonObject
+export type JsonObject = { [key: string]: Json }
+
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        AcceptInviteRequest: {
+            invite: string;
+            name?: string;
+            password: string;
+        };
+        Action: {
+            action: string;
+            approval_id: string;
+            connection: string;
+            connection_id: string;
+            /** Format: date-time */
+            created_at: string;
+            error: string | null;
+            finished_at: string | null;
+            /** @enum {string} */
+            outcome: "ok" | "failed" | "unknown" | "sent";
+            payload_sha256: string;
+            status: number | null;
+            task_id: string;
+        };
+        ActionList: {
+            data: components["schemas"]["Action"][];
+            next_cursor: string | null;
+        };
+        ActivateBlueprintError409: {
+            error: string;
+            missing?: components["schemas"]["ReadinessItem"][];
+        };
+        ActivateBlueprintResponse: {
+            /** @constant */
+            active: true;
+            /** @constant */
+            ok: true;
+        };
+        Analytics: {
+            approvals: {
+                approved: number;
+                auto_approved: number;
+                expired: number;
+                pending: number;
+                rejected: number;
+                requested: number;
+            };
+            /** @description The 100 clients with the highest cost. */
+            by_client: {
+                client_id: string;
+                cost_usd: number;
+                runs: number;
+            }[];
+            by_day: {
+                cost_usd: number;
+                day: string;
+                runs: number;
+                succeeded: number;
+            }[];
+            by_wedge: {
+                cost_usd: number;
+                runs: number;
+                success_rate: number;
+                wedge: string;
+            }[];
+            cancelled: number;
+            cost_usd: number;
+            days: number;
+            expired: number;
+            failed: number;
+            from: string;
+            /** @description Median time from request to decision, in seconds. */
+            median_approval_wait_s: number | null;
+            rejected: number;
+            runs: number;
+            succeeded: number;
+            /** @description Succeeded tasks among ended ones, from 0 to 1. */
+            success_rate: number;
+            to: string;
+        };
+        AnswerIntakeQuestionRequest: {
+            answer: string;
+        };
+        Approval: {
+            action: string;
+            allowed_decisions: ("approve" | "edit" | "reject")[];
+            approval_id: string;
+            connection: string | null;
+            connection_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            decided_at: string | null;
+            decided_by: {
+                id: string;
+                kind: string;
+            } | null;
+            edited: JsonObject | null;
+            expires_at: string | null;
+            note: string | null;
+            /** @enum {string} */
+            path: "action" | "tool";
+            payload_sha256: string;
+            policy_reason: string | null;
+            policy_rule: JsonObject | null;
+            /** @description Any JSON value. */
+            preview: Json;
+            project_id: string;
+            reason: string | null;
+            risk: string;
+            /** @enum {string} */
+            status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
+            task_id: string;
+            task_type: string;
+            wedge: string;
+        };
+        ApprovalList: {
+            data: components["schemas"]["Approval"][];
+            next_cursor: string | null;
+        };
+        ApprovalRequestedEvent: {
+            data: {
+                action: string;
+                approval_id: string;
+                /** @description The connection that the action would use, if any. */
+                connection?: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** @description Any JSON value. */
+                preview: Json;
+                risk: string;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "approval.requested";
+        };
+        ApprovalResolvedEvent: {
+            data: {
+                action: string;
+                approval_id: string;
+                /** @description Any JSON object. */
+                decided_by?: JsonObject;
+                /** @enum {string} */
+                decision: "approved" | "rejected" | "auto_approved";
+                edited?: boolean;
+                policy_reason?: string;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "approval.resolved";
+        };
+        ApproveApprovalRequest: {
+            edited?: JsonObject | null;
+            note?: string;
+        };
+        Artifact: {
+            content_type: string;
+            id: string;
+            name: string;
+            size: number;
+        };
+        ArtifactCreatedEvent: {
+            data: {
+                artifact_id: string;
+                content_type: string;
+                name: string;
+                /** @description Bytes. */
+                size: number;
+                url: string;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "artifact.created";
+        };
+        AuditEntry: {
+            action: string;
+            actor: {
+                id: string;
+                kind: string;
+            };
+            /** @description Any JSON object. */
+            data: JsonObject;
+            hash: string;
+            prev_hash: string;
+            seq: number;
+            subject: string;
+            /** Format: date-time */
+            ts: string;
+        };
+        AuditEntryList: {
+            data: components["schemas"]["AuditEntry"][];
+            next_cursor: string | null;
+        };
+        Authorisation: {
+            connection_id: string;
+            expires_at: string | null;
+            redirect_url: string | null;
+            status: string;
+        };
+        Blueprint: {
+            active: boolean;
+            blueprint: string;
+            /** @description Provisioned in at least one project in scope. */
+            installed: boolean;
+            sells_as: string;
+            summary: string;
+            title: string;
+            wedge: string;
+        };
+        BlueprintParts: {
+            connections: string[];
+            knowledge: string[];
+            schedules: string[];
+        };
+        Case: {
+            client_id: string | null;
+            closed_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Any JSON object. */
+            data: JsonObject;
+            history: components["schemas"]["CaseHistoryEntry"][];
+            id: string;
+            project_id: string;
+            stage: string;
+            /** @enum {string} */
+            status: "open" | "closed";
+            /** @description Newest first. */
+            task_ids: string[];
+            title: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            wedge: string;
+        };
+        CaseHistoryEntry: {
+            /** Format: date-time */
+            at: string;
+            by: {
+                id: string;
+                kind: string;
+            };
+            from: string | null;
+            note: string | null;
+            to: string;
+        };
+        CaseList: {
+            data: components["schemas"]["Case"][];
+            next_cursor: string | null;
+        };
+        ChangePasswordRequest: {
+            new_password: string;
+            password: string;
+        };
+        Channel: {
+            address: string;
+            connection_id: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            project_id: string;
+            task_type: string;
+            wedge: string;
+        };
+        ChannelList: {
+            data: components["schemas"]["Channel"][];
+            next_cursor: string | null;
+        };
+        Client: {
+            /** Format: date-time */
+            created_at: string;
+            display_name: string | null;
+            handles: string[];
+            id: string;
+            /** @description Any JSON object. */
+            metadata: JsonObject;
+            project_id: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ClientList: {
+            data: components["schemas"]["Client"][];
+            next_cursor: string | null;
+        };
+        ConnectAccountRequest: {
+            /** Format: uri */
+            callback_url?: string;
+        };
+        Connection: {
+            client_id: string | null;
+            /** @description Any JSON object. */
+            config: JsonObject;
+            /** Format: date-time */
+            created_at: string;
+            has_secret: boolean;
+            id: string;
+            /** @enum {string} */
+            kind: "email" | "webhook" | "custom" | "broker";
+            last_error: string | null;
+            last_error_at: string | null;
+            last_ok_at: string | null;
+            name: string;
+            owner: {
+                id: string;
+                /** @enum {string} */
+                kind: "founder" | "client";
+            };
+            project_id: string;
+            secret_ref: string | null;
+            /** @enum {string} */
+            status: "connected" | "needs_secret" | "needs_authorisation";
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ConnectionList: {
+            data: components["schemas"]["Connection"][];
+            next_cursor: string | null;
+        };
+        ConnectionWithWarnings: {
+            client_id: string | null;
+            /** @description Any JSON object. */
+            config: JsonObject;
+            /** Format: date-time */
+            created_at: string;
+            has_secret: boolean;
+            id: string;
+            /** @enum {string} */
+            kind: "email" | "webhook" | "custom" | "broker";
+            last_error: string | null;
+            last_error_at: string | null;
+            last_ok_at: string | null;
+            name: string;
+            owner: {
+                id: string;
+                /** @enum {string} */
+                kind: "founder" | "client";
+            };
+            project_id: string;
+            secret_ref: string | null;
+            /** @enum {string} */
+            status: "connected" | "needs_secret" | "needs_authorisation";
+            /** Format: date-time */
+            updated_at: string;
+            warnings: string[];
+        };
+        ConnectToolkitRequest: {
+            /** Format: uri */
+            callback_url?: string;
+            client_id?: string | null;
+            read_tools?: string[];
+        };
+        CostChargedEvent: {
+            data: {
+                cost_usd: number;
+                input_tokens: number;
+                model: string;
+                output_tokens: number;
+                total_usd: number;
+                /** @description The model has no known price. */
+                unpriced?: boolean;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "cost.charged";
+        };
+        CreateCaseRequest: {
+            client_id?: string | null;
+            /** @description Any JSON object. */
+            data?: JsonObject;
+            stage?: string;
+            title?: string | null;
+            wedge: string;
+        };
+        CreateCaseTaskRequest: {
+            /** @description Any JSON value. */
+            actor?: Json;
+            constraints?: {
+                approval_required?: boolean;
+                max_cost_usd?: number;
+                max_runtime_s?: number;
+            };
+            /** @description Any JSON value. */
+            input?: Json;
+            output_schema?: JsonObject | null;
+            task_type: string;
+            tools?: string[];
+        };
+        CreateChannelRequest: {
+            address: string;
+            connection_id: string;
+            task_type: string;
+            wedge: string;
+        };
+        CreateClientRequest: {
+            display_name?: string | null;
+            handles?: string[];
+            /** @description Any JSON object. */
+            metadata?: JsonObject;
+        };
+        CreateConnectionRequest: {
+            client_id?: string | null;
+            /** @description Any JSON object. */
+            config?: JsonObject;
+            /** @enum {string} */
+            kind: "email" | "webhook" | "custom" | "broker";
+            name: string;
+            owner?: {
+                id?: string;
+                /** @enum {string} */
+                kind: "founder" | "client";
+            };
+            secret_ref?: string | null;
+        };
+        CreateKeyRequest: {
+            name: string;
+            /**
+             * @default admin
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin";
+        };
+        CreateKeyResponse: {
+            /** Format: date-time */
+            created_at: string;
+            hint: string;
+            id: string;
+            key: string;
+            last_used_at: string | null;
+            name: string;
+            project_id: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+        };
+        CreateKnowledgeRequest: {
+            content: string;
+            /**
+             * @default note
+             * @enum {string}
+             */
+            kind: "note" | "fact" | "correction" | "feedback" | "answer" | "seed";
+            /** @description Any JSON object. */
+            metadata?: JsonObject;
+            name: string;
+            source?: string | null;
+        };
+        CreatePortalLinkResponse: {
+            /** Format: date-time */
+            expires_at: string;
+            token: string;
+            url: string;
+        };
+        CreatePortalMessageRequest: {
+            body: string;
+        };
+        CreatePortalSessionRequest: {
+            token: string;
+        };
+        CreatePortalSessionResponse: {
+            client: components["schemas"]["PortalClient"];
+            /** Format: date-time */
+            expires_at: string;
+            session_token: string;
+        };
+        CreateProjectRequest: {
+            name: string;
+            tier?: string;
+            wedges?: string[] | null;
+        };
+        CreateScheduleRequest: {
+            cadence: {
+                /** @constant */
+                kind: "every";
+                seconds: number;
+            } | {
+                hour: number;
+                /** @constant */
+                kind: "daily";
+                minute: number;
+            } | {
+                day: number;
+                hour: number;
+                /** @constant */
+                kind: "monthly";
+                minute: number;
+            };
+            case_id?: string | null;
+            client_id?: string | null;
+            enabled?: boolean;
+            /** @description Any JSON value. */
+            input?: Json;
+            name: string;
+            task_type: string;
+            wedge: string;
+        };
+        CreateTaskFeedbackRequest: {
+            /** @description Any JSON value. */
+            correction?: Json;
+            note?: string;
+            rating?: number | string;
+        };
+        CreateTaskFeedbackResponse: {
+            knowledge_id: string | null;
+            ok: boolean;
+        };
+        CreateTaskRequest: {
+            /** @description Any JSON value. */
+            actor?: Json;
+            constraints?: {
+                approval_required?: boolean;
+                max_cost_usd?: number;
+                max_runtime_s?: number;
+            };
+            /** @description Any JSON value. */
+            input?: Json;
+            output_schema?: JsonObject | null;
+            task_type: string;
+            tools?: string[];
+            wedge: string;
+        };
+        CreateThreadMessageRequest: {
+            body: string;
+        };
+        CreateWebhookRequest: {
+            enabled?: boolean;
+            events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed")[];
+            url: string;
+        };
+        Decision: {
+            /** @enum {string} */
+            decision: "approved" | "rejected";
+            /** @constant */
+            ok: true;
+        };
+        Error: {
+            /** @description A sentence for developers. */
+            error: string;
+        };
+        /** @description One event of a task. `type` decides what `data` holds. */
+        Event: components["schemas"]["TaskCreatedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["ToolCalledEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["ProgressEvent"] | components["schemas"]["TokenDeltaEvent"] | components["schemas"]["ApprovalRequestedEvent"] | components["schemas"]["ApprovalResolvedEvent"] | components["schemas"]["OutputValidatedEvent"] | components["schemas"]["ArtifactCreatedEvent"] | components["schemas"]["CostChargedEvent"] | components["schemas"]["FeedbackRecordedEvent"] | components["schemas"]["TaskFinishedEvent"];
+        FeedbackRecordedEvent: {
+            data: {
+                knowledge_id: string | null;
+                note?: string;
+                /** @description Any JSON value. */
+                rating?: Json;
+                /** @enum {string} */
+                source: "approval" | "task";
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "feedback.recorded";
+        };
+        GetAccountStatusResponse: {
+            active: boolean;
+            status: string;
+        };
+        GetHealthError503: {
+            error: string;
+            status: string;
+        };
+        GetHealthResponse: {
+            /** @constant */
+            status: "ok";
+        };
+        GetIntakeResponse: {
+            /** @description Percent of the shown questions that are answered. */
+            coverage: number;
+            /** @description Open seed questions and the newest 1000 others. */
+            questions: components["schemas"]["IntakeQuestion"][];
+            wedge: string;
+        };
+        GetMcpStreamError405: {
+            error: string;
+        };
+        GetMetaResponse: {
+            model: {
+                name: string;
+                provider: string;
+            };
+            problems: {
+                problem: string;
+                wedge: string;
+            }[];
+            replica: string;
+            sandbox: {
+                /** @description Any JSON object. */
+                isolation: JsonObject;
+                kind: string;
+            };
+            store: {
+                kind: string;
+            };
+            version: string;
+            wedges: {
+                task_types: string[];
+                title: string;
+                wedge: string;
+            }[];
+        };
+        GetSessionResponse: {
+            key: components["schemas"]["Key"] | null;
+            member: components["schemas"]["Member"] | null;
+            organisation: components["schemas"]["Organisation"];
+            projects: components["schemas"]["Project"][];
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+        };
+        GetTaskTraceResponse: {
+            log_pruned_at: string | null;
+            /** @description Null before the run starts and after its events were pruned. */
+            root: components["schemas"]["Span"] | null;
+            status: string;
+            task_id: string;
+        };
+        IntakeQuestion: {
+            answer: string | null;
+            /** @description How many runs asked for it. */
+            asked: number;
+            created_at: string | null;
+            id: string;
+            /** @enum {string} */
+            kind: "seed" | "gap";
+            knowledge_id: string | null;
+            project_id: string;
+            question: string;
+            /** @enum {string} */
+            status: "open" | "answered" | "dismissed";
+            task_id: string | null;
+            why: string | null;
+        };
+        InviteMemberRequest: {
+            email: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+        };
+        InviteMemberResponse: {
+            /** Format: date-time */
+            expires_at: string;
+            invite: string;
+            member: components["schemas"]["Member"];
+        };
+        Key: {
+            /** Format: date-time */
+            created_at: string;
+            hint: string;
+            id: string;
+            last_used_at: string | null;
+            name: string;
+            project_id: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+        };
+        KeyList: {
+            data: components["schemas"]["Key"][];
+            next_cursor: string | null;
+        };
+        Knowledge: {
+            content: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            /** @enum {string} */
+            kind: "note" | "fact" | "correction" | "feedback" | "answer" | "seed";
+            /** @description Any JSON object. */
+            metadata: JsonObject;
+            name: string;
+            project_id: string;
+            source: string | null;
+            task_id: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            version: number;
+            wedge: string;
+        };
+        KnowledgeList: {
+            data: components["schemas"]["Knowledge"][];
+            next_cursor: string | null;
+        };
+        KnowledgeRevision: {
+            /** Format: date-time */
+            at: string;
+            by: {
+                id: string;
+                kind: string;
+            };
+            content: string;
+            /** @enum {string} */
+            kind: "note" | "fact" | "correction" | "feedback" | "answer" | "seed";
+            name: string;
+            version: number;
+        };
+        KnowledgeRevisionList: {
+            data: components["schemas"]["KnowledgeRevision"][];
+            next_cursor: string | null;
+        };
+        ListBlueprintsResponse: {
+            data: components["schemas"]["Blueprint"][];
+            next_cursor: string | null;
+            problems: {
+                blueprint: string;
+                problem: string;
+            }[];
+        };
+        Member: {
+            /** Format: date-time */
+            created_at: string;
+            email: string;
+            id: string;
+            name: string | null;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+            /** @enum {string} */
+            status: "invited" | "active";
+        };
+        MemberList: {
+            data: components["schemas"]["Member"][];
+            next_cursor: string | null;
+        };
+        Message: {
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @enum {string} */
+            direction: "inbound" | "outbound";
+            external_id: string | null;
+            /** @description The sender; null if the agent or a member wrote it. */
+            from: components["schemas"]["MessageSender"] | null;
+            id: string;
+            subject: string | null;
+            task_id: string | null;
+            /** @description The recipients of a mail; null for a message in the thread. */
+            to: string[] | null;
+        };
+        MessageSender: {
+            handle: string | null;
+            name: string | null;
+        };
+        NamedText: {
+            content: string;
+            name: string;
+        };
+        Organisation: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            name: string;
+        };
+        OutputValidatedEvent: {
+            data: {
+                errors: {
+                    message: string;
+                    path: string;
+                }[];
+                ok: boolean;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "output.validated";
+        };
+        PolicySimulation: {
+            checked: number;
+            results: {
+                action: string;
+                approval_id: string;
+                /** Format: date-time */
+                created_at: string;
+                reason: string;
+                /** @enum {string} */
+                status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
+                /** @enum {string} */
+                would: "pass" | "gate";
+            }[];
+            would_gate: number;
+            would_pass: number;
+        };
+        PortalCase: {
+            closed_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            stage: string;
+            status: string;
+            title: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        PortalCaseList: {
+            data: components["schemas"]["PortalCase"][];
+            next_cursor: string | null;
+        };
+        PortalClient: {
+            /** Format: date-time */
+            created_at: string;
+            display_name: string | null;
+            handles: string[];
+            id: string;
+        };
+        PortalMessage: {
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @enum {string} */
+            direction: "inbound" | "outbound";
+            from: components["schemas"]["MessageSender"] | null;
+            id: string;
+            subject: string | null;
+            task_id: string | null;
+        };
+        PortalThread: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            messages: components["schemas"]["PortalMessage"][];
+            /** @enum {string} */
+            status: "open" | "closed";
+            subject: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        PortalThreadSummary: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            /** @enum {string} */
+            status: "open" | "closed";
+            subject: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        PortalThreadSummaryList: {
+            data: components["schemas"]["PortalThreadSummary"][];
+            next_cursor: string | null;
+        };
+        ProgressEvent: {
+            data: {
+                text: string;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "progress";
+        };
+        Project: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            name: string;
+            slug: string;
+            tier: string;
+            /** @description The enabled wedges; null means all, including future ones. */
+            wedges: string[] | null;
+        };
+        /** @description A hint that a task, approval, case or thread changed its status. */
+        ProjectChange: {
+            /** Format: date-time */
+            at: string;
+            id: string;
+            /** @enum {string} */
+            kind: "task" | "approval" | "case" | "thread";
+            status: string;
+        };
+        ProjectList: {
+            data: components["schemas"]["Project"][];
+            next_cursor: string | null;
+        };
+        ProvisionBlueprintResponse: {
+            blueprint: string;
+            created: components["schemas"]["BlueprintParts"];
+            readiness: components["schemas"]["Readiness"];
+            reused: components["schemas"]["BlueprintParts"];
+        };
+        Readiness: {
+            items: components["schemas"]["ReadinessItem"][];
+            ready: boolean;
+            /** @description what no call can mend and will keep its tasks from being done */
+            warnings: string[];
+        };
+        ReadinessItem: {
+            detail: string;
+            /** @description the call that closes the item, null where no call can; what only you know stands in <angle brackets> */
+            fix: {
+                body: JsonObject | null;
+                /** @enum {string} */
+                method: "GET" | "POST" | "PUT";
+                path: string;
+            } | null;
+            item: string;
+            /** @enum {string} */
+            kind: "wedge" | "provision" | "connection" | "config" | "secret" | "authorisation" | "schedule";
+            ok: boolean;
+        };
+        ReceiveMessageRequest: {
+            body: string;
+            external_id?: string | null;
+            from: {
+                handle: string;
+                name?: string | null;
+            };
+            subject?: string | null;
+        };
+        ReceiveMessageResponse: {
+            client_id: string;
+            task_id: string;
+            thread_id: string;
+        };
+        Record: {
+            collection: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            key: string;
+            project_id: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Any JSON value. */
+            value: Json;
+            version: number;
+            wedge: string;
+        };
+        RecordList: {
+            data: components["schemas"]["Record"][];
+            next_cursor: string | null;
+        };
+        RejectApprovalRequest: {
+            reason?: string;
+        };
+        RevokePortalAccessResponse: {
+            /** @constant */
+            ok: true;
+        };
+        SaveRecordRequest: {
+            collection: string;
+            key: string;
+            /** @description Any JSON value. */
+            value: Json;
+            /** @description The version to replace, 0 if the record must be new. 409 if it differs. */
+            version?: number;
+            wedge: string;
+        };
+        Schedule: {
+            cadence: {
+                /** @constant */
+                kind: "every";
+                seconds: number;
+            } | {
+                hour: number;
+                /** @constant */
+                kind: "daily";
+                minute: number;
+            } | {
+                day: number;
+                hour: number;
+                /** @constant */
+                kind: "monthly";
+                minute: number;
+            };
+            case_id: string | null;
+            client_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            enabled: boolean;
+            id: string;
+            /** @description Any JSON value. */
+            input: Json;
+            /** @description Why the last due time started no task. */
+            last_error: string | null;
+            last_run_at: string | null;
+            last_task_id: string | null;
+            name: string;
+            next_run_at: string | null;
+            project_id: string;
+            task_type: string;
+            /** Format: date-time */
+            updated_at: string;
+            wedge: string;
+        };
+        ScheduleList: {
+            data: components["schemas"]["Schedule"][];
+            next_cursor: string | null;
+        };
+        SendMcpMessageError400: {
+            error?: {
+                code: number;
+                /** @description Any JSON value. */
+                data?: Json;
+                message: string;
+            };
+            id?: string | number;
+            /** @constant */
+            jsonrpc: "2.0";
+            /** @description Any JSON value. */
+            result?: Json;
+        };
+        SendMcpMessageError404: {
+            error?: {
+                code: number;
+                /** @description Any JSON value. */
+                data?: Json;
+                message: string;
+            };
+            id?: string | number;
+            /** @constant */
+            jsonrpc: "2.0";
+            /** @description Any JSON value. */
+            result?: Json;
+        };
+        SendMcpMessageRequest: {
+            /** @description Absent in a notification. */
+            id?: string | number;
+            /** @constant */
+            jsonrpc: "2.0";
+            method: string;
+            /** @description Any JSON object. */
+            params?: JsonObject;
+        };
+        SendMcpMessageResponse: {
+            error?: {
+                code: number;
+                /** @description Any JSON value. */
+                data?: Json;
+                message: string;
+            };
+            id?: string | number;
+            /** @constant */
+            jsonrpc: "2.0";
+            /** @description Any JSON value. */
+            result?: Json;
+        };
+        SetConnectionSecretRequest: {
+            value: string;
+        };
+        SignInRequest: {
+            email: string;
+            password: string;
+        };
+        SignInResult: {
+            /** Format: date-time */
+            expires_at: string;
+            member: components["schemas"]["Member"];
+            organisation: components["schemas"]["Organisation"];
+            projects: components["schemas"]["Project"][];
+            session_token: string;
+        };
+        SignUpRequest: {
+            email: string;
+            name?: string;
+            organisation?: string;
+            password: string;
+        };
+        SimulatePolicyRequest: {
+            auto_approve: {
+                action: string;
+                max_amount_usd?: number;
+                max_per_day?: number;
+                max_per_task?: number;
+            }[];
+            /** @default 1000 */
+            limit: number;
+        };
+        Span: {
+            /** @description Any JSON value. */
+            attributes: Json;
+            children: components["schemas"]["Span"][];
+            duration_ms: number | null;
+            ended_at: string | null;
+            /** @enum {string} */
+            kind: "task" | "step" | "tool" | "model" | "approval";
+            name: string;
+            parent_id: string | null;
+            span_id: string;
+            /** Format: date-time */
+            started_at: string;
+            /** @enum {string} */
+            status: "running" | "ok" | "failed";
+        };
+        StepStartedEvent: {
+            data: {
+                /** @description Any JSON value. */
+                label: Json;
+                /** @description Any JSON value. */
+                step: Json;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "step.started";
+        };
+        Task: {
+            /** @description Any JSON value. */
+            actor: Json;
+            artifacts: components["schemas"]["Artifact"][];
+            case_id: string | null;
+            channel_id: string | null;
+            client_id: string | null;
+            constraints: {
+                approval_required: boolean;
+                max_cost_usd: number;
+                max_runtime_s: number;
+            };
+            cost_usd: number;
+            /** Format: date-time */
+            created_at: string;
+            error: {
+                message: string;
+                reason: string;
+            } | null;
+            finished_at: string | null;
+            id: string;
+            /** @description Any JSON value. */
+            input: Json;
+            last_event_id: number;
+            /** @description When retention removed its events and files. */
+            log_pruned_at: string | null;
+            /** @description Any JSON value. */
+            output: Json;
+            output_schema: JsonObject | null;
+            project_id: string;
+            retry_of: string | null;
+            schedule_id: string | null;
+            started_at: string | null;
+            /** @enum {string} */
+            status: "queued" | "provisioning" | "running" | "awaiting_approval" | "succeeded" | "failed" | "rejected" | "expired" | "cancelled";
+            task_type: string;
+            thread_id: string | null;
+            tools: string[];
+            wedge: string;
+        };
+        TaskCreatedEvent: {
+            data: {
+                model: string;
+                sandbox: string;
+                /** @constant */
+                status: "running";
+                task_type: string;
+                wedge: string;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "task.created";
+        };
+        TaskFinishedEvent: {
+            data: {
+                duration_ms: number;
+                error?: {
+                    message: string;
+                    reason: string;
+                };
+                status: string;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "task.finished";
+        };
+        TaskList: {
+            data: components["schemas"]["Task"][];
+            next_cursor: string | null;
+        };
+        TestConnectionResponse: {
+            checked: string;
+            error: string | null;
+            ok: boolean;
+            status: number | null;
+        };
+        Thread: {
+            channel_id: string;
+            client_id: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            message_count: number;
+            messages: components["schemas"]["Message"][];
+            project_id: string;
+            /** @enum {string} */
+            status: "open" | "closed";
+            subject: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ThreadSummary: {
+            channel_id: string;
+            client_id: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            message_count: number;
+            project_id: string;
+            /** @enum {string} */
+            status: "open" | "closed";
+            subject: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ThreadSummaryList: {
+            data: components["schemas"]["ThreadSummary"][];
+            next_cursor: string | null;
+        };
+        TokenDeltaEvent: {
+            data: {
+                text: string;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "token.delta";
+        };
+        ToolCalledEvent: {
+            data: {
+                call_id: string;
+                /** @description Any JSON value. */
+                input: Json;
+                tool: string;
+                /** @constant */
+                truncated?: true;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "tool.called";
+        };
+        Toolkit: {
+            description: string | null;
+            name: string;
+            slug: string;
+        };
+        ToolkitList: {
+            data: components["schemas"]["Toolkit"][];
+            next_cursor: string | null;
+        };
+        ToolResultEvent: {
+            data: {
+                call_id: string;
+                /** @description Any JSON value. */
+                error?: Json;
+                ok: boolean;
+                /** @description Any JSON value. */
+                output?: Json;
+                tool: string;
+                /** @constant */
+                truncated?: true;
+            };
+            /** @description The same as `seq`. */
+            id: number;
+            /** @description Counts from 1 in each task, without gaps. */
+            seq: number;
+            task_id: string;
+            /** Format: date-time */
+            ts: string;
+            /** @constant */
+            type: "tool.result";
+        };
+        UpdateCaseRequest: {
+            /** @description Any JSON object. */
+            data?: JsonObject;
+            note?: string;
+            stage?: string;
+            /** @enum {string} */
+            status?: "open" | "closed";
+            title?: string | null;
+        };
+        UpdateClientRequest: {
+            display_name?: string | null;
+            handles?: string[];
+            /** @description Any JSON object. */
+            metadata?: JsonObject;
+        };
+        UpdateConnectionRequest: {
+            /** @description Any JSON object. */
+            config?: JsonObject;
+            /** @enum {string} */
+            kind?: "email" | "webhook" | "custom" | "broker";
+            name?: string;
+            secret_ref?: string | null;
+        };
+        UpdateKnowledgeRequest: {
+            content?: string;
+            /** @enum {string} */
+            kind?: "note" | "fact" | "correction" | "feedback" | "answer" | "seed";
+            /** @description Any JSON object. */
+            metadata?: JsonObject;
+            name?: string;
+            source?: string | null;
+        };
+        UpdateMemberRequest: {
+            name?: string | null;
+            /** @enum {string} */
+            role?: "viewer" | "operator" | "admin" | "owner";
+        };
+        UpdateProjectRequest: {
+            name?: string;
+            tier?: string;
+            wedges?: string[] | null;
+        };
+        UpdateScheduleRequest: {
+            cadence?: {
+                /** @constant */
+                kind: "every";
+                seconds: number;
+            } | {
+                hour: number;
+                /** @constant */
+                kind: "daily";
+                minute: number;
+            } | {
+                day: number;
+                hour: number;
+                /** @constant */
+                kind: "monthly";
+                minute: number;
+            };
+            case_id?: string | null;
+            client_id?: string | null;
+            enabled?: boolean;
+            /** @description Any JSON value. */
+            input?: Json;
+            name?: string;
+            task_type?: string;
+            wedge?: string;
+        };
+        UpdateThreadRequest: {
+            /** @enum {string} */
+            status: "open" | "closed";
+        };
+        UpdateWebhookRequest: {
+            enabled?: boolean;
+            events?: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed")[];
+            url?: string;
+        };
+        VerifyAuditResponse: {
+            anchored_to: number | null;
+            checkpoints: {
+                not_verifiable: number;
+                signed: number;
+            };
+            entries: number;
+            first_bad_seq: number | null;
+            head: string | null;
+            ok: boolean;
+            problem: string | null;
+            sealed_from: number | null;
+            signed_by: string | null;
+        };
+        Webhook: {
+            /** Format: date-time */
+            created_at: string;
+            enabled: boolean;
+            events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed")[];
+            id: string;
+            /** @description Until when the previous secret signs as well. */
+            previous_secret_until: string | null;
+            project_id: string;
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+        };
+        WebhookDelivery: {
+            attempts: number;
+            /** Format: date-time */
+            created_at: string;
+            delivered_at: string | null;
+            /** @enum {string} */
+            event: "approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed";
+            /** @description The `webhook-id` header of every attempt. */
+            id: string;
+            last_error: string | null;
+            last_status: number | null;
+            next_at: string | null;
+            payload: {
+                /** Format: date-time */
+                created_at: string;
+                data: {
+                    id: string;
+                };
+                id: string;
+                /** @enum {string} */
+                type: "approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed";
+            };
+            project_id: string;
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed";
+            webhook_id: string;
+        };
+        WebhookDeliveryList: {
+            data: components["schemas"]["WebhookDelivery"][];
+            next_cursor: string | null;
+        };
+        WebhookList: {
+            data: components["schemas"]["Webhook"][];
+            next_cursor: string | null;
+        };
+        WebhookWithSecret: {
+            /** Format: date-time */
+            created_at: string;
+            enabled: boolean;
+            events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed")[];
+            id: string;
+            /** @description Until when the previous secret signs as well. */
+            previous_secret_until: string | null;
+            project_id: string;
+            /** @description `whsec_…`, shown only here. */
+            secret: string;
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+        };
+        Wedge: {
+            /** @description Enabled in at least one project in scope. */
+            enabled: boolean;
+            knowledge: {
+                authored: components["schemas"]["NamedText"][];
+                /** @description The newest 200. */
+                live: components["schemas"]["Knowledge"][];
+            };
+            /** @description Any JSON object. */
+            manifest: JsonObject;
+            problems: string[];
+            skills: components["schemas"]["NamedText"][];
+            title: string;
+            wedge: string;
+        };
+        WedgeSummary: {
+            /** @description Enabled in at least one project in scope. */
+            enabled: boolean;
+            /** @description Any JSON object. */
+            manifest: JsonObject;
+            problems: string[];
+            title: string;
+            wedge: string;
+        };
+        WedgeSummaryList: {
+            data: components["schemas"]["WedgeSummary"][];
+            next_cursor: string | null;
+        };
+    };
+    responses: {
+        /** @description A parameter or a field is missing or wrong. */
+        BadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description It clashes with what is there, such as a second decision. */
+        Conflict: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The caller's role does not allow this. */
+        Forbidden: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description It does not exist, or it is outside of what the credential reaches. */
+        NotFound: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A rate limit was reached. */
+        TooManyRequests: {
+            headers: {
+                "retry-after": components["headers"]["RetryAfter"];
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The credential is missing, wrong or revoked. */
+        Unauthorized: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Any other error. */
+        Unexpected: {
+            headers: {
+                "retry-after": components["headers"]["RetryAfter"];
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /** @description A project by id or slug. A member of several projects needs it to write. */
+        Project: string;
+    };
+    requestBodies: never;
+    headers: {
+        /** @description The path of what was created. */
+        Location: string;
+        /** @description The request's id in the server's log. */
+        RequestId: string;
+        /** @description Seconds to wait, on 429 and 503. */
+        RetryAfter: number;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;
