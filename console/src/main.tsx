@@ -2,14 +2,14 @@ import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react
 import { type AnyRoute, RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { wayBack } from './address.ts'
+import { returnPath } from './search-params.ts'
 import * as credential from './api/credential.ts'
-import { ApiError, messageOf } from './api/http.ts'
+import { ApiError, errorMessage } from './api/http.ts'
 import { sessionQuery } from './api/queries.ts'
 // oxlint-disable-next-line import/no-unassigned-import
 import './app.css'
-import { makeRouter } from './router.tsx'
-import { toast } from './ui/toast.tsx'
+import { createConsoleRouter } from './router.tsx'
+import { showToast } from './ui/toast.tsx'
 
 const RETRIES = 2
 /** 501: what is asked for is not set up. */
@@ -26,17 +26,17 @@ const queries = new QueryClient({
   },
   mutationCache: new MutationCache({ onError: refused }),
 })
-const router = makeRouter(queries)
+const router = createConsoleRouter(queries)
 
 function refused(error: unknown): void {
-  toast(messageOf(error), true)
+  showToast(errorMessage(error), true)
   // What is offered is allowed; if not, somebody changed the role meanwhile.
   const forbidden = error instanceof ApiError && error.status === 403
   if (forbidden) void queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
 }
 
 // The page's own file comes while it is asked who is signed in, and both before anything is drawn.
-if (credential.token() !== null) {
+if (credential.getToken() !== null) {
   void queries.prefetchQuery(sessionQuery)
   const routes: Record<string, AnyRoute> = router.routesById
   const matches: { routeId: string }[] = router.matchRoutes(router.latestLocation)
@@ -47,11 +47,11 @@ if (credential.token() !== null) {
 }
 
 window.addEventListener('svc:signed-out', () => {
-  credential.forget()
+  credential.clearToken()
   queries.clear()
   const { pathname, href } = router.latestLocation
   // A credential may be refused at the sign-in itself, which knows already where to go on.
-  if (pathname !== '/sign-in') void router.navigate({ to: '/sign-in', search: wayBack(href, location.origin) })
+  if (pathname !== '/sign-in') void router.navigate({ to: '/sign-in', search: returnPath(href, location.origin) })
 })
 // A page that was split off is gone when the service was updated meanwhile; the new one has it.
 window.addEventListener('vite:preloadError', () => location.reload())

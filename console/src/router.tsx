@@ -9,34 +9,34 @@ import {
 import type { QueryClient } from '@tanstack/react-query'
 import {
   type ApprovalsSearch,
-  one,
-  type SettingsView,
+  enumParam,
+  type SettingsTab,
   type TasksSearch,
-  type TaskView,
-  text,
-  wayBack,
-  type WedgeView,
-  whereOf,
-} from './address.ts'
+  type TaskTab,
+  textParam,
+  returnPath,
+  type WedgeTab,
+  whereParam,
+} from './search-params.ts'
 import * as credential from './api/credential.ts'
-import type { RecordFilter } from './api/history.ts'
+import type { RecordFilter } from './api/history-queries.ts'
 import { sessionQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES } from './api/types.ts'
-import { Broken, NoPage } from './shell/broken.tsx'
+import { ErrorPage, NotFoundPage } from './shell/error-page.tsx'
 import { Shell } from './shell/shell.tsx'
 
 /** Every page: its address, what stands in the address's query, and the file that is loaded when it is opened. */
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
-  notFoundComponent: NoPage,
-  errorComponent: ({ error }) => <Broken error={error} />,
+  notFoundComponent: NotFoundPage,
+  errorComponent: ({ error }) => <ErrorPage error={error} />,
 })
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({ to }: Record<string, unknown>) => wayBack(to, location.origin),
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
+  validateSearch: ({ to }: Record<string, unknown>) => returnPath(to, location.origin),
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 })
 
 const shell = createRoute({
@@ -45,7 +45,7 @@ const shell = createRoute({
   component: Shell,
   // The project is settled before anything of it is asked for.
   beforeLoad: async ({ context, location: { href } }) => {
-    if (credential.token() === null) throw redirect({ to: '/sign-in', search: wayBack(href, location.origin) })
+    if (credential.getToken() === null) throw redirect({ to: '/sign-in', search: returnPath(href, location.origin) })
     await context.queries.ensureQueryData(sessionQuery)
   },
 })
@@ -53,7 +53,7 @@ const shell = createRoute({
 const home = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/home/home.tsx'), 'Home'),
+  component: lazyRouteComponent(() => import('./pages/home/home-page.tsx'), 'HomePage'),
 })
 
 const APPROVAL_STATUSES: ApprovalStatus[] = ['pending', 'auto_approved', 'approved', 'rejected', 'expired']
@@ -62,31 +62,31 @@ const approvals = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
   validateSearch: (search: Record<string, unknown>): ApprovalsSearch => ({
-    ...one('status', APPROVAL_STATUSES, search),
-    ...text('id', search),
+    ...enumParam('status', APPROVAL_STATUSES, search),
+    ...textParam('id', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/approvals/inbox.tsx'), 'Inbox'),
+  component: lazyRouteComponent(() => import('./pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 })
 
 const tasks = createRoute({
   getParentRoute: () => shell,
   path: '/tasks',
   validateSearch: (search: Record<string, unknown>): TasksSearch => ({
-    ...one('status', TASK_STATUSES, search),
-    ...text('wedge', search),
-    ...text('client_id', search),
-    ...text('case_id', search),
+    ...enumParam('status', TASK_STATUSES, search),
+    ...textParam('wedge', search),
+    ...textParam('client_id', search),
+    ...textParam('case_id', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/tasks/list.tsx'), 'TaskList'),
+  component: lazyRouteComponent(() => import('./pages/tasks/task-list-page.tsx'), 'TaskListPage'),
 })
 
-const TASK_VIEWS: TaskView[] = ['timeline', 'trace', 'effects', 'output', 'input', 'events']
+const TASK_VIEWS: TaskTab[] = ['timeline', 'trace', 'effects', 'output', 'input', 'events']
 
 const task = createRoute({
   getParentRoute: () => shell,
   path: '/tasks/$taskId',
-  validateSearch: (search: Record<string, unknown>): { view?: TaskView } => one('view', TASK_VIEWS, search),
-  component: lazyRouteComponent(() => import('./pages/tasks/task.tsx'), 'TaskPage'),
+  validateSearch: (search: Record<string, unknown>): { view?: TaskTab } => enumParam('view', TASK_VIEWS, search),
+  component: lazyRouteComponent(() => import('./pages/tasks/task-page.tsx'), 'TaskPage'),
 })
 
 interface RunSearch {
@@ -98,10 +98,10 @@ const run = createRoute({
   getParentRoute: () => shell,
   path: '/run',
   validateSearch: (search: Record<string, unknown>): RunSearch => ({
-    ...text('wedge', search),
-    ...text('task_type', search),
+    ...textParam('wedge', search),
+    ...textParam('task_type', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/run/run.tsx'), 'Run'),
+  component: lazyRouteComponent(() => import('./pages/run/run-page.tsx'), 'RunPage'),
 })
 
 const connections = createRoute({
@@ -116,12 +116,12 @@ const wedges = createRoute({
   component: lazyRouteComponent(() => import('./pages/wedges/list.tsx'), 'WedgeList'),
 })
 
-const WEDGE_VIEWS: WedgeView[] = ['about', 'knowledge', 'intake', 'policy', 'manifest']
+const WEDGE_VIEWS: WedgeTab[] = ['about', 'knowledge', 'intake', 'policy', 'manifest']
 
 const wedge = createRoute({
   getParentRoute: () => shell,
   path: '/wedges/$wedge',
-  validateSearch: (search: Record<string, unknown>): { view?: WedgeView } => one('view', WEDGE_VIEWS, search),
+  validateSearch: (search: Record<string, unknown>): { view?: WedgeTab } => enumParam('view', WEDGE_VIEWS, search),
   component: lazyRouteComponent(() => import('./pages/wedges/wedge.tsx'), 'WedgePage'),
 })
 
@@ -147,25 +147,26 @@ const cases = createRoute({
   getParentRoute: () => shell,
   path: '/cases',
   validateSearch: (search: Record<string, unknown>): { wedge?: string; closed?: string } => ({
-    ...text('wedge', search),
-    ...text('closed', search),
+    ...textParam('wedge', search),
+    ...textParam('closed', search),
   }),
   component: lazyRouteComponent(() => import('./pages/cases/board.tsx'), 'Board'),
 })
 
-const SETTINGS_VIEWS: SettingsView[] = ['keys', 'members', 'projects', 'service']
+const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'service']
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
-  validateSearch: (search: Record<string, unknown>): { view?: SettingsView } => one('view', SETTINGS_VIEWS, search),
-  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+  validateSearch: (search: Record<string, unknown>): { view?: SettingsTab } =>
+    enumParam('view', SETTINGS_VIEWS, search),
+  component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
 })
 
 const blueprints = createRoute({
   getParentRoute: () => shell,
   path: '/blueprints',
-  validateSearch: (search: Record<string, unknown>): { slug?: string } => text('slug', search),
+  validateSearch: (search: Record<string, unknown>): { slug?: string } => textParam('slug', search),
   component: lazyRouteComponent(() => import('./pages/blueprints/blueprints.tsx'), 'Blueprints'),
 })
 
@@ -184,7 +185,7 @@ const channels = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
-  validateSearch: (search: Record<string, unknown>): { id?: string } => text('id', search),
+  validateSearch: (search: Record<string, unknown>): { id?: string } => textParam('id', search),
   component: lazyRouteComponent(() => import('./pages/webhooks/webhooks.tsx'), 'Webhooks'),
 })
 
@@ -192,9 +193,9 @@ const records = createRoute({
   getParentRoute: () => shell,
   path: '/records',
   validateSearch: (search: Record<string, unknown>): RecordFilter => ({
-    ...text('wedge', search),
-    ...text('collection', search),
-    ...whereOf(search),
+    ...textParam('wedge', search),
+    ...textParam('collection', search),
+    ...whereParam(search),
   }),
   component: lazyRouteComponent(() => import('./pages/records/records.tsx'), 'Records'),
 })
@@ -205,7 +206,7 @@ const analytics = createRoute({
   getParentRoute: () => shell,
   path: '/analytics',
   validateSearch: (search: Record<string, unknown>): { days?: (typeof DAYS)[number] } =>
-    one('days', DAYS, { days: String(search['days']) }),
+    enumParam('days', DAYS, { days: String(search['days']) }),
   component: lazyRouteComponent(() => import('./pages/analytics/analytics.tsx'), 'AnalyticsPage'),
 })
 
@@ -213,8 +214,8 @@ const audit = createRoute({
   getParentRoute: () => shell,
   path: '/audit',
   validateSearch: (search: Record<string, unknown>): { action?: string; subject?: string } => ({
-    ...text('action', search),
-    ...text('subject', search),
+    ...textParam('action', search),
+    ...textParam('subject', search),
   }),
   component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit'),
 })
@@ -234,11 +235,11 @@ const setup = [
 ] as const
 const tree = root.addChildren([signIn, shell.addChildren([...work, ...setup])])
 
-export const makeRouter = (queries: QueryClient) =>
+export const createConsoleRouter = (queries: QueryClient) =>
   createRouter({ routeTree: tree, context: { queries }, defaultPreload: 'intent', scrollRestoration: true })
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: ReturnType<typeof makeRouter>
+    router: ReturnType<typeof createConsoleRouter>
   }
 }

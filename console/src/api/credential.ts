@@ -5,35 +5,35 @@
 const TOKEN = 'svc.token'
 const PROJECT = 'svc.project'
 
-export function token(): string | null {
+export function getToken(): string | null {
   return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN)
 }
 
-export function keepToken(value: string, stay: boolean): void {
-  forget()
+export function saveToken(value: string, stay: boolean): void {
+  clearToken()
   const storage = stay ? localStorage : sessionStorage
   storage.setItem(TOKEN, value)
 }
 
-export function forget(): void {
+export function clearToken(): void {
   sessionStorage.removeItem(TOKEN)
   localStorage.removeItem(TOKEN)
 }
 
 /** Null: the only project there is, or all of them. */
-export function project(): string | null {
+export function getProject(): string | null {
   return localStorage.getItem(PROJECT)
 }
 
-export function chooseProject(id: string | null): void {
+export function setProject(id: string | null): void {
   if (id === null) localStorage.removeItem(PROJECT)
   else localStorage.setItem(PROJECT, id)
 }
 
 /** A write needs one project by name as soon as there are several; a choice that is gone is no choice. */
-export function settleProject(projects: { id: string }[]): void {
-  if (projects.some(({ id }) => id === project())) return
+export function ensureProject(projects: { id: string }[]): void {
+  if (projects.some(({ id }) => id === getProject())) return
   // Ids are time-ordered: the oldest is where the work is.
   const [oldest = null] = projects.map(({ id }) => id).sort()
-  chooseProject(projects.length > 1 ? oldest : null)
+  setProject(projects.length > 1 ? oldest : null)
 }

@@ -1,5 +1,5 @@
 import { ApiError } from './http.ts'
-import { pause, readStream } from './sse.ts'
+import { sleep, readStream } from './event-stream.ts'
 import type { TaskEvent } from './types.ts'
 
 /** A task's log as it grows. `events` is a new array only when something was added. */
@@ -77,10 +77,10 @@ async function follow(
       if (signal.aborted) return
       if (error instanceof ApiError && error.status < 500) return show('ended')
       show('lost')
-      await pause(RETRY_MS, signal)
+      await sleep(RETRY_MS, signal)
       continue
     }
     if (finished) return show('ended')
-    await pause(RETRY_MS / 4, signal)
+    await sleep(RETRY_MS / 4, signal)
   }
 }

@@ -136,7 +136,7 @@ interface TaskType {
   output_schema?: JsonObject
 }
 
-export interface Manifest {
+export interface WedgeManifest {
   wedge: string
   title?: string
   task_types: Record<string, TaskType>
@@ -150,7 +150,7 @@ export interface Manifest {
 export interface WedgeSummary {
   wedge: string
   title: string
-  manifest: Manifest
+  manifest: WedgeManifest
   enabled: boolean
   problems: string[]
 }
@@ -175,7 +175,7 @@ export interface Session {
   role: Role
 }
 
-export interface SignedIn {
+export interface SignInResult {
   session_token: string
   expires_at: string
 }

@@ -2,25 +2,25 @@ import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import * as credential from '../api/credential.ts'
-import { call, messageOf } from '../api/http.ts'
+import { callApi, errorMessage } from '../api/http.ts'
 import { sessionQuery } from '../api/queries.ts'
-import type { SignedIn } from '../api/types.ts'
+import type { SignInResult } from '../api/types.ts'
 import { Button } from '../ui/button.tsx'
-import { Failure } from '../ui/empty.tsx'
-import { Check, Text } from '../ui/form.tsx'
+import { ErrorMessage } from '../ui/page-states.tsx'
+import { Checkbox, TextField } from '../ui/form-fields.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 
 const route = getRouteApi('/sign-in')
 
-type Way = 'login' | 'signup' | 'key' | 'accept'
+type SignInMethod = 'login' | 'signup' | 'key' | 'accept'
 
-const WAYS: { value: Way; label: string }[] = [
+const METHODS: { value: SignInMethod; label: string }[] = [
   { value: 'login', label: 'Sign in' },
   { value: 'signup', label: 'Sign up' },
   { value: 'key', label: 'API key' },
 ]
 
-const VERBS: Record<Way, string> = {
+const VERBS: Record<SignInMethod, string> = {
   login: 'Sign in',
   signup: 'Create the account',
   key: 'Use this key',
@@ -30,9 +30,9 @@ const VERBS: Record<Way, string> = {
 /** An invite comes behind the `#`, which no server ever sees. */
 const inviteOf = (hash: string): string => new URLSearchParams(hash.slice(1)).get('invite') ?? ''
 
-export function SignIn() {
+export function SignInPage() {
   const [invite] = useState(() => inviteOf(location.hash))
-  const [way, setWay] = useState<Way>(invite ? 'accept' : 'login')
+  const [way, setWay] = useState<SignInMethod>(invite ? 'accept' : 'login')
   const [pasted, setPasted] = useState('')
   const [stay, setStay] = useState(false)
   const { submit, busy, problem, asksKey } = useSignIn(way, invite, stay)
@@ -47,13 +47,13 @@ export function SignIn() {
       <div className="panel w-full max-w-sm p-6">
         <h1 className="text-lg font-semibold">Agent Work Service</h1>
         <p className="mb-4 text-muted">{invite ? 'You are invited. Choose a password.' : 'The founder’s console'}</p>
-        {!invite && <Tabs label="How to sign in" value={way} onChange={setWay} tabs={WAYS} />}
+        {!invite && <Tabs label="How to sign in" value={way} onChange={setWay} tabs={METHODS} />}
         <form key={way} className="mt-4 flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
-          <Inputs way={way} pasted={pasted} onEmail={onEmail} />
-          {way === 'signup' && asksKey && <FounderKey />}
-          <Check label="Stay signed in on this computer" checked={stay} onChange={setStay} />
-          {problem && <Failure message={problem} />}
-          <Button type="submit" look="primary" disabled={busy}>
+          <SignInFields way={way} pasted={pasted} onEmail={onEmail} />
+          {way === 'signup' && asksKey && <FounderKeyField />}
+          <Checkbox label="Stay signed in on this computer" checked={stay} onChange={setStay} />
+          {problem && <ErrorMessage message={problem} />}
+          <Button type="submit" variant="primary" disabled={busy}>
             {VERBS[way]}
           </Button>
         </form>
@@ -62,10 +62,18 @@ export function SignIn() {
   )
 }
 
-function Inputs({ way, pasted, onEmail }: { way: Way; pasted: string; onEmail: (email: string) => void }) {
+function SignInFields({
+  way,
+  pasted,
+  onEmail,
+}: {
+  way: SignInMethod
+  pasted: string
+  onEmail: (email: string) => void
+}) {
   if (way === 'key') {
     return (
-      <Text
+      <TextField
         label="API key"
         name="key"
         type="password"
@@ -81,12 +89,20 @@ function Inputs({ way, pasted, onEmail }: { way: Way; pasted: string; onEmail: (
   const fresh = way !== 'login'
   return (
     <>
-      {fresh && <Text label="Your name" name="name" autoComplete="name" />}
-      {way === 'signup' && <Text label="Organisation" name="organisation" autoComplete="organization" />}
+      {fresh && <TextField label="Your name" name="name" autoComplete="name" />}
+      {way === 'signup' && <TextField label="Organisation" name="organisation" autoComplete="organization" />}
       {way !== 'accept' && (
-        <Text label="Email" name="email" type="email" required autoFocus autoComplete="username" onChange={onEmail} />
+        <TextField
+          label="Email"
+          name="email"
+          type="email"
+          required
+          autoFocus
+          autoComplete="username"
+          onChange={onEmail}
+        />
       )}
-      <Text
+      <TextField
         label="Password"
         name="password"
         type="password"
@@ -105,9 +121,9 @@ function Inputs({ way, pasted, onEmail }: { way: Way; pasted: string; onEmail: (
 }
 
 /** Who comes from elsewhere proves with it that the deployment is theirs. */
-function FounderKey() {
+function FounderKeyField() {
   return (
-    <Text
+    <TextField
       label="Founder key"
       name="founder_key"
       type="password"
@@ -120,7 +136,7 @@ function FounderKey() {
   )
 }
 
-function useSignIn(way: Way, invite: string, stay: boolean) {
+function useSignIn(way: SignInMethod, invite: string, stay: boolean) {
   const router = useRouter()
   const { to = '/' } = route.useSearch()
   const queries = useQueryClient()
@@ -129,18 +145,18 @@ function useSignIn(way: Way, invite: string, stay: boolean) {
   const [asksKey, setAsksKey] = useState(false)
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const given = valuesOf(event.currentTarget)
+    const given = formValues(event.currentTarget)
     setBusy(true)
     setProblem(null)
     try {
-      credential.forget()
-      credential.chooseProject(null)
-      credential.keepToken(await tokenFor(way, given, invite), stay)
+      credential.clearToken()
+      credential.setProject(null)
+      credential.saveToken(await requestToken(way, given, invite), stay)
       await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
       router.history.push(to)
     } catch (error) {
-      credential.forget()
-      const message = messageOf(error)
+      credential.clearToken()
+      const message = errorMessage(error)
       setProblem(message)
       setAsksKey((asked) => asked || message.includes('founder key'))
     } finally {
@@ -150,17 +166,17 @@ function useSignIn(way: Way, invite: string, stay: boolean) {
   return { submit, busy, problem, asksKey }
 }
 
-async function tokenFor(way: Way, given: Record<string, string>, invite: string): Promise<string> {
+async function requestToken(way: SignInMethod, given: Record<string, string>, invite: string): Promise<string> {
   if (way === 'key') return given['key']?.trim() ?? ''
   const { founder_key: key, ...rest } = given
   const body = way === 'accept' ? { ...rest, invite } : rest
   const headers: Record<string, string> = key ? { authorization: `Bearer ${key.trim()}` } : {}
-  const { session_token } = await call<SignedIn>(`/v1/auth/${way}`, { method: 'POST', body, headers })
+  const { session_token } = await callApi<SignInResult>(`/v1/auth/${way}`, { method: 'POST', body, headers })
   return session_token
 }
 
 /** What was filled in; an empty field is not sent. */
-function valuesOf(form: HTMLFormElement): Record<string, string> {
+function formValues(form: HTMLFormElement): Record<string, string> {
   const entries = [...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value : ''])
   return Object.fromEntries(entries.filter(([, value]) => value !== ''))
 }

@@ -1,43 +1,43 @@
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
-import { Frame } from './frame.tsx'
-import { type Message, say, thread, type Thread } from './session.ts'
-import { Progress } from './progress.tsx'
+import { PortalFrame } from './frame.tsx'
+import { type PortalMessage, sendMessage, getThread, type PortalThread } from './portal-api.ts'
+import { TaskProgressView } from './task-progress.tsx'
 
 /** Only the newest work is followed by itself: a browser has few connections to give. */
-const FOLLOWED = 3
+const MAX_FOLLOWED = 3
 
-const LOOK_MS = 5_000
+const POLL_MS = 5_000
 
 /** One conversation: what was said, how the work stands, and room to say more. */
 export function Chat({ id, onBack }: { id: string; onBack: () => void }) {
-  const [shown, setShown] = useState<(Thread & { messages: Message[] }) | null>(null)
+  const [shown, setShown] = useState<(PortalThread & { messages: PortalMessage[] }) | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const load = useCallback(() => {
-    thread(id).then(setShown, (error: unknown) => setProblem(sentence(error)))
+    getThread(id).then(setShown, (error: unknown) => setProblem(chatErrorMessage(error)))
   }, [id])
   useEffect(load, [load])
   useEffect(() => {
     // No stream tells of what a person answers. A look that fails is made again.
-    const look = () => document.hidden || void thread(id).then(setShown, () => {})
-    const timer = setInterval(look, LOOK_MS)
+    const look = () => document.hidden || void getThread(id).then(setShown, () => {})
+    const timer = setInterval(look, POLL_MS)
     return () => clearInterval(timer)
   }, [id])
   const send = async (body: string) => {
     setProblem(null)
     try {
-      await say(id, body)
+      await sendMessage(id, body)
       load()
       return true
     } catch (error) {
-      setProblem(sentence(error))
+      setProblem(chatErrorMessage(error))
       return false
     }
   }
   return (
-    <Frame tall>
+    <PortalFrame tall>
       <header className="flex items-center gap-2">
-        <Button look="ghost" className="h-11" onClick={onBack} aria-label="All conversations">
+        <Button variant="ghost" className="h-11" onClick={onBack} aria-label="All conversations">
           ‹
         </Button>
         <h1 className="truncate text-lg font-semibold">{shown ? shown.subject || 'Conversation' : ' '}</h1>
@@ -53,17 +53,17 @@ export function Chat({ id, onBack }: { id: string; onBack: () => void }) {
       ) : (
         <Composer onSend={send} />
       )}
-    </Frame>
+    </PortalFrame>
   )
 }
 
-const sentence = (error: unknown) => {
+const chatErrorMessage = (error: unknown) => {
   if (error instanceof TypeError) return 'You seem to be offline. Try again.'
   const said = error instanceof Error ? error.message : String(error)
   return said === 'expired' ? 'Your session has ended. Ask for a new link.' : said
 }
 
-function Messages({ messages, onEnded }: { messages: Message[]; onEnded: () => void }) {
+function Messages({ messages, onEnded }: { messages: PortalMessage[]; onEnded: () => void }) {
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // Braces: newer browsers answer with a promise, which is no way to clean up.
@@ -72,7 +72,7 @@ function Messages({ messages, onEnded }: { messages: Message[]; onEnded: () => v
   const asking = messages.filter(({ direction, task_id }) => direction === 'inbound' && task_id)
   const answered = new Set(messages.flatMap(({ direction, task_id }) => (direction === 'outbound' ? [task_id] : [])))
   const lastAnswer = messages.findLastIndex(({ direction }) => direction === 'outbound')
-  const followed = new Set(asking.slice(-FOLLOWED).map(({ id }) => id))
+  const followed = new Set(asking.slice(-MAX_FOLLOWED).map(({ id }) => id))
   return (
     <div role="log" aria-label="Messages" tabIndex={0} className="flex flex-1 flex-col gap-3 overflow-y-auto">
       {messages.map((message, at) => {
@@ -88,7 +88,7 @@ function Messages({ messages, onEnded }: { messages: Message[]; onEnded: () => v
               {message.body}
             </p>
             {own && message.task_id && (
-              <Progress
+              <TaskProgressView
                 taskId={message.task_id}
                 following={followed.has(message.id)}
                 answered={at < lastAnswer}
@@ -129,7 +129,7 @@ function Composer({ onSend }: { onSend: (body: string) => Promise<boolean> }) {
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <Button type="submit" look="primary" className="h-11" disabled={busy || text.trim() === ''}>
+      <Button type="submit" variant="primary" className="h-11" disabled={busy || text.trim() === ''}>
         Send
       </Button>
     </form>

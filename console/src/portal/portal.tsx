@@ -1,23 +1,23 @@
 import { useEffect, useState } from 'react'
 import { Button } from '../ui/button.tsx'
-import { Frame } from './frame.tsx'
-import { Own } from './own.tsx'
-import { type Client, currentClient, linkToken, openSession } from './session.ts'
+import { PortalFrame } from './frame.tsx'
+import { ClientHome } from './client-home.tsx'
+import { type PortalClient, currentClient, linkToken, openSession } from './portal-api.ts'
 
 /** The customer's side: a link opens it, by a click; then its conversations. */
 export function Portal() {
-  const [client, setClient] = useState<Client | null | 'asking'>('asking')
+  const [client, setClient] = useState<PortalClient | null | 'asking'>('asking')
   const [link] = useState(linkToken)
   useEffect(() => {
     if (link) setClient(null)
     else void currentClient().then(setClient)
   }, [link])
-  if (client === 'asking') return <Frame> </Frame>
-  if (client) return <Own client={client} />
-  return link ? <Landing link={link} onOpen={setClient} /> : <NoLink />
+  if (client === 'asking') return <PortalFrame> </PortalFrame>
+  if (client) return <ClientHome client={client} />
+  return link ? <LinkLanding link={link} onOpen={setClient} /> : <SignedOut />
 }
 
-function Landing({ link, onOpen }: { link: string; onOpen: (client: Client) => void }) {
+function LinkLanding({ link, onOpen }: { link: string; onOpen: (client: PortalClient) => void }) {
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
   const open = async () => {
@@ -33,7 +33,7 @@ function Landing({ link, onOpen }: { link: string; onOpen: (client: Client) => v
     }
   }
   return (
-    <Frame>
+    <PortalFrame>
       <h1 className="text-xl font-semibold">Welcome</h1>
       <p className="text-muted">This link signs you in on this device. It works once.</p>
       {problem && (
@@ -41,18 +41,18 @@ function Landing({ link, onOpen }: { link: string; onOpen: (client: Client) => v
           {problem}
         </p>
       )}
-      <Button look="primary" className="h-11 text-base" disabled={busy} onClick={() => void open()}>
+      <Button variant="primary" className="h-11 text-base" disabled={busy} onClick={() => void open()}>
         Continue
       </Button>
-    </Frame>
+    </PortalFrame>
   )
 }
 
-function NoLink() {
+function SignedOut() {
   return (
-    <Frame>
+    <PortalFrame>
       <h1 className="text-xl font-semibold">You are not signed in</h1>
       <p className="text-muted">Open the link that you were sent. If it no longer works, ask for a new one.</p>
-    </Frame>
+    </PortalFrame>
   )
 }

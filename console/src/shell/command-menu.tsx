@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
-import { taskHeadQuery, wedgesQuery } from '../api/queries.ts'
+import { newestTasksQuery, wedgesQuery } from '../api/queries.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { useMay } from '../ui/may.tsx'
+import { useHasRole } from '../ui/role.tsx'
 import { statusLabel } from '../ui/status.tsx'
 import { useSignOut } from './nav.tsx'
-import { useSections } from './sections.ts'
+import { useNavItems } from './nav-items.ts'
 import { useTheme } from './theme.ts'
 
 interface Command {
@@ -16,14 +16,14 @@ interface Command {
   run: () => void
 }
 
-const SHOWN_MOST = 12
+const MAX_RESULTS = 12
 
 export function CommandMenu({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const commands = useCommands(text)
-  const mayRun = useMay()('operator')
-  const found = commands.filter((command) => matches(command, text)).slice(0, SHOWN_MOST)
+  const mayRun = useHasRole()('operator')
+  const found = commands.filter((command) => matches(command, text)).slice(0, MAX_RESULTS)
   const run = (command: Command | undefined) => {
     if (!command) return
     onClose()
@@ -92,20 +92,20 @@ function useCommands(text: string): Command[] {
   const navigate = useNavigate()
   const [theme, nextTheme] = useTheme()
   const signOut = useSignOut()
-  const sections = useSections()
-  const mayRun = useMay()('operator')
+  const sections = useNavItems()
+  const mayRun = useHasRole()('operator')
   const { data: wedges = [] } = useQuery(wedgesQuery)
-  const { data: tasks = [] } = useQuery(taskHeadQuery({}))
+  const { data: tasks = [] } = useQuery(newestTasksQuery({}))
   const go = (id: string) => void navigate({ to: '/tasks/$taskId', params: { taskId: id } })
   const typed = text.trim()
   return [
     ...(/^task_[a-z0-9]{26}$/.test(typed)
       ? [{ id: typed, label: `Open ${typed}`, hint: 'task', run: () => go(typed) }]
       : []),
-    ...sections.map(({ to, label, key }) => ({
+    ...sections.map(({ to, label, shortcut }) => ({
       id: to,
       label,
-      hint: `g ${key}`,
+      hint: `g ${shortcut}`,
       run: () => void navigate({ to }),
     })),
     ...(mayRun ? wedges : []).flatMap(({ wedge, title, manifest }) =>
@@ -118,9 +118,9 @@ function useCommands(text: string): Command[] {
     ),
     { id: 'theme', label: 'Change theme', hint: theme, run: nextTheme },
     { id: 'sign-out', label: 'Sign out', hint: '', run: () => void signOut() },
-    ...tasks.map(({ id, wedge, task_type, status, about }) => ({
+    ...tasks.map(({ id, wedge, task_type, status, summary }) => ({
       id,
-      label: about || `${wedge} / ${task_type}`,
+      label: summary || `${wedge} / ${task_type}`,
       hint: `${task_type} · ${statusLabel(status)}`,
       run: () => go(id),
     })),

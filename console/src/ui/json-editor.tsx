@@ -1,17 +1,25 @@
 import { useState } from 'react'
 import type { Json } from '../api/types.ts'
-import { Field } from './form.tsx'
+import { Field } from './form-fields.tsx'
 import { Tabs } from './tabs.tsx'
 
 /** Whether a value stands as named fields or as the text that is sent. */
-export type As = 'form' | 'json'
+export type EditorMode = 'form' | 'json'
 
-export function FormOrJson({ label, as, onChange }: { label: string; as: As; onChange: (as: As) => void }) {
-  const tabs: { value: As; label: string }[] = [
+export function EditorModeTabs({
+  label,
+  mode,
+  onChange,
+}: {
+  label: string
+  mode: EditorMode
+  onChange: (as: EditorMode) => void
+}) {
+  const tabs: { value: EditorMode; label: string }[] = [
     { value: 'form', label: 'Form' },
     { value: 'json', label: 'JSON' },
   ]
-  return <Tabs label={label} value={as} onChange={onChange} tabs={tabs} />
+  return <Tabs label={label} value={mode} onChange={onChange} tabs={tabs} />
 }
 
 /** Keeps what is typed, and hands on only what is JSON. */

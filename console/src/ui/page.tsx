@@ -25,3 +25,16 @@ export function Page({
     </div>
   )
 }
+
+/** A titled part of a page. */
+export function Section({ title, actions, children }: { title: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="flex min-w-0 flex-col gap-2">
+      <header className="flex min-h-7 flex-wrap items-center gap-2">
+        <h2 className="font-semibold">{title}</h2>
+        <div className="ml-auto flex min-w-0 gap-2">{actions}</div>
+      </header>
+      {children}
+    </section>
+  )
+}

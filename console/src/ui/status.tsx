@@ -29,7 +29,7 @@ const LOOKS: Record<Tone, string> = {
 export const statusLabel = (status: string): string =>
   status === 'awaiting_approval' ? 'waits for you' : status.replaceAll('_', ' ')
 
-export function Status({ status }: { status: TaskStatus | ApprovalStatus }) {
+export function StatusBadge({ status }: { status: TaskStatus | ApprovalStatus }) {
   const tone = TONES[status] ?? 'off'
   return (
     <span

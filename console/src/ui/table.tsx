@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Role } from '../api/types.ts'
-import { May } from './may.tsx'
+import { RequireRole } from './role.tsx'
 
 const HEAD = 'px-4 py-2 font-medium whitespace-nowrap'
 
@@ -10,13 +10,13 @@ const HEAD = 'px-4 py-2 font-medium whitespace-nowrap'
  */
 export function Table({
   label,
-  head,
-  acts,
+  columns,
+  actions,
   children,
 }: {
   label: string
-  head: string[]
-  acts?: { name: string; least: Role }
+  columns: string[]
+  actions?: { name: string; minRole: Role }
   children: ReactNode
 }) {
   return (
@@ -25,23 +25,23 @@ export function Table({
       role="region"
       aria-label={label}
       tabIndex={0}
-      className={`panel relative overflow-x-auto ${acts ? 'row-cards' : ''}`}
-      style={Object.fromEntries(head.map((name, i) => [`--column-${i + 1}`, JSON.stringify(name)]))}
+      className={`panel relative overflow-x-auto ${actions ? 'row-cards' : ''}`}
+      style={Object.fromEntries(columns.map((name, i) => [`--column-${i + 1}`, JSON.stringify(name)]))}
     >
       <table className="w-full border-collapse text-left [&_td]:border-t [&_td]:border-line [&_td]:px-4 [&_td]:py-2 [&_td]:align-top">
         <thead>
           <tr className="text-xs text-muted">
-            {head.map((name) => (
+            {columns.map((name) => (
               <th key={name} scope="col" className={HEAD}>
                 {name}
               </th>
             ))}
-            {acts && (
-              <May least={acts.least}>
+            {actions && (
+              <RequireRole minRole={actions.minRole}>
                 <th scope="col" className={HEAD}>
-                  {acts.name}
+                  {actions.name}
                 </th>
-              </May>
+              </RequireRole>
             )}
           </tr>
         </thead>
@@ -52,24 +52,12 @@ export function Table({
 }
 
 /** The last cell of a row: what can be done with it, by who has the role of the column. */
-export function Acts({ least, children }: { least: Role; children: ReactNode }) {
+export function RowActions({ minRole, children }: { minRole: Role; children: ReactNode }) {
   return (
-    <May least={least}>
+    <RequireRole minRole={minRole}>
       <td data-acts>
         <span className="flex gap-2 max-sm:flex-wrap">{children}</span>
       </td>
-    </May>
-  )
-}
-
-export function Section({ title, actions, children }: { title: ReactNode; actions?: ReactNode; children: ReactNode }) {
-  return (
-    <section className="flex min-w-0 flex-col gap-2">
-      <header className="flex min-h-7 flex-wrap items-center gap-2">
-        <h2 className="font-semibold">{title}</h2>
-        <div className="ml-auto flex min-w-0 gap-2">{actions}</div>
-      </header>
-      {children}
-    </section>
+    </RequireRole>
   )
 }

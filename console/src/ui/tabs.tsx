@@ -9,7 +9,7 @@ export function Tabs<T extends string>({
 }: {
   label: string
   /** A count is shown also while it is zero, so that nothing moves when it no longer is. */
-  tabs: { value: T; label: ReactNode; count?: number | undefined; most?: number }[]
+  tabs: { value: T; label: ReactNode; count?: number | undefined; max?: number }[]
   value: T
   onChange: (value: T) => void
 }) {
@@ -30,7 +30,7 @@ export function Tabs<T extends string>({
           className="flex h-7 items-center gap-1.5 rounded-md px-2.5 whitespace-nowrap text-muted hover:bg-hover hover:text-text aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
         >
           {tab.label}
-          {tab.count !== undefined && <Count value={tab.count} {...(tab.most && { most: tab.most })} />}
+          {tab.count !== undefined && <CountBadge value={tab.count} {...(tab.max && { max: tab.max })} />}
         </button>
       ))}
     </div>
@@ -38,12 +38,12 @@ export function Tabs<T extends string>({
 }
 
 /** `most` is how far it was counted. */
-export function Count({ value, urgent = false, most }: { value: number; urgent?: boolean; most?: number }) {
+export function CountBadge({ value, urgent = false, max }: { value: number; urgent?: boolean; max?: number }) {
   const look = urgent ? 'bg-wait-soft text-wait' : 'bg-off-soft text-muted'
   return (
     <span className={`inline-block min-w-6 rounded-full px-1.5 text-center text-xs tabular-nums ${look}`}>
       {value.toLocaleString('en')}
-      {most !== undefined && value >= most && '+'}
+      {max !== undefined && value >= max && '+'}
     </span>
   )
 }

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { analyticsQuery } from '../../api/queries.ts'
 import type { Analytics } from '../../api/types.ts'
-import { Figures } from '../../ui/figures.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Section, Table } from '../../ui/table.tsx'
+import { MetricRow } from '../../ui/metric-row.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { Page, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { dollars, duration } from '../../ui/time.tsx'
+import { formatUsd, formatDuration } from '../../ui/format.ts'
 import { Bars } from './bars.tsx'
 
 const route = getRouteApi('/shell/analytics')
@@ -32,7 +32,7 @@ export function AnalyticsPage() {
         />
       }
     >
-      <Loaded query={query}>{(data) => <Charts data={data} />}</Loaded>
+      <QueryResult query={query}>{(data) => <Charts data={data} />}</QueryResult>
     </Page>
   )
 }
@@ -49,17 +49,21 @@ function Charts({ data }: { data: Analytics }) {
           text={(value) => value.toLocaleString('en')}
           partName="succeeded"
         />
-        <Bars title="Cost a day" days={by_day.map(({ day, cost_usd }) => ({ day, value: cost_usd }))} text={dollars} />
+        <Bars
+          title="Cost a day"
+          days={by_day.map(({ day, cost_usd }) => ({ day, value: cost_usd }))}
+          text={formatUsd}
+        />
       </div>
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-2">
         <Section title="By wedge">
-          <Table label="By wedge" head={['Wedge', 'Tasks', 'Succeeded', 'Cost']}>
+          <Table label="By wedge" columns={['Wedge', 'Tasks', 'Succeeded', 'Cost']}>
             {by_wedge.map(({ wedge, runs, success_rate, cost_usd }) => (
               <tr key={wedge}>
                 <td className="font-medium">{wedge}</td>
                 <td className="tabular-nums">{runs.toLocaleString('en')}</td>
                 <td className="tabular-nums">{Math.round(success_rate * 100)} %</td>
-                <td className="tabular-nums">{dollars(cost_usd)}</td>
+                <td className="tabular-nums">{formatUsd(cost_usd)}</td>
               </tr>
             ))}
             {by_wedge.length === 0 && (
@@ -72,7 +76,7 @@ function Charts({ data }: { data: Analytics }) {
           </Table>
         </Section>
         <Section title="Approvals">
-          <Table label="Approvals" head={['What', 'How many']}>
+          <Table label="Approvals" columns={['What', 'How many']}>
             {Object.entries(approvals).map(([name, count]) => (
               <tr key={name}>
                 <td>{name.replaceAll('_', ' ')}</td>
@@ -91,8 +95,8 @@ function Numbers({ data }: { data: Analytics }) {
   const numbers: [string, string][] = [
     ['Tasks', runs.toLocaleString('en')],
     ['Succeeded', runs > 0 && success_rate !== null ? `${Math.round(success_rate * 100)} %` : '—'],
-    ['Spent', dollars(cost_usd)],
-    ['People decide within', median_approval_wait_s === null ? '—' : duration(median_approval_wait_s * 1_000)],
+    ['Spent', formatUsd(cost_usd)],
+    ['People decide within', median_approval_wait_s === null ? '—' : formatDuration(median_approval_wait_s * 1_000)],
   ]
-  return <Figures numbers={numbers} />
+  return <MetricRow metrics={numbers} />
 }

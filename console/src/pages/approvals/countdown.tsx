@@ -1,5 +1,6 @@
 import type { Approval } from '../../api/types.ts'
-import { countdown, useNow } from '../../ui/time.tsx'
+import { formatCountdown } from '../../ui/format.ts'
+import { useNow } from '../../ui/time.tsx'
 
 const SOON_MS = 60_000
 
@@ -23,7 +24,7 @@ export function Countdown({ approval }: { approval: Pick<Approval, 'created_at' 
           style={{ transform: `scaleX(${Math.min(1, share)})` }}
         />
       </span>
-      <span className="w-9 text-right text-xs font-medium tabular-nums">{countdown(left)}</span>
+      <span className="w-9 text-right text-xs font-medium tabular-nums">{formatCountdown(left)}</span>
     </span>
   )
 }

@@ -1,4 +1,4 @@
-import { objectOf } from '../../api/json.ts'
+import { toObject } from '../../api/json.ts'
 import type { Approval, PolicyRule } from '../../api/types.ts'
 
 /** Why the run stopped here, in the terms of the wedge's own rules: only the first rule that matches was asked. */
@@ -7,7 +7,7 @@ export function whyStopped({ action, preview }: Pick<Approval, 'action' | 'previ
   if (!rule) return `No rule lets ${action} pass without a person.`
   const limit = rule.max_amount_usd
   if (limit !== undefined) {
-    const payload = objectOf(preview)
+    const payload = toObject(preview)
     const key = ['amount_usd', 'amount', 'total', 'value'].find((name) => Object.hasOwn(payload, name))
     const amount = key === undefined ? undefined : payload[key]
     if (typeof amount !== 'number') {

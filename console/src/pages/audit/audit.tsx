@@ -2,18 +2,18 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
 import { useState } from 'react'
-import { type AuditEntry, auditQuery, type Verified } from '../../api/history.ts'
-import { call, messageOf, request } from '../../api/http.ts'
-import { useWrite } from '../../api/write.ts'
+import { type AuditEntry, auditQuery, type AuditVerification } from '../../api/history-queries.ts'
+import { callApi, errorMessage, fetchResponse } from '../../api/http.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
-import { Text } from '../../ui/form.tsx'
-import { More } from '../../ui/more.tsx'
+import { EmptyState, ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
+import { TextField } from '../../ui/form-fields.tsx'
+import { ShowMore } from '../../ui/show-more.tsx'
 import { Page } from '../../ui/page.tsx'
-import { save } from '../../ui/save.ts'
+import { saveFile } from '../../ui/save-file.ts'
 import { Table } from '../../ui/table.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
-import { Subject } from '../subject.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
+import { SubjectLink } from '../subject-link.tsx'
 
 const route = getRouteApi('/shell/audit')
 
@@ -22,33 +22,33 @@ export function Audit() {
   const filter = route.useSearch()
   const query = useInfiniteQuery(auditQuery(filter))
   const entries = query.data
-  const verify = useWrite(() => call<Verified>('/v1/audit/verify'), { stale: [] })
-  const download = useWrite(() => save(request('/v1/audit/export'), 'audit.jsonl'), { stale: [] })
+  const verify = useApiMutation(() => callApi<AuditVerification>('/v1/audit/verify'), { invalidates: [] })
+  const download = useApiMutation(() => saveFile(fetchResponse('/v1/audit/export'), 'audit.jsonl'), { invalidates: [] })
   return (
     <Page
       title="Audit"
       lead="Who did what. Each entry carries the hash of the one before."
       actions={
         <>
-          <WriteButton write={download}>Export</WriteButton>
-          <WriteButton look="primary" icon={<ShieldCheck size={14} />} write={verify}>
+          <MutationButton mutation={download}>Export</MutationButton>
+          <MutationButton variant="primary" icon={<ShieldCheck size={14} />} mutation={verify}>
             Verify
-          </WriteButton>
+          </MutationButton>
         </>
       }
     >
       {verify.data && <Verdict verified={verify.data} />}
       <Filter key={JSON.stringify(filter)} filter={filter} />
-      {query.error && <Failure message={messageOf(query.error)} />}
-      {query.isPending && <Waiting className="h-96" />}
-      {entries?.length === 0 && <Empty title="No entry matches" />}
+      {query.error && <ErrorMessage message={errorMessage(query.error)} />}
+      {query.isPending && <Placeholder className="h-96" />}
+      {entries?.length === 0 && <EmptyState title="No entry matches" />}
       {entries && entries.length > 0 && <Entries entries={entries} />}
-      <More query={query} />
+      <ShowMore query={query} />
     </Page>
   )
 }
 
-function Verdict({ verified }: { verified: Verified }) {
+function Verdict({ verified }: { verified: AuditVerification }) {
   const { ok, first_bad_seq, problem } = verified
   return (
     <p role="status" className={`rounded-md px-3 py-2 ${ok ? 'bg-ok-soft text-ok' : 'bg-bad-soft text-bad'}`}>
@@ -57,7 +57,7 @@ function Verdict({ verified }: { verified: Verified }) {
   )
 }
 
-function whole({ entries, checkpoints, sealed_from }: Verified): string {
+function whole({ entries, checkpoints, sealed_from }: AuditVerification): string {
   const signed = `${checkpoints.signed} signed ${checkpoints.signed === 1 ? 'checkpoint' : 'checkpoints'}`
   const told = `The chain is whole: ${entries.toLocaleString('en')} entries, ${signed}.`
   // Sealed from its first entry is how it should be; anything else is for the reader to explain.
@@ -77,8 +77,8 @@ function Filter({ filter }: { filter: { action?: string; subject?: string } }) {
       className="grid items-end gap-3 sm:grid-cols-[14rem_20rem_auto] sm:justify-start"
       onSubmit={(event) => (event.preventDefault(), apply())}
     >
-      <Text label="Action" placeholder="connection.created" value={action} onChange={setAction} />
-      <Text label="Subject" placeholder="an id" value={subject} onChange={setSubject} />
+      <TextField label="Action" placeholder="connection.created" value={action} onChange={setAction} />
+      <TextField label="Subject" placeholder="an id" value={subject} onChange={setSubject} />
       <Button type="submit">Filter</Button>
     </form>
   )
@@ -86,7 +86,7 @@ function Filter({ filter }: { filter: { action?: string; subject?: string } }) {
 
 function Entries({ entries }: { entries: AuditEntry[] }) {
   return (
-    <Table label="Audit entries" head={['Number', 'When', 'Who', 'Action', 'Subject', 'Data']}>
+    <Table label="Audit entries" columns={['Number', 'When', 'Who', 'Action', 'Subject', 'Data']}>
       {entries.map(({ seq, ts, actor, action, subject, data }) => (
         <tr key={seq}>
           <td className="tabular-nums">{seq}</td>
@@ -96,7 +96,7 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
           </td>
           <td className="font-medium whitespace-nowrap">{action}</td>
           <td className="text-xs whitespace-nowrap">
-            <Subject id={subject} />
+            <SubjectLink id={subject} />
           </td>
           <td className="w-full max-w-64 min-w-32 font-mono text-xs text-muted">
             <details>

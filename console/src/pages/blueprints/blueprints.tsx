@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { call } from '../../api/http.ts'
-import { type Blueprint, blueprintsQuery } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
-import { Empty } from '../../ui/empty.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { OthersDo, useMay } from '../../ui/may.tsx'
+import { callApi } from '../../api/http.ts'
+import { type Blueprint, blueprintsQuery } from '../../api/setup-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
+import { EmptyState } from '../../ui/page-states.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RoleHint, useHasRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tag } from '../../ui/status.tsx'
-import { toast } from '../../ui/toast.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 import { Checklist } from './checklist.tsx'
 
 const route = getRouteApi('/shell/blueprints')
@@ -21,11 +21,13 @@ export function Blueprints() {
   const navigate = route.useNavigate()
   return (
     <Page title="Blueprints" lead="Whole offers, set up by a checklist.">
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(blueprints) => {
           const chosen = blueprints.find(({ blueprint }) => blueprint === slug) ?? blueprints[0]
           if (!chosen) {
-            return <Empty title="There is no blueprint">Put one as a JSON file into the blueprints folder.</Empty>
+            return (
+              <EmptyState title="There is no blueprint">Put one as a JSON file into the blueprints folder.</EmptyState>
+            )
           }
           return (
             <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[22rem_minmax(0,1fr)]">
@@ -50,21 +52,24 @@ export function Blueprints() {
             </div>
           )
         }}
-      </Loaded>
+      </QueryResult>
     </Page>
   )
 }
 
 function Chosen({ blueprint: { blueprint, title, sells_as, installed, active } }: { blueprint: Blueprint }) {
-  const mayBegin = useMay()('admin')
-  const stale = ['blueprints', 'connections', 'schedules', 'wedges']
-  const provision = useWrite(() => call(`/v1/blueprints/${blueprint}/provision`, { method: 'POST', body: {} }), {
-    stale,
-    onDone: () => toast('What was missing is made; nothing that was there has changed'),
-  })
-  const activate = useWrite(() => call(`/v1/blueprints/${blueprint}/activate`, { method: 'POST' }), {
-    stale,
-    onDone: () => toast(`${title} works now`),
+  const mayBegin = useHasRole()('admin')
+  const invalidates = ['blueprints', 'connections', 'schedules', 'wedges']
+  const provision = useApiMutation(
+    () => callApi(`/v1/blueprints/${blueprint}/provision`, { method: 'POST', body: {} }),
+    {
+      invalidates,
+      onSuccess: () => showToast('What was missing is made; nothing that was there has changed'),
+    },
+  )
+  const activate = useApiMutation(() => callApi(`/v1/blueprints/${blueprint}/activate`, { method: 'POST' }), {
+    invalidates,
+    onSuccess: () => showToast(`${title} works now`),
   })
   return (
     <section className="panel flex flex-col gap-4 p-5">
@@ -72,19 +77,19 @@ function Chosen({ blueprint: { blueprint, title, sells_as, installed, active } }
         <h2 className="text-base font-semibold">{title}</h2>
         <span className="ml-auto flex gap-2">
           {mayBegin && !installed && (
-            <WriteButton look="primary" write={provision}>
+            <MutationButton variant="primary" mutation={provision}>
               Set up
-            </WriteButton>
+            </MutationButton>
           )}
           {mayBegin && installed && !active && (
-            <WriteButton look="primary" write={activate}>
+            <MutationButton variant="primary" mutation={activate}>
               Activate
-            </WriteButton>
+            </MutationButton>
           )}
         </span>
       </header>
       <p className="text-muted">{sells_as}</p>
-      {!active && !mayBegin && <OthersDo>admins set it up</OthersDo>}
+      {!active && !mayBegin && <RoleHint>Ask an admin to set this up.</RoleHint>}
       <Checklist blueprint={blueprint} />
     </section>
   )

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Circle, CircleCheck, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import { type Fix, type Readiness, readinessQuery } from '../../api/setup.ts'
+import { callApi } from '../../api/http.ts'
+import { type ReadinessFix, type BlueprintReadiness, readinessQuery } from '../../api/setup-queries.ts'
 import type { Role } from '../../api/types.ts'
-import { useWrite } from '../../api/write.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Text } from '../../ui/form.tsx'
+import { TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
 import { openAuthorisation } from '../connections/broker.tsx'
 import { blanksOf, filled } from './blanks.ts'
 
@@ -17,7 +17,7 @@ import { blanksOf, filled } from './blanks.ts'
 export function Checklist({ blueprint }: { blueprint: string }) {
   const query = useQuery(readinessQuery(blueprint))
   return (
-    <Loaded query={query}>
+    <QueryResult query={query}>
       {({ ready, items, warnings }) => (
         <>
           <p className={ready ? 'font-medium text-ok' : 'font-medium'}>
@@ -40,11 +40,11 @@ export function Checklist({ blueprint }: { blueprint: string }) {
           )}
         </>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 
-function Line({ item: { kind, item, ok, detail, fix } }: { item: Readiness['items'][number] }) {
+function Line({ item: { kind, item, ok, detail, fix } }: { item: BlueprintReadiness['items'][number] }) {
   return (
     <li className="flex items-center gap-3 py-2.5">
       {ok ? (
@@ -54,18 +54,18 @@ function Line({ item: { kind, item, ok, detail, fix } }: { item: Readiness['item
       )}
       <span className="min-w-0 break-words first-letter:uppercase">{detail}</span>
       {fix && (
-        <May least={leastFor(fix)}>
+        <RequireRole minRole={leastFor(fix)}>
           <span className="ml-auto">
             <FixButton label={LABELS[kind] ?? 'Fix'} item={item} fix={fix} />
           </span>
-        </May>
+        </RequireRole>
       )}
     </li>
   )
 }
 
 /** A fix is a call to a route like any other: schedules are the operators', the rest of the setup is the admins'. */
-function leastFor({ method, path }: Fix): Role {
+function leastFor({ method, path }: ReadinessFix): Role {
   if (method === 'GET') return 'viewer'
   return path.startsWith('/v1/schedules/') ? 'operator' : 'admin'
 }
@@ -80,19 +80,19 @@ const LABELS: Record<string, string> = {
   schedule: 'Make it',
 }
 
-function FixButton({ label, item, fix }: { label: string; item: string; fix: Fix }) {
+function FixButton({ label, item, fix }: { label: string; item: string; fix: ReadinessFix }) {
   const blanks = blanksOf(fix.body)
   const [asking, setAsking] = useState(false)
   const [given, setGiven] = useState<Record<string, string>>({})
-  const apply = useWrite(
+  const apply = useApiMutation(
     () =>
-      call<{ redirect_url?: string | null }>(fix.path, {
+      callApi<{ redirect_url?: string | null }>(fix.path, {
         method: fix.method,
         ...(fix.body && { body: filled(fix.body, given) }),
       }),
     {
-      stale: ['blueprints', 'connections', 'schedules', 'wedges'],
-      onDone: (answer) => {
+      invalidates: ['blueprints', 'connections', 'schedules', 'wedges'],
+      onSuccess: (answer) => {
         setAsking(false)
         if (fix.path.endsWith('/broker/connect')) {
           openAuthorisation({ connection_id: item, redirect_url: answer.redirect_url ?? null })
@@ -109,13 +109,13 @@ function FixButton({ label, item, fix }: { label: string; item: string; fix: Fix
       {asking && (
         <FormDialog
           title={`${label}: ${item}`}
-          submit="Save"
-          ready={blanks.every((blank) => given[blank])}
-          write={apply}
+          submitLabel="Save"
+          canSubmit={blanks.every((blank) => given[blank])}
+          mutation={apply}
           onClose={() => setAsking(false)}
         >
           {blanks.map((blank) => (
-            <Text
+            <TextField
               key={blank}
               label={blank.replaceAll('_', ' ')}
               type={blank === 'secret' ? 'password' : 'text'}

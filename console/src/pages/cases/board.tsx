@@ -2,19 +2,19 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { type Case, casesQuery } from '../../api/customers.ts'
-import { asCurl } from '../../api/http.ts'
+import { type Case, casesQuery } from '../../api/client-queries.ts'
+import { toCurl } from '../../api/http.ts'
 import { wedgesQuery } from '../../api/queries.ts'
 import type { WedgeSummary } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Waiting } from '../../ui/empty.tsx'
-import { Check } from '../../ui/form.tsx'
-import { humanize } from '../../ui/json.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
+import { EmptyState, Placeholder } from '../../ui/page-states.tsx'
+import { Checkbox } from '../../ui/form-fields.tsx'
+import { humanize } from '../../ui/humanize.ts'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Stack } from '../../ui/stack.tsx'
-import { Count, Tabs } from '../../ui/tabs.tsx'
+import { AnimatedList } from '../../ui/animated-list.tsx'
+import { CountBadge, Tabs } from '../../ui/tabs.tsx'
 import { CaseCard } from './card.tsx'
 import { CaseForm } from './form.tsx'
 
@@ -34,24 +34,26 @@ export function Board() {
       lead="What takes longer than one task, by stage."
       actions={
         <>
-          <Check
+          <Checkbox
             label="Closed"
             checked={closed === '1'}
             onChange={(to) =>
               void navigate({ search: { ...(chosen && { wedge: chosen }), ...(to && { closed: '1' }) } })
             }
           />
-          <May least="operator">
-            <Button look="primary" icon={<Plus size={14} />} disabled={!wedge} onClick={() => setOpen(true)}>
+          <RequireRole minRole="operator">
+            <Button variant="primary" icon={<Plus size={14} />} disabled={!wedge} onClick={() => setOpen(true)}>
               New case
             </Button>
-          </May>
+          </RequireRole>
         </>
       }
     >
-      {!wedges && <Waiting className="h-96" />}
+      {!wedges && <Placeholder className="h-96" />}
       {wedges && !wedge && (
-        <Empty title="No wedge has cases">A wedge that works in cases names their stages in its wedge.json.</Empty>
+        <EmptyState title="No wedge has cases">
+          A wedge that works in cases names their stages in its wedge.json.
+        </EmptyState>
       )}
       {wedge && (
         <>
@@ -74,7 +76,7 @@ function Stages({ wedge, status }: { wedge: WedgeSummary; status: 'open' | 'clos
   const stages = wedge.manifest.cases?.stages ?? []
   const body = { wedge: wedge.wedge, title: 'The case of Ada' }
   return (
-    <Loaded query={query}>
+    <QueryResult query={query}>
       {(cases) => (
         <>
           <div
@@ -88,24 +90,24 @@ function Stages({ wedge, status }: { wedge: WedgeSummary; status: 'open' | 'clos
               return (
                 <section key={stage} className="flex flex-col gap-2 rounded-md bg-sunken p-2">
                   <h2 className="flex items-center gap-2 px-1 font-semibold">
-                    {humanize(stage)} <Count value={here.length} />
+                    {humanize(stage)} <CountBadge value={here.length} />
                   </h2>
-                  <Stack gap={8} label={humanize(stage)}>
+                  <AnimatedList gap={8} label={humanize(stage)}>
                     {here.map((one) => ({ key: one.id, row: <CaseCard found={one} stages={stages} /> }))}
-                  </Stack>
+                  </AnimatedList>
                 </section>
               )
             })}
           </div>
           {cases.length === 0 && (
-            <Empty
+            <EmptyState
               title={status === 'open' ? 'No case is open' : 'No case is closed'}
-              curl={asCurl('/v1/cases', { method: 'POST', body })}
+              curl={toCurl('/v1/cases', { method: 'POST', body })}
             />
           )}
         </>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 

@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router'
-import type { Case } from '../../api/customers.ts'
-import { call } from '../../api/http.ts'
-import { useWrite } from '../../api/write.ts'
+import type { Case } from '../../api/client-queries.ts'
+import { callApi } from '../../api/http.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Fields, humanize } from '../../ui/json.tsx'
-import { May } from '../../ui/may.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { FieldList } from '../../ui/json.tsx'
+import { RequireRole } from '../../ui/role.tsx'
+import { humanize } from '../../ui/humanize.ts'
+import { TimeAgo } from '../../ui/time.tsx'
 
 export function CaseCard({ found, stages }: { found: Case; stages: string[] }) {
   const { id, title, data, task_ids, client_id, updated_at } = found
@@ -23,27 +24,27 @@ export function CaseCard({ found, stages }: { found: Case; stages: string[] }) {
           </Link>
         )}
         <span className="ml-auto">
-          <Ago ts={updated_at} />
+          <TimeAgo ts={updated_at} />
         </span>
       </p>
       <details>
         <summary className="text-xs text-muted">More</summary>
         <div className="flex flex-col gap-2 py-2">
-          {Object.keys(data).length > 0 && <Fields value={data} />}
+          {Object.keys(data).length > 0 && <FieldList value={data} />}
           <History entries={found.history} />
         </div>
       </details>
-      <May least="operator">
+      <RequireRole minRole="operator">
         <Move found={found} name={name} stages={stages} />
-      </May>
+      </RequireRole>
     </article>
   )
 }
 
 function Move({ found: { id, stage, status }, name, stages }: { found: Case; name: string; stages: string[] }) {
-  const change = useWrite(
-    (body: { stage?: string; status?: 'open' | 'closed' }) => call(`/v1/cases/${id}`, { method: 'PUT', body }),
-    { stale: ['cases'] },
+  const change = useApiMutation(
+    (body: { stage?: string; status?: 'open' | 'closed' }) => callApi(`/v1/cases/${id}`, { method: 'PUT', body }),
+    { invalidates: ['cases'] },
   )
   return (
     <div className="flex gap-2">
@@ -77,7 +78,7 @@ function History({ entries }: { entries: Case['history'] }) {
       {entries.map(({ from, to, at, by, note }, i) => (
         <li key={i}>
           {from === null || from === to ? humanize(to) : `${humanize(from)} → ${humanize(to)}`} by {by.kind},{' '}
-          <Ago ts={at} />
+          <TimeAgo ts={at} />
           {note && <span className="block text-text">{note}</span>}
         </li>
       ))}

@@ -1,10 +1,10 @@
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
+import { callApi } from '../../api/http.ts'
 import type { WedgeSummary } from '../../api/types.ts'
-import { useWrite } from '../../api/write.ts'
-import { Choice, Text } from '../../ui/form.tsx'
+import { useApiMutation } from '../../api/mutation.ts'
+import { Select, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { humanize } from '../../ui/json.tsx'
+import { humanize } from '../../ui/humanize.ts'
 
 export function CaseForm({
   wedge: { wedge, title: wedgeTitle, manifest },
@@ -15,20 +15,20 @@ export function CaseForm({
 }) {
   const [title, setTitle] = useState('')
   const [stage, setStage] = useState(manifest.cases?.initial ?? '')
-  const save = useWrite(() => call('/v1/cases', { method: 'POST', body: { wedge, title, stage } }), {
-    stale: ['cases'],
-    onDone: onClose,
+  const save = useApiMutation(() => callApi('/v1/cases', { method: 'POST', body: { wedge, title, stage } }), {
+    invalidates: ['cases'],
+    onSuccess: onClose,
   })
   return (
     <FormDialog
       title={`New case of ${wedgeTitle}`}
-      submit="Open the case"
-      ready={title.trim() !== ''}
-      write={save}
+      submitLabel="Open the case"
+      canSubmit={title.trim() !== ''}
+      mutation={save}
       onClose={onClose}
     >
-      <Text label="Title" value={title} onChange={setTitle} />
-      <Choice
+      <TextField label="Title" value={title} onChange={setTitle} />
+      <Select
         label="Stage"
         value={stage}
         options={(manifest.cases?.stages ?? []).map((one) => [one, humanize(one)])}

@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { type Channel, channelsQuery } from '../../api/customers.ts'
-import { asCurl, call } from '../../api/http.ts'
-import { connectionsQuery } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
+import { type Channel, channelsQuery } from '../../api/client-queries.ts'
+import { toCurl, callApi } from '../../api/http.ts'
+import { connectionsQuery } from '../../api/setup-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty } from '../../ui/empty.tsx'
-import { humanize } from '../../ui/json.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
+import { EmptyState } from '../../ui/page-states.tsx'
+import { humanize } from '../../ui/humanize.ts'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Acts, Table } from '../../ui/table.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { RowActions, Table } from '../../ui/table.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 import { ChannelForm } from './form.tsx'
 import { HandOver } from './hand-over.tsx'
 import { TryForm } from './try.tsx'
@@ -29,22 +29,22 @@ export function Channels() {
       title="Channels"
       lead="Where messages come in, and the work that each of them asks for."
       actions={
-        <May least="admin">
-          <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen({ what: 'new' })}>
+        <RequireRole minRole="admin">
+          <Button variant="primary" icon={<Plus size={14} />} onClick={() => setOpen({ what: 'new' })}>
             New channel
           </Button>
-        </May>
+        </RequireRole>
       }
     >
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(channels) =>
           channels.length === 0 ? (
             <NoChannels />
           ) : (
             <Table
               label="Channels"
-              head={['Address', 'A message becomes', 'Answered through']}
-              acts={{ name: 'Do', least: 'operator' }}
+              columns={['Address', 'A message becomes', 'Answered through']}
+              actions={{ name: 'Do', minRole: 'operator' }}
             >
               {channels.map((channel) => (
                 <ChannelRow
@@ -57,7 +57,7 @@ export function Channels() {
             </Table>
           )
         }
-      </Loaded>
+      </QueryResult>
       {open?.what === 'new' && <ChannelForm onClose={close} onMade={(channel) => setOpen({ what: 'how', channel })} />}
       {open?.what === 'try' && <TryForm channel={open.channel} onClose={close} />}
       {open?.what === 'how' && <HandOver channel={open.channel} onClose={close} />}
@@ -68,7 +68,9 @@ export function Channels() {
 function ChannelRow({ channel, onTry, onHow }: { channel: Channel; onTry: () => void; onHow: () => void }) {
   const { id, address, wedge, task_type, connection_id } = channel
   const { data: connections } = useQuery(connectionsQuery)
-  const remove = useWrite(() => call(`/v1/channels/${id}`, { method: 'DELETE' }), { stale: ['channels'] })
+  const remove = useApiMutation(() => callApi(`/v1/channels/${id}`, { method: 'DELETE' }), {
+    invalidates: ['channels'],
+  })
   const named = <span className="sr-only"> {address}</span>
   return (
     <tr>
@@ -78,19 +80,24 @@ function ChannelRow({ channel, onTry, onHow }: { channel: Channel; onTry: () => 
         <span className="block text-xs text-muted">{wedge}</span>
       </td>
       <td className="text-muted">{connections?.find((one) => one.id === connection_id)?.name ?? ' '}</td>
-      <Acts least="operator">
+      <RowActions minRole="operator">
         <Button small onClick={onTry}>
           Try it{named}
         </Button>
         <Button small onClick={onHow}>
           How to send{named}
         </Button>
-        <May least="admin">
-          <WriteButton small look="danger" write={remove} sure={`Delete ${address}? Its conversations and tasks stay.`}>
+        <RequireRole minRole="admin">
+          <MutationButton
+            small
+            variant="danger"
+            mutation={remove}
+            confirmText={`Delete ${address}? Its conversations and tasks stay.`}
+          >
             Delete{named}
-          </WriteButton>
-        </May>
-      </Acts>
+          </MutationButton>
+        </RequireRole>
+      </RowActions>
     </tr>
   )
 }
@@ -98,9 +105,13 @@ function ChannelRow({ channel, onTry, onHow }: { channel: Channel; onTry: () => 
 function NoChannels() {
   const body = { connection_id: 'conn_…', address: 'help@example.com', wedge: 'inbox-triage', task_type: 'acknowledge' }
   return (
-    <Empty title="Nothing comes in by itself yet" least="admin" curl={asCurl('/v1/channels', { method: 'POST', body })}>
+    <EmptyState
+      title="Nothing comes in by itself yet"
+      minRole="admin"
+      curl={toCurl('/v1/channels', { method: 'POST', body })}
+    >
       Bind an address to a task type. Whoever writes there becomes a client with a conversation, and each message a
       task.
-    </Empty>
+    </EmptyState>
   )
 }

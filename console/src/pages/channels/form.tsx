@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Channel } from '../../api/customers.ts'
-import { call } from '../../api/http.ts'
-import { connectionsQuery } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
-import { Choice, Text } from '../../ui/form.tsx'
+import type { Channel } from '../../api/client-queries.ts'
+import { callApi } from '../../api/http.ts'
+import { connectionsQuery } from '../../api/setup-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
+import { Select, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type.tsx'
 
@@ -16,19 +16,19 @@ export function ChannelForm({ onClose, onMade }: { onClose: () => void; onMade: 
   const chosen = useTaskType()
   const connection_id = through || (connections[0]?.id ?? '')
   const { wedge, task_type } = chosen
-  const save = useWrite(
-    () => call<Channel>('/v1/channels', { method: 'POST', body: { connection_id, address, wedge, task_type } }),
-    { stale: ['channels'], onDone: onMade },
+  const save = useApiMutation(
+    () => callApi<Channel>('/v1/channels', { method: 'POST', body: { connection_id, address, wedge, task_type } }),
+    { invalidates: ['channels'], onSuccess: onMade },
   )
   return (
     <FormDialog
       title="New channel"
-      submit="Save"
-      ready={address.trim() !== '' && connection_id !== '' && task_type !== ''}
-      write={save}
+      submitLabel="Save"
+      canSubmit={address.trim() !== '' && connection_id !== '' && task_type !== ''}
+      mutation={save}
       onClose={onClose}
     >
-      <Text
+      <TextField
         label="Address"
         hint="a mailbox, a number or a name: what people write to"
         placeholder="help@example.com"
@@ -36,7 +36,7 @@ export function ChannelForm({ onClose, onMade }: { onClose: () => void; onMade: 
         onChange={setAddress}
       />
       <TaskTypeFields chosen={chosen} />
-      <Choice
+      <Select
         label="Answered through"
         value={connection_id}
         options={connections.map(({ id, name }) => [id, name])}

@@ -1,7 +1,7 @@
-import type { Channel } from '../../api/customers.ts'
-import { asCurl } from '../../api/http.ts'
+import type { Channel } from '../../api/client-queries.ts'
+import { toCurl } from '../../api/http.ts'
 import { Button } from '../../ui/button.tsx'
-import { Curl } from '../../ui/curl.tsx'
+import { CurlExample } from '../../ui/curl-example.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 
 /** How what arrives at an address gets here: the service is not a mail server, so somebody hands it over. */
@@ -22,8 +22,8 @@ export function HandOver({ channel: { id, address }, onClose }: { channel: Chann
           <li>Check there who sent it: the service believes what it is told.</li>
           <li>Hand it over with this call. The same external_id twice is one message.</li>
         </ol>
-        <Curl label="The call" text={asCurl(`/v1/channels/${id}/inbound`, { method: 'POST', body })} />
-        <Button look="primary" className="self-end" onClick={onClose}>
+        <CurlExample label="The call" text={toCurl(`/v1/channels/${id}/inbound`, { method: 'POST', body })} />
+        <Button variant="primary" className="self-end" onClick={onClose}>
           Got it
         </Button>
       </div>

@@ -1,18 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Client, clientQuery, threadsQuery } from '../../api/customers.ts'
-import { call } from '../../api/http.ts'
-import { useWrite } from '../../api/write.ts'
+import { type Client, clientQuery, threadsQuery } from '../../api/client-queries.ts'
+import { callApi } from '../../api/http.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Fields } from '../../ui/json.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
-import { Once } from '../../ui/once.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Section } from '../../ui/table.tsx'
-import { toast } from '../../ui/toast.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { FieldList } from '../../ui/json.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
+import { ShowOnce } from '../../ui/show-once.tsx'
+import { Page, Section } from '../../ui/page.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 import { ClientForm } from './form.tsx'
 import { ThreadRows } from './thread-rows.tsx'
 
@@ -32,23 +31,23 @@ export function ClientPage() {
             <Link to="/tasks" search={{ client_id: clientId }} className={buttonClass()}>
               Tasks
             </Link>
-            <May least="operator">
+            <RequireRole minRole="operator">
               <ClientActions client={query.data} />
-            </May>
+            </RequireRole>
           </>
         )
       }
     >
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {({ handles, metadata }) => (
           <div className="panel p-4">
-            <Fields value={{ handles: handles.join(', '), ...metadata }} />
+            <FieldList value={{ handles: handles.join(', '), ...metadata }} />
           </div>
         )}
-      </Loaded>
+      </QueryResult>
       {query.data && (
         <Section title="Conversations">
-          <Loaded query={threads}>{(list) => <ThreadRows threads={list} />}</Loaded>
+          <QueryResult query={threads}>{(list) => <ThreadRows threads={list} />}</QueryResult>
         </Section>
       )}
     </Page>
@@ -58,26 +57,33 @@ export function ClientPage() {
 function ClientActions({ client }: { client: Client }) {
   const [link, setLink] = useState<string | null>(null)
   const [open, setOpen] = useState(false)
-  const make = useWrite(() => call<{ url: string }>(`/v1/clients/${client.id}/portal-link`, { method: 'POST' }), {
-    stale: [],
-    onDone: ({ url }) => setLink(new URL(url, location.origin).href),
-  })
-  const revoke = useWrite(() => call(`/v1/clients/${client.id}/portal-revoke`, { method: 'POST' }), {
-    stale: [],
-    onDone: () => toast('Every link and session of this client has ended'),
+  const make = useApiMutation(
+    () => callApi<{ url: string }>(`/v1/clients/${client.id}/portal-link`, { method: 'POST' }),
+    {
+      invalidates: [],
+      onSuccess: ({ url }) => setLink(new URL(url, location.origin).href),
+    },
+  )
+  const revoke = useApiMutation(() => callApi(`/v1/clients/${client.id}/portal-revoke`, { method: 'POST' }), {
+    invalidates: [],
+    onSuccess: () => showToast('Every link and session of this client has ended'),
   })
   return (
     <>
       <Button onClick={() => setOpen(true)}>Change</Button>
-      <WriteButton look="danger" write={revoke} sure="End every portal link and session of this client?">
+      <MutationButton
+        variant="danger"
+        mutation={revoke}
+        confirmText="End every portal link and session of this client?"
+      >
         End access
-      </WriteButton>
-      <WriteButton look="primary" write={make}>
+      </MutationButton>
+      <MutationButton variant="primary" mutation={make}>
         Portal link
-      </WriteButton>
+      </MutationButton>
       {open && <ClientForm client={client} onClose={() => setOpen(false)} />}
       {link && (
-        <Once
+        <ShowOnce
           title="Portal link"
           lead="Send it to the client. It works once, within seven days, and is not shown again."
           value={link}

@@ -1,31 +1,36 @@
 import { useState } from 'react'
-import type { Client } from '../../api/customers.ts'
-import { call } from '../../api/http.ts'
-import { useWrite } from '../../api/write.ts'
-import { Area, Text } from '../../ui/form.tsx'
+import type { Client } from '../../api/client-queries.ts'
+import { callApi } from '../../api/http.ts'
+import { useApiMutation } from '../../api/mutation.ts'
+import { TextArea, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 
 export function ClientForm({ client, onClose }: { client?: Client; onClose: () => void }) {
   const [name, setName] = useState(client?.display_name ?? '')
   const [handles, setHandles] = useState(client?.handles.join('\n') ?? '')
-  const save = useWrite(
+  const save = useApiMutation(
     () =>
-      call<Client>(client ? `/v1/clients/${client.id}` : '/v1/clients', {
+      callApi<Client>(client ? `/v1/clients/${client.id}` : '/v1/clients', {
         method: client ? 'PUT' : 'POST',
         body: { display_name: name || null, handles: handles.split(/[\s,]+/).filter(Boolean) },
       }),
-    { stale: ['clients'], onDone: onClose },
+    { invalidates: ['clients'], onSuccess: onClose },
   )
   return (
     <FormDialog
       title={client ? 'Change the client' : 'New client'}
-      submit="Save"
-      ready={name.trim() !== '' || handles.trim() !== ''}
-      write={save}
+      submitLabel="Save"
+      canSubmit={name.trim() !== '' || handles.trim() !== ''}
+      mutation={save}
       onClose={onClose}
     >
-      <Text label="Name" value={name} onChange={setName} />
-      <Area label="Handles" hint="addresses that they write from, one a line" value={handles} onChange={setHandles} />
+      <TextField label="Name" value={name} onChange={setName} />
+      <TextArea
+        label="Handles"
+        hint="addresses that they write from, one a line"
+        value={handles}
+        onChange={setHandles}
+      />
     </FormDialog>
   )
 }

@@ -2,15 +2,15 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
-import { clientsQuery, threadsQuery } from '../../api/customers.ts'
-import { asCurl } from '../../api/http.ts'
+import { clientsQuery, threadsQuery } from '../../api/client-queries.ts'
+import { toCurl } from '../../api/http.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty } from '../../ui/empty.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Section, Table } from '../../ui/table.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { EmptyState } from '../../ui/page-states.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
+import { Page, Section } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
 import { ClientForm } from './form.tsx'
 import { ThreadRows } from './thread-rows.tsx'
 
@@ -33,20 +33,20 @@ export function Clients() {
             value={handle}
             onChange={(event) => setHandle(event.target.value)}
           />
-          <May least="operator">
-            <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen(true)}>
+          <RequireRole minRole="operator">
+            <Button variant="primary" icon={<Plus size={14} />} onClick={() => setOpen(true)}>
               New client
             </Button>
-          </May>
+          </RequireRole>
         </>
       }
     >
-      <Loaded query={clients}>
+      <QueryResult query={clients}>
         {(list) =>
           list.length === 0 ? (
             <NoClients sought={handle !== ''} />
           ) : (
-            <Table label="Clients" head={['Name', 'Handles', 'Since']}>
+            <Table label="Clients" columns={['Name', 'Handles', 'Since']}>
               {list.map(({ id, display_name, handles, created_at }) => (
                 <tr key={id}>
                   <td className="font-medium">
@@ -56,17 +56,17 @@ export function Clients() {
                   </td>
                   <td className="text-muted">{handles.join(', ')}</td>
                   <td className="text-muted">
-                    <Ago ts={created_at} />
+                    <TimeAgo ts={created_at} />
                   </td>
                 </tr>
               ))}
             </Table>
           )
         }
-      </Loaded>
+      </QueryResult>
       {clients.data && (
         <Section title="Latest conversations">
-          <Loaded query={threads}>{(list) => <ThreadRows threads={list} />}</Loaded>
+          <QueryResult query={threads}>{(list) => <ThreadRows threads={list} />}</QueryResult>
         </Section>
       )}
       {open && <ClientForm onClose={() => setOpen(false)} />}
@@ -75,15 +75,15 @@ export function Clients() {
 }
 
 function NoClients({ sought }: { sought: boolean }) {
-  if (sought) return <Empty title="No client has this handle">It is matched as a whole.</Empty>
+  if (sought) return <EmptyState title="No client has this handle">It is matched as a whole.</EmptyState>
   const body = { display_name: 'Ada', handles: ['ada@example.com'] }
   return (
-    <Empty title="There is no client yet" curl={asCurl('/v1/clients', { method: 'POST', body })}>
+    <EmptyState title="There is no client yet" curl={toCurl('/v1/clients', { method: 'POST', body })}>
       They come with their first message through a{' '}
       <Link to="/channels" className="text-accent underline">
         channel
       </Link>
-      <May least="operator">, or you create one here</May>.
-    </Empty>
+      <RequireRole minRole="operator">, or you create one here</RequireRole>.
+    </EmptyState>
   )
 }

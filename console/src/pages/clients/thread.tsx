@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Message, type Thread, threadQuery } from '../../api/customers.ts'
-import { call } from '../../api/http.ts'
-import { useWrite } from '../../api/write.ts'
+import { type Message, type Thread, threadQuery } from '../../api/client-queries.ts'
+import { callApi } from '../../api/http.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { Area } from '../../ui/form.tsx'
+import { TextArea } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Ago } from '../../ui/time.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 
 const route = getRouteApi('/shell/threads/$threadId')
 
@@ -29,14 +29,14 @@ export function ThreadPage() {
             <Link to="/clients/$clientId" params={{ clientId: query.data.client_id }} className={buttonClass()}>
               The client
             </Link>
-            <May least="operator">
+            <RequireRole minRole="operator">
               <ThreadActions thread={query.data} />
-            </May>
+            </RequireRole>
           </>
         )
       }
     >
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {({ messages }) => (
           <ol aria-label="Messages" className="flex max-w-3xl flex-col gap-3">
             {messages.map((message) => (
@@ -44,7 +44,7 @@ export function ThreadPage() {
             ))}
           </ol>
         )}
-      </Loaded>
+      </QueryResult>
     </Page>
   )
 }
@@ -53,12 +53,14 @@ function ThreadActions({ thread: { id, status } }: { thread: Thread }) {
   const [answering, setAnswering] = useState(false)
   const isOpen = status === 'open'
   const to = isOpen ? 'closed' : 'open'
-  const set = useWrite(() => call(`/v1/threads/${id}`, { method: 'PUT', body: { status: to } }), { stale: ['tasks'] })
+  const set = useApiMutation(() => callApi(`/v1/threads/${id}`, { method: 'PUT', body: { status: to } }), {
+    invalidates: ['tasks'],
+  })
   return (
     <>
-      <WriteButton write={set}>{isOpen ? 'Close' : 'Open again'}</WriteButton>
+      <MutationButton mutation={set}>{isOpen ? 'Close' : 'Open again'}</MutationButton>
       {isOpen && (
-        <Button look="primary" onClick={() => setAnswering(true)}>
+        <Button variant="primary" onClick={() => setAnswering(true)}>
           Answer
         </Button>
       )}
@@ -70,19 +72,19 @@ function ThreadActions({ thread: { id, status } }: { thread: Thread }) {
 /** Apart from the messages: below them, it would move whenever one arrives. */
 function Answer({ threadId, onClose }: { threadId: string; onClose: () => void }) {
   const [body, setBody] = useState('')
-  const send = useWrite(() => call(`/v1/threads/${threadId}/messages`, { method: 'POST', body: { body } }), {
-    stale: ['tasks'],
-    onDone: onClose,
+  const send = useApiMutation(() => callApi(`/v1/threads/${threadId}/messages`, { method: 'POST', body: { body } }), {
+    invalidates: ['tasks'],
+    onSuccess: onClose,
   })
   return (
     <FormDialog
       title="Answer the client"
-      submit="Send the answer"
-      ready={body.trim() !== ''}
-      write={send}
+      submitLabel="Send the answer"
+      canSubmit={body.trim() !== ''}
+      mutation={send}
       onClose={onClose}
     >
-      <Area
+      <TextArea
         label="Your answer"
         hint="The client reads it in the portal. No mail is sent."
         value={body}
@@ -105,7 +107,7 @@ function MessageLine({ message: { direction, from, to, body, task_id, created_at
         {body}
       </p>
       <p className="text-xs text-muted">
-        {who} · <Ago ts={created_at} />
+        {who} · <TimeAgo ts={created_at} />
         {task_id && (
           <>
             {' · '}

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
-import { call } from '../../api/http.ts'
-import { type Authorisation, type Toolkit, toolkitsQuery } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
+import { callApi } from '../../api/http.ts'
+import { type BrokerAuthorisation, type BrokerToolkit, toolkitsQuery } from '../../api/setup-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Text } from '../../ui/form.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { toast } from '../../ui/toast.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { TextField } from '../../ui/form-fields.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 
 /** An app through the broker: chosen here, authorised on the provider's own page. */
 export function BrokerDialog({ onClose }: { onClose: () => void }) {
@@ -18,8 +18,8 @@ export function BrokerDialog({ onClose }: { onClose: () => void }) {
     <Dialog label="Connect an app" onClose={onClose} className="max-w-lg">
       <div className="flex max-h-[70dvh] flex-col gap-3 p-5">
         <h2 className="text-base font-semibold">Connect an app</h2>
-        <Text label="Find" value={text} onChange={setText} />
-        <Loaded query={query}>
+        <TextField label="Find" value={text} onChange={setText} />
+        <QueryResult query={query}>
           {(toolkits) => (
             <ul className="overflow-y-auto">
               {toolkits.length === 0 && <li className="py-2 text-muted">The broker has no such app.</li>}
@@ -28,8 +28,8 @@ export function BrokerDialog({ onClose }: { onClose: () => void }) {
               ))}
             </ul>
           )}
-        </Loaded>
-        <Button look="ghost" className="self-start" onClick={onClose}>
+        </QueryResult>
+        <Button variant="ghost" className="self-start" onClick={onClose}>
           Close
         </Button>
       </div>
@@ -37,12 +37,12 @@ export function BrokerDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-function ToolkitLine({ toolkit, onClose }: { toolkit: Toolkit; onClose: () => void }) {
-  const connect = useWrite(
-    () => call<Authorisation>(`/v1/broker/toolkits/${toolkit.slug}/connect`, { method: 'POST', body: {} }),
+function ToolkitLine({ toolkit, onClose }: { toolkit: BrokerToolkit; onClose: () => void }) {
+  const connect = useApiMutation(
+    () => callApi<BrokerAuthorisation>(`/v1/broker/toolkits/${toolkit.slug}/connect`, { method: 'POST', body: {} }),
     {
-      stale: ['connections'],
-      onDone: (begun) => {
+      invalidates: ['connections'],
+      onSuccess: (begun) => {
         openAuthorisation(begun)
         onClose()
       },
@@ -54,16 +54,16 @@ function ToolkitLine({ toolkit, onClose }: { toolkit: Toolkit; onClose: () => vo
         <p className="font-medium">{toolkit.name}</p>
         <p className="truncate text-xs text-muted">{toolkit.description}</p>
       </div>
-      <WriteButton small className="ml-auto" write={connect}>
+      <MutationButton small className="ml-auto" mutation={connect}>
         Connect<span className="sr-only"> {toolkit.name}</span>
-      </WriteButton>
+      </MutationButton>
     </li>
   )
 }
 
 /** The provider's page gets no hold on this one. */
-export function openAuthorisation({ redirect_url }: Authorisation): void {
-  if (!redirect_url || !/^https?:/.test(redirect_url)) return toast('The broker gave no page to open', true)
+export function openAuthorisation({ redirect_url }: BrokerAuthorisation): void {
+  if (!redirect_url || !/^https?:/.test(redirect_url)) return showToast('The broker gave no page to open', true)
   window.open(redirect_url, '_blank', 'noopener')
-  toast('Authorise on the page that opened, then press Test')
+  showToast('Authorise on the page that opened, then press Test')
 }

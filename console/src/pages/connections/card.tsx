@@ -1,14 +1,14 @@
-import { call } from '../../api/http.ts'
-import { textOf } from '../../api/json.ts'
-import type { Authorisation, Connection } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
+import { callApi } from '../../api/http.ts'
+import { toText } from '../../api/json.ts'
+import type { BrokerAuthorisation, Connection } from '../../api/setup-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { humanize } from '../../ui/json.tsx'
-import { May } from '../../ui/may.tsx'
+import { humanize } from '../../ui/humanize.ts'
+import { RequireRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
-import { Ago } from '../../ui/time.tsx'
-import { toast } from '../../ui/toast.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 import { openAuthorisation } from './broker.tsx'
 
 interface Trial {
@@ -39,12 +39,12 @@ export function ConnectionCard({
           <Tag tone={ready ? 'ok' : 'wait'}>{humanize(status)}</Tag>
         </span>
       </div>
-      <p className="truncate font-mono text-xs text-muted">{textOf(where) || 'no address yet'}</p>
+      <p className="truncate font-mono text-xs text-muted">{toText(where) || 'no address yet'}</p>
       {client_id && <p className="text-xs text-muted">belongs to client {client_id.slice(-8)}</p>}
       <Health connection={connection} />
-      <May least="admin">
+      <RequireRole minRole="admin">
         <Actions connection={connection} onSecret={onSecret} onChange={onChange} />
-      </May>
+      </RequireRole>
     </li>
   )
 }
@@ -54,7 +54,7 @@ function Health({ connection: { last_ok_at, last_error } }: { connection: Connec
   if (!last_ok_at) return <p className="text-xs text-muted">Not used yet</p>
   return (
     <p className="text-xs text-muted">
-      Worked <Ago ts={last_ok_at} />
+      Worked <TimeAgo ts={last_ok_at} />
     </p>
   )
 }
@@ -68,25 +68,25 @@ function Actions({
   onSecret: () => void
   onChange: () => void
 }) {
-  const stale = ['connections']
-  const test = useWrite(() => call<Trial>(`/v1/connections/${id}/test`, { method: 'POST' }), {
-    stale,
-    onDone: ({ ok, error, checked }) => toast(ok ? `${name} works: ${checked}` : `${name}: ${error}`, !ok),
+  const invalidates = ['connections']
+  const test = useApiMutation(() => callApi<Trial>(`/v1/connections/${id}/test`, { method: 'POST' }), {
+    invalidates,
+    onSuccess: ({ ok, error, checked }) => showToast(ok ? `${name} works: ${checked}` : `${name}: ${error}`, !ok),
   })
-  const authorise = useWrite(
-    () => call<Authorisation>(`/v1/connections/${id}/broker/connect`, { method: 'POST', body: {} }),
-    { stale, onDone: openAuthorisation },
+  const authorise = useApiMutation(
+    () => callApi<BrokerAuthorisation>(`/v1/connections/${id}/broker/connect`, { method: 'POST', body: {} }),
+    { invalidates, onSuccess: openAuthorisation },
   )
-  const remove = useWrite(() => call(`/v1/connections/${id}`, { method: 'DELETE' }), { stale })
+  const remove = useApiMutation(() => callApi(`/v1/connections/${id}`, { method: 'DELETE' }), { invalidates })
   return (
     <div className="mt-auto flex flex-wrap gap-2">
-      <WriteButton small write={test}>
+      <MutationButton small mutation={test}>
         Test
-      </WriteButton>
+      </MutationButton>
       {kind === 'broker' ? (
-        <WriteButton small write={authorise}>
+        <MutationButton small mutation={authorise}>
           Authorise
-        </WriteButton>
+        </MutationButton>
       ) : (
         <Button small onClick={onSecret}>
           {has_secret ? 'Replace secret' : 'Set secret'}
@@ -95,15 +95,15 @@ function Actions({
       <Button small onClick={onChange}>
         Change
       </Button>
-      <WriteButton
+      <MutationButton
         small
-        look="danger"
+        variant="danger"
         className="ml-auto"
-        write={remove}
-        sure={`Delete the connection ${name} and its secret?`}
+        mutation={remove}
+        confirmText={`Delete the connection ${name} and its secret?`}
       >
         Delete
-      </WriteButton>
+      </MutationButton>
     </div>
   )
 }

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plug, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { asCurl } from '../../api/http.ts'
-import { type Connection, connectionsQuery } from '../../api/setup.ts'
+import { toCurl } from '../../api/http.ts'
+import { type Connection, connectionsQuery } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty } from '../../ui/empty.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
+import { EmptyState } from '../../ui/page-states.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
 import { BrokerDialog } from './broker.tsx'
 import { ConnectionCard } from './card.tsx'
@@ -25,17 +25,17 @@ export function Connections() {
       title="Connections"
       lead="What agents act and read through. They never see a secret."
       actions={
-        <May least="admin">
+        <RequireRole minRole="admin">
           <Button icon={<Plug size={14} />} onClick={() => setOpen({ what: 'broker' })}>
             Connect an app
           </Button>
-          <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen({ what: 'new' })}>
+          <Button variant="primary" icon={<Plus size={14} />} onClick={() => setOpen({ what: 'new' })}>
             New connection
           </Button>
-        </May>
+        </RequireRole>
       }
     >
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(connections) =>
           connections.length === 0 ? (
             <NoConnections />
@@ -55,7 +55,7 @@ export function Connections() {
             </ul>
           )
         }
-      </Loaded>
+      </QueryResult>
       {open?.what === 'new' && (
         <ConnectionForm
           onClose={close}
@@ -72,8 +72,12 @@ export function Connections() {
 function NoConnections() {
   const body = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com/v1/messages' } }
   return (
-    <Empty title="There is no connection yet" least="admin" curl={asCurl('/v1/connections', { method: 'POST', body })}>
+    <EmptyState
+      title="There is no connection yet"
+      minRole="admin"
+      curl={toCurl('/v1/connections', { method: 'POST', body })}
+    >
       A wedge names the connections it needs; register them here under these names.
-    </Empty>
+    </EmptyState>
   )
 }

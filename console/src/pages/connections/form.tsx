@@ -1,12 +1,12 @@
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import { textOf } from '../../api/json.ts'
-import { CONNECTION_KINDS, type Connection, type ConnectionKind } from '../../api/setup.ts'
+import { callApi } from '../../api/http.ts'
+import { toText } from '../../api/json.ts'
+import { CONNECTION_KINDS, type Connection, type ConnectionKind } from '../../api/setup-queries.ts'
 import type { JsonObject } from '../../api/types.ts'
-import { useWrite } from '../../api/write.ts'
-import { Area, Choice, Text } from '../../ui/form.tsx'
+import { useApiMutation } from '../../api/mutation.ts'
+import { TextArea, Select, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { showToast } from '../../ui/toast.tsx'
 
 /** The fields that people fill in by name; everything else of the config is JSON. */
 const FIELDS: Record<ConnectionKind, { name: string; label: string; hint: string }[]> = {
@@ -36,40 +36,40 @@ export function ConnectionForm({
   const [config, setConfig] = useState<JsonObject>(connection?.config ?? {})
   const named = FIELDS[kind]
   const [rest, setRest] = useState(() => restOf(connection?.config ?? {}, kind))
-  const save = useWrite(() => send(connection, { kind, name, config: merged(config, rest, kind) }), {
-    stale: ['connections'],
-    onDone: (made) => {
-      toast(made.warnings[0] ?? `${made.name} is saved`, made.warnings.length > 0)
+  const save = useApiMutation(() => send(connection, { kind, name, config: merged(config, rest, kind) }), {
+    invalidates: ['connections'],
+    onSuccess: (made) => {
+      showToast(made.warnings[0] ?? `${made.name} is saved`, made.warnings.length > 0)
       onMade(made)
     },
   })
   return (
     <FormDialog
       title={connection ? `Change ${connection.name}` : 'New connection'}
-      submit="Save"
-      ready={name.trim() !== ''}
-      write={save}
+      submitLabel="Save"
+      canSubmit={name.trim() !== ''}
+      mutation={save}
       onClose={onClose}
     >
       {!connection && (
-        <Choice
+        <Select
           label="Kind"
           value={kind}
           options={CONNECTION_KINDS.map((one) => [one, one])}
           onChange={(to) => setKind(CONNECTION_KINDS.find((one) => one === to) ?? kind)}
         />
       )}
-      <Text label="Name" hint="as the wedge calls it" value={name} onChange={setName} required />
+      <TextField label="Name" hint="as the wedge calls it" value={name} onChange={setName} required />
       {named.map((field) => (
-        <Text
+        <TextField
           key={field.name}
           label={field.label}
           hint={field.hint}
-          value={textOf(config[field.name])}
+          value={toText(config[field.name])}
           onChange={(to) => setConfig({ ...config, [field.name]: to })}
         />
       ))}
-      <Area label="More config as JSON" rows={2} mono value={rest} onChange={setRest} />
+      <TextArea label="More config as JSON" rows={2} mono value={rest} onChange={setRest} />
     </FormDialog>
   )
 }
@@ -77,9 +77,9 @@ export function ConnectionForm({
 type Made = Connection & { warnings: string[] }
 
 async function send(connection: Connection | undefined, body: { kind: string; name: string; config: JsonObject }) {
-  if (!connection) return call<Made>('/v1/connections', { method: 'POST', body })
+  if (!connection) return callApi<Made>('/v1/connections', { method: 'POST', body })
   const { name, config } = body
-  return call<Made>(`/v1/connections/${connection.id}`, { method: 'PUT', body: { name, config } })
+  return callApi<Made>(`/v1/connections/${connection.id}`, { method: 'PUT', body: { name, config } })
 }
 
 const isNamed = (kind: ConnectionKind, key: string) => FIELDS[kind].some(({ name }) => name === key)

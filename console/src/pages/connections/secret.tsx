@@ -1,30 +1,33 @@
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import type { Connection } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
-import { Text } from '../../ui/form.tsx'
+import { callApi } from '../../api/http.ts'
+import type { Connection } from '../../api/setup-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
+import { TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { showToast } from '../../ui/toast.tsx'
 
 /** Write-only: what is stored is sealed, and nothing reads it back. */
 export function SecretForm({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const [value, setValue] = useState('')
-  const save = useWrite(() => call(`/v1/connections/${connection.id}/secret`, { method: 'POST', body: { value } }), {
-    stale: ['connections', 'blueprints'],
-    onDone: () => {
-      toast(`The secret of ${connection.name} is sealed`)
-      onClose()
+  const save = useApiMutation(
+    () => callApi(`/v1/connections/${connection.id}/secret`, { method: 'POST', body: { value } }),
+    {
+      invalidates: ['connections', 'blueprints'],
+      onSuccess: () => {
+        showToast(`The secret of ${connection.name} is sealed`)
+        onClose()
+      },
     },
-  })
+  )
   return (
     <FormDialog
       title={`Secret of ${connection.name}`}
-      submit="Seal it"
-      ready={value !== ''}
-      write={save}
+      submitLabel="Seal it"
+      canSubmit={value !== ''}
+      mutation={save}
       onClose={onClose}
     >
-      <Text
+      <TextField
         label="Secret"
         hint="Stored sealed. Neither the API nor an agent can read it back."
         type="password"

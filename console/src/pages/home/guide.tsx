@@ -2,17 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, X } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
-import { approvalsQuery, metaQuery, taskHeadQuery } from '../../api/queries.ts'
-import type { TaskRow } from '../../api/queries.ts'
+import { approvalsQuery, metaQuery, newestTasksQuery } from '../../api/queries.ts'
+import type { TaskListItem } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
 
 const HIDDEN = 'svc.guide.hidden'
 const EXAMPLE = 'refund-desk'
 const SEARCH = { wedge: EXAMPLE, task_type: 'handle_request' }
 
-export interface Step {
+export interface GuideStep {
   title: string
   text: string
   done: boolean
@@ -20,19 +20,19 @@ export interface Step {
 }
 
 /** Undefined until it is known whether there is a guide, so that nothing moves when it comes; null when there is none. */
-export function useGuide(): { steps: Step[]; settled: boolean } | null | undefined {
+export function useGuide(): { steps: GuideStep[]; settled: boolean } | null | undefined {
   const { data: meta } = useQuery(metaQuery)
-  const { data: tasks, isFetchedAfterMount: tasksRead } = useQuery(taskHeadQuery({ wedge: EXAMPLE }))
+  const { data: tasks, isFetchedAfterMount: tasksRead } = useQuery(newestTasksQuery({ wedge: EXAMPLE }))
   const { data: approvals, isFetchedAfterMount: approvalsRead } = useQuery(approvalsQuery(undefined))
   if (localStorage.getItem(HIDDEN) === '1') return null
   if (!meta || !tasks || !approvals) return undefined
   if (!meta.wedges.some(({ wedge }) => wedge === EXAMPLE)) return null
-  const steps = stepsOf(tasks, approvals, meta.model.provider !== 'rehearsal')
+  const steps = guideSteps(tasks, approvals, meta.model.provider !== 'rehearsal')
   return { steps, settled: tasksRead && approvalsRead }
 }
 
 /** The first visit: one whole round with the example wedge, offline, then a real model. Each step knows when it is done. */
-export function Guide({ steps, settled }: { steps: Step[]; settled: boolean }) {
+export function Guide({ steps, settled }: { steps: GuideStep[]; settled: boolean }) {
   const [hidden, setHidden] = useState(false)
   const next = steps.findIndex(({ done }) => !done)
   const offline = steps.at(-1)?.done === false
@@ -63,7 +63,7 @@ export function Guide({ steps, settled }: { steps: Step[]; settled: boolean }) {
         </div>
         <Button
           small
-          look="ghost"
+          variant="ghost"
           className="ml-auto"
           aria-label="Hide the guide"
           onClick={hide}
@@ -87,13 +87,13 @@ function LastStep({ onHide }: { onHide: () => void }) {
       <code className="font-mono text-xs break-all text-muted">{START}</code>
       <span className="ml-auto flex">
         <CopyButton text={() => START} />
-        <Button small look="ghost" aria-label="Hide the guide" onClick={onHide} icon={<X size={15} />} />
+        <Button small variant="ghost" aria-label="Hide the guide" onClick={onHide} icon={<X size={15} />} />
       </span>
     </section>
   )
 }
 
-function StepCard({ step, number, current }: { step: Step; number: number; current: boolean }) {
+function StepCard({ step, number, current }: { step: GuideStep; number: number; current: boolean }) {
   return (
     <li
       aria-current={current ? 'step' : undefined}
@@ -116,7 +116,7 @@ function StepCard({ step, number, current }: { step: Step; number: number; curre
   )
 }
 
-function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): Step[] {
+function guideSteps(tasks: TaskListItem[], approvals: Approval[], realModel: boolean): GuideStep[] {
   const ran = tasks.length > 0
   const decided = approvals.some(
     ({ status, wedge }) => wedge === EXAMPLE && (status === 'approved' || status === 'rejected'),

@@ -1,17 +1,17 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type RecordFilter, recordsQuery } from '../../api/history.ts'
-import { asCurl, messageOf } from '../../api/http.ts'
-import { textOf } from '../../api/json.ts'
+import { type RecordFilter, recordsQuery } from '../../api/history-queries.ts'
+import { toCurl, errorMessage } from '../../api/http.ts'
+import { toText } from '../../api/json.ts'
 import { wedgesQuery } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Failure, Waiting } from '../../ui/empty.tsx'
-import { Choice, Text } from '../../ui/form.tsx'
-import { More } from '../../ui/more.tsx'
+import { EmptyState, ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
+import { Select, TextField } from '../../ui/form-fields.tsx'
+import { ShowMore } from '../../ui/show-more.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
 
 const route = getRouteApi('/shell/records')
 
@@ -23,11 +23,11 @@ export function Records() {
   return (
     <Page title="Records" lead="What agents keep between runs.">
       <Filter key={JSON.stringify(filter)} filter={filter} />
-      {query.error && <Failure message={messageOf(query.error)} />}
-      {query.isPending && <Waiting className="h-96" />}
+      {query.error && <ErrorMessage message={errorMessage(query.error)} />}
+      {query.isPending && <Placeholder className="h-96" />}
       {!query.error && rows?.length === 0 && <NoRecords filtered={Object.keys(filter).length > 0} />}
       {!query.error && rows && rows.length > 0 && (
-        <Table label="Records" head={['Key', 'Collection', 'Value', 'Version', 'Changed']}>
+        <Table label="Records" columns={['Key', 'Collection', 'Value', 'Version', 'Changed']}>
           {rows.map(({ id, wedge, collection, key, value, version, updated_at }) => (
             <tr key={id}>
               <td className="max-w-48 min-w-24 font-mono text-xs font-medium break-words">{key}</td>
@@ -36,7 +36,7 @@ export function Records() {
               </td>
               <td className="max-w-lg min-w-64">
                 <details>
-                  <summary className="truncate font-mono text-xs">{textOf(value)}</summary>
+                  <summary className="truncate font-mono text-xs">{toText(value)}</summary>
                   <pre className="font-mono text-xs break-words whitespace-pre-wrap">
                     {JSON.stringify(value, null, 2)}
                   </pre>
@@ -44,13 +44,13 @@ export function Records() {
               </td>
               <td className="tabular-nums">{version}</td>
               <td className="text-muted">
-                <Ago ts={updated_at} />
+                <TimeAgo ts={updated_at} />
               </td>
             </tr>
           ))}
         </Table>
       )}
-      <More query={query} />
+      <ShowMore query={query} />
     </Page>
   )
 }
@@ -68,14 +68,14 @@ function Filter({ filter }: { filter: RecordFilter }) {
       className="grid items-end gap-3 sm:grid-cols-[12rem_12rem_1fr_auto]"
       onSubmit={(event) => (event.preventDefault(), apply())}
     >
-      <Choice
+      <Select
         label="Wedge"
         value={wedge}
         options={[['', 'Every wedge'], ...wedges.map(({ wedge, title }): [string, string] => [wedge, title])]}
         onChange={setWedge}
       />
-      <Text label="Collection" value={collection} onChange={setCollection} />
-      <Text
+      <TextField label="Collection" value={collection} onChange={setCollection} />
+      <TextField
         label="Where"
         placeholder='{"status":"open","total.usd":{"$gte":5}}'
         className="field h-8 font-mono"
@@ -88,11 +88,11 @@ function Filter({ filter }: { filter: RecordFilter }) {
 }
 
 function NoRecords({ filtered }: { filtered: boolean }) {
-  if (filtered) return <Empty title="No record matches" />
+  if (filtered) return <EmptyState title="No record matches" />
   const body = { wedge: 'refund-desk', collection: 'refunds', key: 'A-1001', value: { status: 'booked' } }
   return (
-    <Empty title="There is no record yet" curl={asCurl('/v1/records', { method: 'POST', body })}>
+    <EmptyState title="There is no record yet" curl={toCurl('/v1/records', { method: 'POST', body })}>
       Agents write them, and so can your program.
-    </Empty>
+    </EmptyState>
   )
 }

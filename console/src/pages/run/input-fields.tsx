@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../api/types.ts'
-import { Check, Field } from '../../ui/form.tsx'
-import { humanize } from '../../ui/json.tsx'
+import { Checkbox, Field } from '../../ui/form-fields.tsx'
+import { humanize } from '../../ui/humanize.ts'
 import { JsonEditor } from '../../ui/json-editor.tsx'
-import type { InputField } from './fields.ts'
+import type { InputField } from './infer-input-fields.ts'
 
 export function InputFields({
   fields,
@@ -14,7 +14,7 @@ export function InputFields({
   onChange: (input: JsonObject) => void
 }) {
   return fields.map((field) => (
-    <One
+    <InputFieldControl
       key={field.name}
       field={field}
       value={input[field.name]}
@@ -31,7 +31,7 @@ function withValue(input: JsonObject, name: string, value: Json | undefined): Js
 
 const LONG = /body|text|message|reason|description|content|note/
 
-function One({
+function InputFieldControl({
   field: { name, type, required, hint },
   value,
   onChange,
@@ -41,7 +41,7 @@ function One({
   onChange: (value: Json | undefined) => void
 }) {
   const label = humanize(name)
-  if (type === 'boolean') return <Check label={label} checked={value === true} onChange={onChange} />
+  if (type === 'boolean') return <Checkbox label={label} checked={value === true} onChange={onChange} />
   if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
   const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
   const change = (text: string) => onChange(text === '' ? undefined : type === 'number' ? Number(text) : text)

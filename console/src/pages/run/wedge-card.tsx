@@ -12,7 +12,7 @@ export function WedgeCard({ wedge, taskType }: { wedge: WedgeSummary; taskType: 
   return (
     <aside aria-label="About the wedge" className="panel flex flex-col gap-4 p-5">
       <h2 className="font-semibold">{wedge.title}</h2>
-      <Part title="Stops for a person">
+      <CardSection title="Stops for a person">
         {gated.length === 0 && <span className="text-muted">only for actions whose name sounds like an effect</span>}
         {gated.map(({ action, risk }) => (
           <div key={action} className="flex items-center gap-2">
@@ -20,29 +20,29 @@ export function WedgeCard({ wedge, taskType }: { wedge: WedgeSummary; taskType: 
             {risk && <Tag tone={risk === 'high' ? 'bad' : 'wait'}>{risk}</Tag>}
           </div>
         ))}
-      </Part>
-      <Part title="Passes by itself">
+      </CardSection>
+      <CardSection title="Passes by itself">
         {rules.length === 0 && <span className="text-muted">nothing: every action is asked about</span>}
         {rules.map((rule) => (
           <div key={rule.action}>
             <code className="font-mono text-xs">{rule.action}</code>{' '}
-            <span className="text-muted">{limitsOf(rule)}</span>
+            <span className="text-muted">{ruleLimits(rule)}</span>
           </div>
         ))}
-      </Part>
-      <Part title="Uses the connections">
+      </CardSection>
+      <CardSection title="Uses the connections">
         <span className="text-muted">{manifest.connections?.join(', ') || 'none'}</span>
-      </Part>
+      </CardSection>
       {outputs.length > 0 && (
-        <Part title="Must answer with">
+        <CardSection title="Must answer with">
           <span className="font-mono text-xs break-words text-muted">{outputs.join(', ')}</span>
-        </Part>
+        </CardSection>
       )}
     </aside>
   )
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }) {
+function CardSection({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="flex flex-col gap-1">
       <h3 className="text-xs font-semibold text-muted">{title}</h3>
@@ -51,7 +51,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-function limitsOf({ max_amount_usd, max_per_task, max_per_day }: PolicyRule): string {
+function ruleLimits({ max_amount_usd, max_per_task, max_per_day }: PolicyRule): string {
   const parts = [
     max_amount_usd !== undefined && `up to $${max_amount_usd}`,
     max_per_task !== undefined && `${max_per_task} a task`,

@@ -1,4 +1,4 @@
-import type { Cadence } from '../../api/setup.ts'
+import type { Cadence } from '../../api/setup-queries.ts'
 
 const two = (value: number) => String(value).padStart(2, '0')
 

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import type { Cadence, Schedule } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
-import { Area, Check, Text } from '../../ui/form.tsx'
+import { callApi } from '../../api/http.ts'
+import type { Cadence, Schedule } from '../../api/setup-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
+import { TextArea, Checkbox, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type.tsx'
@@ -17,28 +17,28 @@ export function ScheduleForm({ schedule, onClose }: { schedule: Schedule | null;
   const [enabled, setEnabled] = useState(schedule?.enabled ?? true)
   const cadence = cadenceOf(given)
   const { wedge, task_type } = chosen
-  const save = useWrite(
+  const save = useApiMutation(
     async () => {
       const body = { name, wedge, task_type, cadence, input: parsed(input), enabled }
       const path = schedule ? `/v1/schedules/${schedule.id}` : '/v1/schedules'
-      return call(path, { method: schedule ? 'PUT' : 'POST', body })
+      return callApi(path, { method: schedule ? 'PUT' : 'POST', body })
     },
-    { stale: ['schedules'], onDone: onClose },
+    { invalidates: ['schedules'], onSuccess: onClose },
   )
   return (
     <FormDialog
       title={schedule ? 'Change the schedule' : 'New schedule'}
-      submit="Save"
-      ready={name.trim() !== '' && task_type !== '' && cadence !== null}
-      write={save}
+      submitLabel="Save"
+      canSubmit={name.trim() !== '' && task_type !== '' && cadence !== null}
+      mutation={save}
       onClose={onClose}
     >
-      <Text label="Name" value={name} onChange={setName} />
+      <TextField label="Name" value={name} onChange={setName} />
       <TaskTypeFields chosen={chosen} />
       <When given={given} onChange={setGiven} />
       <NextRuns cadence={enabled ? cadence : null} schedule={schedule} />
-      <Area label="Input as JSON" mono value={input} onChange={setInput} />
-      <Check label="On" checked={enabled} onChange={setEnabled} />
+      <TextArea label="Input as JSON" mono value={input} onChange={setInput} />
+      <Checkbox label="On" checked={enabled} onChange={setEnabled} />
     </FormDialog>
   )
 }

@@ -2,19 +2,19 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { asCurl, call } from '../../api/http.ts'
-import { type Schedule, schedulesQuery } from '../../api/setup.ts'
+import { toCurl, callApi } from '../../api/http.ts'
+import { type Schedule, schedulesQuery } from '../../api/setup-queries.ts'
 import type { Task } from '../../api/types.ts'
-import { useWrite } from '../../api/write.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty } from '../../ui/empty.tsx'
-import { Check } from '../../ui/form.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
+import { EmptyState } from '../../ui/page-states.tsx'
+import { Checkbox } from '../../ui/form-fields.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Acts, Table } from '../../ui/table.tsx'
-import { Ago } from '../../ui/time.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { RowActions, Table } from '../../ui/table.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 import { cadenceText, nextRuns } from './cadence.ts'
 import { ScheduleForm } from './form.tsx'
 
@@ -27,22 +27,22 @@ export function Schedules() {
       title="Schedules"
       lead="Work that starts by itself. Times are UTC."
       actions={
-        <May least="operator">
-          <Button look="primary" icon={<Plus size={14} />} onClick={() => setOpen('new')}>
+        <RequireRole minRole="operator">
+          <Button variant="primary" icon={<Plus size={14} />} onClick={() => setOpen('new')}>
             New schedule
           </Button>
-        </May>
+        </RequireRole>
       }
     >
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(schedules) =>
           schedules.length === 0 ? (
             <NoSchedules />
           ) : (
             <Table
               label="Schedules"
-              head={['Name', 'When', 'Next runs', 'Last run', 'On']}
-              acts={{ name: 'Do', least: 'operator' }}
+              columns={['Name', 'When', 'Next runs', 'Last run', 'On']}
+              actions={{ name: 'Do', minRole: 'operator' }}
             >
               {schedules.map((schedule) => (
                 <ScheduleRow key={schedule.id} schedule={schedule} onChange={() => setOpen(schedule)} />
@@ -50,7 +50,7 @@ export function Schedules() {
             </Table>
           )
         }
-      </Loaded>
+      </QueryResult>
       {open && <ScheduleForm schedule={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
     </Page>
   )
@@ -58,9 +58,12 @@ export function Schedules() {
 
 function ScheduleRow({ schedule, onChange }: { schedule: Schedule; onChange: () => void }) {
   const { id, name, wedge, task_type, cadence, enabled, next_run_at, last_run_at, last_task_id, last_error } = schedule
-  const set = useWrite((on: boolean) => call(`/v1/schedules/${id}`, { method: 'PUT', body: { enabled: on } }), {
-    stale: ['schedules'],
-  })
+  const set = useApiMutation(
+    (on: boolean) => callApi(`/v1/schedules/${id}`, { method: 'PUT', body: { enabled: on } }),
+    {
+      invalidates: ['schedules'],
+    },
+  )
   return (
     <tr>
       <td>
@@ -82,7 +85,7 @@ function ScheduleRow({ schedule, onChange }: { schedule: Schedule; onChange: () 
       <td className="text-muted">
         {last_run_at && last_task_id ? (
           <Link to="/tasks/$taskId" params={{ taskId: last_task_id }} className="text-accent underline">
-            <Ago ts={last_run_at} />
+            <TimeAgo ts={last_run_at} />
           </Link>
         ) : (
           'never'
@@ -90,41 +93,41 @@ function ScheduleRow({ schedule, onChange }: { schedule: Schedule; onChange: () 
         {last_error && <span className="block text-xs text-bad">{last_error}</span>}
       </td>
       <td>
-        <May least="operator" otherwise={enabled ? 'on' : 'off'}>
-          <Check
+        <RequireRole minRole="operator" fallback={enabled ? 'on' : 'off'}>
+          <Checkbox
             label={<span className="sr-only">{name} is on</span>}
             checked={set.isPending ? set.variables : enabled}
             onChange={(on) => set.mutate(on)}
           />
-        </May>
+        </RequireRole>
       </td>
-      <Acts least="operator">
-        <RowActions schedule={schedule} onChange={onChange} />
-      </Acts>
+      <RowActions minRole="operator">
+        <ScheduleActions schedule={schedule} onChange={onChange} />
+      </RowActions>
     </tr>
   )
 }
 
-function RowActions({ schedule: { id, name }, onChange }: { schedule: Schedule; onChange: () => void }) {
+function ScheduleActions({ schedule: { id, name }, onChange }: { schedule: Schedule; onChange: () => void }) {
   const path = `/v1/schedules/${id}`
   const navigate = useNavigate()
-  const stale = ['schedules']
-  const remove = useWrite(() => call(path, { method: 'DELETE' }), { stale })
-  const run = useWrite(() => call<Task>(`${path}/run`, { method: 'POST' }), {
-    stale,
-    onDone: (task) => void navigate({ to: '/tasks/$taskId', params: { taskId: task.id } }),
+  const invalidates = ['schedules']
+  const remove = useApiMutation(() => callApi(path, { method: 'DELETE' }), { invalidates })
+  const run = useApiMutation(() => callApi<Task>(`${path}/run`, { method: 'POST' }), {
+    invalidates,
+    onSuccess: (task) => void navigate({ to: '/tasks/$taskId', params: { taskId: task.id } }),
   })
   return (
     <>
-      <WriteButton small write={run}>
+      <MutationButton small mutation={run}>
         Run now<span className="sr-only"> {name}</span>
-      </WriteButton>
+      </MutationButton>
       <Button small onClick={onChange}>
         Change<span className="sr-only"> {name}</span>
       </Button>
-      <WriteButton small look="danger" write={remove} sure={`Delete the schedule ${name}?`}>
+      <MutationButton small variant="danger" mutation={remove} confirmText={`Delete the schedule ${name}?`}>
         Delete<span className="sr-only"> {name}</span>
-      </WriteButton>
+      </MutationButton>
     </>
   )
 }
@@ -133,8 +136,8 @@ function NoSchedules() {
   const cadence = { kind: 'daily', hour: 8, minute: 30 }
   const body = { name: 'morning', wedge: 'refund-desk', task_type: 'review_ledger', cadence }
   return (
-    <Empty title="Nothing is scheduled" curl={asCurl('/v1/schedules', { method: 'POST', body })}>
+    <EmptyState title="Nothing is scheduled" curl={toCurl('/v1/schedules', { method: 'POST', body })}>
       A schedule makes a task every so often, every day or every month.
-    </Empty>
+    </EmptyState>
   )
 }

@@ -1,5 +1,5 @@
-import type { Cadence } from '../../api/setup.ts'
-import { Choice, Text } from '../../ui/form.tsx'
+import type { Cadence } from '../../api/setup-queries.ts'
+import { Select, TextField } from '../../ui/form-fields.tsx'
 import { timeOf } from './cadence.ts'
 
 /** What the fields hold while somebody types. */
@@ -37,11 +37,11 @@ const KINDS: [Cadence['kind'], string][] = [
 export function When({ given, onChange }: { given: Given; onChange: (given: Given) => void }) {
   const { kind } = given
   const field = (name: 'minutes' | 'day' | 'time', label: string, rest: object) => (
-    <Text label={label} value={given[name]} onChange={(to) => onChange({ ...given, [name]: to })} {...rest} />
+    <TextField label={label} value={given[name]} onChange={(to) => onChange({ ...given, [name]: to })} {...rest} />
   )
   return (
     <div className={`grid gap-4 ${kind === 'monthly' ? 'sm:grid-cols-[2fr_1fr_1fr]' : 'sm:grid-cols-2'}`}>
-      <Choice
+      <Select
         label="When"
         value={kind}
         options={KINDS}

@@ -1,29 +1,30 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import { type Member, membersQuery } from '../../api/setup.ts'
+import { callApi } from '../../api/http.ts'
+import { type Member, membersQuery } from '../../api/setup-queries.ts'
 import { ROLES } from '../../api/types.ts'
-import { useWrite } from '../../api/write.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Choice, Text } from '../../ui/form.tsx'
+import { Select, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May, OthersDo, useMay } from '../../ui/may.tsx'
-import { Once } from '../../ui/once.tsx'
-import { Acts, Section, Table } from '../../ui/table.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
-import { OwnPassword } from './own-password.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole, RoleHint, useHasRole } from '../../ui/role.tsx'
+import { ShowOnce } from '../../ui/show-once.tsx'
+import { RowActions, Table } from '../../ui/table.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
+import { Section } from '../../ui/page.tsx'
+import { PasswordDialog } from './password-dialog.tsx'
 
 /** People of the organisation. A key is no person and sees none. */
 export function Members({ isKey }: { isKey: boolean }) {
   if (isKey)
     return <p className="panel p-4 text-muted">Sign in as a member to see who is here; a key sees no people.</p>
-  return <People />
+  return <MemberList />
 }
 
-function People() {
+function MemberList() {
   const query = useQuery(membersQuery)
-  const may = useMay()
+  const may = useHasRole()
   const [inviting, setInviting] = useState(false)
   const [invite, setInvite] = useState<string | null>(null)
   const [changing, setChanging] = useState(false)
@@ -35,28 +36,32 @@ function People() {
           <Button small onClick={() => setChanging(true)}>
             Your password
           </Button>
-          <May least="admin">
-            <Button small look="primary" onClick={() => setInviting(true)}>
+          <RequireRole minRole="admin">
+            <Button small variant="primary" onClick={() => setInviting(true)}>
               Invite
             </Button>
-          </May>
+          </RequireRole>
         </>
       }
     >
-      {!may('admin') && <OthersDo>admins invite and remove members</OthersDo>}
-      <Loaded query={query}>
+      {!may('admin') && <RoleHint>admins invite and remove members</RoleHint>}
+      <QueryResult query={query}>
         {(members) => (
-          <Table label="Members" head={['Email', 'Name', 'Status', 'Role']} acts={{ name: 'Remove', least: 'admin' }}>
+          <Table
+            label="Members"
+            columns={['Email', 'Name', 'Status', 'Role']}
+            actions={{ name: 'Remove', minRole: 'admin' }}
+          >
             {members.map((member) => (
               <MemberRow key={member.id} member={member} />
             ))}
           </Table>
         )}
-      </Loaded>
-      {changing && <OwnPassword onClose={() => setChanging(false)} />}
+      </QueryResult>
+      {changing && <PasswordDialog onClose={() => setChanging(false)} />}
       {inviting && <InviteForm onMade={setInvite} onClose={() => setInviting(false)} />}
       {invite && (
-        <Once
+        <ShowOnce
           title="Invitation"
           lead="Send this link to whom you invite. It works once and is not shown again."
           value={`${location.origin}/sign-in#invite=${encodeURIComponent(invite)}`}
@@ -68,20 +73,22 @@ function People() {
 }
 
 function MemberRow({ member: { id, email, name, status, role } }: { member: Member }) {
-  const may = useMay()
+  const may = useHasRole()
   // Only owners make, change and remove owners.
   const least = role === 'owner' ? 'owner' : 'admin'
   const given = ROLES.filter(may)
-  const stale = ['members']
-  const change = useWrite((to: string) => call(`/v1/members/${id}`, { method: 'PUT', body: { role: to } }), { stale })
-  const remove = useWrite(() => call(`/v1/members/${id}`, { method: 'DELETE' }), { stale })
+  const invalidates = ['members']
+  const change = useApiMutation((to: string) => callApi(`/v1/members/${id}`, { method: 'PUT', body: { role: to } }), {
+    invalidates,
+  })
+  const remove = useApiMutation(() => callApi(`/v1/members/${id}`, { method: 'DELETE' }), { invalidates })
   return (
     <tr>
       <td className="font-medium">{email}</td>
       <td>{name ?? '—'}</td>
       <td className="text-muted">{status}</td>
       <td>
-        <May least={least} otherwise={role}>
+        <RequireRole minRole={least} fallback={role}>
           <select
             aria-label={`Role of ${email}`}
             className="field h-7 w-28 py-0"
@@ -93,15 +100,15 @@ function MemberRow({ member: { id, email, name, status, role } }: { member: Memb
               <option key={one}>{one}</option>
             ))}
           </select>
-        </May>
+        </RequireRole>
       </td>
-      <Acts least="admin">
-        <May least={least}>
-          <WriteButton small look="danger" write={remove} sure={`Remove ${email}?`}>
+      <RowActions minRole="admin">
+        <RequireRole minRole={least}>
+          <MutationButton small variant="danger" mutation={remove} confirmText={`Remove ${email}?`}>
             Remove<span className="sr-only"> {email}</span>
-          </WriteButton>
-        </May>
-      </Acts>
+          </MutationButton>
+        </RequireRole>
+      </RowActions>
     </tr>
   )
 }
@@ -109,24 +116,27 @@ function MemberRow({ member: { id, email, name, status, role } }: { member: Memb
 function InviteForm({ onMade, onClose }: { onMade: (invite: string) => void; onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState('operator')
-  const given = ROLES.filter(useMay()).toReversed()
-  const send = useWrite(() => call<{ invite: string }>('/v1/members', { method: 'POST', body: { email, role } }), {
-    stale: ['members'],
-    onDone: ({ invite }) => {
-      onClose()
-      onMade(invite)
+  const given = ROLES.filter(useHasRole()).toReversed()
+  const send = useApiMutation(
+    () => callApi<{ invite: string }>('/v1/members', { method: 'POST', body: { email, role } }),
+    {
+      invalidates: ['members'],
+      onSuccess: ({ invite }) => {
+        onClose()
+        onMade(invite)
+      },
     },
-  })
+  )
   return (
     <FormDialog
       title="Invite someone"
-      submit="Make the invitation"
-      ready={email.includes('@')}
-      write={send}
+      submitLabel="Make the invitation"
+      canSubmit={email.includes('@')}
+      mutation={send}
       onClose={onClose}
     >
-      <Text label="Email" type="email" value={email} onChange={setEmail} />
-      <Choice label="Role" value={role} options={given.map((one) => [one, one])} onChange={setRole} />
+      <TextField label="Email" type="email" value={email} onChange={setEmail} />
+      <Select label="Role" value={role} options={given.map((one) => [one, one])} onChange={setRole} />
     </FormDialog>
   )
 }

@@ -2,25 +2,33 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import { memo, type RefObject, type UIEvent, useEffect, useRef, useState } from 'react'
 import type { TaskLogState } from '../../api/task-log.ts'
-import type { Item, Story } from './fold.ts'
-import { TimelineItem } from './timeline-item.tsx'
+import type { TimelineEntry, TaskTimeline } from './task-timeline.ts'
+import { TimelineEntryView } from './timeline-entry.tsx'
 
-const NEAR_END = 48
+const NEAR_END_PX = 48
 
 /** The story from the top, following its end for as long as the reader stays there. */
-export function Timeline({ story, state, over }: { story: Story; state: TaskLogState['state']; over: boolean }) {
+export function Timeline({
+  timeline,
+  state,
+  isFinished,
+}: {
+  timeline: TaskTimeline
+  state: TaskLogState['state']
+  isFinished: boolean
+}) {
   const scroller = useRef<HTMLDivElement>(null)
-  const { items } = story
+  const { entries } = timeline
   const virtual = useVirtualizer({
-    count: items.length,
+    count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 40,
-    getItemKey: (index) => items[index]?.id ?? index,
+    getItemKey: (index) => entries[index]?.id ?? index,
     overscan: 10,
   })
   const height = virtual.getTotalSize()
-  const { following, follow, hands } = useFollowing(scroller, over, height)
-  const live = state === 'live' && !over
+  const { following, follow, hands } = useFollowEnd(scroller, isFinished, height)
+  const live = state === 'live' && !isFinished
   return (
     <section aria-label="Timeline" className="panel relative overflow-hidden">
       <div
@@ -31,10 +39,10 @@ export function Timeline({ story, state, over }: { story: Story; state: TaskLogS
         aria-label="What the task did"
         className="h-[calc(100dvh-15rem)] min-h-80 overflow-y-auto py-2 -outline-offset-2"
       >
-        {items.length === 0 && <Nothing state={state} />}
+        {entries.length === 0 && <EmptyTimeline state={state} />}
         <div className="relative" style={{ height }}>
           {virtual.getVirtualItems().map(({ index, start, key }) => {
-            const item = items[index]
+            const item = entries[index]
             return (
               item && (
                 <div
@@ -44,7 +52,7 @@ export function Timeline({ story, state, over }: { story: Story; state: TaskLogS
                   className="absolute inset-x-0"
                   style={{ transform: `translateY(${start}px)` }}
                 >
-                  <Line item={item} />
+                  <TimelineLine item={item} />
                 </div>
               )
             )
@@ -57,7 +65,7 @@ export function Timeline({ story, state, over }: { story: Story; state: TaskLogS
 }
 
 /** What is over is read from the top; what ends while it is watched is followed to its end. */
-function useFollowing(scroller: RefObject<HTMLDivElement | null>, over: boolean, height: number) {
+function useFollowEnd(scroller: RefObject<HTMLDivElement | null>, over: boolean, height: number) {
   const [following, setFollowing] = useState(true)
   const [fromTop] = useState(over)
   // Lines are measured once they are drawn, so the end moves on after they came.
@@ -68,7 +76,7 @@ function useFollowing(scroller: RefObject<HTMLDivElement | null>, over: boolean,
   const touched = useRef(false)
   const touch = () => void (touched.current = true)
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: UIEvent) => {
-    const near = scrollHeight - scrollTop - clientHeight < NEAR_END
+    const near = scrollHeight - scrollTop - clientHeight < NEAR_END_PX
     if (near) touched.current = false
     if (near || touched.current) setFollowing(near)
   }
@@ -88,9 +96,9 @@ function JumpToLive({ onClick }: { onClick: () => void }) {
   )
 }
 
-const Line = memo(({ item }: { item: Item }) => <TimelineItem item={item} />)
+const TimelineLine = memo(({ item }: { item: TimelineEntry }) => <TimelineEntryView entry={item} />)
 
-function Nothing({ state }: { state: TaskLogState['state'] }) {
+function EmptyTimeline({ state }: { state: TaskLogState['state'] }) {
   const words = state === 'lost' ? 'The service cannot be reached; trying again.' : 'Waiting for a sandbox…'
   return <p className="animate-appear px-4 py-6 text-muted">{state === 'opening' ? ' ' : words}</p>
 }

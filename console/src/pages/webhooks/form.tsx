@@ -1,8 +1,14 @@
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import { type Notice, NOTICE_WORDS, NOTICES, type Webhook, type WithSecret } from '../../api/webhooks.ts'
-import { useWrite } from '../../api/write.ts'
-import { Check, Text } from '../../ui/form.tsx'
+import { callApi } from '../../api/http.ts'
+import {
+  type WebhookEvent,
+  WEBHOOK_EVENT_LABELS,
+  WEBHOOK_EVENTS,
+  type Webhook,
+  type WebhookWithSecret,
+} from '../../api/webhook-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
+import { Checkbox, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 
 /** A secret comes only with a new one. */
@@ -13,42 +19,42 @@ export function WebhookForm({
 }: {
   webhook?: Webhook
   onClose: () => void
-  onMade?: (made: WithSecret) => void
+  onMade?: (made: WebhookWithSecret) => void
 }) {
   const [url, setUrl] = useState(webhook?.url ?? '')
-  const [events, setEvents] = useState<Notice[]>(webhook?.events ?? ['approval.requested', 'task.finished'])
-  const save = useWrite(
+  const [events, setEvents] = useState<WebhookEvent[]>(webhook?.events ?? ['approval.requested', 'task.finished'])
+  const save = useApiMutation(
     () =>
-      call<WithSecret>(webhook ? `/v1/webhooks/${webhook.id}` : '/v1/webhooks', {
+      callApi<WebhookWithSecret>(webhook ? `/v1/webhooks/${webhook.id}` : '/v1/webhooks', {
         method: webhook ? 'PUT' : 'POST',
         body: { url, events },
       }),
-    { stale: ['webhooks'], onDone: onMade },
+    { invalidates: ['webhooks'], onSuccess: onMade },
   )
   return (
     <FormDialog
       title={webhook ? 'Change the webhook' : 'New webhook'}
-      submit="Save"
-      ready={url.trim() !== '' && events.length > 0}
-      write={save}
+      submitLabel="Save"
+      canSubmit={url.trim() !== '' && events.length > 0}
+      mutation={save}
       onClose={onClose}
     >
-      <Text label="Address" type="url" placeholder="https://hooks.example.com/svc" value={url} onChange={setUrl} />
+      <TextField label="Address" type="url" placeholder="https://hooks.example.com/svc" value={url} onChange={setUrl} />
       <EventChecks events={events} onChange={setEvents} />
     </FormDialog>
   )
 }
 
-function EventChecks({ events, onChange }: { events: Notice[]; onChange: (events: Notice[]) => void }) {
+function EventChecks({ events, onChange }: { events: WebhookEvent[]; onChange: (events: WebhookEvent[]) => void }) {
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-1.5 font-medium">Tell when</legend>
-      {NOTICES.map((notice) => {
+      {WEBHOOK_EVENTS.map((notice) => {
         const others = events.filter((one) => one !== notice)
         return (
-          <Check
+          <Checkbox
             key={notice}
-            label={NOTICE_WORDS[notice]}
+            label={WEBHOOK_EVENT_LABELS[notice]}
             checked={events.includes(notice)}
             onChange={(on) => onChange(on ? [...others, notice] : others)}
           />

@@ -1,19 +1,19 @@
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import { NOTICE_WORDS, type Webhook, type WithSecret } from '../../api/webhooks.ts'
-import { useWrite } from '../../api/write.ts'
+import { callApi } from '../../api/http.ts'
+import { WEBHOOK_EVENT_LABELS, type Webhook, type WebhookWithSecret } from '../../api/webhook-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Check } from '../../ui/form.tsx'
-import { May } from '../../ui/may.tsx'
+import { Checkbox } from '../../ui/form-fields.tsx'
+import { RequireRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookForm } from './form.tsx'
 
 export function WebhookDetail({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: string) => void }) {
   const { id, url, events, enabled, previous_secret_until: until } = webhook
-  const set = useWrite((on: boolean) => call(`/v1/webhooks/${id}`, { method: 'PUT', body: { enabled: on } }), {
-    stale: ['webhooks', 'work'],
+  const set = useApiMutation((on: boolean) => callApi(`/v1/webhooks/${id}`, { method: 'PUT', body: { enabled: on } }), {
+    invalidates: ['webhooks', 'work'],
   })
   return (
     <div className="flex min-w-0 flex-col gap-4">
@@ -21,16 +21,20 @@ export function WebhookDetail({ webhook, onSecret }: { webhook: Webhook; onSecre
         <div className="flex flex-wrap items-center gap-3">
           <code className="min-w-0 font-mono text-sm font-medium break-all">{url}</code>
           <span className="ml-auto">
-            <May least="admin" otherwise={<Tag>{enabled ? 'on' : 'off'}</Tag>}>
-              <Check label="On" checked={set.isPending ? set.variables : enabled} onChange={(on) => set.mutate(on)} />
-            </May>
+            <RequireRole minRole="admin" fallback={<Tag>{enabled ? 'on' : 'off'}</Tag>}>
+              <Checkbox
+                label="On"
+                checked={set.isPending ? set.variables : enabled}
+                onChange={(on) => set.mutate(on)}
+              />
+            </RequireRole>
           </span>
         </div>
-        <p className="text-muted">Is told when {sentence(events.map((event) => NOTICE_WORDS[event]))}.</p>
+        <p className="text-muted">Is told when {sentence(events.map((event) => WEBHOOK_EVENT_LABELS[event]))}.</p>
         {until && <p className="text-xs text-wait">The secret before the last one signs too until {shown(until)}.</p>}
-        <May least="admin">
+        <RequireRole minRole="admin">
           <Actions webhook={webhook} onSecret={onSecret} />
-        </May>
+        </RequireRole>
       </section>
       <Deliveries webhook={webhook} />
     </div>
@@ -40,29 +44,29 @@ export function WebhookDetail({ webhook, onSecret }: { webhook: Webhook; onSecre
 function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: string) => void }) {
   const [open, setOpen] = useState(false)
   const path = `/v1/webhooks/${webhook.id}`
-  const stale = ['webhooks']
-  const rotate = useWrite(() => call<WithSecret>(`${path}/rotate`, { method: 'POST' }), {
-    stale,
-    onDone: ({ secret }) => onSecret(secret),
+  const invalidates = ['webhooks']
+  const rotate = useApiMutation(() => callApi<WebhookWithSecret>(`${path}/rotate`, { method: 'POST' }), {
+    invalidates,
+    onSuccess: ({ secret }) => onSecret(secret),
   })
-  const remove = useWrite(() => call(path, { method: 'DELETE' }), { stale })
+  const remove = useApiMutation(() => callApi(path, { method: 'DELETE' }), { invalidates })
   return (
     <div className="flex flex-wrap gap-2">
       <Button small onClick={() => setOpen(true)}>
         Change
       </Button>
-      <WriteButton small write={rotate} sure="Make a new secret? The old one signs beside it for a day.">
+      <MutationButton small mutation={rotate} confirmText="Make a new secret? The old one signs beside it for a day.">
         Rotate secret
-      </WriteButton>
-      <WriteButton
+      </MutationButton>
+      <MutationButton
         small
-        look="danger"
+        variant="danger"
         className="ml-auto"
-        write={remove}
-        sure="Delete this webhook and all that is on its way to it?"
+        mutation={remove}
+        confirmText="Delete this webhook and all that is on its way to it?"
       >
         Delete
-      </WriteButton>
+      </MutationButton>
       {open && <WebhookForm webhook={webhook} onClose={() => setOpen(false)} />}
     </div>
   )

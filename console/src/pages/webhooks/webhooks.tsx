@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { asCurl } from '../../api/http.ts'
-import { type Webhook, webhooksQuery } from '../../api/webhooks.ts'
+import { toCurl } from '../../api/http.ts'
+import { type Webhook, webhooksQuery } from '../../api/webhook-queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty } from '../../ui/empty.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
-import { Once } from '../../ui/once.tsx'
+import { EmptyState } from '../../ui/page-states.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
+import { ShowOnce } from '../../ui/show-once.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { WebhookForm } from './form.tsx'
@@ -27,16 +27,16 @@ export function Webhooks() {
       title="Webhooks"
       lead="Signed notices to your own server, so that nobody has to poll."
       actions={
-        <May least="admin">
-          <Button look="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
+        <RequireRole minRole="admin">
+          <Button variant="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
             New webhook
           </Button>
-        </May>
+        </RequireRole>
       }
     >
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(webhooks) => (webhooks.length === 0 ? <NoWebhooks /> : <Chosen webhooks={webhooks} onSecret={setSecret} />)}
-      </Loaded>
+      </QueryResult>
       {making && (
         <WebhookForm
           onClose={() => setMaking(false)}
@@ -48,7 +48,7 @@ export function Webhooks() {
         />
       )}
       {secret && (
-        <Once
+        <ShowOnce
           title="Secret of the webhook"
           lead="Your server checks the signature with it. Copy it now: it is not shown again."
           value={secret}
@@ -91,8 +91,8 @@ function Chosen({ webhooks, onSecret }: { webhooks: Webhook[]; onSecret: (secret
 function NoWebhooks() {
   const body = { url: 'https://hooks.example.com/svc', events: ['approval.requested', 'task.finished'] }
   return (
-    <Empty title="Nobody is told yet" least="admin" curl={asCurl('/v1/webhooks', { method: 'POST', body })}>
+    <EmptyState title="Nobody is told yet" minRole="admin" curl={toCurl('/v1/webhooks', { method: 'POST', body })}>
       An approval waits five minutes. A webhook tells your server, your chat or your pager at once.
-    </Empty>
+    </EmptyState>
   )
 }

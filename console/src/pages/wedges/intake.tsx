@@ -1,23 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import { intakeQuery, type Question } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
+import { callApi } from '../../api/http.ts'
+import { intakeQuery, type IntakeQuestion } from '../../api/setup-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Area } from '../../ui/form.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May, OthersDo, useMay } from '../../ui/may.tsx'
+import { TextArea } from '../../ui/form-fields.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole, RoleHint, useHasRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
-import { Section } from '../../ui/table.tsx'
-import { toast } from '../../ui/toast.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { Section } from '../../ui/page.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 
 /** What the wedge would like to know; an answer becomes knowledge. */
 export function IntakeView({ wedge }: { wedge: string }) {
   const query = useQuery(intakeQuery(wedge))
-  const mayAnswer = useMay()('operator')
+  const mayAnswer = useHasRole()('operator')
   return (
-    <Loaded query={query}>
+    <QueryResult query={query}>
       {({ coverage, questions }) => {
         const open = questions.filter(({ status }) => status === 'open')
         const closed = questions.filter(({ status }) => status !== 'open')
@@ -28,11 +28,11 @@ export function IntakeView({ wedge }: { wedge: string }) {
               <span className="font-medium tabular-nums">{Math.round(coverage)} % known</span>
             </div>
             <Section title={open.length === 0 ? 'No open question' : 'Open questions'}>
-              {open.length > 0 && !mayAnswer && <OthersDo>operators answer</OthersDo>}
+              {open.length > 0 && !mayAnswer && <RoleHint>Ask an operator to answer.</RoleHint>}
               {open.map((question) => (
-                <May key={question.id} least="operator" otherwise={<ToRead question={question} />}>
+                <RequireRole key={question.id} minRole="operator" fallback={<ToRead question={question} />}>
                   <OpenQuestion wedge={wedge} question={question} />
-                </May>
+                </RequireRole>
               ))}
             </Section>
             {closed.length > 0 && (
@@ -50,36 +50,36 @@ export function IntakeView({ wedge }: { wedge: string }) {
           </div>
         )
       }}
-    </Loaded>
+    </QueryResult>
   )
 }
 
-function OpenQuestion({ wedge, question: asked }: { wedge: string; question: Question }) {
+function OpenQuestion({ wedge, question: asked }: { wedge: string; question: IntakeQuestion }) {
   const { id, question, why } = asked
   const [answer, setAnswer] = useState('')
   const path = `/v1/wedges/${wedge}/intake/${id}`
-  const send = useWrite(() => call(path, { method: 'POST', body: { answer } }), {
-    stale: ['wedges'],
-    onDone: () => toast('Answered; the next run will know'),
+  const send = useApiMutation(() => callApi(path, { method: 'POST', body: { answer } }), {
+    invalidates: ['wedges'],
+    onSuccess: () => showToast('Answered; the next run will know'),
   })
-  const dismiss = useWrite(() => call(`${path}/dismiss`, { method: 'POST' }), { stale: ['wedges'] })
+  const dismiss = useApiMutation(() => callApi(`${path}/dismiss`, { method: 'POST' }), { invalidates: ['wedges'] })
   return (
     <form className="panel flex flex-col gap-2 p-4" onSubmit={(event) => (event.preventDefault(), send.mutate())}>
-      <Area label={question} hint={why} rows={2} value={answer} onChange={setAnswer} />
+      <TextArea label={question} hint={why} rows={2} value={answer} onChange={setAnswer} />
       <div className="flex items-center gap-2">
-        <Button small type="submit" look="primary" disabled={answer.trim() === '' || send.isPending}>
+        <Button small type="submit" variant="primary" disabled={answer.trim() === '' || send.isPending}>
           Answer
         </Button>
-        <WriteButton small look="ghost" write={dismiss}>
+        <MutationButton small variant="ghost" mutation={dismiss}>
           Dismiss
-        </WriteButton>
+        </MutationButton>
         <Missed question={asked} />
       </div>
     </form>
   )
 }
 
-function ToRead({ question }: { question: Question }) {
+function ToRead({ question }: { question: IntakeQuestion }) {
   return (
     <div className="panel flex flex-col gap-1 p-4">
       <p className="font-medium">{question.question}</p>
@@ -91,6 +91,6 @@ function ToRead({ question }: { question: Question }) {
   )
 }
 
-function Missed({ question: { kind, asked } }: { question: Question }) {
+function Missed({ question: { kind, asked } }: { question: IntakeQuestion }) {
   return kind === 'gap' && <Tag tone="wait">{`missed ${asked} ${asked === 1 ? 'time' : 'times'}`}</Tag>
 }

@@ -1,13 +1,13 @@
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import type { KnowledgeItem, Revision } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
-import { Area, Choice, Text } from '../../ui/form.tsx'
+import { callApi } from '../../api/http.ts'
+import type { KnowledgeItem, KnowledgeRevision } from '../../api/setup-queries.ts'
+import { useApiMutation } from '../../api/mutation.ts'
+import { TextArea, Select, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Prose } from '../../ui/prose.tsx'
+import { Markdown } from '../../ui/markdown.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { toast } from '../../ui/toast.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 import { Revisions } from './revisions.tsx'
 
 const KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed']
@@ -28,30 +28,30 @@ export function KnowledgeEditor({
     content: item?.content ?? '',
   })
   const [view, setView] = useState<View>('text')
-  const save = useWrite(
+  const save = useApiMutation(
     () =>
       item
-        ? call(`/v1/knowledge/${item.id}`, { method: 'PUT', body: draft })
-        : call(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body: draft }),
-    { stale: ['wedges'], onDone: () => (toast('Saved; the next run will know'), onClose()) },
+        ? callApi(`/v1/knowledge/${item.id}`, { method: 'PUT', body: draft })
+        : callApi(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body: draft }),
+    { invalidates: ['wedges'], onSuccess: () => (showToast('Saved; the next run will know'), onClose()) },
   )
-  const bringBack = ({ name, kind, content }: Revision) => {
+  const bringBack = ({ name, kind, content }: KnowledgeRevision) => {
     setDraft({ name, kind, content })
     setView('text')
   }
   return (
     <FormDialog
       title={item ? 'Change knowledge' : 'Add knowledge'}
-      submit="Save"
+      submitLabel="Save"
       wide
-      ready={draft.name.trim() !== '' && draft.content !== ''}
-      write={save}
-      extra={item && <Delete item={item} onDone={onClose} />}
+      canSubmit={draft.name.trim() !== '' && draft.content !== ''}
+      mutation={save}
+      extraActions={item && <Delete item={item} onDone={onClose} />}
       onClose={onClose}
     >
       <div className="grid gap-4 sm:grid-cols-[1fr_10rem]">
-        <Text label="Name" value={draft.name} onChange={(to) => setDraft({ ...draft, name: to })} />
-        <Choice
+        <TextField label="Name" value={draft.name} onChange={(to) => setDraft({ ...draft, name: to })} />
+        <Select
           label="Kind"
           value={draft.kind}
           options={KINDS.map((one) => [one, one])}
@@ -69,14 +69,14 @@ export function KnowledgeEditor({
 }
 
 function Delete({ item: { id, name }, onDone }: { item: KnowledgeItem; onDone: () => void }) {
-  const remove = useWrite(() => call(`/v1/knowledge/${id}`, { method: 'DELETE' }), {
-    stale: ['wedges'],
-    onDone: () => (toast('Deleted'), onDone()),
+  const remove = useApiMutation(() => callApi(`/v1/knowledge/${id}`, { method: 'DELETE' }), {
+    invalidates: ['wedges'],
+    onSuccess: () => (showToast('Deleted'), onDone()),
   })
   return (
-    <WriteButton look="danger" write={remove} sure={`Delete ${name} and its versions?`}>
+    <MutationButton variant="danger" mutation={remove} confirmText={`Delete ${name} and its versions?`}>
       Delete
-    </WriteButton>
+    </MutationButton>
   )
 }
 
@@ -101,14 +101,14 @@ export function ViewTabs({
 function Draft({ content, onChange }: { content: string; onChange: (content: string) => void }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:grid-cols-2">
-      <Area label="Text" hint="Markdown" rows={14} mono value={content} onChange={onChange} />
+      <TextArea label="Text" hint="Markdown" rows={14} mono value={content} onChange={onChange} />
       <div
         role="region"
         aria-label="Preview"
         tabIndex={0}
         className="max-h-80 overflow-y-auto rounded-md bg-sunken p-3"
       >
-        {content ? <Prose text={content} /> : <p className="text-muted">How it reads.</p>}
+        {content ? <Markdown text={content} /> : <p className="text-muted">How it reads.</p>}
       </div>
     </div>
   )

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import type { KnowledgeItem } from '../../api/setup.ts'
+import type { KnowledgeItem } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Prose } from '../../ui/prose.tsx'
+import { Markdown } from '../../ui/markdown.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { type View, ViewTabs } from './knowledge-editor.tsx'
 import { Revisions } from './revisions.tsx'
@@ -17,7 +17,7 @@ export function KnowledgeReader({ item, onClose }: { item: KnowledgeItem; onClos
           {item.name} <Tag>{item.kind}</Tag>
         </h2>
         {item.version > 1 && <ViewTabs view={view} versions={item.version} onChange={setView} />}
-        {view === 'versions' ? <Revisions item={item} onBringBack={null} /> : <Prose text={item.content} />}
+        {view === 'versions' ? <Revisions item={item} onBringBack={null} /> : <Markdown text={item.content} />}
         <Button className="self-start" onClick={onClose}>
           Close
         </Button>

@@ -1,13 +1,13 @@
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { asCurl } from '../../api/http.ts'
-import type { KnowledgeItem, WedgeDetail } from '../../api/setup.ts'
+import { toCurl } from '../../api/http.ts'
+import type { KnowledgeItem, WedgeDetail } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty } from '../../ui/empty.tsx'
-import { May } from '../../ui/may.tsx'
+import { EmptyState } from '../../ui/page-states.tsx'
+import { RequireRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
-import { Section } from '../../ui/table.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { Section } from '../../ui/page.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
 import { KnowledgeEditor } from './knowledge-editor.tsx'
 import { KnowledgeReader } from './knowledge-reader.tsx'
 import { Texts } from './texts.tsx'
@@ -21,11 +21,11 @@ export function KnowledgeView({ wedge, knowledge }: { wedge: string; knowledge: 
       <Section
         title="Learned"
         actions={
-          <May least="operator">
-            <Button small look="primary" icon={<Plus size={14} />} onClick={() => setOpen('new')}>
+          <RequireRole minRole="operator">
+            <Button small variant="primary" icon={<Plus size={14} />} onClick={() => setOpen('new')}>
               Add knowledge
             </Button>
-          </May>
+          </RequireRole>
         }
       >
         {knowledge.live.length === 0 ? (
@@ -42,7 +42,7 @@ export function KnowledgeView({ wedge, knowledge }: { wedge: string; knowledge: 
                   <span className="truncate font-medium">{item.name}</span>
                   <Tag>{item.kind}</Tag>
                   <span className="ml-auto text-xs whitespace-nowrap text-muted">
-                    version {item.version} · <Ago ts={item.updated_at} />
+                    version {item.version} · <TimeAgo ts={item.updated_at} />
                   </span>
                 </button>
               </li>
@@ -54,9 +54,9 @@ export function KnowledgeView({ wedge, knowledge }: { wedge: string; knowledge: 
         <Texts texts={knowledge.authored} none="Nothing." />
       </Section>
       {open && (
-        <May least="operator" otherwise={open !== 'new' && <KnowledgeReader item={open} onClose={close} />}>
+        <RequireRole minRole="operator" fallback={open !== 'new' && <KnowledgeReader item={open} onClose={close} />}>
           <KnowledgeEditor wedge={wedge} item={open === 'new' ? null : open} onClose={close} />
-        </May>
+        </RequireRole>
       )}
     </div>
   )
@@ -65,8 +65,8 @@ export function KnowledgeView({ wedge, knowledge }: { wedge: string; knowledge: 
 function NothingLearned({ wedge }: { wedge: string }) {
   const body = { name: 'opening-hours', content: 'We answer from 9 to 17, Monday to Friday.' }
   return (
-    <Empty title="Nothing learned yet" curl={asCurl(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body })}>
+    <EmptyState title="Nothing learned yet" curl={toCurl(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body })}>
       Answers, corrections and feedback land here, and ground the very next run.
-    </Empty>
+    </EmptyState>
   )
 }

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { wedgesQuery } from '../../api/queries.ts'
-import { Empty, Failure } from '../../ui/empty.tsx'
-import { humanize } from '../../ui/json.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
+import { EmptyState, ErrorMessage } from '../../ui/page-states.tsx'
+import { humanize } from '../../ui/humanize.ts'
+import { QueryResult } from '../../ui/query-result.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tag } from '../../ui/status.tsx'
 
@@ -11,12 +11,12 @@ export function WedgeList() {
   const query = useQuery(wedgesQuery)
   return (
     <Page title="Wedges" lead="Each is a folder: what an agent may do, what it knows and when it asks.">
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(wedges) =>
           wedges.length === 0 ? (
-            <Empty title="There is no wedge yet">
+            <EmptyState title="There is no wedge yet">
               A wedge is a folder with a wedge.json. Put one into the wedges folder and it appears here by itself.
-            </Empty>
+            </EmptyState>
           ) : (
             <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,22rem),1fr))] gap-4">
               {wedges.map(({ wedge, title, manifest, enabled, problems }) => (
@@ -35,14 +35,14 @@ export function WedgeList() {
                   </div>
                   <p className="text-muted">{Object.keys(manifest.task_types).map(humanize).join(' · ')}</p>
                   {problems.map((problem) => (
-                    <Failure key={problem} message={problem} />
+                    <ErrorMessage key={problem} message={problem} />
                   ))}
                 </li>
               ))}
             </ul>
           )
         }
-      </Loaded>
+      </QueryResult>
     </Page>
   )
 }

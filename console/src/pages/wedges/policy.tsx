@@ -1,27 +1,28 @@
 import { useState } from 'react'
 import { Link } from '@tanstack/react-router'
-import { call } from '../../api/http.ts'
-import type { Simulation } from '../../api/setup.ts'
+import { callApi } from '../../api/http.ts'
+import type { PolicySimulation } from '../../api/setup-queries.ts'
 import type { PolicyRule, WedgeSummary } from '../../api/types.ts'
-import { useWrite } from '../../api/write.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
-import { May, OthersDo, useMay } from '../../ui/may.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { RequireRole, RoleHint, useHasRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
-import { Section, Table } from '../../ui/table.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
+import { Table } from '../../ui/table.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
+import { Section } from '../../ui/page.tsx'
 import { RuleRow } from './rule-row.tsx'
 
 /** The rules by which an action needs no person, and what other rules would have done in the past. */
 export function PolicyView({ wedge: { wedge, manifest } }: { wedge: WedgeSummary }) {
   const [rules, setRules] = useState<PolicyRule[]>(manifest.policy?.auto_approve ?? [])
-  const simulate = useWrite(
+  const simulate = useApiMutation(
     () =>
-      call<Simulation>(`/v1/wedges/${wedge}/policy/simulate`, {
+      callApi<PolicySimulation>(`/v1/wedges/${wedge}/policy/simulate`, {
         method: 'POST',
         body: { auto_approve: rules.filter(({ action }) => action.trim() !== '') },
       }),
-    { stale: [] },
+    { invalidates: [] },
   )
   return (
     <div className="flex flex-col gap-6">
@@ -35,21 +36,21 @@ export function PolicyView({ wedge: { wedge, manifest } }: { wedge: WedgeSummary
         </ul>
       </Section>
       <Section title="Unless a rule approves it">
-        <May least="operator" otherwise={<OthersDo>operators try other rules on the past</OthersDo>}>
+        <RequireRole minRole="operator" fallback={<RoleHint>Ask an operator to simulate rules.</RoleHint>}>
           <p className="text-muted">
             The first rule that matches decides. Try changes here; they take effect when they stand in the wedge.json.
           </p>
-        </May>
+        </RequireRole>
         <Rules rules={rules} onChange={setRules} />
         <div className="flex flex-wrap gap-2">
-          <May least="operator">
+          <RequireRole minRole="operator">
             <Button small onClick={() => setRules([...rules, { action: '' }])}>
               Add a rule
             </Button>
-            <WriteButton small look="primary" write={simulate}>
+            <MutationButton small variant="primary" mutation={simulate}>
               Simulate
-            </WriteButton>
-          </May>
+            </MutationButton>
+          </RequireRole>
           <CopyButton label="Copy for wedge.json" text={() => JSON.stringify({ auto_approve: rules }, null, 2)} />
         </div>
       </Section>
@@ -59,13 +60,13 @@ export function PolicyView({ wedge: { wedge, manifest } }: { wedge: WedgeSummary
 }
 
 function Rules({ rules, onChange }: { rules: PolicyRule[]; onChange: (rules: PolicyRule[]) => void }) {
-  const may = useMay()
+  const may = useHasRole()
   const change = (at: number, rule: PolicyRule | null) =>
     onChange(rules.flatMap((one, i) => (i !== at ? [one] : rule ? [rule] : [])))
   const head = ['Action', 'Up to (USD)', 'Per task', 'Per day']
   return (
     <fieldset disabled={!may('operator')} className="min-w-0">
-      <Table label="Rules" head={head} acts={{ name: 'Remove', least: 'operator' }}>
+      <Table label="Rules" columns={head} actions={{ name: 'Remove', minRole: 'operator' }}>
         {rules.map((rule, i) => (
           <RuleRow key={i} at={i + 1} rule={rule} onChange={(to) => change(i, to)} onRemove={() => change(i, null)} />
         ))}
@@ -74,11 +75,11 @@ function Rules({ rules, onChange }: { rules: PolicyRule[]; onChange: (rules: Pol
   )
 }
 
-function Simulated({ simulation: { checked, would_pass, would_gate, results } }: { simulation: Simulation }) {
+function Simulated({ simulation: { checked, would_pass, would_gate, results } }: { simulation: PolicySimulation }) {
   return (
     <Section title={`Of ${checked} past requests, ${would_pass} would pass and ${would_gate} would wait for a person`}>
       {checked > 0 && (
-        <Table label="Past requests" head={['Action', 'Was', 'Would', 'Why']}>
+        <Table label="Past requests" columns={['Action', 'Was', 'Would', 'Why']}>
           {results
             .slice(-100)
             .toReversed()

@@ -1,23 +1,23 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { messageOf } from '../../api/http.ts'
-import { type KnowledgeItem, type Revision, revisionsQuery } from '../../api/setup.ts'
+import { errorMessage } from '../../api/http.ts'
+import { type KnowledgeItem, type KnowledgeRevision, revisionsQuery } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { Failure, Waiting } from '../../ui/empty.tsx'
-import { More } from '../../ui/more.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
+import { ShowMore } from '../../ui/show-more.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
 import { lineDiff } from './line-diff.ts'
 
 /** Brings a version back; null for who only reads. */
-type BringBack = ((revision: Revision) => void) | null
+type BringBack = ((revision: KnowledgeRevision) => void) | null
 
 /** Every version, who wrote it, and how it differs from what is there now. */
 export function Revisions({ item, onBringBack }: { item: KnowledgeItem; onBringBack: BringBack }) {
   const query = useInfiniteQuery(revisionsQuery(item.id))
   const revisions = query.data
   const [version, setVersion] = useState<number | null>(null)
-  if (query.error) return <Failure message={messageOf(query.error)} />
-  if (!revisions) return <Waiting className="h-80" />
+  if (query.error) return <ErrorMessage message={errorMessage(query.error)} />
+  if (!revisions) return <Placeholder className="h-80" />
   const chosen = revisions.find((one) => one.version === version) ?? revisions[1] ?? revisions[0]
   return (
     <div className="grid h-96 grid-cols-[minmax(0,1fr)] gap-4 max-sm:h-auto sm:grid-cols-[14rem_minmax(0,1fr)]">
@@ -33,7 +33,7 @@ export function Revisions({ item, onBringBack }: { item: KnowledgeItem; onBringB
             </li>
           ))}
         </ul>
-        <More query={query} />
+        <ShowMore query={query} />
       </div>
       {chosen && <Compared item={item} revision={chosen} onBringBack={onBringBack} />}
     </div>
@@ -45,7 +45,7 @@ function VersionButton({
   chosen,
   onChoose,
 }: {
-  revision: Revision
+  revision: KnowledgeRevision
   chosen: boolean
   onChoose: () => void
 }) {
@@ -58,7 +58,7 @@ function VersionButton({
     >
       <span className="font-medium">Version {version}</span>
       <span className="truncate text-xs text-muted">
-        {by.kind} · <Ago ts={at} />
+        {by.kind} · <TimeAgo ts={at} />
       </span>
     </button>
   )
@@ -73,7 +73,7 @@ function Compared({
   onBringBack,
 }: {
   item: KnowledgeItem
-  revision: Revision
+  revision: KnowledgeRevision
   onBringBack: BringBack
 }) {
   const now = revision.version === item.version

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import type { PolicyRule } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
-import { Acts } from '../../ui/table.tsx'
+import { RowActions } from '../../ui/table.tsx'
 
 type Limit = 'max_amount_usd' | 'max_per_task' | 'max_per_day'
 const LIMITS: { name: Limit; label: string }[] = [
@@ -46,9 +46,9 @@ export function RuleRow({
           />
         </td>
       ))}
-      <Acts least="operator">
-        <Button small look="ghost" aria-label={`Remove rule ${at}`} onClick={onRemove} icon={<X size={14} />} />
-      </Acts>
+      <RowActions minRole="operator">
+        <Button small variant="ghost" aria-label={`Remove rule ${at}`} onClick={onRemove} icon={<X size={14} />} />
+      </RowActions>
     </tr>
   )
 }

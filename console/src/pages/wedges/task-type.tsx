@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { wedgesQuery } from '../../api/queries.ts'
-import { Choice } from '../../ui/form.tsx'
-import { humanize } from '../../ui/json.tsx'
+import { Select } from '../../ui/form-fields.tsx'
+import { humanize } from '../../ui/humanize.ts'
 
 export interface TaskTypeChoice {
   wedge: string
@@ -34,8 +34,8 @@ export function TaskTypeFields({ chosen }: { chosen: TaskTypeChoice }) {
   const { wedge, task_type, wedges, types, choose } = chosen
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <Choice label="Wedge" value={wedge} options={wedges} onChange={(to) => choose(to, '')} />
-      <Choice label="Task type" value={task_type} options={types} onChange={(to) => choose(wedge, to)} />
+      <Select label="Wedge" value={wedge} options={wedges} onChange={(to) => choose(to, '')} />
+      <Select label="Task type" value={task_type} options={types} onChange={(to) => choose(wedge, to)} />
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { Prose } from '../../ui/prose.tsx'
+import { Markdown } from '../../ui/markdown.tsx'
 
 /** Texts that the wedge's folder brought, each behind its name. */
 export function Texts({ texts, none }: { texts: { name: string; content: string }[]; none: string }) {
@@ -7,7 +7,7 @@ export function Texts({ texts, none }: { texts: { name: string; content: string 
     <details key={name} className="panel px-4 py-2">
       <summary className="font-medium">{name}</summary>
       <div className="py-2">
-        <Prose text={content} />
+        <Markdown text={content} />
       </div>
     </details>
   ))

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { type WedgeDetail, intakeQuery, wedgeQuery } from '../../api/setup.ts'
-import type { WedgeView } from '../../address.ts'
+import { type WedgeDetail, intakeQuery, wedgeQuery } from '../../api/setup-queries.ts'
+import type { WedgeTab } from '../../search-params.ts'
 import { buttonClass } from '../../ui/button.tsx'
-import { Failure } from '../../ui/empty.tsx'
-import { humanize, JsonView } from '../../ui/json.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May } from '../../ui/may.tsx'
-import { Page } from '../../ui/page.tsx'
+import { ErrorMessage } from '../../ui/page-states.tsx'
+import { JsonView } from '../../ui/json.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole } from '../../ui/role.tsx'
+import { Page, Section } from '../../ui/page.tsx'
 import { Tag } from '../../ui/status.tsx'
-import { Section } from '../../ui/table.tsx'
+import { humanize } from '../../ui/humanize.ts'
 import { Tabs } from '../../ui/tabs.tsx'
 import { IntakeView } from './intake.tsx'
 import { KnowledgeView } from './knowledge.tsx'
@@ -26,15 +26,15 @@ export function WedgePage() {
       title={query.data?.title ?? 'Wedge'}
       lead={<code className="font-mono text-xs">{wedge}</code>}
       actions={
-        <May least="operator">
+        <RequireRole minRole="operator">
           <Link to="/run" search={{ wedge }} className={buttonClass('primary')}>
             Run it
           </Link>
-        </May>
+        </RequireRole>
       }
     >
       <Views wedge={wedge} />
-      <Loaded query={query}>{(detail) => <View key={wedge} detail={detail} />}</Loaded>
+      <QueryResult query={query}>{(detail) => <View key={wedge} detail={detail} />}</QueryResult>
     </Page>
   )
 }
@@ -44,7 +44,7 @@ function Views({ wedge }: { wedge: string }) {
   const navigate = route.useNavigate()
   const { data: intake } = useQuery(intakeQuery(wedge))
   const open = intake?.questions.filter(({ status }) => status === 'open').length
-  const tabs: { value: WedgeView; label: string; count?: number | undefined }[] = [
+  const tabs: { value: WedgeTab; label: string; count?: number | undefined }[] = [
     { value: 'about', label: 'About' },
     { value: 'knowledge', label: 'Knowledge' },
     { value: 'intake', label: 'Intake', count: open },
@@ -77,7 +77,7 @@ function About({ detail: { manifest, skills, problems } }: { detail: WedgeDetail
     <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:grid-cols-2">
       <Section title="What it does">
         {problems.map((problem) => (
-          <Failure key={problem} message={problem} />
+          <ErrorMessage key={problem} message={problem} />
         ))}
         <ul className="panel divide-y divide-line">
           {Object.entries(manifest.task_types).map(([type, { description, harness }]) => (

@@ -1,0 +1,63 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { fetchList, pagedQuery } from './paging.ts'
+
+/** What the service tells others of, and how that went. */
+export const WEBHOOK_EVENTS = [
+  'approval.requested',
+  'approval.expiring',
+  'task.finished',
+  'connection.failing',
+  'schedule.failed',
+] as const
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
+
+export const WEBHOOK_EVENT_LABELS: Record<WebhookEvent, string> = {
+  'approval.requested': 'an approval waits for a person',
+  'approval.expiring': 'an approval has less than a minute left',
+  'task.finished': 'a task is over',
+  'connection.failing': 'a connection stopped working',
+  'schedule.failed': 'a schedule could not make its task',
+}
+
+export interface Webhook {
+  id: string
+  url: string
+  events: WebhookEvent[]
+  enabled: boolean
+  previous_secret_until: string | null
+}
+
+export interface WebhookWithSecret extends Webhook {
+  secret: string
+}
+
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed'
+
+export interface WebhookDelivery {
+  id: string
+  event: WebhookEvent
+  payload: { data: { id: string } }
+  status: DeliveryStatus
+  attempts: number
+  next_at: string | null
+  last_status: number | null
+  last_error: string | null
+  created_at: string
+}
+
+export const webhooksQuery = queryOptions({
+  queryKey: ['webhooks'],
+  queryFn: ({ signal }) => fetchList<Webhook>('/v1/webhooks', { signal }),
+})
+
+const SOON_MS = 2_000
+
+/** Stale with the work that is told of; while one is on its way, looked at again and again. */
+export const deliveriesQuery = (id: string, status: DeliveryStatus | undefined) =>
+  infiniteQueryOptions({
+    ...pagedQuery<WebhookDelivery>(['work', 'deliveries', id, status ?? 'all'], `/v1/webhooks/${id}/deliveries`, {
+      status,
+    }),
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ data }) => data.some((one) => one.status === 'pending')) ? SOON_MS : false,
+  })

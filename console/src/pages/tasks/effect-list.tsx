@@ -1,0 +1,116 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { TriangleAlert } from 'lucide-react'
+import { type ComponentProps, useState } from 'react'
+import { toObject } from '../../api/json.ts'
+import { approvalQuery } from '../../api/queries.ts'
+import type { Effect } from '../../api/types.ts'
+import { EmptyState, Placeholder } from '../../ui/page-states.tsx'
+import { FieldList } from '../../ui/json.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { ShowMore } from '../../ui/show-more.tsx'
+import { Tag } from '../../ui/status.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
+import { formatTime, formatDuration } from '../../ui/format.ts'
+import { actionLabel } from '../approvals/approval-summary.ts'
+
+const OUTCOMES: Record<Effect['outcome'], { word: string; tone: ComponentProps<typeof Tag>['tone'] }> = {
+  ok: { word: 'done', tone: 'ok' },
+  failed: { word: 'failed', tone: 'bad' },
+  unknown: { word: 'outcome unknown', tone: 'wait' },
+  sent: { word: 'on its way', tone: 'run' },
+}
+
+/** The ledger: each call that left the service, once, with what came of it. */
+export function EffectList({
+  effects,
+  more,
+}: {
+  effects: Effect[] | undefined
+  more: ComponentProps<typeof ShowMore>['query']
+}) {
+  if (!effects) return <Placeholder className="h-64" />
+  if (effects.length === 0) {
+    return (
+      <EmptyState title="Nothing has left the service">
+        What this task does through a connection is written here before it leaves, with its outcome.
+      </EmptyState>
+    )
+  }
+  return (
+    <>
+      <ul aria-label="Effects" className="panel divide-y divide-line">
+        {effects.map((effect) => (
+          <EffectRow key={effect.approval_id} effect={effect} />
+        ))}
+      </ul>
+      <ShowMore query={more} />
+    </>
+  )
+}
+
+/** What nobody can answer but a person who looks on the other side. */
+export function UnknownOutcomes({ effects }: { effects: Effect[] }) {
+  const unknown = effects.filter(({ outcome }) => outcome === 'unknown')
+  if (unknown.length === 0) return null
+  return (
+    <div role="alert" className="flex gap-3 rounded-md bg-wait-soft px-3 py-2 text-wait">
+      <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
+      <div>
+        {unknown.map(({ approval_id, action, connection, created_at }) => (
+          <p key={approval_id} className="font-medium">
+            {actionLabel(action, connection)} left at {formatTime(created_at)}, and {connection} never answered.
+          </p>
+        ))}
+        <p>It may have happened. Look there before you run this again: the service does not repeat it by itself.</p>
+      </div>
+    </div>
+  )
+}
+
+function EffectRow({ effect }: { effect: Effect }) {
+  const { action, connection, outcome, status, error, created_at, finished_at } = effect
+  const [open, setOpen] = useState(false)
+  const { word, tone } = OUTCOMES[outcome]
+  return (
+    <li>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5 -outline-offset-2 hover:bg-hover">
+          <span className="font-medium">{actionLabel(action, connection)}</span>
+          <Tag tone={tone ?? 'off'}>{word}</Tag>
+          {error && <span className="min-w-0 text-xs break-words text-bad">{error}</span>}
+          <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">
+            {status !== null && `HTTP ${status} · `}
+            {finished_at && `${formatDuration(Date.parse(finished_at) - Date.parse(created_at))} · `}
+            <TimeAgo ts={created_at} />
+          </span>
+        </summary>
+        {open && <EffectDetails effect={effect} connection={connection} />}
+      </details>
+    </li>
+  )
+}
+
+function EffectDetails({
+  effect: { approval_id, payload_sha256 },
+  connection,
+}: {
+  effect: Effect
+  connection: string
+}) {
+  const query = useQuery(approvalQuery(approval_id))
+  return (
+    <div className="flex flex-col gap-3 border-t border-line bg-bg px-4 py-3">
+      <QueryResult query={query}>
+        {({ preview, edited }) => <FieldList value={{ ...toObject(preview), ...edited }} />}
+      </QueryResult>
+      <p className="flex flex-wrap gap-x-3 text-xs text-muted">
+        <span>through {connection}</span>
+        <Link to="/approvals" search={{ id: approval_id }} className="text-accent underline">
+          who let it pass
+        </Link>
+        <code className="font-mono break-all">sha256 {payload_sha256.slice(0, 12)}</code>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,116 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Download } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { fetchResponse } from '../../api/http.ts'
+import type { Artifact, Task } from '../../api/types.ts'
+import { saveFile } from '../../ui/save-file.ts'
+import { StatusBadge } from '../../ui/status.tsx'
+import { TimeAgo, useNow } from '../../ui/time.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
+import { formatBytes, formatUsd, formatDuration } from '../../ui/format.ts'
+import type { TaskTimeline } from './task-timeline.ts'
+
+/** What is true of the whole task, beside its story. */
+export function TaskFacts({ task, timeline }: { task: Task; timeline: TaskTimeline }) {
+  const cost = Math.max(task.cost_usd, timeline.cost)
+  return (
+    <aside aria-label="About this task" className="flex flex-col gap-4 max-lg:contents">
+      <dl className="panel grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 p-4 max-lg:order-first max-lg:sm:grid-cols-[auto_1fr_auto_1fr]">
+        <FactRow name="Status">
+          <StatusBadge status={task.status} />
+        </FactRow>
+        <FactRow name="Took">
+          <TaskDuration task={task} />
+        </FactRow>
+        <FactRow name="Cost">
+          <span className="tabular-nums">
+            {formatUsd(cost)} <span className="text-muted">of {formatUsd(task.constraints.max_cost_usd)}</span>
+          </span>
+        </FactRow>
+        <FactRow name="Tokens">{timeline.tokens > 0 ? timeline.tokens.toLocaleString('en') : '—'}</FactRow>
+        <FactRow name="Created">
+          <TimeAgo ts={task.created_at} />
+        </FactRow>
+        {task.retry_of && (
+          <FactRow name="Retry of">
+            <Link to="/tasks/$taskId" params={{ taskId: task.retry_of }} className="text-accent underline">
+              an earlier task
+            </Link>
+          </FactRow>
+        )}
+        {task.case_id && (
+          <FactRow name="Case">
+            <Link to="/tasks" search={{ case_id: task.case_id }} className="text-accent underline">
+              all its tasks
+            </Link>
+          </FactRow>
+        )}
+        {task.client_id && (
+          <FactRow name="Client">
+            <Link to="/clients/$clientId" params={{ clientId: task.client_id }} className="text-accent underline">
+              {task.client_id.slice(-8)}
+            </Link>
+          </FactRow>
+        )}
+        {task.thread_id && (
+          <FactRow name="Conversation">
+            <Link to="/threads/$threadId" params={{ threadId: task.thread_id }} className="text-accent underline">
+              {task.thread_id.slice(-8)}
+            </Link>
+          </FactRow>
+        )}
+      </dl>
+      <Artifacts artifacts={task.artifacts} />
+    </aside>
+  )
+}
+
+function Artifacts({ artifacts }: { artifacts: Artifact[] }) {
+  return (
+    <section className="panel px-4 py-3">
+      <h2 className="mb-1 text-xs font-semibold text-muted">Artifacts</h2>
+      {artifacts.length === 0 && <p className="h-7 leading-7 text-muted">None yet</p>}
+      <ul>
+        {artifacts.map((artifact) => (
+          <ArtifactLine key={artifact.id} artifact={artifact} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function FactRow({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="contents">
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0 truncate text-right max-lg:sm:text-left">{children}</dd>
+    </div>
+  )
+}
+
+function TaskDuration({ task }: { task: Task }) {
+  const now = useNow(500)
+  if (!task.started_at) return <span className="text-muted">not started</span>
+  const end = task.finished_at ? Date.parse(task.finished_at) : now
+  return <span className="tabular-nums">{formatDuration(end - Date.parse(task.started_at))}</span>
+}
+
+function ArtifactLine({ artifact }: { artifact: Artifact }) {
+  const download = useMutation({
+    mutationFn: () => saveFile(fetchResponse(`/v1/artifacts/${artifact.id}`), artifact.name),
+  })
+  return (
+    <li className="flex items-center gap-2">
+      <span className="truncate font-mono text-xs">{artifact.name}</span>
+      <span className="ml-auto text-xs whitespace-nowrap text-muted">{formatBytes(artifact.size)}</span>
+      <MutationButton
+        small
+        variant="ghost"
+        aria-label={`Download ${artifact.name}`}
+        mutation={download}
+        icon={<Download size={14} />}
+      />
+    </li>
+  )
+}

@@ -1,0 +1,38 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import { type ChangeNotice, followChanges, type LiveState } from '../api/live-updates.ts'
+import { patchTaskRow } from '../pages/tasks/patch-task-list.ts'
+
+const LiveStateContext = createContext<LiveState>('connecting')
+
+const useLiveState = (): LiveState => useContext(LiveStateContext)
+
+/** Keeps the project's stream open while somebody is signed in. */
+export function LiveUpdates({ children }: { children: ReactNode }) {
+  const queries = useQueryClient()
+  const [state, setState] = useState<LiveState>('connecting')
+  useEffect(() => {
+    const stop = new AbortController()
+    const onChanged = (changed: ChangeNotice) => patchTaskRow(queries, changed)
+    void followChanges(queries, stop.signal, setState, onChanged)
+    return () => stop.abort()
+  }, [queries])
+  return <LiveStateContext value={state}>{children}</LiveStateContext>
+}
+
+const WORDS: Record<LiveState, [string, string]> = {
+  connecting: ['Connecting', 'bg-line-strong'],
+  live: ['Live', 'bg-ok'],
+  polling: ['Refreshing every 5 s', 'bg-accent'],
+  offline: ['Reconnecting', 'bg-bad animate-breathe'],
+}
+
+export function LiveIndicator() {
+  const [label, look] = WORDS[useLiveState()]
+  return (
+    <span className="flex items-center gap-1.5 text-xs text-muted" role="status">
+      <span aria-hidden className={`size-2 rounded-full ${look}`} />
+      {label}
+    </span>
+  )
+}
