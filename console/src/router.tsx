@@ -25,7 +25,7 @@ import { type ApprovalStatus, TASK_STATUSES } from './api/types.ts'
 import { ErrorPage, NotFoundPage } from './shell/error-page.tsx'
 import { Shell } from './shell/shell.tsx'
 
-/** Every page: its address, what stands in the address's query, and the file that is loaded when it is opened. */
+/** All pages: the path, the search parameters, and the script that is loaded when the page opens. */
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
   notFoundComponent: NotFoundPage,
@@ -36,14 +36,14 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: ({ to }: Record<string, unknown>) => returnPath(to, location.origin),
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   component: Shell,
-  // The project is settled before anything of it is asked for.
+  // Loading the session selects the project, which all other requests need.
   beforeLoad: async ({ context, location: { href } }) => {
     if (credential.getToken() === null) throw redirect({ to: '/sign-in', search: returnPath(href, location.origin) })
     await context.queries.ensureQueryData(sessionQuery)

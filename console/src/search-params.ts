@@ -1,6 +1,6 @@
 import type { ApprovalStatus, TaskStatus } from './api/types.ts'
 
-/** What stands in the addresses of pages. */
+/** The search parameters of the page URLs. */
 export interface ApprovalsSearch {
   status?: ApprovalStatus
   id?: string
@@ -13,36 +13,32 @@ export interface TasksSearch {
   case_id?: string
 }
 
-/** The sides of a page that has more than one. */
 export type TaskTab = 'timeline' | 'trace' | 'effects' | 'output' | 'input' | 'events'
 export type WedgeTab = 'about' | 'knowledge' | 'intake' | 'policy' | 'manifest'
 export type SettingsTab = 'keys' | 'members' | 'projects' | 'service'
 
-/**
- * The page to come back to after the sign-in, as it stands in the address of that; the home page needs no word. What a
- * browser would take for another site is no page.
- */
+/** The page to open after the sign-in, for the URL of the sign-in page. Empty for the home page and for other sites. */
 export function returnPath(path: unknown, origin: string): { to?: string } {
   if (typeof path !== 'string' || !path.startsWith('/') || !URL.canParse(path, origin)) return {}
   const url = new URL(path, origin)
-  // Dots are gone only now, and two slashes at the beginning name a host.
+  // Checked after parsing, which resolves dots: a path that starts with two slashes names another host.
   if (url.origin !== origin || url.pathname.startsWith('//')) return {}
   const to = url.pathname + url.search + url.hash
   return to === '/' ? {} : { to }
 }
 
-/** The router reads JSON in an address as what it means; a filter is passed on as it was written. */
+/** The router parses JSON in a URL; the filter is sent to the API as text again. */
 export function whereParam({ where }: Record<string, unknown>): { where?: string } {
   return typeof where === 'object' && where !== null ? { where: JSON.stringify(where) } : textParam('where', { where })
 }
 
-/** What an address says under a name, if it is text; absent stays absent. */
+/** A text parameter; absent when it is empty or of another type. */
 export function textParam<K extends string>(name: K, search: Record<string, unknown>): { [P in K]?: string } {
   const value = search[name]
   return typeof value === 'string' && value !== '' ? withKey(name, value) : {}
 }
 
-/** The same, if it is one of these. */
+/** A parameter with a fixed set of values; absent for any other value. */
 export function enumParam<K extends string, T extends string>(
   name: K,
   values: readonly T[],

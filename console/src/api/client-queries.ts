@@ -3,7 +3,7 @@ import { callApi } from './http.ts'
 import { fetchList } from './paging.ts'
 import type { JsonObject } from './types.ts'
 
-/** Whom the work is for, and where it stands: the records and how they are read. */
+/** Types and queries of clients, channels, threads and cases. */
 export interface Client {
   id: string
   display_name: string | null
@@ -73,7 +73,7 @@ export const clientQuery = (id: string) =>
     queryFn: ({ signal }) => callApi<Client>(`/v1/clients/${id}`, { signal }),
   })
 
-/** Stale with the tasks: a message comes in with one and is answered by its end. */
+/** Keyed under `tasks`, because an inbound message starts a task and its end sends the reply. */
 export const threadsQuery = (clientId?: string) =>
   queryOptions({
     queryKey: ['tasks', 'threads', clientId ?? 'all'],

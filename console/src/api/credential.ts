@@ -1,6 +1,6 @@
 /**
- * Who is signed in, and in which project. The token is a bearer: it is sent as a header and never stands in an address
- * or a log line. It lives as long as the tab, or, for who wants to stay signed in, as long as the browser's storage.
+ * The token of the signed-in member or key, and the selected project. The token is sent in a header only and never put
+ * into a URL. It lives as long as the tab, or in the browser's storage when the member chose to stay signed in.
  */
 const TOKEN = 'svc.token'
 const PROJECT = 'svc.project'
@@ -9,9 +9,9 @@ export function getToken(): string | null {
   return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN)
 }
 
-export function saveToken(value: string, stay: boolean): void {
+export function saveToken(value: string, staySignedIn: boolean): void {
   clearToken()
-  const storage = stay ? localStorage : sessionStorage
+  const storage = staySignedIn ? localStorage : sessionStorage
   storage.setItem(TOKEN, value)
 }
 
@@ -20,7 +20,7 @@ export function clearToken(): void {
   localStorage.removeItem(TOKEN)
 }
 
-/** Null: the only project there is, or all of them. */
+/** Null while there is only one project. */
 export function getProject(): string | null {
   return localStorage.getItem(PROJECT)
 }
@@ -30,10 +30,10 @@ export function setProject(id: string | null): void {
   else localStorage.setItem(PROJECT, id)
 }
 
-/** A write needs one project by name as soon as there are several; a choice that is gone is no choice. */
+/** Writes must name a project as soon as there are several, so a missing or deleted selection falls back to the oldest. */
 export function ensureProject(projects: { id: string }[]): void {
   if (projects.some(({ id }) => id === getProject())) return
-  // Ids are time-ordered: the oldest is where the work is.
+  // Ids are time-ordered.
   const [oldest = null] = projects.map(({ id }) => id).sort()
   setProject(projects.length > 1 ? oldest : null)
 }

@@ -2,8 +2,8 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { fetchResponse } from './http.ts'
 
 /**
- * Reads a stream of server-sent events to its end. EventSource cannot send an Authorization header, so this is fetch
- * and a parser; who wants to go on after the end calls again with the last id.
+ * Reads a stream of server-sent events to its end. EventSource cannot send an Authorization header, so this uses fetch
+ * and a parser. To resume, the caller calls again with the last id.
  */
 export async function readStream(
   path: string,
@@ -21,7 +21,7 @@ export async function readStream(
   for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) parser.feed(piece.value)
 }
 
-/** Waits, or ends early with the signal. */
+/** Resolves after the time, or early when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()

@@ -1,7 +1,7 @@
 import { pagedQuery } from './paging.ts'
 import type { Json, JsonObject } from './types.ts'
 
-/** What was kept and what was done: records and the audit chain. */
+/** Types and queries of records and of the audit log. */
 export interface StoredRecord {
   id: string
   wedge: string

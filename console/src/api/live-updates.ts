@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { ApiError } from './http.ts'
 import { sleep, readStream } from './event-stream.ts'
 
-/** A line of the project's stream: something changed, read it again if you show it. */
+/** A notice of the change stream: this item changed, so its queries are stale. */
 export interface ChangeNotice {
   kind: 'task' | 'approval' | 'case' | 'thread'
   id: string
@@ -15,9 +15,9 @@ const POLL_MS = 5_000
 const BATCH_MS = 120
 
 /**
- * The one live connection of the console. Changes are gathered for a moment and then make the queries of their kind
- * invalidates; what nobody looks at is not fetched. There is no replay, so each (re)connection makes everything invalidates, and
- * so does every few seconds without one, whether it was refused or is held back on the way.
+ * Follows the change stream of the project. Notices are batched, then invalidate the queries of their kind; only queries
+ * that are on screen are fetched again. The stream has no replay, so each connection invalidates everything, and so does
+ * a poll every 5 s while there is no connection.
  */
 export async function followChanges(
   queries: QueryClient,
@@ -25,49 +25,49 @@ export async function followChanges(
   onState: (state: LiveState) => void,
   onChanged: (changed: ChangeNotice) => void,
 ): Promise<void> {
-  const invalidates = createBatcher((kinds) => kinds.forEach((kind) => invalidateKind(queries, kind)))
+  const batcher = createBatcher((kinds) => kinds.forEach((kind) => invalidateKind(queries, kind)))
   let open = false
-  const look = () => !document.hidden && invalidates.all()
-  const poll = setInterval(() => !open && look(), POLL_MS)
-  // A machine that slept may hold a connection that is dead without knowing.
-  document.addEventListener('visibilitychange', look)
+  const refreshAll = () => !document.hidden && batcher.addAll()
+  const poll = setInterval(() => !open && refreshAll(), POLL_MS)
+  // After the computer slept, the connection may be dead although no error was reported.
+  document.addEventListener('visibilitychange', refreshAll)
   signal.addEventListener('abort', () => {
     clearInterval(poll)
-    document.removeEventListener('visibilitychange', look)
+    document.removeEventListener('visibilitychange', refreshAll)
   })
   for (let failures = 0; !signal.aborted; ) {
     try {
-      await readStream('/v1/stream', ({ event, data }) => event === 'changed' && note(data), {
+      await readStream('/v1/stream', ({ event, data }) => event === 'changed' && onNotice(data), {
         signal,
         onOpen() {
           failures = 0
           open = true
           onState('live')
-          invalidates.all()
+          batcher.addAll()
         },
       })
     } catch (error) {
       if (signal.aborted) return
       failures++
-      // Who answers at all is there, only its stream is not.
+      // The server is reachable, but refuses the stream.
       onState(error instanceof ApiError ? 'polling' : 'offline')
     }
     open = false
     await sleep(Math.min(250 * 2 ** failures, 10_000), signal)
   }
 
-  function note(data: string): void {
+  function onNotice(data: string): void {
     const changed = parseChangeNotice(data)
     if (!changed) return
     onChanged(changed)
-    // Threads are kept among the tasks: most of what is said there comes with one.
-    invalidates.one(changed.kind === 'thread' ? 'task' : changed.kind)
+    // Queries of threads use the key of tasks, because most messages come with a task.
+    batcher.add(changed.kind === 'thread' ? 'task' : changed.kind)
   }
 }
 
 const KINDS: ChangeNotice['kind'][] = ['task', 'approval', 'case', 'thread']
 
-/** Query keys begin with the plural of what they show; `work` marks what depends on tasks and approvals alike. */
+/** Query keys begin with the plural of the kind; `work` marks queries that depend on both tasks and approvals. */
 function invalidateKind(queries: QueryClient, kind: ChangeNotice['kind']): void {
   void queries.invalidateQueries({ queryKey: [`${kind}s`] })
   if (kind !== 'case') void queries.invalidateQueries({ queryKey: ['work'] })
@@ -76,17 +76,17 @@ function invalidateKind(queries: QueryClient, kind: ChangeNotice['kind']): void 
 function createBatcher(flush: (kinds: Set<ChangeNotice['kind']>) => void) {
   let kinds = new Set<ChangeNotice['kind']>()
   let timer: ReturnType<typeof setTimeout> | null = null
-  const later = () => {
+  const schedule = () => {
     timer ??= setTimeout(() => {
-      const gathered = kinds
+      const batch = kinds
       kinds = new Set()
       timer = null
-      flush(gathered)
+      flush(batch)
     }, BATCH_MS)
   }
   return {
-    one: (kind: ChangeNotice['kind']) => (kinds.add(kind), later()),
-    all: () => (KINDS.forEach((kind) => kinds.add(kind)), later()),
+    add: (kind: ChangeNotice['kind']) => (kinds.add(kind), schedule()),
+    addAll: () => (KINDS.forEach((kind) => kinds.add(kind)), schedule()),
   }
 }
 

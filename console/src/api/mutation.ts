@@ -1,24 +1,24 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 
-/** One that needs to be told nothing more. */
+/** A mutation without arguments. */
 export interface PlainMutation {
   isPending: boolean
-  mutate: (given: void) => void
+  mutate: (input: void) => void
 }
 
-/** A write, and what it makes stale: the first words of query keys. A refusal becomes a toast by itself. */
-export function useApiMutation<Given = void, Answer = unknown>(
-  write: (given: Given) => Promise<Answer>,
-  { invalidates, onSuccess }: { invalidates: string[]; onSuccess?: (answer: Answer) => void },
+/** A mutation that invalidates queries by the first word of their key. main.tsx shows its errors as toasts. */
+export function useApiMutation<Input = void, Result = unknown>(
+  mutationFn: (input: Input) => Promise<Result>,
+  { invalidates, onSuccess }: { invalidates: string[]; onSuccess?: (result: Result) => void },
 ) {
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: write,
-    onSuccess: async (answer) => {
-      const read = invalidates.map((first) => queries.invalidateQueries({ queryKey: [first] }))
-      onSuccess?.(answer)
-      // Pending until what it changed is read again, so that nothing falls back in between.
-      await Promise.all(read)
+    mutationFn,
+    onSuccess: async (result) => {
+      const refetches = invalidates.map((first) => queries.invalidateQueries({ queryKey: [first] }))
+      onSuccess?.(result)
+      // The mutation stays pending until its queries are refetched, so that the page does not show the old state again.
+      await Promise.all(refetches)
     },
   })
 }

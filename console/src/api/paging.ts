@@ -5,16 +5,16 @@ import type { Page } from './types.ts'
 type QueryParams = Record<string, string | number | undefined>
 
 export function queryString(query: QueryParams): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  return new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString()
 }
 
-/** The beginning of a list: as much as one call gives, unless told. */
+/** The first page of a list; 200 items unless the query sets another limit. */
 export async function fetchList<T>(path: string, options: ApiRequest, query: QueryParams = {}): Promise<T[]> {
   return (await callApi<Page<T>>(`${path}?${queryString({ limit: 200, ...query })}`, options)).data
 }
 
-/** A list that is read on, a page at a time. */
+/** A list that is loaded page by page. */
 export const pagedQuery = <T>(queryKey: unknown[], path: string, query: QueryParams = {}) =>
   infiniteQueryOptions({
     queryKey,

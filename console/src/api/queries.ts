@@ -16,7 +16,7 @@ import type {
   WedgeSummary,
 } from './types.ts'
 
-/** What the console reads. The first word of a key is the plural that live.ts makes stale. */
+/** Queries of the daily work. live-updates.ts invalidates them by the first word of their key. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => {
@@ -40,7 +40,7 @@ export const wedgesQuery = queryOptions({
   staleTime: 30_000,
 })
 
-/** Tasks as a list shows them: inputs and outputs may be large, and thousands of rows are kept. */
+/** A task without its input and output, which may be large: the console keeps thousands of list items. */
 export type TaskListItem = Pick<
   Task,
   'id' | 'wedge' | 'task_type' | 'status' | 'cost_usd' | 'created_at' | 'started_at' | 'finished_at' | 'error'
@@ -55,7 +55,7 @@ export interface TaskFilter {
 
 const TASK_PAGE_SIZE = 200
 
-/** Not made stale by live.ts: rows are patched in place, and what is new waits behind a chip. */
+/** Not invalidated by live-updates.ts: rows change in place, and new tasks are shown after a click. */
 export const taskListQuery = (filter: TaskFilter) =>
   infiniteQueryOptions({
     queryKey: ['task-list', filter],
@@ -66,7 +66,7 @@ export const taskListQuery = (filter: TaskFilter) =>
     gcTime: 60_000,
   })
 
-/** The newest tasks: what is new, and what changed among the rows that people look at most. */
+/** The newest tasks, kept up to date by the change stream. */
 export const newestTasksQuery = (filter: TaskFilter, limit = 50) =>
   queryOptions({
     queryKey: ['tasks', 'head', filter, limit],
@@ -94,7 +94,7 @@ function toTaskListItem(task: Task): TaskListItem {
   }
 }
 
-/** A few words that tell this run from the next: the first plain values of what went in. */
+/** The first plain values of the input, which tell one task from another in a list. */
 function summarizeInput({ input }: Task): string {
   if (typeof input === 'string') return input.slice(0, 120)
   if (typeof input !== 'object' || input === null) return ''
@@ -108,7 +108,7 @@ export const taskQuery = (id: string) =>
     queryFn: ({ signal }) => callApi<Task>(`/v1/tasks/${id}`, { signal }),
   })
 
-/** The newest task of one kind, whole: its input is a good example for the next. */
+/** Recent tasks with their input, which prefills the run form. */
 export const recentTasksQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['tasks', 'last', wedge],
@@ -122,7 +122,7 @@ export const traceQuery = (id: string) =>
     queryFn: ({ signal }) => callApi<Trace>(`/v1/tasks/${id}/trace`, { signal }),
   })
 
-/** What the task did outside, newest first. */
+/** External actions of the task, newest first. */
 export const effectsQuery = (taskId: string) =>
   pagedQuery<Effect>(['tasks', 'effects', taskId], `/v1/tasks/${taskId}/actions`)
 

@@ -3,7 +3,7 @@ import { callApi } from './http.ts'
 import { fetchList, pagedQuery } from './paging.ts'
 import type { Json, JsonObject, Project, Role, WedgeSummary } from './types.ts'
 
-/** What a founder sets up: the records and how they are read. */
+/** Types and queries of connections, wedges, schedules, blueprints, projects, members and keys. */
 export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker'] as const
 export type ConnectionKind = (typeof CONNECTION_KINDS)[number]
 

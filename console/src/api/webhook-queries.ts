@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { fetchList, pagedQuery } from './paging.ts'
 
-/** What the service tells others of, and how that went. */
+/** Types and queries of webhooks and their deliveries. */
 export const WEBHOOK_EVENTS = [
   'approval.requested',
   'approval.expiring',
@@ -50,14 +50,14 @@ export const webhooksQuery = queryOptions({
   queryFn: ({ signal }) => fetchList<Webhook>('/v1/webhooks', { signal }),
 })
 
-const SOON_MS = 2_000
+const POLL_MS = 2_000
 
-/** Stale with the work that is told of; while one is on its way, looked at again and again. */
+/** Keyed under `work`, and polled while a delivery is pending. */
 export const deliveriesQuery = (id: string, status: DeliveryStatus | undefined) =>
   infiniteQueryOptions({
     ...pagedQuery<WebhookDelivery>(['work', 'deliveries', id, status ?? 'all'], `/v1/webhooks/${id}/deliveries`, {
       status,
     }),
     refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ data }) => data.some((one) => one.status === 'pending')) ? SOON_MS : false,
+      state.data?.pages.some(({ data }) => data.some((one) => one.status === 'pending')) ? POLL_MS : false,
   })

@@ -1,18 +1,18 @@
 import { Link } from '@tanstack/react-router'
 
-/** Leads to what an id names, where there is a page for it. */
+/** Links a task or approval id to its page; any other id is plain text. */
 export function SubjectLink({ id, children = id }: { id: string; children?: string }) {
-  const look = 'font-mono text-accent underline'
+  const className = 'font-mono text-accent underline'
   if (id.startsWith('task_')) {
     return (
-      <Link to="/tasks/$taskId" params={{ taskId: id }} className={look}>
+      <Link to="/tasks/$taskId" params={{ taskId: id }} className={className}>
         {children}
       </Link>
     )
   }
   if (id.startsWith('apr_')) {
     return (
-      <Link to="/approvals" search={{ id }} className={look}>
+      <Link to="/approvals" search={{ id }} className={className}>
         {children}
       </Link>
     )

@@ -6,43 +6,44 @@ import type { Approval } from '../api/types.ts'
 import { approvalSummary } from '../pages/approvals/approval-summary.ts'
 import { useHasRole } from '../ui/role.tsx'
 import { showToast } from '../ui/toast.tsx'
+import { shellText } from './text.ts'
 
 /**
- * Tells of each new approval, those who can decide: by the browser when nobody looks at this tab and notices are
- * allowed, else on the page.
+ * Notifies members who can decide about each new approval: with a browser notification when the tab is hidden and
+ * notifications are allowed, otherwise with a toast.
  */
 export function ApprovalNotifier() {
   const { data } = useQuery(approvalsQuery('pending'))
   const router = useRouter()
-  const mayDecide = useHasRole()('operator')
+  const canDecide = useHasRole()('operator')
   const known = useRef<Set<string> | null>(null)
   useEffect(() => {
     if (!data) return
     const before = known.current
     known.current = new Set([...(before ?? []), ...data.map(({ approval_id }) => approval_id)])
-    // What waits already when the console opens is no news.
-    if (!before || !mayDecide) return
+    // Approvals that were pending when the console opened are not announced.
+    if (!before || !canDecide) return
     for (const approval of data.filter(({ approval_id }) => !before.has(approval_id))) {
       notifyApproval(approval, () => void router.navigate({ to: '/approvals', search: { id: approval.approval_id } }))
     }
-  }, [data, router, mayDecide])
+  }, [data, router, canDecide])
   useEffect(() => {
-    const waiting = data?.length ?? 0
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}Agent Work Service`
+    const pending = data?.length ?? 0
+    document.title = `${pending > 0 ? `(${pending}) ` : ''}${shellText.productName}`
   }, [data])
   return null
 }
 
 function notifyApproval(approval: Approval, open: () => void): void {
-  const sentence = approvalSummary(approval)
+  const summary = approvalSummary(approval)
   if (!document.hidden || typeof Notification === 'undefined' || Notification.permission !== 'granted') {
-    showToast(`Waits for you: ${sentence}`)
+    showToast(shellText.approvalNeeded(summary))
     return
   }
-  const notice = new Notification('Waits for your decision', { body: sentence, tag: approval.approval_id })
-  notice.addEventListener('click', () => {
+  const notification = new Notification(shellText.approvalNotification, { body: summary, tag: approval.approval_id })
+  notification.addEventListener('click', () => {
     window.focus()
     open()
-    notice.close()
+    notification.close()
   })
 }

@@ -2,12 +2,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import { type ChangeNotice, followChanges, type LiveState } from '../api/live-updates.ts'
 import { patchTaskRow } from '../pages/tasks/patch-task-list.ts'
+import { shellText } from './text.ts'
 
 const LiveStateContext = createContext<LiveState>('connecting')
 
 const useLiveState = (): LiveState => useContext(LiveStateContext)
 
-/** Keeps the project's stream open while somebody is signed in. */
+/** Follows the change stream of the project while a member is signed in. */
 export function LiveUpdates({ children }: { children: ReactNode }) {
   const queries = useQueryClient()
   const [state, setState] = useState<LiveState>('connecting')
@@ -20,19 +21,19 @@ export function LiveUpdates({ children }: { children: ReactNode }) {
   return <LiveStateContext value={state}>{children}</LiveStateContext>
 }
 
-const WORDS: Record<LiveState, [string, string]> = {
-  connecting: ['Connecting', 'bg-line-strong'],
-  live: ['Live', 'bg-ok'],
-  polling: ['Refreshing every 5 s', 'bg-accent'],
-  offline: ['Reconnecting', 'bg-bad animate-breathe'],
+const COLOURS: Record<LiveState, string> = {
+  connecting: 'bg-line-strong',
+  live: 'bg-ok',
+  polling: 'bg-accent',
+  offline: 'bg-bad animate-breathe',
 }
 
 export function LiveIndicator() {
-  const [label, look] = WORDS[useLiveState()]
+  const state = useLiveState()
   return (
     <span className="flex items-center gap-1.5 text-xs text-muted" role="status">
-      <span aria-hidden className={`size-2 rounded-full ${look}`} />
-      {label}
+      <span aria-hidden className={`size-2 rounded-full ${COLOURS[state]}`} />
+      {shellText.liveState[state]}
     </span>
   )
 }

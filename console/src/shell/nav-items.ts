@@ -19,43 +19,44 @@ import {
 } from 'lucide-react'
 import type { Role } from '../api/types.ts'
 import { useHasRole } from '../ui/role.tsx'
+import { shellText } from './text.ts'
 
-/** The pages of the left navigation, in order. A new page is one entry here and one route in router.tsx. */
+/** A page in the navigation. A new page needs an entry here and a route in router.tsx. */
 export interface NavItem {
   to: string
   label: string
   icon: LucideIcon
-  /** After `g`: goes there. */
+  /** The key that opens the page after `g`. */
   shortcut: string
-  /** Stands a little apart from those before. */
+  /** Adds a gap before this item. */
   startsGroup?: true
-  /** What its number counts. */
-  counter?: 'approvals' | 'working'
-  /** The least role that can do anything there. */
+  /** The number that is shown beside the label. */
+  counter?: 'approvals' | 'activeTasks'
+  /** The minimum role that can use the page. */
   minRole?: Role
 }
 
 const NAV_ITEMS: NavItem[] = [
-  { to: '/', label: 'Home', icon: House, shortcut: 'h' },
-  { to: '/approvals', label: 'Approvals', icon: Inbox, shortcut: 'a', counter: 'approvals' },
-  { to: '/tasks', label: 'Tasks', icon: Activity, shortcut: 't', counter: 'working' },
-  { to: '/run', label: 'Run a task', icon: Play, shortcut: 'r', minRole: 'operator' },
-  { to: '/cases', label: 'Cases', icon: SquareKanban, shortcut: 'b' },
-  { to: '/clients', label: 'Clients', icon: Users, shortcut: 'u' },
-  { to: '/records', label: 'Records', icon: Database, shortcut: 'd' },
-  { to: '/wedges', label: 'Wedges', icon: Box, shortcut: 'w', startsGroup: true },
-  { to: '/connections', label: 'Connections', icon: Plug, shortcut: 'c' },
-  { to: '/channels', label: 'Channels', icon: Mailbox, shortcut: 'i' },
-  { to: '/schedules', label: 'Schedules', icon: CalendarClock, shortcut: 's' },
-  { to: '/blueprints', label: 'Blueprints', icon: Map, shortcut: 'p' },
-  { to: '/webhooks', label: 'Webhooks', icon: Webhook, shortcut: 'o' },
-  { to: '/analytics', label: 'Analytics', icon: ChartColumn, shortcut: 'n', startsGroup: true },
-  { to: '/audit', label: 'Audit', icon: ScrollText, shortcut: 'l' },
-  { to: '/settings', label: 'Settings', icon: Settings, shortcut: ',' },
+  { to: '/', label: shellText.pages.home, icon: House, shortcut: 'h' },
+  { to: '/approvals', label: shellText.pages.approvals, icon: Inbox, shortcut: 'a', counter: 'approvals' },
+  { to: '/tasks', label: shellText.pages.tasks, icon: Activity, shortcut: 't', counter: 'activeTasks' },
+  { to: '/run', label: shellText.pages.run, icon: Play, shortcut: 'r', minRole: 'operator' },
+  { to: '/cases', label: shellText.pages.cases, icon: SquareKanban, shortcut: 'b' },
+  { to: '/clients', label: shellText.pages.clients, icon: Users, shortcut: 'u' },
+  { to: '/records', label: shellText.pages.records, icon: Database, shortcut: 'd' },
+  { to: '/wedges', label: shellText.pages.wedges, icon: Box, shortcut: 'w', startsGroup: true },
+  { to: '/connections', label: shellText.pages.connections, icon: Plug, shortcut: 'c' },
+  { to: '/channels', label: shellText.pages.channels, icon: Mailbox, shortcut: 'i' },
+  { to: '/schedules', label: shellText.pages.schedules, icon: CalendarClock, shortcut: 's' },
+  { to: '/blueprints', label: shellText.pages.blueprints, icon: Map, shortcut: 'p' },
+  { to: '/webhooks', label: shellText.pages.webhooks, icon: Webhook, shortcut: 'o' },
+  { to: '/analytics', label: shellText.pages.analytics, icon: ChartColumn, shortcut: 'n', startsGroup: true },
+  { to: '/audit', label: shellText.pages.audit, icon: ScrollText, shortcut: 'l' },
+  { to: '/settings', label: shellText.pages.settings, icon: Settings, shortcut: ',' },
 ]
 
-/** The pages for the role that is held: for the navigation, the command menu and the keys alike. */
+/** The pages that the role can use, for the navigation, the command menu and the shortcuts. */
 export function useNavItems(): NavItem[] {
-  const may = useHasRole()
-  return NAV_ITEMS.filter(({ minRole = 'viewer' }) => may(minRole))
+  const hasRole = useHasRole()
+  return NAV_ITEMS.filter(({ minRole = 'viewer' }) => hasRole(minRole))
 }

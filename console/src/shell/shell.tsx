@@ -14,8 +14,9 @@ import { ShortcutsDialog } from './shortcuts-dialog.tsx'
 import { LiveUpdates } from './live-status.tsx'
 import { Nav } from './nav.tsx'
 import { useNavItems } from './nav-items.ts'
+import { shellText } from './text.ts'
 
-type OpenDialog = 'commands' | 'keys' | 'nav' | null
+type OpenDialog = 'commands' | 'shortcuts' | 'nav' | null
 
 export function Shell() {
   const { data: session } = useQuery(sessionQuery)
@@ -26,24 +27,24 @@ export function Shell() {
   )
 }
 
-/** Around every page: navigation, command menu, key sheet, the live stream and its notices. */
+/** The frame of every page: navigation, command menu, shortcuts, live updates and notifications. */
 function ShellFrame() {
   const [open, setOpen] = useState<OpenDialog>(null)
   const close = () => setOpen(null)
   useCommandShortcut(() => setOpen('commands'))
   useNavShortcuts()
-  useShortcuts({ '?': () => setOpen('keys'), '/': () => setOpen('commands') })
+  useShortcuts({ '?': () => setOpen('shortcuts'), '/': () => setOpen('commands') })
   return (
     <LiveUpdates>
       <a
         href="#main"
         className="sr-only z-50 rounded bg-surface p-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to content
+        {shellText.skipToContent}
       </a>
       <div className="min-h-dvh lg:grid lg:grid-cols-[13.5rem_1fr]">
         <aside className="sticky top-0 h-dvh border-r border-line bg-surface max-lg:hidden">
-          <Nav onSearch={() => setOpen('commands')} onKeys={() => setOpen('keys')} />
+          <Nav onSearch={() => setOpen('commands')} onShortcuts={() => setOpen('shortcuts')} />
         </aside>
         <TopBar onNav={() => setOpen('nav')} onSearch={() => setOpen('commands')} />
         <main id="main" tabIndex={-1} className="min-w-0 outline-none">
@@ -51,10 +52,14 @@ function ShellFrame() {
         </main>
       </div>
       {open === 'commands' && <CommandMenu onClose={close} />}
-      {open === 'keys' && <ShortcutsDialog onClose={close} />}
+      {open === 'shortcuts' && <ShortcutsDialog onClose={close} />}
       {open === 'nav' && (
-        <Dialog label="Navigation" onClose={close} className="my-0 ml-0 h-dvh max-h-none max-w-64 rounded-none">
-          <Nav onSearch={() => setOpen('commands')} onKeys={() => setOpen('keys')} onGone={close} />
+        <Dialog
+          label={shellText.navigation}
+          onClose={close}
+          className="my-0 ml-0 h-dvh max-h-none max-w-64 rounded-none"
+        >
+          <Nav onSearch={() => setOpen('commands')} onShortcuts={() => setOpen('shortcuts')} onNavigate={close} />
         </Dialog>
       )}
       <ApprovalNotifier />
@@ -66,11 +71,11 @@ function ShellFrame() {
 function TopBar({ onNav, onSearch }: { onNav: () => void; onSearch: () => void }) {
   return (
     <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-surface px-2 lg:hidden">
-      <Button variant="ghost" aria-label="Open navigation" onClick={onNav} icon={<Menu size={18} />} />
-      <span className="font-semibold">Agent Work Service</span>
+      <Button variant="ghost" aria-label={shellText.openNavigation} onClick={onNav} icon={<Menu size={18} />} />
+      <span className="font-semibold">{shellText.productName}</span>
       <Button variant="ghost" className="ml-auto" onClick={onSearch} icon={<Search size={16} />}>
-        <span className="sr-only">Search and commands</span>
-        <KeyCap>Ctrl K</KeyCap>
+        <span className="sr-only">{shellText.commandMenu.label}</span>
+        <KeyCap>{shellText.searchShortcut}</KeyCap>
       </Button>
     </header>
   )
@@ -90,23 +95,23 @@ function useCommandShortcut(open: () => void): void {
 
 const SECOND_KEY_MS = 1_000
 
-/** `g` and then the letter of a page. */
+/** `g` and then the shortcut of a page opens the page. */
 function useNavShortcuts(): void {
   const navigate = useNavigate()
-  const sections = useNavItems()
-  const sectionBy = useEffectEvent((letter: string) => sections.find(({ shortcut }) => shortcut === letter))
+  const navItems = useNavItems()
+  const itemByShortcut = useEffectEvent((letter: string) => navItems.find(({ shortcut }) => shortcut === letter))
   const [waiting, setWaiting] = useState(false)
   useEffect(() => {
     if (!waiting) return undefined
     const timer = setTimeout(() => setWaiting(false), SECOND_KEY_MS)
     const listen = (event: KeyboardEvent) => {
-      const section = sectionBy(event.key)
+      const item = itemByShortcut(event.key)
       setWaiting(false)
-      if (!section) return
-      // Before the page's own keys hear the same letter.
+      if (!item) return
+      // Keeps the shortcuts of the page from seeing the same key.
       event.stopImmediatePropagation()
       event.preventDefault()
-      void navigate({ to: section.to })
+      void navigate({ to: item.to })
     }
     window.addEventListener('keydown', listen, { capture: true })
     return () => {

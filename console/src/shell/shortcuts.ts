@@ -3,17 +3,17 @@ import { useEffect, useEffectEvent } from 'react'
 export type Shortcuts = Record<string, (event: KeyboardEvent) => void>
 
 /**
- * Keys that work anywhere on the page, except where text goes in, with a modifier held, or behind a dialog. Names are
- * those of KeyboardEvent.key.
+ * Keyboard shortcuts of a page, by KeyboardEvent.key. They are off in text fields, with a modifier key, and while a
+ * dialog is open.
  */
 export function useShortcuts(keys: Shortcuts): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
     if (isTextInput(event.target) || document.querySelector('dialog[open]')) return
-    const act = keys[event.key]
-    if (!act) return
+    const onPress = keys[event.key]
+    if (!onPress) return
     event.preventDefault()
-    act(event)
+    onPress(event)
   })
   useEffect(() => {
     const listen = (event: KeyboardEvent) => onKey(event)

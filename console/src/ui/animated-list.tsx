@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
 
 /**
- * Rows that stand one under the other and glide to their new place when one comes or goes above them, instead of
- * jumping under the reader. They are placed by transforms, which move nothing else on the page.
+ * A list whose rows move smoothly when a row above them is added or removed. Transforms place the rows, so that nothing
+ * else on the page moves.
  */
 export function AnimatedList({
   label,
@@ -13,19 +13,19 @@ export function AnimatedList({
   label?: string
   gap?: number
   className?: string
-  children: { key: string; row: ReactNode; look?: string }[]
+  children: { key: string; row: ReactNode; className?: string }[]
 }) {
   const list = useRef<HTMLUListElement>(null)
   useLayoutEffect(() => positionRows(list.current, gap))
   useEffect(() => {
-    const watch = new ResizeObserver(() => positionRows(list.current, gap))
-    for (const row of list.current?.children ?? []) watch.observe(row)
-    return () => watch.disconnect()
+    const observer = new ResizeObserver(() => positionRows(list.current, gap))
+    for (const row of list.current?.children ?? []) observer.observe(row)
+    return () => observer.disconnect()
   }, [children, gap])
   return (
     <ul ref={list} aria-label={label} className={`relative ${className}`}>
-      {children.map(({ key, row, look = '' }) => (
-        <li key={key} className={`absolute inset-x-0 top-0 ${look}`}>
+      {children.map(({ key, row, className = '' }) => (
+        <li key={key} className={`absolute inset-x-0 top-0 ${className}`}>
           {row}
         </li>
       ))}
@@ -39,7 +39,7 @@ function positionRows(list: HTMLUListElement | null, gap: number): void {
   const heights = rows.map((row) => row.offsetHeight)
   let top = 0
   rows.forEach((row, i) => {
-    // A new row is put where it belongs at once; only one that was seen before glides.
+    // A new row appears at its position; only rows that were visible before are animated.
     row.style.transition = row.style.transform === '' ? '' : 'transform 0.2s ease-out'
     row.style.transform = `translateY(${top}px)`
     top += (heights[i] ?? 0) + gap

@@ -9,9 +9,9 @@ const VARIANTS: Record<ButtonVariant, string> = {
   ghost: 'border-transparent text-muted hover:bg-hover hover:text-text',
 }
 
-export function buttonClass(look: ButtonVariant = 'plain', small = false): string {
+export function buttonClass(variant: ButtonVariant = 'plain', small = false): string {
   const size = small ? 'h-7 px-2 text-xs' : 'h-8 px-3 text-sm'
-  return `inline-flex items-center justify-center gap-1.5 rounded-md border whitespace-nowrap transition-colors disabled:opacity-50 ${size} ${VARIANTS[look]}`
+  return `inline-flex items-center justify-center gap-1.5 rounded-md border whitespace-nowrap transition-colors disabled:opacity-50 ${size} ${VARIANTS[variant]}`
 }
 
 export function Button({
@@ -31,7 +31,7 @@ export function Button({
   )
 }
 
-/** A key that does the same. Hidden where there is no keyboard to speak of. */
+/** The keyboard shortcut of a button. Hidden on phones, which have no keyboard. */
 export function KeyCap({ children }: { children: ReactNode }) {
   return <kbd className="key-cap max-sm:hidden">{children}</kbd>
 }

@@ -1,7 +1,8 @@
 import { CopyButton } from './copy-button.tsx'
+import { uiText } from './text.ts'
 
-/** A call to take away. */
-export function CurlExample({ text, label = 'The same by the API' }: { text: string; label?: string }) {
+/** An API call as a curl command, to copy. */
+export function CurlExample({ text, label = uiText.curlExample }: { text: string; label?: string }) {
   return (
     <div className="w-full text-left">
       <pre
@@ -12,7 +13,7 @@ export function CurlExample({ text, label = 'The same by the API' }: { text: str
       >
         {text}
       </pre>
-      <CopyButton text={() => text} label="Copy as curl" />
+      <CopyButton text={() => text} label={uiText.copyAsCurl} />
     </div>
   )
 }

@@ -2,8 +2,9 @@ import type { ReactNode } from 'react'
 import type { PlainMutation } from '../api/mutation.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
+import { uiText } from './text.ts'
 
-/** A few fields and one button that sends them. */
+/** A form in a dialog, with a submit button and a cancel button. */
 export function FormDialog({
   title,
   submitLabel,
@@ -19,7 +20,7 @@ export function FormDialog({
   canSubmit?: boolean
   mutation: PlainMutation
   wide?: boolean
-  /** What else can be done with it, apart from saving. */
+  /** Further buttons, such as delete. */
   extraActions?: ReactNode
   onClose: () => void
   children: ReactNode
@@ -34,7 +35,7 @@ export function FormDialog({
             {submitLabel}
           </Button>
           <Button variant="ghost" onClick={onClose}>
-            Not now
+            {uiText.cancel}
           </Button>
           <span className="ml-auto flex">{extraActions}</span>
         </div>

@@ -69,7 +69,7 @@ export function TextArea({
   )
 }
 
-/** One of a few: what is sent, and how it reads. */
+/** A select box; each option is a value and its label. */
 export function Select({
   label,
   value,

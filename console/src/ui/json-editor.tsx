@@ -2,8 +2,9 @@ import { useState } from 'react'
 import type { Json } from '../api/types.ts'
 import { Field } from './form-fields.tsx'
 import { Tabs } from './tabs.tsx'
+import { uiText } from './text.ts'
 
-/** Whether a value stands as named fields or as the text that is sent. */
+/** Whether a value is edited as form fields or as JSON text. */
 export type EditorMode = 'form' | 'json'
 
 export function EditorModeTabs({
@@ -13,16 +14,16 @@ export function EditorModeTabs({
 }: {
   label: string
   mode: EditorMode
-  onChange: (as: EditorMode) => void
+  onChange: (mode: EditorMode) => void
 }) {
   const tabs: { value: EditorMode; label: string }[] = [
-    { value: 'form', label: 'Form' },
-    { value: 'json', label: 'JSON' },
+    { value: 'form', label: uiText.formMode },
+    { value: 'json', label: uiText.jsonMode },
   ]
   return <Tabs label={label} value={mode} onChange={onChange} tabs={tabs} />
 }
 
-/** Keeps what is typed, and hands on only what is JSON. */
+/** Keeps the typed text and calls onChange only with valid JSON. */
 export function JsonEditor({
   label,
   value,
@@ -42,7 +43,7 @@ export function JsonEditor({
       onChange(JSON.parse(to))
       setProblem(null)
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : 'not JSON')
+      setProblem(error instanceof Error ? error.message : uiText.invalidJson)
     }
   }
   return (

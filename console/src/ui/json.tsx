@@ -1,12 +1,21 @@
 import { useMemo } from 'react'
 import type { Json } from '../api/types.ts'
 import { humanize } from './humanize.ts'
+import { uiText } from './text.ts'
 
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-/** Colour costs an element a token; beyond this the text stands plain. */
+/** Each coloured token is an element, so longer texts are shown without colour. */
 const MAX_COLOURED_CHARS = 20_000
 
-export function JsonView({ value, label = 'JSON', max = 'max-h-96' }: { value: Json; label?: string; max?: string }) {
+export function JsonView({
+  value,
+  label = uiText.json,
+  max = 'max-h-96',
+}: {
+  value: Json
+  label?: string
+  max?: string
+}) {
   const text = useMemo(() => JSON.stringify(value, null, 2) ?? 'null', [value])
   return (
     <pre
@@ -26,9 +35,9 @@ function colourTokens(text: string) {
   for (const match of text.matchAll(TOKEN)) {
     parts.push(text.slice(at, match.index))
     const [whole, string, colon] = match
-    const look = string ? (colon ? 'text-accent' : 'text-ok') : 'text-wait'
+    const colour = string ? (colon ? 'text-accent' : 'text-ok') : 'text-wait'
     parts.push(
-      <span key={match.index} className={look}>
+      <span key={match.index} className={colour}>
         {string ?? whole}
       </span>,
       colon ?? '',
@@ -38,7 +47,7 @@ function colourTokens(text: string) {
   return [...parts, text.slice(at)]
 }
 
-/** An object as a form to read: names left, values right. Anything else as JSON. */
+/** An object as a list of names and values; any other value as JSON. */
 export function FieldList({ value }: { value: Json }) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return <JsonView value={value} />
   return (

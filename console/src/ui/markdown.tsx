@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 
 /**
- * The Markdown that people use in notes: headings, lists, fenced code, bold, code and links by their text. Made of
- * elements, never of HTML, so whatever a text holds stays text.
+ * Renders the common subset of Markdown: headings, lists, fenced code, bold and inline code. It creates elements and
+ * never HTML, so that markup in a text stays text.
  */
 export function Markdown({ text }: { text: string }) {
   return <div className="flex flex-col gap-2 break-words">{blocksOf(text).map(block)}</div>

@@ -1,4 +1,4 @@
-/** A few numbers with their names, side by side. */
+/** Labelled numbers, side by side. */
 export function MetricRow({ metrics }: { metrics: [name: string, value: string][] }) {
   return (
     <dl className="panel grid grid-cols-2 gap-px overflow-hidden bg-line sm:grid-cols-4">

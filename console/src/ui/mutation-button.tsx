@@ -2,7 +2,7 @@ import type { ComponentProps } from 'react'
 import type { PlainMutation } from '../api/mutation.ts'
 import { Button } from './button.tsx'
 
-/** Makes a write when pressed, and not again until it is done; `sure` is the question that is asked before. */
+/** Runs a mutation when pressed, one at a time; `confirmText` asks for confirmation first. */
 export function MutationButton({
   mutation,
   confirmText,

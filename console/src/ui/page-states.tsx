@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react'
 import type { Role } from '../api/types.ts'
 import { CurlExample } from './curl-example.tsx'
+import { capitalize } from './humanize.ts'
 import { RequireRole } from './role.tsx'
 
-/** Nothing here yet, why, and the one call or button that changes it, for who has the role that it takes. */
+/** An empty list: what it is for, and the button or API call that adds the first item for members with the role. */
 export function EmptyState({
   title,
   children,
@@ -36,12 +37,12 @@ export function EmptyState({
 export function ErrorMessage({ message }: { message: string }) {
   return (
     <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
-      {message.charAt(0).toUpperCase() + message.slice(1)}
+      {capitalize(message)}
     </p>
   )
 }
 
-/** Room for what is on its way. */
+/** Reserves the space of content that is still loading. */
 export function Placeholder({ className = 'h-24' }: { className?: string }) {
   return <div aria-hidden className={`animate-appear rounded-md bg-off-soft ${className}`} />
 }

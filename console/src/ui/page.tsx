@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A page: its name, what can be done with all of it, and what is on it. */
+/** A page: its heading, the actions for the whole page, and its content. */
 export function Page({
   title,
   lead,

@@ -1,6 +1,6 @@
-/** A link cannot send the credential, so the bytes are fetched and then handed to the browser. */
-export async function saveFile(answer: Promise<Response>, path: string): Promise<void> {
-  const url = URL.createObjectURL(await (await answer).blob())
+/** A plain link cannot send the Authorization header, so the file is fetched first and then saved. */
+export async function saveFile(response: Promise<Response>, path: string): Promise<void> {
+  const url = URL.createObjectURL(await (await response).blob())
   const link = document.createElement('a')
   link.href = url
   link.download = path.split('/').at(-1) ?? path

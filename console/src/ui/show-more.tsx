@@ -1,6 +1,7 @@
 import { Button } from './button.tsx'
+import { uiText } from './text.ts'
 
-/** The rest of a list, a page at a time, when the reader wants it. */
+/** Loads the next page of a list. */
 export function ShowMore({
   query: { hasNextPage, isFetchingNextPage, fetchNextPage },
 }: {
@@ -9,7 +10,7 @@ export function ShowMore({
   if (!hasNextPage) return null
   return (
     <Button className="self-center" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-      Show more
+      {uiText.showMore}
     </Button>
   )
 }

@@ -1,8 +1,9 @@
 import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { Dialog } from './dialog.tsx'
+import { uiText } from './text.ts'
 
-/** A secret that nobody can read again: shown until it is put away. */
+/** Shows a secret that the server does not show again. */
 export function ShowOnce({
   title,
   lead,
@@ -25,7 +26,7 @@ export function ShowOnce({
         <div className="flex gap-2">
           <CopyButton text={() => value} />
           <Button variant="primary" className="ml-auto" onClick={onClose}>
-            I have it
+            {uiText.done}
           </Button>
         </div>
       </div>

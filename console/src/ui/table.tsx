@@ -5,8 +5,8 @@ import { RequireRole } from './role.tsx'
 const HEAD = 'px-4 py-2 font-medium whitespace-nowrap'
 
 /**
- * Rows that fit on a page; long lists are virtual instead. Wide ones scroll by themselves. `acts` names the column of
- * `Acts`, and who has it; such rows are cards on a phone, each cell behind the name of its column.
+ * A table for short lists; it scrolls sideways when it is too wide. `actions` adds the column of the `RowActions` and
+ * its minimum role; on a phone such rows become cards, with the column name before each cell.
  */
 export function Table({
   label,
@@ -20,7 +20,7 @@ export function Table({
   children: ReactNode
 }) {
   return (
-    // Relative: words for screen readers only are placed absolutely, and must scroll with their cell.
+    // Position relative, so that the absolutely positioned texts for screen readers scroll with their cell.
     <div
       role="region"
       aria-label={label}
@@ -51,11 +51,11 @@ export function Table({
   )
 }
 
-/** The last cell of a row: what can be done with it, by who has the role of the column. */
+/** The last cell of a row: its buttons, for members with the role. */
 export function RowActions({ minRole, children }: { minRole: Role; children: ReactNode }) {
   return (
     <RequireRole minRole={minRole}>
-      <td data-acts>
+      <td data-actions>
         <span className="flex gap-2 max-sm:flex-wrap">{children}</span>
       </td>
     </RequireRole>

@@ -2,28 +2,28 @@ import { useSyncExternalStore } from 'react'
 
 interface Toast {
   id: number
-  /** Its place, counted from the bottom: it keeps it, whatever comes and goes meanwhile. */
+  /** The position, counted from the bottom. It stays the same while other toasts come and go. */
   slot: number
   text: string
   isError: boolean
 }
 
 const SHOWN_MS = 5_000
-const PLACES = ['bottom-4', 'bottom-22', 'bottom-40']
+const SLOTS = ['bottom-4', 'bottom-22', 'bottom-40']
 const listeners = new Set<() => void>()
 let toasts: Toast[] = []
 let next = 1
 
-/** Says what happened, for a moment, also to who listens instead of looking. */
+/** Shows a message for a few seconds and announces it to screen readers. */
 export function showToast(text: string, isError = false): void {
   const id = next++
-  const others = toasts.slice(-(PLACES.length - 1))
-  const slot = PLACES.findIndex((_, at) => others.every((one) => one.slot !== at))
-  change([...others, { id, slot, text, isError }])
-  setTimeout(() => change(toasts.filter((one) => one.id !== id)), SHOWN_MS)
+  const others = toasts.slice(-(SLOTS.length - 1))
+  const slot = SLOTS.findIndex((_, index) => others.every((one) => one.slot !== index))
+  update([...others, { id, slot, text, isError }])
+  setTimeout(() => update(toasts.filter((one) => one.id !== id)), SHOWN_MS)
 }
 
-function change(to: Toast[]): void {
+function update(to: Toast[]): void {
   toasts = to
   for (const listener of listeners) listener()
 }
@@ -40,7 +40,7 @@ export function ToastList() {
       {shown.map(({ id, slot, text, isError }) => (
         <div
           key={id}
-          className={`panel pointer-events-none fixed right-4 z-50 flex h-16 w-80 max-w-[calc(100vw-2rem)] items-center px-3 shadow-lg ${PLACES[slot]} ${isError ? 'text-bad' : ''}`}
+          className={`panel pointer-events-none fixed right-4 z-50 flex h-16 w-80 max-w-[calc(100vw-2rem)] items-center px-3 shadow-lg ${SLOTS[slot]} ${isError ? 'text-bad' : ''}`}
         >
           <span className="line-clamp-3 leading-tight">{text}</span>
         </div>

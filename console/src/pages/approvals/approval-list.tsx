@@ -5,32 +5,33 @@ import { AnimatedList } from '../../ui/animated-list.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Countdown } from './countdown.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { approvalsText } from './text.ts'
 import type { ApprovalBatch } from './use-approval-batch.ts'
 
-/** The questions, one a row; those that wait can be picked, to be answered together. */
+/** The approvals, one per row. Pending ones can be selected and decided together. */
 export function ApprovalList({
   approvals,
-  chosen,
+  open,
   batch,
-  onChoose,
+  onOpen,
 }: {
   approvals: Approval[]
-  chosen: Approval | undefined
+  open: Approval | undefined
   batch: ApprovalBatch | null
-  onChoose: (approval: Approval) => void
+  onOpen: (approval: Approval) => void
 }) {
   return (
     <div className="panel overflow-hidden">
       {batch && <SelectAll approvals={approvals} batch={batch} />}
       <div className="overflow-y-auto xl:max-h-[calc(100dvh-12rem)]">
-        <AnimatedList label="Approvals">
+        <AnimatedList label={approvalsText.title}>
           {approvals.map((approval) => ({
             key: approval.approval_id,
-            look: `flex border-b border-line ${approval === chosen ? 'bg-accent-soft' : ''}`,
+            className: `flex border-b border-line ${approval === open ? 'bg-accent-soft' : ''}`,
             row: (
               <>
                 {batch && <SelectCheckbox approval={approval} batch={batch} />}
-                <ApprovalRow approval={approval} chosen={approval === chosen} onChoose={onChoose} />
+                <ApprovalRow approval={approval} open={approval === open} onOpen={onOpen} />
               </>
             ),
           }))}
@@ -44,7 +45,7 @@ function SelectCheckbox({ approval, batch }: { approval: Approval; batch: Approv
   return (
     <span className="flex items-start py-2.5 pl-3">
       <Checkbox
-        label={<span className="sr-only">Pick {approvalSummary(approval)}</span>}
+        label={<span className="sr-only">{approvalsText.batch.select(approvalSummary(approval))}</span>}
         checked={isSelected(batch, approval)}
         onChange={() => toggleSelected(batch, approval)}
       />
@@ -68,12 +69,12 @@ function SelectAll({ approvals, batch }: { approvals: Approval[]; batch: Approva
   return (
     <div className="flex items-center border-b border-line bg-bg px-3 py-1.5 text-xs text-muted">
       <Checkbox
-        label="Pick all"
+        label={approvalsText.batch.selectAll}
         checked={approvals.length > 0 && approvals.every((approval) => isSelected(batch, approval))}
         onChange={() => toggleAllSelected(batch, approvals)}
       />
       <span className="ml-auto">
-        <KeyCap>x</KeyCap> <span className="max-sm:hidden">picks one</span>
+        <KeyCap>x</KeyCap> <span className="max-sm:hidden">{approvalsText.batch.toSelect}</span>
       </span>
     </div>
   )
@@ -81,18 +82,18 @@ function SelectAll({ approvals, batch }: { approvals: Approval[]; batch: Approva
 
 function ApprovalRow({
   approval,
-  chosen,
-  onChoose,
+  open,
+  onOpen,
 }: {
   approval: Approval
-  chosen: boolean
-  onChoose: (approval: Approval) => void
+  open: boolean
+  onOpen: (approval: Approval) => void
 }) {
   return (
     <button
       type="button"
-      aria-current={chosen}
-      onClick={() => onChoose(approval)}
+      aria-current={open}
+      onClick={() => onOpen(approval)}
       className="flex min-w-0 grow flex-col gap-0.5 px-3 py-2 text-left -outline-offset-2 hover:bg-hover"
     >
       <span className="line-clamp-2 font-medium">{approvalSummary(approval)}</span>

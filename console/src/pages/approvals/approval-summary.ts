@@ -1,21 +1,26 @@
 import { toObject, toText } from '../../api/json.ts'
 import type { Approval, Json, JsonObject } from '../../api/types.ts'
+import { formatMoney } from '../../ui/format.ts'
+import { capitalize } from '../../ui/humanize.ts'
+import { approvalsText } from './text.ts'
 
-/** What a person must know first: the verb, how much, and whom or what it hits. */
+const text = approvalsText.summary
+
+/** The parts of the headline: the action, the amount, and the recipient or subject. */
 export interface ApprovalHeadline {
-  verb: string
+  action: string
   amount: string | null
   target: string | null
 }
 
-/** The policy's own order, so that the amount shown is the amount that was judged. */
-const AMOUNTS = ['amount_usd', 'amount', 'total', 'value']
+/** In the order of the server's policy, so that the amount shown is the amount that the policy checked. */
+const AMOUNT_FIELDS = ['amount_usd', 'amount', 'total', 'value']
 
-const TARGETS = [
-  { keys: ['order_id', 'invoice_id', 'case_id', 'booking_id', 'account_id', 'key', 'id'], word: 'for' },
+const TARGET_FIELDS = [
+  { fields: ['order_id', 'invoice_id', 'case_id', 'booking_id', 'account_id', 'key', 'id'], phrase: text.for },
   {
-    keys: ['to', 'recipient', 'customer_email', 'email', 'address', 'customer', 'client', 'url', 'channel'],
-    word: 'to',
+    fields: ['to', 'recipient', 'customer_email', 'email', 'address', 'customer', 'client', 'url', 'channel'],
+    phrase: text.to,
   },
 ]
 
@@ -25,52 +30,52 @@ type SummarizedApproval = Pick<Approval, 'action' | 'preview' | 'connection' | '
 export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline {
   const payload = { ...toObject(approval.preview), ...approval.edited }
   return {
-    verb: actionLabel(approval.action, connectionName(approval)),
+    action: actionLabel(approval.action, connectionName(approval)),
     amount: amountLabel(payload),
     target: targetLabel(payload),
   }
 }
 
+/** The headline as one line, such as "Book refund of $84.50 for order A-1001". */
 export function approvalSummary(approval: SummarizedApproval): string {
-  const { verb, amount, target } = approvalHeadline(approval)
-  return [verb, amount && `of ${amount}`, target].filter(Boolean).join(' ')
+  const { action, amount, target } = approvalHeadline(approval)
+  return [action, amount && approvalsText.of(amount), target].filter(Boolean).join(' ')
 }
 
-/** By its name; by its id when the connection is gone. */
+/** The name of the connection, or its id if the connection was deleted. */
 export const connectionName = ({
   connection,
   connection_id,
 }: Pick<SummarizedApproval, 'connection' | 'connection_id'>) => connection ?? connection_id ?? null
 
 /**
- * `payments:refund` is a refund through payments, `book_refund` is to book a refund, `GMAIL_SEND_EMAIL` to send. The agent
- * chooses the action's name, and what stands before the colon need not be where it goes: the connection is said instead.
+ * `payments:refund` becomes "Refund through payments", `book_refund` becomes "Book refund". The agent chooses the name of
+ * the action, so the part before the colon may differ from the connection; the label always names the real connection.
  */
 export function actionLabel(action: string, connection: string | null = null): string {
   const [before = '', after] = action.split(':')
-  const way = connection ?? (after ? spaced(before) : null)
+  const through = connection ?? (after ? spaced(before) : null)
   const words = spaced((after ?? before).toLowerCase())
-  const aside = connection && after && before !== connection ? ` (${spaced(before)})` : ''
-  const said = `${words}${aside}${way ? ` through ${way}` : ''}`
-  return said.charAt(0).toUpperCase() + said.slice(1)
+  const claimed = connection && after && before !== connection ? ` (${spaced(before)})` : ''
+  return capitalize(`${words}${claimed}${through ? ` ${text.through(through)}` : ''}`)
 }
 
 const spaced = (name: string) => name.replaceAll(/[_-]+/g, ' ').trim()
 
 function amountLabel(payload: JsonObject): string | null {
-  const key = AMOUNTS.find((name) => Object.hasOwn(payload, name))
-  const amount = key === undefined ? null : payload[key]
+  const field = AMOUNT_FIELDS.find((name) => Object.hasOwn(payload, name))
+  const amount = field === undefined ? null : payload[field]
   if (typeof amount !== 'number') return null
   const currency = typeof payload['currency'] === 'string' ? payload['currency'].toUpperCase() : 'USD'
-  return currency === 'USD' ? `$${amount.toFixed(2)}` : `${amount.toFixed(2)} ${currency}`
+  return formatMoney(amount, currency)
 }
 
 function targetLabel(payload: JsonObject): string | null {
-  const parts = TARGETS.flatMap(({ keys, word }) => {
-    const key = keys.find((name) => isTarget(payload[name]))
-    if (key === undefined) return []
-    const noun = key.endsWith('_id') ? `${key.slice(0, -3).replaceAll('_', ' ')} ` : ''
-    return [`${word} ${noun}${targetText(payload[key])}`]
+  const parts = TARGET_FIELDS.flatMap(({ fields, phrase }) => {
+    const field = fields.find((name) => isTarget(payload[name]))
+    if (field === undefined) return []
+    const noun = field.endsWith('_id') ? `${field.slice(0, -3).replaceAll('_', ' ')} ` : ''
+    return [phrase(`${noun}${targetText(payload[field])}`)]
   })
   return parts.length > 0 ? parts.join(', ') : null
 }

@@ -5,16 +5,22 @@ import { Button, KeyCap } from '../../ui/button.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { ApproveButton, RejectForm } from './decision-form.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { approvalsText } from './text.ts'
 import type { ApprovalBatch, BatchOutcome } from './use-approval-batch.ts'
 
-/** What is picked, the answer to all of it, and afterwards what came of each. */
+const text = approvalsText.batch
+
+/** The selected approvals, one decision for all of them, and then the result of each. */
 export function BatchPanel({ batch, onClear }: { batch: ApprovalBatch; onClear: () => void }) {
   const { selected, outcomes } = batch
   const decided = outcomes.size > 0
   return (
-    <section aria-label="Picked approvals" className="panel flex flex-col gap-3 border-accent p-5">
-      <h2 className="text-base font-semibold">{decided ? batchSummary(batch) : `${selected.length} picked`}</h2>
-      <ul aria-label="Picked" className="max-h-60 divide-y divide-line overflow-y-auto rounded-md border border-line">
+    <section aria-label={text.label} className="panel flex flex-col gap-3 border-accent p-5">
+      <h2 className="text-base font-semibold">{decided ? batchSummary(batch) : text.selected(selected.length)}</h2>
+      <ul
+        aria-label={text.label}
+        className="max-h-60 divide-y divide-line overflow-y-auto rounded-md border border-line"
+      >
         {selected.map((approval) => (
           <li key={approval.approval_id} className="flex items-start gap-3 px-3 py-1.5">
             <span className="min-w-0 grow break-words">{approvalSummary(approval)}</span>
@@ -29,49 +35,53 @@ export function BatchPanel({ batch, onClear }: { batch: ApprovalBatch; onClear: 
 
 function batchSummary({ selected, outcomes, busy }: ApprovalBatch): string {
   const states = [...outcomes.values()].map(({ state }) => state)
-  if (busy) return `${states.filter((state) => state !== 'working').length} of ${selected.length} answered`
-  const done = states.filter((state) => state !== 'refused').length
-  return done === selected.length ? `All ${done} answered` : `${done} answered, ${selected.length - done} refused`
+  if (busy) return text.progress(states.filter((state) => state !== 'working').length, selected.length)
+  const done = states.filter((state) => state !== 'failed').length
+  return done === selected.length ? text.allDecided(done) : text.someFailed(done, selected.length - done)
 }
 
 function OutcomeTag({ outcome }: { outcome: BatchOutcome | undefined }) {
   if (!outcome) return null
-  if (outcome.state === 'refused') return <span className="text-right text-xs text-bad">{outcome.message}</span>
-  return <Tag tone={({ approved: 'ok', rejected: 'bad', working: 'run' } as const)[outcome.state]}>{outcome.state}</Tag>
+  if (outcome.state === 'failed') return <span className="text-right text-xs text-bad">{outcome.message}</span>
+  return (
+    <Tag tone={({ approved: 'ok', rejected: 'bad', working: 'run' } as const)[outcome.state]}>
+      {text.state[outcome.state]}
+    </Tag>
+  )
 }
 
 function BatchDecision({ batch: { selected, decide }, onClear }: { batch: ApprovalBatch; onClear: () => void }) {
-  const [mode, setMode] = useState<'look' | 'ready' | 'reject'>('look')
+  const [mode, setMode] = useState<'view' | 'confirm' | 'reject'>('view')
   const approve = () => void decide('approve', {})
   useShortcuts({
-    a: () => (mode === 'ready' ? approve() : setMode('ready')),
+    a: () => (mode === 'confirm' ? approve() : setMode('confirm')),
     r: () => setMode('reject'),
-    Escape: () => (mode === 'look' ? onClear() : setMode('look')),
+    Escape: () => (mode === 'view' ? onClear() : setMode('view')),
   })
   if (mode === 'reject') {
     return (
       <RejectForm
-        submit={`Reject ${selected.length} and end their tasks`}
+        submitLabel={text.rejectAndEnd(selected.length)}
         busy={false}
         onReject={(reason) => void decide('reject', reason ? { reason } : {})}
-        onBack={() => setMode('look')}
+        onBack={() => setMode('view')}
       />
     )
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
       <ApproveButton
-        ready={mode === 'ready'}
-        label={`Approve ${selected.length}`}
-        cap={mode === 'look'}
+        needsConfirm={mode === 'confirm'}
+        label={text.approve(selected.length)}
+        showKey={mode === 'view'}
         busy={false}
         onApprove={approve}
       />
       <Button variant="danger" onClick={() => setMode('reject')} icon={<X size={14} />}>
-        Reject {selected.length} <KeyCap>r</KeyCap>
+        {text.reject(selected.length)} <KeyCap>r</KeyCap>
       </Button>
       <Button variant="ghost" onClick={onClear}>
-        Pick none <KeyCap>Esc</KeyCap>
+        {text.clear} <KeyCap>Esc</KeyCap>
       </Button>
     </div>
   )
@@ -81,7 +91,7 @@ function BatchDone({ busy, onClear }: { busy: boolean; onClear: () => void }) {
   useShortcuts({ Escape: () => !busy && onClear() })
   return (
     <Button className="self-start" disabled={busy} onClick={onClear}>
-      Done <KeyCap>Esc</KeyCap>
+      {text.done} <KeyCap>Esc</KeyCap>
     </Button>
   )
 }

@@ -13,15 +13,18 @@ import { changedValues } from './payload-diff.ts'
 import { PayloadEditor } from './payload-editor.tsx'
 import { PayloadView } from './payload-view.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { approvalsText } from './text.ts'
 
-type DecisionMode = 'look' | 'ready' | 'edit' | 'reject'
+const text = approvalsText.decision
+
+type DecisionMode = 'view' | 'confirm' | 'edit' | 'reject'
 
 /**
- * The answers. By keyboard an answer takes two strokes, so that a slip of the finger moves no money: `a` makes ready and
- * `a` or Enter approves; `r` asks for the reason and Enter rejects.
+ * Approves, edits or rejects. A decision by keyboard takes two keys, so that one slip has no effect: `a` focuses the
+ * button and `a` or Enter approves; `r` asks for a reason and Enter rejects.
  */
 export function DecisionForm({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
-  const [mode, setMode] = useState<DecisionMode>('look')
+  const [mode, setMode] = useState<DecisionMode>('view')
   const payload = toObject(approval.preview)
   const [edited, setEdited] = useState<JsonObject>(payload)
   const canEdit = approval.allowed_decisions.includes('edit')
@@ -31,14 +34,14 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
     decide.mutate({ to: 'approve', body: mode === 'edit' && Object.keys(change).length > 0 ? { edited: change } : {} })
   const reject = (reason: string) => decide.mutate({ to: 'reject', body: reason ? { reason } : {} })
   useShortcuts({
-    a: () => (mode === 'ready' ? approve() : setMode('ready')),
+    a: () => (mode === 'confirm' ? approve() : setMode('confirm')),
     e: () => canEdit && setMode('edit'),
     r: () => setMode('reject'),
-    Escape: () => setMode('look'),
+    Escape: () => setMode('view'),
   })
   if (mode === 'reject') {
-    const onBack = () => setMode('look')
-    return <RejectForm submit="Reject and end the task" busy={decide.isPending} onReject={reject} onBack={onBack} />
+    const onBack = () => setMode('view')
+    return <RejectForm submitLabel={text.rejectAndEnd} busy={decide.isPending} onReject={reject} onBack={onBack} />
   }
   return (
     <div className="flex flex-col gap-3">
@@ -49,57 +52,51 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
       )}
       <div className="sticky bottom-0 -mx-5 flex flex-wrap items-center gap-2 bg-surface px-5 py-2">
         <ApproveButton
-          ready={mode === 'ready'}
-          label={mode === 'edit' ? approveLabel(Object.keys(change).length) : 'Approve'}
-          cap={mode === 'look'}
+          needsConfirm={mode === 'confirm'}
+          label={mode === 'edit' ? approveLabel(Object.keys(change).length) : text.approve}
+          showKey={mode === 'view'}
           busy={decide.isPending}
           onApprove={approve}
         />
         {canEdit && mode !== 'edit' && (
           <Button onClick={() => setMode('edit')} icon={<Pencil size={14} />}>
-            Edit <KeyCap>e</KeyCap>
+            {text.edit} <KeyCap>e</KeyCap>
           </Button>
         )}
         {mode === 'edit' && (
-          <Button variant="ghost" onClick={() => (setMode('look'), setEdited(payload))}>
-            Do not edit <KeyCap>Esc</KeyCap>
+          <Button variant="ghost" onClick={() => (setMode('view'), setEdited(payload))}>
+            {text.discardEdits} <KeyCap>Esc</KeyCap>
           </Button>
         )}
         <Button variant="danger" onClick={() => setMode('reject')} icon={<X size={14} />}>
-          Reject <KeyCap>r</KeyCap>
+          {text.reject} <KeyCap>r</KeyCap>
         </Button>
       </div>
-      {!canEdit && (
-        <p className="text-xs text-muted">
-          This cannot be edited: it is a tool call that the agent makes itself. Approve it as it is, or reject it and
-          the task ends.
-        </p>
-      )}
+      {!canEdit && <p className="text-xs text-muted">{text.cannotEdit}</p>}
     </div>
   )
 }
 
-const approveLabel = (changed: number) =>
-  changed > 0 ? `Approve with ${changed} change${changed > 1 ? 's' : ''}` : 'Approve'
+const approveLabel = (changes: number) => (changes > 0 ? text.approveWithChanges(changes) : text.approve)
 
-/** The first stroke makes it ready, the second one presses it. */
+/** With `needsConfirm` the button has the focus and says which key approves. */
 export function ApproveButton({
-  ready,
+  needsConfirm,
   label,
-  cap,
+  showKey,
   busy,
   onApprove,
 }: {
-  ready: boolean
+  needsConfirm: boolean
   label: string
-  cap: boolean
+  showKey: boolean
   busy: boolean
   onApprove: () => void
 }) {
   const ref = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    if (ready) ref.current?.focus()
-  }, [ready])
+    if (needsConfirm) ref.current?.focus()
+  }, [needsConfirm])
   return (
     <button
       ref={ref}
@@ -109,19 +106,19 @@ export function ApproveButton({
       className="inline-flex h-8 items-center gap-1.5 rounded-md bg-accent px-3 font-medium text-on-accent hover:bg-accent-strong disabled:opacity-50"
     >
       <Check size={15} aria-hidden />
-      {ready ? `${label}: press a or Enter` : label}
-      {cap && <kbd className="rounded border border-current px-1 text-xs max-sm:hidden">a</kbd>}
+      {needsConfirm ? text.confirm(label) : label}
+      {showKey && <kbd className="rounded border border-current px-1 text-xs max-sm:hidden">a</kbd>}
     </button>
   )
 }
 
 export function RejectForm({
-  submit,
+  submitLabel,
   busy,
   onReject,
   onBack,
 }: {
-  submit: string
+  submitLabel: string
   busy: boolean
   onReject: (reason: string) => void
   onBack: () => void
@@ -133,13 +130,12 @@ export function RejectForm({
       onSubmit={(event) => (event.preventDefault(), onReject(reason.trim()))}
       onKeyDown={(event) => event.key === 'Escape' && onBack()}
     >
-      <Field label="Why not?" hint="For you and the audit only; customers never see it. Rejecting ends the whole task.">
+      <Field label={text.reason} hint={text.reasonHint}>
         {(id) => (
           <input
             id={id}
             autoFocus
             className="field h-8"
-            placeholder="Optional"
             value={reason}
             onChange={(event) => setReason(event.target.value)}
           />
@@ -147,10 +143,10 @@ export function RejectForm({
       </Field>
       <div className="flex gap-2">
         <Button type="submit" variant="danger" disabled={busy} icon={<X size={14} />}>
-          {submit}
+          {submitLabel}
         </Button>
         <Button variant="ghost" onClick={onBack}>
-          Back <KeyCap>Esc</KeyCap>
+          {text.back} <KeyCap>Esc</KeyCap>
         </Button>
       </div>
     </form>
@@ -171,11 +167,11 @@ function useDecision(approval: Approval, onDecided: () => void) {
       queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
         list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
       )
-      const done = to === 'reject' ? 'Rejected' : edited ? 'Approved as edited' : 'Approved'
-      showToast(`${done}: ${approvalSummary({ ...approval, edited })}`)
+      const done = to === 'reject' ? text.rejected : edited ? text.approvedWithEdits : text.approved
+      showToast(done(approvalSummary({ ...approval, edited })))
       onDecided()
     },
-    // Also after a refusal: somebody else may have been quicker.
+    // Also after an error, because another member may have decided first.
     onSettled: () => {
       void queries.invalidateQueries({ queryKey: ['approvals'] })
       void queries.invalidateQueries({ queryKey: ['tasks'] })

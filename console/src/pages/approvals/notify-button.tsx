@@ -2,8 +2,9 @@ import { Bell, BellRing } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { approvalsText } from './text.ts'
 
-/** Asks the browser once; it forgets neither a yes nor a no. */
+/** Asks for permission to show browser notifications; the browser remembers the decision. */
 export function NotifyButton() {
   const [permission, setPermission] = useState(() =>
     typeof Notification === 'undefined' ? 'unsupported' : Notification.permission,
@@ -12,19 +13,18 @@ export function NotifyButton() {
   if (permission === 'granted') {
     return (
       <span className="flex items-center gap-1.5 text-xs text-muted">
-        <BellRing size={14} aria-hidden /> This browser tells you of new ones
+        <BellRing size={14} aria-hidden /> {approvalsText.notificationsOn}
       </span>
     )
   }
   const ask = async () => {
-    const answer = await Notification.requestPermission()
-    setPermission(answer)
-    if (answer === 'denied')
-      showToast('The browser refuses notices from this address; its settings can change that.', true)
+    const result = await Notification.requestPermission()
+    setPermission(result)
+    if (result === 'denied') showToast(approvalsText.notificationsBlocked, true)
   }
   return (
     <Button small onClick={() => void ask()} icon={<Bell size={14} />}>
-      Notify me
+      {approvalsText.notifyMe}
     </Button>
   )
 }

@@ -1,12 +1,13 @@
 import type { Json, JsonObject } from '../../api/types.ts'
 import { changedFields } from './payload-diff.ts'
+import { approvalsText } from './text.ts'
 
-/** Key by key: what was proposed, and what will be sent instead. */
+/** The changed fields: the proposed value and the new one. */
 export function PayloadDiffView({ payload, edited }: { payload: JsonObject; edited: JsonObject }) {
   const changed = changedFields(payload, edited)
-  if (changed.length === 0) return <p className="text-xs text-muted">Nothing is changed yet.</p>
+  if (changed.length === 0) return <p className="text-xs text-muted">{approvalsText.editor.noChanges}</p>
   return (
-    <ul aria-label="Changes" className="flex flex-col gap-1 font-mono text-xs">
+    <ul aria-label={approvalsText.editor.changes} className="flex flex-col gap-1 font-mono text-xs">
       {changed.map(({ key, before, after }) => (
         <li key={key} className="grid grid-cols-[8rem_1fr] gap-2 max-sm:grid-cols-1">
           <span className="text-muted">{key}</span>

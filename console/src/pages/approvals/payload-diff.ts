@@ -6,14 +6,14 @@ export interface FieldChange {
   after: Json
 }
 
-/** The keys of an edit that differ. An edit is laid over the payload key by key, so keys are what is compared. */
+/** The fields of an edit that differ from the payload. The server merges the edit into the payload field by field. */
 export function changedFields(payload: JsonObject, edited: JsonObject): FieldChange[] {
   return Object.entries(edited)
     .filter(([key, after]) => JSON.stringify(payload[key]) !== JSON.stringify(after))
     .map(([key, after]) => ({ key, before: payload[key], after }))
 }
 
-/** What has to be sent: only what differs. */
+/** The edit to send: only the fields that differ. */
 export function changedValues(payload: JsonObject, edited: JsonObject): JsonObject {
   return Object.fromEntries(changedFields(payload, edited).map(({ key, after }) => [key, after]))
 }

@@ -4,8 +4,9 @@ import { Checkbox, Field } from '../../ui/form-fields.tsx'
 import { humanize } from '../../ui/humanize.ts'
 import { type EditorMode, EditorModeTabs, JsonEditor } from '../../ui/json-editor.tsx'
 import { PayloadDiffView } from './payload-diff-view.tsx'
+import { approvalsText } from './text.ts'
 
-/** Changes a payload, as a form or as JSON, and shows all along what differs. */
+/** Edits a payload, as a form or as JSON, and shows the changes. */
 export function PayloadEditor({
   payload,
   edited,
@@ -15,30 +16,31 @@ export function PayloadEditor({
   edited: JsonObject
   onChange: (edited: JsonObject) => void
 }) {
-  const [as, setAs] = useState<EditorMode>('form')
+  const [mode, setMode] = useState<EditorMode>('form')
   return (
     <div className="flex flex-col gap-3">
-      <EditorModeTabs label="Edit as" mode={as} onChange={setAs} />
-      {as === 'form' ? (
+      <EditorModeTabs label={approvalsText.editor.mode} mode={mode} onChange={setMode} />
+      {mode === 'form' ? (
         Object.entries(edited).map(([name, value]) => (
           <PayloadField key={name} name={name} value={value} onChange={(to) => onChange({ ...edited, [name]: to })} />
         ))
       ) : (
-        <JsonEditor label="Payload" value={edited} onChange={(value) => isObject(value) && onChange(value)} />
+        <JsonEditor
+          label={approvalsText.payload.label}
+          value={edited}
+          onChange={(value) => isObject(value) && onChange(value)}
+        />
       )}
       <div className="rounded-md border border-line p-3">
-        <h3 className="mb-1.5 text-xs font-medium text-muted">What you change</h3>
+        <h3 className="mb-1.5 text-xs font-medium text-muted">{approvalsText.editor.changes}</h3>
         <PayloadDiffView payload={payload} edited={edited} />
-        <p className="mt-2 text-xs text-muted">
-          The edit is laid over the payload: keys can be changed or added, not removed. It is kept as a correction, so
-          the next run knows.
-        </p>
+        <p className="mt-2 text-xs text-muted">{approvalsText.editor.hint}</p>
       </div>
     </div>
   )
 }
 
-const LONG = 60
+const MAX_ONE_LINE_CHARS = 60
 
 function PayloadField({ name, value, onChange }: { name: string; value: Json; onChange: (value: Json) => void }) {
   const label = humanize(name)
@@ -60,11 +62,11 @@ function PayloadField({ name, value, onChange }: { name: string; value: Json; on
     )
   }
   if (typeof value === 'object') return <JsonEditor label={label} value={value} onChange={onChange} />
-  const long = value.length > LONG || value.includes('\n')
+  const isLong = value.length > MAX_ONE_LINE_CHARS || value.includes('\n')
   return (
     <Field label={label}>
       {(id) =>
-        long ? (
+        isLong ? (
           <textarea
             id={id}
             rows={Math.min(12, value.split('\n').length + Math.ceil(value.length / 90))}

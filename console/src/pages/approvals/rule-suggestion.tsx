@@ -3,38 +3,40 @@ import { toObject } from '../../api/json.ts'
 import { approvalsQuery } from '../../api/queries.ts'
 import type { Approval, PolicyRule } from '../../api/types.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { formatUsd } from '../../ui/format.ts'
 import { JsonView } from '../../ui/json.tsx'
+import { approvalsText } from './text.ts'
 
+const text = approvalsText.rule
 const MIN_APPROVED = 3
 
-/** When the same thing was approved again and again: the narrowest rule that would have passed it, to paste, not to press. */
+/** After the same action was approved several times: the narrowest rule that would have approved it, to copy. */
 export function RuleSuggestion({ approval }: { approval: Approval }) {
   const { data: approved } = useQuery(approvalsQuery('approved'))
-  const alike = approved?.filter((one) => one.wedge === approval.wedge && one.action === approval.action && !one.edited)
-  if (!alike || alike.length < MIN_APPROVED) return null
-  const rule = narrowestRule(approval.action, alike)
+  const same = approved?.filter((one) => one.wedge === approval.wedge && one.action === approval.action && !one.edited)
+  if (!same || same.length < MIN_APPROVED) return null
+  const rule = narrowestRule(approval.action, same)
+  const effect =
+    rule.max_amount_usd === undefined
+      ? text.effect(same.length)
+      : text.effectWithLimit(same.length, formatUsd(rule.max_amount_usd))
   return (
     <details className="panel px-5 py-3">
-      <summary className="text-muted">
-        You approved <code className="font-mono text-xs">{approval.action}</code> {alike.length} times as it was. A
-        rule?
-      </summary>
+      <summary className="text-muted">{text.suggestion(approval.action, same.length)}</summary>
       <div className="mt-3 flex flex-col gap-2">
-        <JsonView value={{ ...rule }} label="Rule" />
+        <JsonView value={{ ...rule }} label={text.label} />
         <p className="text-muted">
-          It would have passed all {alike.length} of them
-          {rule.max_amount_usd !== undefined && `, and nothing above $${rule.max_amount_usd}`}. To use it, put it into{' '}
-          <code className="font-mono text-xs">policy.auto_approve</code> of the wedge’s wedge.json.
+          {effect} {text.howToUse}
         </p>
         <div>
-          <CopyButton text={() => JSON.stringify(rule)} label="Copy the rule" />
+          <CopyButton text={() => JSON.stringify(rule)} label={text.copy} />
         </div>
       </div>
     </details>
   )
 }
 
-/** No higher than the highest amount that a person let through, and no oftener than they did on their busiest day. */
+/** Limited to the highest approved amount and to the number of approvals on the busiest day. */
 function narrowestRule(action: string, approved: Approval[]): PolicyRule {
   const amounts = approved.map(({ preview }) => toObject(preview)['amount_usd'])
   const days = Map.groupBy(approved, ({ created_at }) => created_at.slice(0, 10))

@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { callApi, errorMessage } from '../../api/http.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 
-export type BatchOutcome = { state: 'working' | 'approved' | 'rejected' } | { state: 'refused'; message: string }
+export type BatchOutcome = { state: 'working' | 'approved' | 'rejected' } | { state: 'failed'; message: string }
 
 export interface ApprovalBatch {
   selected: readonly Approval[]
-  /** Empty until somebody decides; from then on what is selected stays as it is. */
+  /** Empty until the member decides; from then on the selection is fixed. */
   outcomes: ReadonlyMap<string, BatchOutcome>
   busy: boolean
   select: (approvals: readonly Approval[]) => void
@@ -15,7 +15,7 @@ export interface ApprovalBatch {
   clear: () => void
 }
 
-/** Several approvals answered alike. Each is a call of its own: one that is refused does not hold up the others. */
+/** One decision for several approvals. Each is a separate call, so a failed one does not stop the others. */
 export function useApprovalBatch(): ApprovalBatch {
   const queries = useQueryClient()
   const [selected, setSelected] = useState<readonly Approval[]>([])
@@ -24,9 +24,9 @@ export function useApprovalBatch(): ApprovalBatch {
   const decide: ApprovalBatch['decide'] = async (to, body) => {
     setBusy(true)
     for (const { approval_id } of selected) {
-      const note = (outcome: BatchOutcome) => setOutcomes((before) => new Map(before).set(approval_id, outcome))
-      note({ state: 'working' })
-      note(await decideApproval(approval_id, to, body))
+      const setOutcome = (outcome: BatchOutcome) => setOutcomes((before) => new Map(before).set(approval_id, outcome))
+      setOutcome({ state: 'working' })
+      setOutcome(await decideApproval(approval_id, to, body))
     }
     setBusy(false)
     void queries.invalidateQueries({ queryKey: ['approvals'] })
@@ -50,6 +50,6 @@ async function decideApproval(id: string, to: 'approve' | 'reject', body: JsonOb
     await callApi(`/v1/approvals/${id}/${to}`, { method: 'POST', body })
     return { state: to === 'approve' ? 'approved' : 'rejected' }
   } catch (error) {
-    return { state: 'refused', message: errorMessage(error) }
+    return { state: 'failed', message: errorMessage(error) }
   }
 }

@@ -14,28 +14,24 @@ import { StatusBadge } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { Countdown } from '../approvals/countdown.tsx'
 import { approvalSummary } from '../approvals/approval-summary.ts'
-import { formatUsd, formatDuration } from '../../ui/format.ts'
+import { formatDuration, formatNumber, formatPercent, formatUsd } from '../../ui/format.ts'
 import { Guide, useGuide } from './guide.tsx'
+import { homeText } from './text.ts'
 
-/** What waits for you, what works, and how it went. */
+/** Pending approvals, the latest tasks and the numbers of the last 30 days. */
 export function HomePage() {
   const { data: approvals } = useQuery(approvalsQuery('pending'))
   const { data: tasks } = useQuery(newestTasksQuery({}, 12))
   const guide = useGuide()
-  const waiting = approvals?.length ?? 0
-  const mayDecide = useHasRole()('operator')
-  const whom = mayDecide ? 'for you' : 'for a decision'
+  const pending = approvals?.length ?? 0
+  const canDecide = useHasRole()('operator')
   return (
     <Page
-      title={
-        waiting > 0
-          ? `${waiting} ${waiting === 1 ? 'question waits' : 'questions wait'} ${whom}`
-          : `Nothing waits ${whom}`
-      }
+      title={pageTitle(pending, canDecide)}
       actions={
         <RequireRole minRole="operator">
           <Link to="/run" className={buttonClass('primary')}>
-            Run a task
+            {homeText.runTask}
           </Link>
         </RequireRole>
       }
@@ -50,10 +46,10 @@ export function HomePage() {
           )}
           <Metrics />
           <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
-            <HomePanel title={`Waits for ${mayDecide ? 'your' : 'a'} decision`} to="/approvals">
+            <HomePanel title={canDecide ? homeText.awaitingYourDecision : homeText.awaitingDecision} to="/approvals">
               <PendingApprovals approvals={approvals.toReversed().slice(0, 6)} />
             </HomePanel>
-            <HomePanel title="Latest tasks" to="/tasks">
+            <HomePanel title={homeText.latestTasks} to="/tasks">
               <LatestTasks tasks={tasks} />
             </HomePanel>
           </div>
@@ -65,13 +61,18 @@ export function HomePage() {
   )
 }
 
+function pageTitle(pending: number, canDecide: boolean): string {
+  if (pending === 0) return canDecide ? homeText.caughtUp : homeText.noneWaiting
+  return canDecide ? homeText.needYourDecision(pending) : homeText.waiting(pending)
+}
+
 function HomePanel({ title, to, children }: { title: string; to: string; children: ReactNode }) {
   return (
     <section className="panel overflow-hidden">
       <header className="flex items-center border-b border-line px-4 py-2">
         <h2 className="font-semibold">{title}</h2>
-        <Link to={to} aria-label={`${title}: all`} className="ml-auto text-xs text-accent hover:underline">
-          All
+        <Link to={to} aria-label={homeText.viewAllOf(title)} className="ml-auto text-xs text-accent hover:underline">
+          {homeText.viewAll}
         </Link>
       </header>
       {children}
@@ -81,11 +82,11 @@ function HomePanel({ title, to, children }: { title: string; to: string; childre
 
 const LINE = 'flex h-11 items-center gap-3 border-b border-line px-4 -outline-offset-2 hover:bg-hover'
 
-/** Six have their room, on a phone three and the others by scrolling: what comes and goes here moves nothing below. */
+/** A fixed height for six approvals (three on a phone), so that new approvals do not move the page. */
 function PendingApprovals({ approvals }: { approvals: Approval[] }) {
   return (
     <div className="h-33 overflow-y-auto lg:h-66">
-      {approvals.length === 0 && <p className="p-4 text-muted">Nothing. Agents that want to act will ask here.</p>}
+      {approvals.length === 0 && <p className="p-4 text-muted">{homeText.noApprovals}</p>}
       <AnimatedList>
         {approvals.map((approval) => ({ key: approval.approval_id, row: <PendingApproval approval={approval} /> }))}
       </AnimatedList>
@@ -105,7 +106,7 @@ function PendingApproval({ approval }: { approval: Approval }) {
 }
 
 function LatestTasks({ tasks }: { tasks: TaskListItem[] }) {
-  if (tasks.length === 0) return <p className="p-4 text-muted">No task has run yet.</p>
+  if (tasks.length === 0) return <p className="p-4 text-muted">{homeText.noTasks}</p>
   return <AnimatedList>{tasks.map((task) => ({ key: task.id, row: <TaskLine task={task} /> }))}</AnimatedList>
 }
 
@@ -126,28 +127,31 @@ function TaskLine({ task }: { task: TaskListItem }) {
   )
 }
 
-/** Thirty days in one line. */
+/** The numbers of the last 30 days. */
 function Metrics() {
   const { data } = useQuery(analyticsQuery(30))
-  const mayDecide = useHasRole()('operator')
-  const numbers: [string, string][] = [
-    ['Runs in 30 days', data ? data.runs.toLocaleString('en') : ' '],
-    ['Succeeded', data?.success_rate != null && data.runs > 0 ? `${Math.round(data.success_rate * 100)} %` : '—'],
-    ['Spent', data ? formatUsd(data.cost_usd) : '—'],
-    [
-      mayDecide ? 'You answer within' : 'Answered within',
-      data?.median_approval_wait_s != null ? formatDuration(data.median_approval_wait_s * 1_000) : '—',
-    ],
-  ]
-  return <MetricRow metrics={numbers} />
+  const { metrics } = homeText
+  return (
+    <MetricRow
+      metrics={[
+        [metrics.runs, data ? formatNumber(data.runs) : ' '],
+        [metrics.successRate, data?.success_rate != null && data.runs > 0 ? formatPercent(data.success_rate) : '—'],
+        [metrics.totalCost, data ? formatUsd(data.cost_usd) : '—'],
+        [
+          metrics.responseTime,
+          data?.median_approval_wait_s != null ? formatDuration(data.median_approval_wait_s * 1_000) : '—',
+        ],
+      ]}
+    />
+  )
 }
 
-/** A wedge that cannot be read is not silently missing. */
+/** Wedges that failed to load. */
 function WedgeProblems() {
   const { data: meta } = useQuery(metaQuery)
   return meta?.problems.map(({ wedge, problem }) => (
     <p key={wedge + problem} role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
-      Wedge {wedge}: {problem}
+      {homeText.wedgeProblem(wedge, problem)}
     </p>
   ))
 }

@@ -1,5 +1,6 @@
 import { toObject } from '../../api/json.ts'
 import type { Json, JsonObject, WedgeManifest } from '../../api/types.ts'
+import { runText } from './text.ts'
 
 export interface InputField {
   name: string
@@ -9,8 +10,8 @@ export interface InputField {
 }
 
 /**
- * What a task type takes in. A wedge declares no input schema, so the form is put together from what it does declare: the
- * schema of the workflow of that name, the words `Input: a, b, c` of its description, and what the last run got.
+ * The input fields of a task type. A wedge declares no input schema, so they are inferred from the schema of the workflow
+ * with the same name, from the words `Input: a, b, c` in the description, and from the input of the last run.
  */
 export function inferInputFields(manifest: WedgeManifest, taskType: string, last: Json): InputField[] {
   const schema = manifest.workflows?.find(({ name }) => name === taskType)?.input_schema
@@ -39,7 +40,7 @@ function describedInputNames(manifest: WedgeManifest, taskType: string, depth = 
   return names.length === listed.length ? names : []
 }
 
-/** Another workflow of the wedge may know the same name and its type. */
+/** Finds the schema of a field in any workflow of the wedge. */
 function findProperty(manifest: WedgeManifest, name: string): JsonObject {
   const schemas = manifest.workflows?.map(({ input_schema }) => toObject(input_schema?.['properties'] ?? null)) ?? []
   return toObject(schemas.find((properties) => Object.hasOwn(properties, name))?.[name] ?? null)
@@ -59,10 +60,10 @@ function fieldType({ type }: JsonObject, last: Json | undefined): InputField['ty
 
 function fieldHint({ description, enum: allowed }: JsonObject): string | null {
   if (typeof description === 'string') return description
-  return Array.isArray(allowed) ? `one of ${allowed.map(String).join(', ')}` : null
+  return Array.isArray(allowed) ? runText.oneOf(allowed.map(String)) : null
 }
 
-/** For who has nothing at hand: a request that stops for a person. */
+/** An example input whose action needs approval. */
 export function exampleInput(wedge: string): JsonObject | null {
   if (wedge !== 'refund-desk') return null
   return { order_id: 'A-1001', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }

@@ -23,13 +23,13 @@ export function InputFields({
   ))
 }
 
-/** A field that is left empty is not sent. */
+/** An empty field is left out of the input. */
 function withValue(input: JsonObject, name: string, value: Json | undefined): JsonObject {
   const { [name]: _, ...rest } = input
   return value === undefined ? rest : { ...input, [name]: value }
 }
 
-const LONG = /body|text|message|reason|description|content|note/
+const LONG_TEXT_NAME = /body|text|message|reason|description|content|note/
 
 function InputFieldControl({
   field: { name, type, required, hint },
@@ -44,11 +44,11 @@ function InputFieldControl({
   if (type === 'boolean') return <Checkbox label={label} checked={value === true} onChange={onChange} />
   if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
   const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-  const change = (text: string) => onChange(text === '' ? undefined : type === 'number' ? Number(text) : text)
+  const change = (typed: string) => onChange(typed === '' ? undefined : type === 'number' ? Number(typed) : typed)
   return (
     <Field label={label} hint={hint}>
       {(id) =>
-        type === 'string' && LONG.test(name) ? (
+        type === 'string' && LONG_TEXT_NAME.test(name) ? (
           <textarea
             id={id}
             rows={2}

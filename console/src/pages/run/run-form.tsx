@@ -8,10 +8,12 @@ import type { Json, JsonObject, Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { ErrorMessage } from '../../ui/page-states.tsx'
+import { uiText } from '../../ui/text.ts'
 import { type EditorMode, EditorModeTabs, JsonEditor } from '../../ui/json-editor.tsx'
 import { RunLimits } from './run-limits.tsx'
 import type { InputField } from './infer-input-fields.ts'
 import { InputFields } from './input-fields.tsx'
+import { runText } from './text.ts'
 
 export function RunForm({
   wedge,
@@ -31,19 +33,19 @@ export function RunForm({
   const start = useCreateTask()
   return (
     <form className="flex flex-col gap-4" onSubmit={(event) => (event.preventDefault(), start.mutate(body))}>
-      {fields.length > 0 && <EditorModeTabs label="Input as" mode={as} onChange={setAs} />}
+      {fields.length > 0 && <EditorModeTabs label={runText.inputMode} mode={as} onChange={setAs} />}
       {as === 'form' ? (
         <InputFields fields={fields} input={toObject(input)} onChange={setInput} />
       ) : (
-        <JsonEditor label="Input" value={input} onChange={setInput} />
+        <JsonEditor label={runText.input} value={input} onChange={setInput} />
       )}
       <RunLimits value={constraints} onChange={setConstraints} />
       {start.error && <ErrorMessage message={errorMessage(start.error)} />}
       <div className="flex flex-wrap items-center gap-2">
         <Button type="submit" variant="primary" disabled={start.isPending} icon={<Play size={14} />}>
-          Run
+          {runText.run}
         </Button>
-        <CopyButton text={() => toCurl('/v1/tasks', { method: 'POST', body })} label="Copy as curl" />
+        <CopyButton text={() => toCurl('/v1/tasks', { method: 'POST', body })} label={uiText.copyAsCurl} />
       </div>
     </form>
   )
@@ -51,7 +53,7 @@ export function RunForm({
 
 function useCreateTask() {
   const navigate = useNavigate()
-  // One press is one task, also when the answer is lost and the call is made again.
+  // The idempotency key makes one task of one press, even if the request is repeated after a lost response.
   const [key] = useState(() => Array.from(crypto.getRandomValues(new Uint8Array(16)), hex).join(''))
   return useMutation({
     mutationFn: (body: object) =>
@@ -62,7 +64,7 @@ function useCreateTask() {
 
 const hex = (byte: number) => byte.toString(16).padStart(2, '0')
 
-/** Tells one body from another under the same form; it guards nothing. */
+/** Distinguishes request bodies within one form; it is not a security feature. */
 function hash(body: object): string {
   let sum = 0
   for (const char of JSON.stringify(body)) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 4_294_967_291

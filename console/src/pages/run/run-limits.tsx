@@ -1,17 +1,20 @@
 import { toText } from '../../api/json.ts'
 import type { JsonObject } from '../../api/types.ts'
 import { Checkbox, TextField } from '../../ui/form-fields.tsx'
+import { runText } from './text.ts'
 
-/** Limits for this one run. They only go down: the wedge and the deployment have the last word. */
+const text = runText.limits
+
+/** Limits of this run. They can only lower the limits of the wedge and the deployment. */
 export function RunLimits({ value, onChange }: { value: JsonObject; onChange: (value: JsonObject) => void }) {
   const set = (name: string, to: number | boolean | null) => {
     const { [name]: _, ...rest } = value
     onChange(to === null || to === false ? rest : { ...rest, [name]: to })
   }
-  const limit = (name: string, label: string, hint: string) => (
+  const limit = (name: string, label: string) => (
     <TextField
       label={label}
-      hint={hint}
+      hint={text.hint}
       type="number"
       min={0}
       step="any"
@@ -21,12 +24,12 @@ export function RunLimits({ value, onChange }: { value: JsonObject; onChange: (v
   )
   return (
     <details>
-      <summary className="text-muted hover:text-text">Limits</summary>
+      <summary className="text-muted hover:text-text">{text.title}</summary>
       <div className="mt-3 grid gap-4 sm:grid-cols-2">
-        {limit('max_cost_usd', 'Most cost (USD)', 'Only lowers what the wedge allows.')}
-        {limit('max_runtime_s', 'Longest run (seconds)', 'Only lowers what the wedge allows.')}
+        {limit('max_cost_usd', text.cost)}
+        {limit('max_runtime_s', text.time)}
         <Checkbox
-          label="Ask me about every action"
+          label={text.requireApproval}
           checked={value['approval_required'] === true}
           onChange={(checked) => set('approval_required', checked)}
         />
