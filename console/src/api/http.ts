@@ -45,9 +45,9 @@ export async function fetchResponse(path: string, options: ApiRequest = {}): Pro
   throw new ApiError(response.status, await readErrorMessage(response))
 }
 
-function authorization(everyProject: boolean): Record<string, string> {
+function authorization(allProjects: boolean): Record<string, string> {
   const token = credential.getToken()
-  const project = everyProject ? null : credential.getProject()
+  const project = allProjects ? null : credential.getProject()
   return {
     ...(token && { authorization: `Bearer ${token}` }),
     ...(token && project && { 'x-svc-project': project }),

@@ -176,6 +176,9 @@ export interface Session {
   role: Role
 }
 
+/** The server refuses shorter passwords. */
+export const MIN_PASSWORD_CHARS = 10
+
 export interface SignInResult {
   session_token: string
   expires_at: string

@@ -1,11 +1,14 @@
 import { createParser } from 'eventsource-parser'
-import { fetchPortal } from './portal-api.ts'
+import { fetchPortal, SESSION_EXPIRED } from './portal-api.ts'
+import { portalText } from './text.ts'
 
-/** How a piece of work stands, in words for who asked for it. */
+const text = portalText.progress
+
+/** The progress of a task, in words for the client. */
 export interface TaskProgress {
   label: string
   isFinished: boolean
-  /** It ended without having done what was asked. */
+  /** The task ended without success, so a team member has to reply. */
   needsReply: boolean
   files: { id: string; name: string }[]
 }
@@ -18,58 +21,63 @@ interface PortalEvent {
 
 const RETRY_MS = 1_500
 
-/** Follows one task to its end, over gaps, and tells after each event how the work stands. */
+/** Follows a task to its end, reconnects after gaps, and reports the progress after each event. */
 export async function followTask(
   taskId: string,
   signal: AbortSignal,
-  onWork: (work: TaskProgress) => void,
+  onProgress: (progress: TaskProgress) => void,
 ): Promise<void> {
-  let work: TaskProgress = { label: 'Received', isFinished: false, needsReply: false, files: [] }
+  let progress: TaskProgress = { label: text.received, isFinished: false, needsReply: false, files: [] }
   let last = 0
-  onWork(work)
-  while (!signal.aborted && !work.isFinished) {
+  onProgress(progress)
+  while (!signal.aborted && !progress.isFinished) {
     try {
-      await readEvents(taskId, last, signal, (told) => {
-        if (told.id <= last) return
-        last = told.id
-        work = applyEvent(work, told)
-        onWork(work)
+      await readEvents(taskId, last, signal, (portalEvent) => {
+        if (portalEvent.id <= last) return
+        last = portalEvent.id
+        progress = applyEvent(progress, portalEvent)
+        onProgress(progress)
       })
     } catch (error) {
-      if (signal.aborted || (error instanceof Error && error.message === 'expired')) return
+      if (signal.aborted || (error instanceof Error && error.message === SESSION_EXPIRED)) return
     }
-    if (!work.isFinished) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    if (!progress.isFinished) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
 }
 
-async function readEvents(taskId: string, last: number, signal: AbortSignal, onTold: (told: PortalEvent) => void) {
+async function readEvents(
+  taskId: string,
+  last: number,
+  signal: AbortSignal,
+  onPortalEvent: (portalEvent: PortalEvent) => void,
+) {
   const headers = { accept: 'text/event-stream', ...(last > 0 && { 'last-event-id': String(last) }) }
   const response = await fetchPortal(`/tasks/${taskId}/events`, { signal, headers })
   const parser = createParser({
     onEvent({ event, data }) {
-      // Each frame carries a whole event, as the contract says.
+      // By the API contract each frame carries a whole event.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      if (event !== 'error') onTold(JSON.parse(data) as PortalEvent)
+      if (event !== 'error') onPortalEvent(JSON.parse(data) as PortalEvent)
     },
   })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) parser.feed(piece.value)
 }
 
-function applyEvent(work: TaskProgress, { type, data }: PortalEvent): TaskProgress {
-  // What the agent does not know it asks those who run this, and their client is not told what.
-  const asks = typeof data.text === 'string' && data.text.startsWith('Missing knowledge:')
-  if (type === 'progress' && typeof data.text === 'string' && !asks) return { ...work, label: data.text }
-  if (asks || type === 'step.started' || type === 'tool.called') return { ...work, label: 'Working on it' }
+function applyEvent(progress: TaskProgress, { type, data }: PortalEvent): TaskProgress {
+  // The agent's questions to the team are not shown to the client.
+  const isTeamQuestion = typeof data.text === 'string' && data.text.startsWith('Missing knowledge:')
+  if (type === 'progress' && typeof data.text === 'string' && !isTeamQuestion) return { ...progress, label: data.text }
+  if (isTeamQuestion || type === 'step.started' || type === 'tool.called') return { ...progress, label: text.working }
   if (type === 'task.finished') {
     const needsReply = data.status !== 'succeeded'
     return {
-      ...work,
+      ...progress,
       isFinished: true,
       needsReply,
-      label: needsReply ? 'This needs a person; we will get back' : 'Done',
+      label: needsReply ? text.needsReply : text.done,
     }
   }
-  if (type !== 'artifact.created') return work
-  return { ...work, files: [...work.files, { id: String(data.artifact_id), name: String(data.name) }] }
+  if (type !== 'artifact.created') return progress
+  return { ...progress, files: [...progress.files, { id: String(data.artifact_id), name: String(data.name) }] }
 }

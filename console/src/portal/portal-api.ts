@@ -1,4 +1,6 @@
-/** The client's session. Its token is sent as a header only; the link's token stands behind the `#` until it is used. */
+import { portalText } from './text.ts'
+
+/** The API of the client portal. The token is sent in a header only; the token of a link is in the fragment of its URL. */
 export interface PortalClient {
   id: string
   display_name: string | null
@@ -27,11 +29,14 @@ export interface PortalCase {
   updated_at: string
 }
 
+/** The message of the error for a session or link that is no longer valid. */
+export const SESSION_EXPIRED = 'expired'
+
 const TOKEN = 'svc.portal.token'
 
 export const linkToken = (): string => decodeURIComponent(location.hash.slice(1))
 
-/** Exchanged by a click, so that who only looks at the link, as mail scanners do, does not use it up. */
+/** Called after a click only, because mail scanners open links and would use up the token. */
 export async function openSession(token: string): Promise<PortalClient> {
   const opened = await callPortal<{ session_token: string; client: PortalClient }>('/session', { token })
   localStorage.setItem(TOKEN, opened.session_token)
@@ -39,7 +44,7 @@ export async function openSession(token: string): Promise<PortalClient> {
   return opened.client
 }
 
-/** Null when nobody is signed in, or not any more. */
+/** Null without a valid session. */
 export async function currentClient(): Promise<PortalClient | null> {
   if (localStorage.getItem(TOKEN) === null) return null
   return callPortal<PortalClient>('/me').catch(() => (localStorage.removeItem(TOKEN), null))
@@ -61,14 +66,14 @@ async function callPortal<T>(path: string, body?: object): Promise<T> {
   const response = await fetchPortal(path, {
     ...(body && { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   })
-  // The contract's types are promised by the service, not proven here.
+  // The response type is not checked at run time.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return (await response.json()) as T
 }
 
 type PortalRequest = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
 
-/** The raw answer, for streams and files; a refusal is an error with the service's own sentence. */
+/** The raw response, for streams and files. An error response throws an error with the message of the server. */
 export async function fetchPortal(path: string, options: PortalRequest = {}): Promise<Response> {
   const token = path === '/session' ? null : localStorage.getItem(TOKEN)
   const response = await fetch(`/v1/portal${path}`, {
@@ -76,8 +81,8 @@ export async function fetchPortal(path: string, options: PortalRequest = {}): Pr
     headers: { ...options.headers, ...(token && { authorization: `Bearer ${token}` }) },
   })
   if (response.ok) return response
-  if (response.status === 401) throw new Error('expired')
-  const told: unknown = await response.json().catch(() => null)
-  const sentence = typeof told === 'object' && told !== null && 'error' in told ? String(told.error) : null
-  throw new Error(sentence ?? `the service answered ${response.status}`)
+  if (response.status === 401) throw new Error(SESSION_EXPIRED)
+  const body: unknown = await response.json().catch(() => null)
+  const message = typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : null
+  throw new Error(message ?? portalText.unexpectedStatus(response.status))
 }

@@ -3,49 +3,50 @@ import { Button } from '../ui/button.tsx'
 import { saveFile } from '../ui/save-file.ts'
 import { followTask, type TaskProgress } from './follow-task.ts'
 import { fetchPortal } from './portal-api.ts'
+import { portalText } from './text.ts'
 
-/** How the work that a message asked for stands, live, and the files that it made. */
+/** The live progress of a message's task, and its files. */
 export function TaskProgressView({
   taskId,
   following,
-  answered,
-  onEnded,
+  hasReply,
+  onFinished,
 }: {
   taskId: string
   following: boolean
-  /** Something was said to the client since they asked. */
-  answered: boolean
-  onEnded: () => void
+  /** The client got a reply after the message. */
+  hasReply: boolean
+  onFinished: () => void
 }) {
-  const [wanted, setWanted] = useState(following)
-  const [work, setWork] = useState<TaskProgress | null>(null)
-  const ended = useEffectEvent(onEnded)
-  const active = wanted || following
+  const [isOpen, setIsOpen] = useState(following)
+  const [progress, setProgress] = useState<TaskProgress | null>(null)
+  const finished = useEffectEvent(onFinished)
+  const isActive = isOpen || following
   useEffect(() => {
-    if (!active) return undefined
+    if (!isActive) return undefined
     const stop = new AbortController()
-    void followTask(taskId, stop.signal, (now) => {
-      setWork(now)
-      if (now.isFinished) ended()
+    void followTask(taskId, stop.signal, (update) => {
+      setProgress(update)
+      if (update.isFinished) finished()
     })
     return () => stop.abort()
-  }, [active, taskId])
-  if (!active) {
+  }, [isActive, taskId])
+  if (!isActive) {
     return (
-      <Button small variant="ghost" onClick={() => setWanted(true)}>
-        What came of it
+      <Button small variant="ghost" onClick={() => setIsOpen(true)}>
+        {portalText.showResult}
       </Button>
     )
   }
   return (
-    <div className="flex flex-col items-end gap-1 text-xs text-muted" data-ended={work?.isFinished}>
+    <div className="flex flex-col items-end gap-1 text-xs text-muted" data-ended={progress?.isFinished}>
       <span className="flex items-center gap-1.5">
-        {!work?.isFinished && <span aria-hidden className="size-1.5 animate-breathe rounded-full bg-accent" />}
-        {work && !(work.needsReply && answered) ? work.label : ' '}
+        {!progress?.isFinished && <span aria-hidden className="size-1.5 animate-breathe rounded-full bg-accent" />}
+        {progress && !(progress.needsReply && hasReply) ? progress.label : ' '}
       </span>
-      {work?.files.map((file) => (
+      {progress?.files.map((file) => (
         <Button key={file.id} small onClick={() => void saveFile(fetchPortal(`/artifacts/${file.id}`), file.name)}>
-          Download {file.name.split('/').at(-1)}
+          {portalText.download(file.name.split('/').at(-1) ?? file.name)}
         </Button>
       ))}
     </div>

@@ -63,12 +63,12 @@ function NavLink({ item, onNavigate }: { item: NavItem; onNavigate: () => void }
   )
 }
 
-function useItemCount(counts: NavItem['counter']): number {
-  const approvals = useQuery({ ...approvalsQuery('pending'), enabled: counts === 'approvals' })
-  const running = useQuery({ ...newestTasksQuery({ status: 'running' }, 200), enabled: counts === 'activeTasks' })
-  const queued = useQuery({ ...newestTasksQuery({ status: 'queued' }, 200), enabled: counts === 'activeTasks' })
-  if (counts === 'approvals') return approvals.data?.length ?? 0
-  return counts === 'activeTasks' ? (running.data?.length ?? 0) + (queued.data?.length ?? 0) : 0
+function useItemCount(counter: NavItem['counter']): number {
+  const approvals = useQuery({ ...approvalsQuery('pending'), enabled: counter === 'approvals' })
+  const running = useQuery({ ...newestTasksQuery({ status: 'running' }, 200), enabled: counter === 'activeTasks' })
+  const queued = useQuery({ ...newestTasksQuery({ status: 'queued' }, 200), enabled: counter === 'activeTasks' })
+  if (counter === 'approvals') return approvals.data?.length ?? 0
+  return counter === 'activeTasks' ? (running.data?.length ?? 0) + (queued.data?.length ?? 0) : 0
 }
 
 function ProjectSelect() {

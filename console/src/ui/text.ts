@@ -7,6 +7,7 @@ export const uiText = {
   copyAsCurl: 'Copy as curl',
   curlExample: 'Same request with the API',
   cancel: 'Cancel',
+  escapeKey: 'Esc',
   done: 'Done',
   showMore: 'Show more',
   formMode: 'Form',

@@ -5,6 +5,7 @@ import { Button, KeyCap } from '../../ui/button.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { ApproveButton, RejectForm } from './decision-form.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { uiText } from '../../ui/text.ts'
 import { approvalsText } from './text.ts'
 import type { ApprovalBatch, BatchOutcome } from './use-approval-batch.ts'
 
@@ -81,7 +82,7 @@ function BatchDecision({ batch: { selected, decide }, onClear }: { batch: Approv
         {text.reject(selected.length)} <KeyCap>r</KeyCap>
       </Button>
       <Button variant="ghost" onClick={onClear}>
-        {text.clear} <KeyCap>Esc</KeyCap>
+        {text.clear} <KeyCap>{uiText.escapeKey}</KeyCap>
       </Button>
     </div>
   )
@@ -91,7 +92,7 @@ function BatchDone({ busy, onClear }: { busy: boolean; onClear: () => void }) {
   useShortcuts({ Escape: () => !busy && onClear() })
   return (
     <Button className="self-start" disabled={busy} onClick={onClear}>
-      {text.done} <KeyCap>Esc</KeyCap>
+      {text.done} <KeyCap>{uiText.escapeKey}</KeyCap>
     </Button>
   )
 }

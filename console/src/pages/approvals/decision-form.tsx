@@ -13,6 +13,7 @@ import { changedValues } from './payload-diff.ts'
 import { PayloadEditor } from './payload-editor.tsx'
 import { PayloadView } from './payload-view.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { uiText } from '../../ui/text.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
@@ -65,7 +66,7 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
         )}
         {mode === 'edit' && (
           <Button variant="ghost" onClick={() => (setMode('view'), setEdited(payload))}>
-            {text.discardEdits} <KeyCap>Esc</KeyCap>
+            {text.discardEdits} <KeyCap>{uiText.escapeKey}</KeyCap>
           </Button>
         )}
         <Button variant="danger" onClick={() => setMode('reject')} icon={<X size={14} />}>
@@ -146,7 +147,7 @@ export function RejectForm({
           {submitLabel}
         </Button>
         <Button variant="ghost" onClick={onBack}>
-          {text.back} <KeyCap>Esc</KeyCap>
+          {text.back} <KeyCap>{uiText.escapeKey}</KeyCap>
         </Button>
       </div>
     </form>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi } from '../../api/http.ts'
 import { type Member, membersQuery } from '../../api/setup-queries.ts'
+import { sessionQuery } from '../../api/queries.ts'
 import { ROLES } from '../../api/types.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
@@ -13,44 +14,48 @@ import { ShowOnce } from '../../ui/show-once.tsx'
 import { RowActions, Table } from '../../ui/table.tsx'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { Section } from '../../ui/page.tsx'
+import { uiText } from '../../ui/text.ts'
 import { PasswordDialog } from './password-dialog.tsx'
+import { settingsText } from './text.ts'
 
-/** People of the organisation. A key is no person and sees none. */
+const text = settingsText.members
+
+/** The members of the organisation. The API does not show members to an API key. */
 export function Members({ isKey }: { isKey: boolean }) {
-  if (isKey)
-    return <p className="panel p-4 text-muted">Sign in as a member to see who is here; a key sees no people.</p>
+  if (isKey) return <p className="panel p-4 text-muted">{text.signInWithAccount}</p>
   return <MemberList />
 }
 
 function MemberList() {
+  const { data: session } = useQuery(sessionQuery)
   const query = useQuery(membersQuery)
-  const may = useHasRole()
-  const [inviting, setInviting] = useState(false)
+  const hasRole = useHasRole()
+  const [inviteOpen, setInviteOpen] = useState(false)
   const [invite, setInvite] = useState<string | null>(null)
-  const [changing, setChanging] = useState(false)
+  const [passwordOpen, setPasswordOpen] = useState(false)
   return (
     <Section
-      title="Members of the organisation"
+      title={text.title}
       actions={
         <>
-          <Button small onClick={() => setChanging(true)}>
-            Your password
+          <Button small onClick={() => setPasswordOpen(true)}>
+            {text.changePassword}
           </Button>
           <RequireRole minRole="admin">
-            <Button small variant="primary" onClick={() => setInviting(true)}>
-              Invite
+            <Button small variant="primary" onClick={() => setInviteOpen(true)}>
+              {text.invite}
             </Button>
           </RequireRole>
         </>
       }
     >
-      {!may('admin') && <RoleHint>admins invite and remove members</RoleHint>}
+      {!hasRole('admin') && <RoleHint>{text.roleHint}</RoleHint>}
       <QueryResult query={query}>
         {(members) => (
           <Table
-            label="Members"
-            columns={['Email', 'Name', 'Status', 'Role']}
-            actions={{ name: 'Remove', minRole: 'admin' }}
+            label={text.label}
+            columns={[settingsText.email, settingsText.name, text.status, settingsText.role]}
+            actions={{ name: settingsText.actions, minRole: 'admin' }}
           >
             {members.map((member) => (
               <MemberRow key={member.id} member={member} />
@@ -58,13 +63,13 @@ function MemberList() {
           </Table>
         )}
       </QueryResult>
-      {changing && <PasswordDialog onClose={() => setChanging(false)} />}
-      {inviting && <InviteForm onMade={setInvite} onClose={() => setInviting(false)} />}
+      {passwordOpen && <PasswordDialog onClose={() => setPasswordOpen(false)} />}
+      {inviteOpen && <InviteForm onCreated={setInvite} onClose={() => setInviteOpen(false)} />}
       {invite && (
         <ShowOnce
-          title="Invitation"
-          lead="Send this link to whom you invite. It works once and is not shown again."
-          value={`${location.origin}/sign-in#invite=${encodeURIComponent(invite)}`}
+          title={text.inviteLink}
+          lead={text.inviteLinkHint}
+          value={inviteUrl(invite, session?.organisation.name)}
           onClose={() => setInvite(null)}
         />
       )}
@@ -72,11 +77,16 @@ function MemberList() {
   )
 }
 
+/** The fragment is not sent to servers; the sign-in page reads the organisation's name from it. */
+function inviteUrl(invite: string, organisation = ''): string {
+  return `${location.origin}/sign-in#${new URLSearchParams({ invite, organisation }).toString()}`
+}
+
 function MemberRow({ member: { id, email, name, status, role } }: { member: Member }) {
-  const may = useHasRole()
-  // Only owners make, change and remove owners.
-  const least = role === 'owner' ? 'owner' : 'admin'
-  const given = ROLES.filter(may)
+  const hasRole = useHasRole()
+  // Only owners can add, change and remove owners.
+  const minRole = role === 'owner' ? 'owner' : 'admin'
+  const allowedRoles = ROLES.filter(hasRole)
   const invalidates = ['members']
   const change = useApiMutation((to: string) => callApi(`/v1/members/${id}`, { method: 'PUT', body: { role: to } }), {
     invalidates,
@@ -86,26 +96,31 @@ function MemberRow({ member: { id, email, name, status, role } }: { member: Memb
     <tr>
       <td className="font-medium">{email}</td>
       <td>{name ?? '—'}</td>
-      <td className="text-muted">{status}</td>
+      <td className="text-muted">{text.statuses[status]}</td>
       <td>
-        <RequireRole minRole={least} fallback={role}>
+        <RequireRole minRole={minRole} fallback={uiText.role[role]}>
           <select
-            aria-label={`Role of ${email}`}
+            aria-label={text.roleOf(email)}
             className="field h-7 w-28 py-0"
             value={role}
             disabled={change.isPending}
             onChange={(event) => change.mutate(event.target.value)}
           >
-            {(status === 'invited' ? given.slice(0, given.indexOf(role) + 1) : given).toReversed().map((one) => (
-              <option key={one}>{one}</option>
-            ))}
+            {(status === 'invited' ? allowedRoles.slice(0, allowedRoles.indexOf(role) + 1) : allowedRoles)
+              .toReversed()
+              .map((one) => (
+                <option key={one} value={one}>
+                  {uiText.role[one]}
+                </option>
+              ))}
           </select>
         </RequireRole>
       </td>
       <RowActions minRole="admin">
-        <RequireRole minRole={least}>
-          <MutationButton small variant="danger" mutation={remove} confirmText={`Remove ${email}?`}>
-            Remove<span className="sr-only"> {email}</span>
+        <RequireRole minRole={minRole}>
+          <MutationButton small variant="danger" mutation={remove} confirmText={text.confirmRemove(email)}>
+            {text.remove}
+            <span className="sr-only"> {email}</span>
           </MutationButton>
         </RequireRole>
       </RowActions>
@@ -113,30 +128,35 @@ function MemberRow({ member: { id, email, name, status, role } }: { member: Memb
   )
 }
 
-function InviteForm({ onMade, onClose }: { onMade: (invite: string) => void; onClose: () => void }) {
+function InviteForm({ onCreated, onClose }: { onCreated: (invite: string) => void; onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState('operator')
-  const given = ROLES.filter(useHasRole()).toReversed()
+  const allowedRoles = ROLES.filter(useHasRole()).toReversed()
   const send = useApiMutation(
     () => callApi<{ invite: string }>('/v1/members', { method: 'POST', body: { email, role } }),
     {
       invalidates: ['members'],
       onSuccess: ({ invite }) => {
         onClose()
-        onMade(invite)
+        onCreated(invite)
       },
     },
   )
   return (
     <FormDialog
-      title="Invite someone"
-      submitLabel="Make the invitation"
+      title={text.inviteTitle}
+      submitLabel={text.createInvite}
       canSubmit={email.includes('@')}
       mutation={send}
       onClose={onClose}
     >
-      <TextField label="Email" type="email" value={email} onChange={setEmail} />
-      <Select label="Role" value={role} options={given.map((one) => [one, one])} onChange={setRole} />
+      <TextField label={settingsText.email} type="email" value={email} onChange={setEmail} />
+      <Select
+        label={settingsText.role}
+        value={role}
+        options={allowedRoles.map((one) => [one, uiText.role[one]])}
+        onChange={setRole}
+      />
     </FormDialog>
   )
 }

@@ -1,47 +1,49 @@
 import { useState } from 'react'
 import { callApi } from '../../api/http.ts'
+import { MIN_PASSWORD_CHARS } from '../../api/types.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { settingsText } from './text.ts'
 
-const MIN_PASSWORD_CHARS = 10
+const text = settingsText.password
 
 export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const [password, setPassword] = useState('')
-  const [fresh, setFresh] = useState('')
+  const [newPassword, setNewPassword] = useState('')
   const change = useApiMutation(
-    () => callApi('/v1/auth/password', { method: 'POST', body: { password, new_password: fresh } }),
+    () => callApi('/v1/auth/password', { method: 'POST', body: { password, new_password: newPassword } }),
     {
       invalidates: [],
       onSuccess: () => {
         onClose()
-        showToast('Your password is changed; your other sessions are over')
+        showToast(text.changed)
       },
     },
   )
   return (
     <FormDialog
-      title="Your password"
-      submitLabel="Change it"
-      canSubmit={password !== '' && fresh.length >= MIN_PASSWORD_CHARS}
+      title={text.title}
+      submitLabel={text.submit}
+      canSubmit={password !== '' && newPassword.length >= MIN_PASSWORD_CHARS}
       mutation={change}
       onClose={onClose}
     >
       <TextField
-        label="Password"
+        label={text.current}
         type="password"
         autoComplete="current-password"
         value={password}
         onChange={setPassword}
       />
       <TextField
-        label="New password"
-        hint={`At least ${MIN_PASSWORD_CHARS} characters. Wherever else you are signed in, you will be signed out.`}
+        label={text.new}
+        hint={text.hint(MIN_PASSWORD_CHARS)}
         type="password"
         autoComplete="new-password"
-        value={fresh}
-        onChange={setFresh}
+        value={newPassword}
+        onChange={setNewPassword}
       />
     </FormDialog>
   )

@@ -9,42 +9,51 @@ import { Button } from '../../ui/button.tsx'
 import { Checkbox, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
+import { settingsText } from './text.ts'
 import { RequireRole, RoleHint, useHasRole } from '../../ui/role.tsx'
 import { Section } from '../../ui/page.tsx'
 import { RowActions, Table } from '../../ui/table.tsx'
 
-const STALE = ['projects', 'session', 'wedges']
+const text = settingsText.projects
+const INVALIDATES = ['projects', 'session', 'wedges']
 
-/** Projects keep their work, clients and keys apart. */
+/** Each project has its own tasks, clients and keys. */
 export function Projects({ isKey }: { isKey: boolean }) {
   const query = useQuery(projectsQuery)
-  const may = useHasRole()
+  const hasRole = useHasRole()
   const [edited, setEdited] = useState<Project | 'new' | null>(null)
   return (
     <Section
-      title="Projects"
+      title={text.title}
       actions={
         <RequireRole minRole="admin">
           {!isKey && (
             <Button small variant="primary" onClick={() => setEdited('new')}>
-              New project
+              {text.new}
             </Button>
           )}
         </RequireRole>
       }
     >
-      {!may('admin') && <RoleHint>admins set projects up</RoleHint>}
+      {!hasRole('admin') && <RoleHint>{text.roleHint}</RoleHint>}
       <QueryResult query={query}>
         {(projects) => (
-          <Table label="Projects" columns={['Name', 'Tier', 'Wedges']} actions={{ name: 'Change', minRole: 'admin' }}>
+          <Table
+            label={text.title}
+            columns={[settingsText.name, text.tier, text.wedges]}
+            actions={{ name: settingsText.actions, minRole: 'admin' }}
+          >
             {projects.map((project) => (
               <tr key={project.id}>
                 <td className="font-medium">{project.name}</td>
                 <td>{project.tier}</td>
-                <td className="text-muted">{project.wedges === null ? 'all' : project.wedges.join(', ') || 'none'}</td>
+                <td className="text-muted">
+                  {project.wedges === null ? text.all : project.wedges.join(', ') || text.none}
+                </td>
                 <RowActions minRole="admin">
                   <Button small onClick={() => setEdited(project)}>
-                    Change<span className="sr-only"> {project.name}</span>
+                    {text.edit}
+                    <span className="sr-only"> {project.name}</span>
                   </Button>
                 </RowActions>
               </tr>
@@ -68,23 +77,23 @@ function ProjectForm({ project, onClose }: { project: Project | null; onClose: (
         body: { name, wedges },
         allProjects: true,
       }),
-    { invalidates: STALE, onSuccess: onClose },
+    { invalidates: INVALIDATES, onSuccess: onClose },
   )
   const toggle = (wedge: string, on: boolean) =>
     setWedges(on ? [...(wedges ?? []), wedge] : (wedges ?? []).filter((one) => one !== wedge))
   return (
     <FormDialog
-      title={project ? `Change ${project.name}` : 'New project'}
-      submitLabel="Save"
+      title={project ? text.editTitle(project.name) : text.new}
+      submitLabel={text.save}
       canSubmit={name.trim() !== ''}
       mutation={save}
       onClose={onClose}
     >
-      <TextField label="Name" value={name} onChange={setName} />
+      <TextField label={settingsText.name} value={name} onChange={setName} />
       <fieldset className="flex flex-col gap-1">
-        <legend className="mb-1 font-medium">Wedges</legend>
+        <legend className="mb-1 font-medium">{text.wedges}</legend>
         <Checkbox
-          label="All, also those to come"
+          label={text.allWedges}
           checked={wedges === null}
           onChange={(on) => setWedges(on ? null : known.map(({ wedge }) => wedge))}
         />

@@ -11,23 +11,26 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { Members } from './members.tsx'
 import { Projects } from './projects.tsx'
+import { settingsText } from './text.ts'
+
+const text = settingsText.service
 
 const route = getRouteApi('/shell/settings')
 
-const VIEWS: { value: SettingsTab; label: string }[] = [
-  { value: 'keys', label: 'Keys' },
-  { value: 'members', label: 'Members' },
-  { value: 'projects', label: 'Projects' },
-  { value: 'service', label: 'Service' },
-]
+const TABS: SettingsTab[] = ['keys', 'members', 'projects', 'service']
 
 export function SettingsPage() {
   const { view = 'keys' } = route.useSearch()
   const navigate = route.useNavigate()
   const { data: session } = useQuery(sessionQuery)
   return (
-    <Page title="Settings" lead={session?.organisation.name ?? ' '}>
-      <Tabs label="Settings" value={view} tabs={VIEWS} onChange={(to) => void navigate({ search: { view: to } })} />
+    <Page title={settingsText.title} lead={session?.organisation.name ?? ' '}>
+      <Tabs
+        label={settingsText.title}
+        value={view}
+        tabs={TABS.map((value) => ({ value, label: settingsText.tabs[value] }))}
+        onChange={(to) => void navigate({ search: { view: to } })}
+      />
       {view === 'keys' && <ApiKeys />}
       {view === 'members' && <Members isKey={session?.member === null} />}
       {view === 'projects' && <Projects isKey={session?.member === null} />}
@@ -44,10 +47,10 @@ function ServiceInfo() {
         <div className="panel flex flex-col gap-4 p-4">
           <FieldList
             value={{
-              version,
-              store: store.kind,
-              model: model.provider === model.name ? model.name : `${model.provider}/${model.name}`,
-              sandbox: sandbox.kind,
+              [text.version]: version,
+              [text.store]: store.kind,
+              [text.model]: model.provider === model.name ? model.name : `${model.provider}/${model.name}`,
+              [text.sandbox]: sandbox.kind,
               ...isolationFields(sandbox.isolation),
             }}
           />
@@ -62,10 +65,12 @@ function ServiceInfo() {
   )
 }
 
-/** What the sandbox keeps from an agent, one line each. */
+/** Which parts of the machine the sandbox isolates from the agent. */
 function isolationFields(isolation: JsonObject): JsonObject {
-  const parts = Object.entries(isolation).filter(([, kept]) => typeof kept === 'boolean')
-  return Object.fromEntries(parts.map(([name, kept]) => [`sandbox ${name}`, kept ? 'isolated' : 'not isolated']))
+  const parts = Object.entries(isolation).filter(([, isIsolated]) => typeof isIsolated === 'boolean')
+  return Object.fromEntries(
+    parts.map(([name, isIsolated]) => [text.sandboxPart(name), isIsolated ? text.isolated : text.notIsolated]),
+  )
 }
 
 const isolationWarnings = ({ warnings }: JsonObject): string[] => (Array.isArray(warnings) ? warnings.map(toText) : [])

@@ -4,14 +4,13 @@ import { type FormEvent, useState } from 'react'
 import * as credential from '../../api/credential.ts'
 import { callApi, errorMessage } from '../../api/http.ts'
 import { sessionQuery } from '../../api/queries.ts'
-import type { SignInResult } from '../../api/types.ts'
+import { MIN_PASSWORD_CHARS, type SignInResult } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorMessage } from '../../ui/page-states.tsx'
 import { Checkbox, TextField } from '../../ui/form-fields.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { signInText } from './text.ts'
 
-const MIN_PASSWORD_CHARS = 10
 const route = getRouteApi('/sign-in')
 
 type SignInMethod = 'login' | 'signup' | 'key' | 'accept'
@@ -30,10 +29,13 @@ const SUBMIT_LABELS: Record<SignInMethod, string> = {
 }
 
 /** The invite is in the fragment of the URL, which browsers do not send to servers. */
-const inviteOf = (hash: string): string => new URLSearchParams(hash.slice(1)).get('invite') ?? ''
+function parseInvite(hash: string): { invite: string; organisation: string } {
+  const params = new URLSearchParams(hash.slice(1))
+  return { invite: params.get('invite') ?? '', organisation: params.get('organisation') ?? '' }
+}
 
 export function SignInPage() {
-  const [invite] = useState(() => inviteOf(location.hash))
+  const [{ invite, organisation }] = useState(() => parseInvite(location.hash))
   const [method, setMethod] = useState<SignInMethod>(invite ? 'accept' : 'login')
   const [pasted, setPasted] = useState('')
   const [staySignedIn, setStaySignedIn] = useState(false)
@@ -48,7 +50,7 @@ export function SignInPage() {
     <main className="grid min-h-dvh place-items-center p-4">
       <div className="panel w-full max-w-sm p-6">
         <h1 className="text-lg font-semibold">{signInText.title}</h1>
-        <p className="mb-4 text-muted">{invite ? signInText.invited : signInText.lead}</p>
+        <p className="mb-4 text-muted">{invite ? signInText.invited(organisation) : signInText.lead}</p>
         {!invite && <Tabs label={signInText.methods} value={method} onChange={setMethod} tabs={METHODS} />}
         <form key={method} className="mt-4 flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
           <SignInFields method={method} pasted={pasted} onEmail={onEmail} />

@@ -1,7 +1,8 @@
 export const signInText = {
   title: 'Agent Work Service',
   lead: 'Sign in to your workspace',
-  invited: "You've been invited. Set a password to join.",
+  invited: (organisation: string) =>
+    `You've been invited${organisation && ` to ${organisation}`}. Set a password to join.`,
   methods: 'Sign-in method',
   signIn: 'Sign in',
   signUp: 'Sign up',

@@ -13,15 +13,13 @@ import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { formatTime, formatDuration } from '../../ui/format.ts'
 import { actionLabel } from '../approvals/approval-summary.ts'
+import { tasksText } from './text.ts'
 
-const OUTCOMES: Record<Effect['outcome'], { word: string; tone: ComponentProps<typeof Tag>['tone'] }> = {
-  ok: { word: 'done', tone: 'ok' },
-  failed: { word: 'failed', tone: 'bad' },
-  unknown: { word: 'outcome unknown', tone: 'wait' },
-  sent: { word: 'on its way', tone: 'run' },
-}
+const text = tasksText.effects
 
-/** The ledger: each call that left the service, once, with what came of it. */
+const TONES = { ok: 'ok', failed: 'bad', unknown: 'wait', sent: 'run' } as const
+
+/** Each call that the task sent through a connection, with its result. */
 export function EffectList({
   effects,
   more,
@@ -31,15 +29,11 @@ export function EffectList({
 }) {
   if (!effects) return <Placeholder className="h-64" />
   if (effects.length === 0) {
-    return (
-      <EmptyState title="Nothing has left the service">
-        What this task does through a connection is written here before it leaves, with its outcome.
-      </EmptyState>
-    )
+    return <EmptyState title={text.none}>{text.noneHint}</EmptyState>
   }
   return (
     <>
-      <ul aria-label="Effects" className="panel divide-y divide-line">
+      <ul aria-label={text.label} className="panel divide-y divide-line">
         {effects.map((effect) => (
           <EffectRow key={effect.approval_id} effect={effect} />
         ))}
@@ -49,7 +43,7 @@ export function EffectList({
   )
 }
 
-/** What nobody can answer but a person who looks on the other side. */
+/** Warns about calls without a response: only a person can check the other system. */
 export function UnknownOutcomes({ effects }: { effects: Effect[] }) {
   const unknown = effects.filter(({ outcome }) => outcome === 'unknown')
   if (unknown.length === 0) return null
@@ -59,10 +53,10 @@ export function UnknownOutcomes({ effects }: { effects: Effect[] }) {
       <div>
         {unknown.map(({ approval_id, action, connection, created_at }) => (
           <p key={approval_id} className="font-medium">
-            {actionLabel(action, connection)} left at {formatTime(created_at)}, and {connection} never answered.
+            {text.noResponse(actionLabel(action, connection), formatTime(created_at), connection)}
           </p>
         ))}
-        <p>It may have happened. Look there before you run this again: the service does not repeat it by itself.</p>
+        <p>{text.noResponseHint}</p>
       </div>
     </div>
   )
@@ -71,16 +65,15 @@ export function UnknownOutcomes({ effects }: { effects: Effect[] }) {
 function EffectRow({ effect }: { effect: Effect }) {
   const { action, connection, outcome, status, error, created_at, finished_at } = effect
   const [open, setOpen] = useState(false)
-  const { word, tone } = OUTCOMES[outcome]
   return (
     <li>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5 -outline-offset-2 hover:bg-hover">
           <span className="font-medium">{actionLabel(action, connection)}</span>
-          <Tag tone={tone ?? 'off'}>{word}</Tag>
+          <Tag tone={TONES[outcome]}>{text.outcome[outcome]}</Tag>
           {error && <span className="min-w-0 text-xs break-words text-bad">{error}</span>}
           <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">
-            {status !== null && `HTTP ${status} · `}
+            {status !== null && `${text.httpStatus(status)} · `}
             {finished_at && `${formatDuration(Date.parse(finished_at) - Date.parse(created_at))} · `}
             <TimeAgo ts={created_at} />
           </span>
@@ -105,11 +98,11 @@ function EffectDetails({
         {({ preview, edited }) => <FieldList value={{ ...toObject(preview), ...edited }} />}
       </QueryResult>
       <p className="flex flex-wrap gap-x-3 text-xs text-muted">
-        <span>through {connection}</span>
+        <span>{text.through(connection)}</span>
         <Link to="/approvals" search={{ id: approval_id }} className="text-accent underline">
-          who let it pass
+          {text.approval}
         </Link>
-        <code className="font-mono break-all">sha256 {payload_sha256.slice(0, 12)}</code>
+        <code className="font-mono break-all">{text.sha256(payload_sha256.slice(0, 12))}</code>
       </p>
     </div>
   )

@@ -6,11 +6,15 @@ import type { Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextArea } from '../../ui/form-fields.tsx'
+import { uiText } from '../../ui/text.ts'
 import { showToast } from '../../ui/toast.tsx'
+import { tasksText } from './text.ts'
+
+const text = tasksText.feedback
 
 type Rating = 'good' | 'bad'
 
-/** What a person says about a run; the words become knowledge of the wedge. */
+/** Feedback on a run; corrections and notes become knowledge of the wedge. */
 export function FeedbackDialog({ task, onClose }: { task: Task; onClose: () => void }) {
   const [rating, setRating] = useState<Rating | null>(null)
   const [correction, setCorrection] = useState('')
@@ -22,28 +26,23 @@ export function FeedbackDialog({ task, onClose }: { task: Task; onClose: () => v
         body: { ...(rating && { rating }), ...(correction && { correction }), ...(note && { note }) },
       }),
     onSuccess: () => {
-      showToast(correction || note ? 'Recorded; the next run will know' : 'Recorded')
+      showToast(correction || note ? text.savedForNextRun : text.saved)
       onClose()
     },
   })
   return (
-    <Dialog label="Feedback" onClose={onClose} className="max-w-md">
+    <Dialog label={text.title} onClose={onClose} className="max-w-md">
       <form className="flex flex-col gap-4 p-5" onSubmit={(event) => (event.preventDefault(), send.mutate())}>
-        <h2 className="text-base font-semibold">How was this run?</h2>
+        <h2 className="text-base font-semibold">{text.question}</h2>
         <RatingButtons rating={rating} onChange={setRating} />
-        <TextArea
-          label="What should it have done?"
-          hint="Becomes knowledge of the wedge."
-          value={correction}
-          onChange={setCorrection}
-        />
-        <TextArea label="Note" value={note} onChange={setNote} />
+        <TextArea label={text.correction} hint={text.correctionHint} value={correction} onChange={setCorrection} />
+        <TextArea label={text.note} value={note} onChange={setNote} />
         <div className="flex gap-2">
           <Button type="submit" variant="primary" disabled={send.isPending || !(rating || correction || note)}>
-            Send
+            {text.send}
           </Button>
           <Button variant="ghost" onClick={onClose}>
-            Not now
+            {uiText.cancel}
           </Button>
         </div>
       </form>
@@ -52,13 +51,13 @@ export function FeedbackDialog({ task, onClose }: { task: Task; onClose: () => v
 }
 
 function RatingButtons({ rating, onChange }: { rating: Rating | null; onChange: (rating: Rating | null) => void }) {
-  const both: { value: Rating; label: string; Icon: typeof ThumbsUp }[] = [
-    { value: 'good', label: 'Good', Icon: ThumbsUp },
-    { value: 'bad', label: 'Not good', Icon: ThumbsDown },
+  const ratings: { value: Rating; label: string; Icon: typeof ThumbsUp }[] = [
+    { value: 'good', label: text.good, Icon: ThumbsUp },
+    { value: 'bad', label: text.bad, Icon: ThumbsDown },
   ]
   return (
-    <div role="group" aria-label="Rating" className="flex gap-2">
-      {both.map(({ value, label, Icon }) => (
+    <div role="group" aria-label={text.rating} className="flex gap-2">
+      {ratings.map(({ value, label, Icon }) => (
         <Button
           key={value}
           aria-pressed={rating === value}

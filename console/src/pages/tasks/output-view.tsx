@@ -6,20 +6,25 @@ import type { Json, JsonObject, Task } from '../../api/types.ts'
 import { EmptyState } from '../../ui/page-states.tsx'
 import { JsonView } from '../../ui/json.tsx'
 import type { TaskTimeline } from './task-timeline.ts'
+import { tasksText } from './text.ts'
 
-/** What the task produced, held against what it had to produce. */
+const text = tasksText.output
+
+/** The output of the task, compared with its schema. */
 export function OutputView({ task, timeline }: { task: Task; timeline: TaskTimeline }) {
   const schema = useOutputSchema(task)
-  const errors = timeline.entries.findLast((item) => item.kind === 'validated')
-  if (task.output === null && !schema) return <EmptyState title="There is no output" />
+  const validation = timeline.entries.findLast((item) => item.kind === 'validated')
+  if (task.output === null && !schema) return <EmptyState title={text.none}>{text.noneHint}</EmptyState>
   return (
     <div className="panel flex flex-col gap-4 p-4">
-      {errors?.kind === 'validated' && !errors.ok && <JsonView value={errors.errors} label="What does not fit" />}
+      {validation?.kind === 'validated' && !validation.ok && (
+        <JsonView value={validation.errors} label={text.mismatches} />
+      )}
       {schema && <SchemaCheck schema={schema} output={toObject(task.output)} done={task.finished_at !== null} />}
       {task.output !== null && (
         <section>
-          <h2 className="mb-2 font-medium">As JSON</h2>
-          <JsonView value={task.output} label="Output" max="" />
+          <h2 className="mb-2 font-medium">{text.json}</h2>
+          <JsonView value={task.output} label={text.label} max="" />
         </section>
       )}
     </div>
@@ -36,28 +41,28 @@ function SchemaCheck({ schema, output, done }: { schema: JsonObject; output: Jso
   const required = Array.isArray(schema['required']) ? schema['required'].map(String) : []
   const properties = Object.entries(toObject(schema['properties'] ?? null))
   return (
-    <section className="overflow-x-auto" tabIndex={0} role="region" aria-label="Output against schema">
+    <section className="overflow-x-auto" tabIndex={0} role="region" aria-label={text.schemaCheck}>
       <table className="w-full text-left">
-        <caption className="pb-2 text-left font-medium">Against its schema</caption>
+        <caption className="pb-2 text-left font-medium">{text.schemaCheck}</caption>
         <thead className="text-xs text-muted">
           <tr>
             <th className="w-6 font-medium">
-              <span className="sr-only">Fits</span>
+              <span className="sr-only">{text.matches}</span>
             </th>
-            <th className="pr-4 font-medium">Field</th>
-            <th className="pr-4 font-medium">Wanted</th>
-            <th className="font-medium">Got</th>
+            <th className="pr-4 font-medium">{text.field}</th>
+            <th className="pr-4 font-medium">{text.expected}</th>
+            <th className="font-medium">{text.actual}</th>
           </tr>
         </thead>
         <tbody>
-          {properties.map(([name, wanted]) => (
+          {properties.map(([name, expected]) => (
             <tr key={name} className="border-t border-line align-top">
               <td className="py-1.5">
-                {done && <MatchIcon ok={matchesSchema(toObject(wanted), output[name], required.includes(name))} />}
+                {done && <MatchIcon ok={matchesSchema(toObject(expected), output[name], required.includes(name))} />}
               </td>
               <td className="py-1.5 pr-4 font-mono text-xs leading-5">{name}</td>
               <td className="py-1.5 pr-4 text-xs leading-5 text-muted">
-                {expectedType(toObject(wanted), required.includes(name))}
+                {expectedType(toObject(expected), required.includes(name))}
               </td>
               <td className="max-w-md py-1.5 break-words whitespace-pre-wrap">{shown(output[name])}</td>
             </tr>
@@ -70,20 +75,22 @@ function SchemaCheck({ schema, output, done }: { schema: JsonObject; output: Jso
 
 function MatchIcon({ ok }: { ok: boolean }) {
   return ok ? (
-    <Check size={15} className="mt-0.5 text-ok" aria-label="fits" />
+    <Check size={15} className="mt-0.5 text-ok" aria-label={text.match} />
   ) : (
-    <X size={15} className="mt-0.5 text-bad" aria-label="does not fit" />
+    <X size={15} className="mt-0.5 text-bad" aria-label={text.mismatch} />
   )
 }
 
-/** The service has judged already; this only points at the line. */
-function matchesSchema(wanted: JsonObject, got: Json | undefined, required: boolean): boolean {
-  if (got === undefined) return !required
-  const types = schemaTypes(wanted)
-  const allowed = Array.isArray(wanted['enum']) ? wanted['enum'] : null
-  if (allowed) return allowed.some((one) => JSON.stringify(one) === JSON.stringify(got))
+/** The server has validated the output; this only marks the field. */
+function matchesSchema(expected: JsonObject, actual: Json | undefined, required: boolean): boolean {
+  if (actual === undefined) return !required
+  const types = schemaTypes(expected)
+  const allowed = Array.isArray(expected['enum']) ? expected['enum'] : null
+  if (allowed) return allowed.some((one) => JSON.stringify(one) === JSON.stringify(actual))
   return (
-    types.length === 0 || types.includes(jsonType(got)) || (jsonType(got) === 'integer' && types.includes('number'))
+    types.length === 0 ||
+    types.includes(jsonType(actual)) ||
+    (jsonType(actual) === 'integer' && types.includes('number'))
   )
 }
 
@@ -98,9 +105,10 @@ function jsonType(value: Json): string {
   return Number.isInteger(value) ? 'integer' : typeof value
 }
 
-function expectedType(wanted: JsonObject, required: boolean): string {
-  const allowed = Array.isArray(wanted['enum']) ? wanted['enum'].map(String).join(' | ') : null
-  return `${allowed ?? (schemaTypes(wanted).join(' | ') || 'anything')}${required ? '' : ', optional'}`
+function expectedType(expected: JsonObject, required: boolean): string {
+  const allowed = Array.isArray(expected['enum']) ? expected['enum'].map(String).join(' | ') : null
+  const type = allowed ?? (schemaTypes(expected).join(' | ') || text.anyType)
+  return required ? type : text.optional(type)
 }
 
 const shown = (value: Json | undefined): string =>

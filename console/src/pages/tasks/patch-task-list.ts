@@ -5,7 +5,7 @@ import { TASK_STATUSES } from '../../api/types.ts'
 
 type TaskList = InfiniteData<{ data: TaskListItem[]; next_cursor: string | null }>
 
-/** A row that is shown anywhere in a long list takes its new status at once, without reading the list again. */
+/** Updates the status of a row in the loaded lists, without loading the lists again. */
 export function patchTaskRow(queries: QueryClient, { kind, id, status }: ChangeNotice): void {
   const known = TASK_STATUSES.find((one) => one === status)
   if (kind !== 'task' || !known) return
@@ -14,7 +14,7 @@ export function patchTaskRow(queries: QueryClient, { kind, id, status }: ChangeN
   )
 }
 
-/** Pages without a changed row keep their identity, so nothing is drawn again for them. */
+/** Pages without a changed row stay the same objects, so that they are not rendered again. */
 function mapRows(list: TaskList, change: (row: TaskListItem) => TaskListItem): TaskList {
   const pages = list.pages.map((page) => {
     const data = page.data.map(change)

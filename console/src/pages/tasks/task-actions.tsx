@@ -9,24 +9,28 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { MutationButton } from '../../ui/mutation-button.tsx'
+import { uiText } from '../../ui/text.ts'
 import { FeedbackDialog } from './feedback-dialog.tsx'
+import { tasksText } from './text.ts'
 
-/** What can be done with a task now: stop it while it works, run it again or teach it once it is over. */
+const text = tasksText.actions
+
+/** Cancels an active task, or runs a finished task again; both can get feedback. */
 export function TaskActions({ task }: { task: Task }) {
-  const [teaching, setTeaching] = useState(false)
-  const over = task.finished_at !== null
+  const [feedbackOpen, setFeedbackOpen] = useState(false)
+  const isFinished = task.finished_at !== null
   return (
     <>
       <span className="max-sm:hidden">
-        <CopyButton text={() => toCurl(`/v1/tasks/${task.id}`)} label="Copy as curl" />
+        <CopyButton text={() => toCurl(`/v1/tasks/${task.id}`)} label={uiText.copyAsCurl} />
       </span>
       <RequireRole minRole="operator">
-        {over ? <RetryButton task={task} /> : <CancelButton task={task} />}
-        <Button onClick={() => setTeaching(true)} icon={<MessageSquarePlus size={14} />}>
-          Feedback
+        {isFinished ? <RetryButton task={task} /> : <CancelButton task={task} />}
+        <Button onClick={() => setFeedbackOpen(true)} icon={<MessageSquarePlus size={14} />}>
+          {text.feedback}
         </Button>
       </RequireRole>
-      {teaching && <FeedbackDialog task={task} onClose={() => setTeaching(false)} />}
+      {feedbackOpen && <FeedbackDialog task={task} onClose={() => setFeedbackOpen(false)} />}
     </>
   )
 }
@@ -35,12 +39,12 @@ function CancelButton({ task }: { task: Task }) {
   const queries = useQueryClient()
   const cancel = useMutation({
     mutationFn: () => callApi<Task>(`/v1/tasks/${task.id}/cancel`, { method: 'POST' }),
-    onSuccess: () => showToast('The task is cancelled'),
+    onSuccess: () => showToast(text.cancelled),
     onSettled: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
   })
   return (
     <MutationButton variant="danger" className="min-w-28" mutation={cancel} icon={<CircleStop size={14} />}>
-      Cancel
+      {text.cancel}
     </MutationButton>
   )
 }
@@ -53,7 +57,7 @@ function RetryButton({ task }: { task: Task }) {
   })
   return (
     <MutationButton className="min-w-28" mutation={retry} icon={<RotateCw size={14} />}>
-      Run again
+      {text.runAgain}
     </MutationButton>
   )
 }

@@ -8,36 +8,40 @@ import { buttonClass } from '../../ui/button.tsx'
 import { EmptyState, ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
+import { statusLabel } from '../../ui/status.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { TaskRows } from './task-rows.tsx'
+import { tasksText } from './text.ts'
 import { useTaskList } from './use-task-list.ts'
 
 const route = getRouteApi('/shell/tasks')
 
-const TABS: { value: TaskStatus | 'all'; label: string }[] = [
-  { value: 'all', label: 'All' },
-  { value: 'queued', label: 'Queued' },
-  { value: 'running', label: 'Running' },
-  { value: 'awaiting_approval', label: 'Waits for you' },
-  { value: 'succeeded', label: 'Succeeded' },
-  { value: 'failed', label: 'Failed' },
-  { value: 'rejected', label: 'Rejected' },
-  { value: 'expired', label: 'Expired' },
-  { value: 'cancelled', label: 'Cancelled' },
+const TABS: (TaskStatus | 'all')[] = [
+  'all',
+  'queued',
+  'running',
+  'awaiting_approval',
+  'succeeded',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
 ]
+
+const MAX_COUNTED = 200
 
 export function TaskListPage() {
   const filter = route.useSearch()
   const list = useTaskList(filter)
   return (
     <Page
-      title="Tasks"
+      title={tasksText.title}
       actions={
         <>
           <WedgeFilter />
           <RequireRole minRole="operator">
             <Link to="/run" className={buttonClass('primary')}>
-              Run a task
+              {tasksText.runTask}
             </Link>
           </RequireRole>
         </>
@@ -50,10 +54,10 @@ export function TaskListPage() {
       {list.rows && list.rows.length > 0 && (
         <TaskRows
           rows={list.rows}
-          newCount={list.fresh}
-          onShowNew={list.showFresh}
-          onLoadMore={list.more}
-          label={filter.status ? `Tasks that are ${filter.status}` : 'Tasks'}
+          newCount={list.newCount}
+          onShowNew={list.showNew}
+          onLoadMore={list.loadMore}
+          label={filter.status ? tasksText.listOf(statusLabel(filter.status)) : tasksText.title}
         />
       )}
     </Page>
@@ -64,20 +68,25 @@ function StatusTabs() {
   const { status = 'all' } = route.useSearch()
   const navigate = route.useNavigate()
   const counts: Partial<Record<TaskStatus | 'all', number>> = {
-    queued: useQuery(newestTasksQuery({ status: 'queued' }, 200)).data?.length ?? 0,
-    running: useQuery(newestTasksQuery({ status: 'running' }, 200)).data?.length ?? 0,
-    awaiting_approval: useQuery(newestTasksQuery({ status: 'awaiting_approval' }, 200)).data?.length ?? 0,
+    queued: useQuery(newestTasksQuery({ status: 'queued' }, MAX_COUNTED)).data?.length ?? 0,
+    running: useQuery(newestTasksQuery({ status: 'running' }, MAX_COUNTED)).data?.length ?? 0,
+    awaiting_approval: useQuery(newestTasksQuery({ status: 'awaiting_approval' }, MAX_COUNTED)).data?.length ?? 0,
   }
   return (
     <Tabs
-      label="Tasks by status"
+      label={tasksText.byStatus}
       value={status}
       onChange={(to) =>
         void navigate({
           search: (old) => withFilter(old, 'status', to === 'all' ? undefined : to),
         })
       }
-      tabs={TABS.map((tab) => ({ ...tab, count: counts[tab.value], most: 200 }))}
+      tabs={TABS.map((value) => ({
+        value,
+        label: value === 'all' ? tasksText.all : statusLabel(value),
+        count: counts[value],
+        max: MAX_COUNTED,
+      }))}
     />
   )
 }
@@ -95,7 +104,7 @@ function WedgeFilter() {
   return (
     <div className="w-40">
       <select
-        aria-label="Wedge"
+        aria-label={tasksText.wedge}
         className="field h-8"
         value={wedge}
         onChange={(event) =>
@@ -104,7 +113,7 @@ function WedgeFilter() {
           })
         }
       >
-        <option value="">Every wedge</option>
+        <option value="">{tasksText.allWedges}</option>
         {wedges.map(({ wedge, title }) => (
           <option key={wedge} value={wedge}>
             {title}
@@ -116,20 +125,19 @@ function WedgeFilter() {
 }
 
 function NoTasks({ filtered }: { filtered: boolean }) {
-  if (filtered)
-    return <EmptyState title="No task matches">Another status or wedge may have what you look for.</EmptyState>
+  if (filtered) return <EmptyState title={tasksText.noMatch}>{tasksText.noMatchHint}</EmptyState>
   const body = { wedge: 'refund-desk', task_type: 'handle_request', input: { order_id: 'A-1001', amount_usd: 84.5 } }
   return (
     <EmptyState
-      title="No task has run yet"
+      title={tasksText.none}
       curl={toCurl('/v1/tasks', { method: 'POST', body })}
       action={
         <Link to="/run" className={buttonClass('primary')}>
-          Run the first
+          {tasksText.runFirst}
         </Link>
       }
     >
-      Start one here, or from your own program with one call.
+      {tasksText.noneHint}
     </EmptyState>
   )
 }

@@ -16,37 +16,31 @@ import { EventList } from './event-list.tsx'
 import { TaskFacts } from './task-facts.tsx'
 import { OutputView } from './output-view.tsx'
 import { Timeline } from './timeline.tsx'
+import { tasksText } from './text.ts'
 import { TraceView } from './trace-view.tsx'
 import { humanize } from '../../ui/humanize.ts'
 import { useTaskTimeline } from './use-task-timeline.ts'
 
 const route = getRouteApi('/shell/tasks/$taskId')
 
-const VIEWS: { value: TaskTab; label: string }[] = [
-  { value: 'timeline', label: 'Timeline' },
-  { value: 'trace', label: 'Trace' },
-  { value: 'effects', label: 'Effects' },
-  { value: 'output', label: 'Output' },
-  { value: 'input', label: 'Request' },
-  { value: 'events', label: 'All events' },
-]
+const TABS: TaskTab[] = ['timeline', 'trace', 'effects', 'output', 'input', 'events']
 
 export function TaskPage() {
   const { taskId } = route.useParams()
   const { data: task, error } = useQuery(taskQuery(taskId))
   if (error) {
     return (
-      <Page title="Task">
+      <Page title={tasksText.task}>
         <ErrorMessage message={errorMessage(error)} />
         <Link to="/tasks" className={`self-start ${buttonClass()}`}>
-          All tasks
+          {tasksText.allTasks}
         </Link>
       </Page>
     )
   }
   return (
     <Page
-      title={task ? humanize(task.task_type) : 'Task'}
+      title={task ? humanize(task.task_type) : tasksText.task}
       lead={
         <span className="flex flex-wrap gap-x-2">
           <code className="font-mono text-xs leading-5 break-all">{taskId}</code>
@@ -55,7 +49,7 @@ export function TaskPage() {
       }
       actions={task && <TaskActions task={task} />}
     >
-      {/* A retry leads from one task to another on the same page: the key makes it start afresh. */}
+      {/* A retry opens another task on the same page; the key resets the state. */}
       {task ? <TaskBody key={task.id} task={task} /> : <Placeholder className="h-[60dvh]" />}
     </Page>
   )
@@ -65,30 +59,30 @@ function TaskBody({ task }: { task: Task }) {
   const { view = 'timeline' } = route.useSearch()
   const navigate = route.useNavigate()
   const log = useTaskTimeline(task.id)
-  const ledger = useInfiniteQuery(effectsQuery(task.id))
-  const effects = ledger.data
+  const effectPages = useInfiniteQuery(effectsQuery(task.id))
+  const effects = effectPages.data
   const counts: Partial<Record<TaskTab, number>> = { effects: effects?.length ?? 0, events: log.events.length }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
       <div className="flex min-w-0 flex-col gap-4">
         <Tabs
-          label="Views of the task"
+          label={tasksText.views}
           value={view}
           onChange={(to) => void navigate({ search: to === 'timeline' ? {} : { view: to }, replace: true })}
-          tabs={VIEWS.map((one) => ({ ...one, count: counts[one.value] }))}
+          tabs={TABS.map((value) => ({ value, label: tasksText.tabs[value], count: counts[value] }))}
         />
-        {/* As high as the timeline, so that what stands below does not wait for what is read. */}
+        {/* As high as the timeline, so that the content below does not move while data loads. */}
         <div className="flex min-h-[max(20rem,calc(100dvh-15rem))] min-w-0 flex-col">
           {view === 'timeline' && (
             <Timeline timeline={log.timeline} state={log.state} isFinished={task.finished_at !== null} />
           )}
           {view === 'trace' && <TraceView task={task} events={log.events.length} />}
-          {view === 'effects' && <EffectList effects={effects} more={ledger} />}
+          {view === 'effects' && <EffectList effects={effects} more={effectPages} />}
           {view === 'output' && <OutputView task={task} timeline={log.timeline} />}
           {view === 'input' && <RequestView task={task} />}
           {view === 'events' && <EventList events={log.events} />}
         </div>
-        {/* What comes while somebody reads comes below, stays in sight, and pushes nothing away. */}
+        {/* Warnings, errors and approvals appear below and stay visible, so that they do not move the page. */}
         <div className="sticky bottom-0 z-10 flex flex-col gap-2 pb-2">
           <UnknownOutcomes effects={effects ?? []} />
           {task.error && <ErrorMessage message={task.error.message} />}
@@ -100,7 +94,7 @@ function TaskBody({ task }: { task: Task }) {
   )
 }
 
-/** A task that waits for a person asks right here. */
+/** The pending approval of the task. */
 function TaskApproval({ task }: { task: Task }) {
   const { data } = useQuery({ ...approvalsQuery('pending'), enabled: task.status === 'awaiting_approval' })
   const approval = data?.find(({ task_id }) => task_id === task.id)
@@ -116,7 +110,11 @@ function RequestView({ task }: { task: Task }) {
   const { wedge, task_type, input, actor, constraints, tools, output_schema } = task
   return (
     <div className="panel p-4">
-      <JsonView label="Request" max="" value={{ wedge, task_type, input, actor, constraints, tools, output_schema }} />
+      <JsonView
+        label={tasksText.request}
+        max=""
+        value={{ wedge, task_type, input, actor, constraints, tools, output_schema }}
+      />
     </div>
   )
 }

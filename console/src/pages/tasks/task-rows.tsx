@@ -6,16 +6,18 @@ import type { TaskListItem } from '../../api/queries.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { KeyCap } from '../../ui/button.tsx'
 import { humanize } from '../../ui/humanize.ts'
+import { tasksText } from './text.ts'
 import { StatusBadge } from '../../ui/status.tsx'
 import { formatUsd, formatDuration } from '../../ui/format.ts'
 import { TimeAgo } from '../../ui/time.tsx'
 
-const ROW = 44
-/** Columns only where they leave the task's name room: beside them and the navigation a smaller window has none. */
+const ROW_PX = 44
+const MAX_NEW = 50
+/** Narrow windows have no room for columns beside the name of the task. */
 const COLUMNS =
   'grid items-center gap-x-4 grid-cols-[minmax(0,1fr)_auto] xl:grid-cols-[7.5rem_minmax(0,1fr)_11rem_5rem_6rem_4.5rem]'
 
-/** Only the rows that can be seen are there; ten thousand cost what forty do. */
+/** Renders only the visible rows, so that a list of 10,000 tasks stays fast. */
 export function TaskRows({
   rows,
   newCount,
@@ -30,11 +32,11 @@ export function TaskRows({
   onLoadMore: () => void
 }) {
   const scroller = useRef<HTMLDivElement>(null)
-  const [at, setAt] = useState(-1)
+  const [selected, setSelected] = useState(-1)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
+    estimateSize: () => ROW_PX,
     overscan: 12,
   })
   const shown = virtual.getVirtualItems()
@@ -42,7 +44,7 @@ export function TaskRows({
   useEffect(() => {
     if (last >= rows.length - 60) onLoadMore()
   }, [last, rows.length, onLoadMore])
-  useListShortcuts(rows, at, (to) => (setAt(to), virtual.scrollToIndex(to)), onShowNew)
+  useListShortcuts(rows, selected, (to) => (setSelected(to), virtual.scrollToIndex(to)), onShowNew)
   return (
     <section aria-label={label} className="panel relative overflow-hidden">
       <ColumnHeads />
@@ -51,7 +53,7 @@ export function TaskRows({
         ref={scroller}
         tabIndex={0}
         role="region"
-        aria-label={`${label}, rows`}
+        aria-label={tasksText.rows(label)}
         className="h-[calc(100dvh-13rem)] min-h-64 overflow-y-auto -outline-offset-2"
       >
         <ul className="relative" style={{ height: virtual.getTotalSize() }}>
@@ -61,8 +63,8 @@ export function TaskRows({
               row && (
                 <li
                   key={key}
-                  className={`absolute inset-x-0 border-b border-line ${index === at ? 'bg-accent-soft' : ''}`}
-                  style={{ transform: `translateY(${start}px)`, height: ROW }}
+                  className={`absolute inset-x-0 border-b border-line ${index === selected ? 'bg-accent-soft' : ''}`}
+                  style={{ transform: `translateY(${start}px)`, height: ROW_PX }}
                 >
                   <TaskRowLink row={row} />
                 </li>
@@ -76,14 +78,15 @@ export function TaskRows({
 }
 
 function ColumnHeads() {
+  const { columns } = tasksText
   return (
     <div aria-hidden className={`${COLUMNS} h-8 border-b border-line bg-bg px-4 text-xs font-medium text-muted`}>
-      <span className="max-xl:order-2">Status</span>
-      <span>Task</span>
-      <span className="max-xl:hidden">Wedge</span>
-      <span className="text-right max-xl:hidden">Cost</span>
-      <span className="text-right max-xl:hidden">Took</span>
-      <span className="text-right max-xl:hidden">Created</span>
+      <span className="max-xl:order-2">{columns.status}</span>
+      <span>{columns.task}</span>
+      <span className="max-xl:hidden">{columns.wedge}</span>
+      <span className="text-right max-xl:hidden">{columns.cost}</span>
+      <span className="text-right max-xl:hidden">{columns.duration}</span>
+      <span className="text-right max-xl:hidden">{columns.created}</span>
     </div>
   )
 }
@@ -134,22 +137,22 @@ function NewTasksButton({ count, onClick }: { count: number; onClick: () => void
       className="absolute top-10 left-1/2 z-10 flex -translate-x-1/2 items-center gap-1.5 rounded-full bg-accent px-3 py-1 text-xs font-medium text-on-accent shadow-lg"
     >
       <ArrowUp size={13} aria-hidden />
-      {count >= 50 ? '50 or more' : count} new
+      {tasksText.newTasks(count, MAX_NEW)}
       <KeyCap>n</KeyCap>
     </button>
   )
 }
 
-function useListShortcuts(rows: TaskListItem[], at: number, go: (to: number) => void, onFresh: () => void): void {
+function useListShortcuts(rows: TaskListItem[], selected: number, go: (to: number) => void, onFresh: () => void): void {
   const navigate = useNavigate()
   const open = () => {
-    const row = rows[at]
+    const row = rows[selected]
     if (row) void navigate({ to: '/tasks/$taskId', params: { taskId: row.id } })
   }
   useShortcuts({
-    j: () => go(Math.min(rows.length - 1, at + 1)),
-    k: () => go(Math.max(0, at - 1)),
+    j: () => go(Math.min(rows.length - 1, selected + 1)),
+    k: () => go(Math.max(0, selected - 1)),
     n: onFresh,
-    ...(at >= 0 && { Enter: open }),
+    ...(selected >= 0 && { Enter: open }),
   })
 }

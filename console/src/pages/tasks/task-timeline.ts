@@ -1,19 +1,20 @@
-import { toObject, toText as text } from '../../api/json.ts'
+import { toObject, toText } from '../../api/json.ts'
 import type { Json, JsonObject, TaskEvent } from '../../api/types.ts'
+import { tasksText } from './text.ts'
 
-/** The log as a story: deltas are one text, a call and its result one line, a question and its answer one. */
+/** One line of the timeline. Text deltas, a call and its result, an approval and its decision are merged into one. */
 export type TimelineEntry =
   | { kind: 'step'; id: number; ts: string; label: string }
   | { kind: 'text'; id: number; ts: string; text: string }
   | { kind: 'note'; id: number; ts: string; text: string }
-  | { kind: 'tool'; id: number; ts: string; tool: string; input: Json; result: ToolResult | 'none' | null }
+  | { kind: 'tool'; id: number; ts: string; tool: string; input: Json; result: ToolResult | 'missing' | null }
   | {
       kind: 'approval'
       id: number
       ts: string
-      asked: JsonObject
-      answer: JsonObject | null
-      answeredAt: string | null
+      request: JsonObject
+      decision: JsonObject | null
+      decidedAt: string | null
     }
   | { kind: 'validated'; id: number; ts: string; ok: boolean; errors: Json }
   | { kind: 'artifact'; id: number; ts: string; artifact: JsonObject }
@@ -27,12 +28,12 @@ interface ToolResult {
 }
 
 export interface TaskTimeline {
-  /** How many events are in it already. */
+  /** How many events it includes. */
   eventCount: number
   entries: readonly TimelineEntry[]
   cost: number
   tokens: number
-  /** Where the open call or question of an id stands. */
+  /** The index of the open call or approval, by id. */
   openIndex: Map<string, number>
 }
 
@@ -44,95 +45,112 @@ export const emptyTimeline = (): TaskTimeline => ({
   openIndex: new Map(),
 })
 
-/** A text grows in one line until here, so that a long one is drawn in pieces. */
+/** A longer text is split into several entries, so that only the last one is rendered again while it grows. */
 const MAX_TEXT_CHARS = 4_000
 
-/** Reads on from where the story ends; items that did not change stay the same objects. */
-export function extendTimeline(story: TaskTimeline, events: readonly TaskEvent[]): TaskTimeline {
-  if (events.length === story.eventCount) return story
-  const next = { ...story, items: [...story.entries], at: new Map(story.openIndex), read: events.length }
-  for (let i = story.eventCount; i < events.length; i++) {
+/** Adds the new events. Unchanged entries stay the same objects. */
+export function extendTimeline(timeline: TaskTimeline, events: readonly TaskEvent[]): TaskTimeline {
+  if (events.length === timeline.eventCount) return timeline
+  const next = {
+    ...timeline,
+    entries: [...timeline.entries],
+    openIndex: new Map(timeline.openIndex),
+    eventCount: events.length,
+  }
+  for (let i = timeline.eventCount; i < events.length; i++) {
     const event = events[i]
     if (event) addEvent(next, event)
   }
   return next
 }
 
-type MutableTimeline = Omit<TaskTimeline, 'items'> & { items: TimelineEntry[] }
+type MutableTimeline = Omit<TaskTimeline, 'entries'> & { entries: TimelineEntry[] }
 
-function addEvent(story: MutableTimeline, { id, ts, type, data }: TaskEvent): void {
-  const { items } = story
+function addEvent(timeline: MutableTimeline, { id, ts, type, data }: TaskEvent): void {
+  const { entries } = timeline
   switch (type) {
     case 'task.created':
-      return void items.push({ kind: 'started', id, ts, data })
+      return void entries.push({ kind: 'started', id, ts, data })
     case 'step.started':
-      return void items.push({ kind: 'step', id, ts, label: text(data['label']) || `Step ${text(data['step'])}` })
+      return void entries.push({
+        kind: 'step',
+        id,
+        ts,
+        label: toText(data['label']) || tasksText.timeline.step(toText(data['step'])),
+      })
     case 'progress':
-      return void items.push({ kind: 'note', id, ts, text: text(data['text']) })
+      return void entries.push({ kind: 'note', id, ts, text: toText(data['text']) })
     case 'token.delta':
-      return appendText(items, id, ts, text(data['text']))
+      return appendText(entries, id, ts, toText(data['text']))
     case 'tool.called':
-      story.openIndex.set(text(data['call_id']), items.length)
-      return void items.push({ kind: 'tool', id, ts, tool: toolName(data), input: data['input'] ?? null, result: null })
+      timeline.openIndex.set(toText(data['call_id']), entries.length)
+      return void entries.push({
+        kind: 'tool',
+        id,
+        ts,
+        tool: toolName(data),
+        input: data['input'] ?? null,
+        result: null,
+      })
     case 'tool.result':
-      return finishTool(story, ts, data)
+      return finishTool(timeline, ts, data)
     case 'approval.requested':
-      story.openIndex.set(text(data['approval_id']), items.length)
-      return void items.push({ kind: 'approval', id, ts, asked: data, answer: null, answeredAt: null })
+      timeline.openIndex.set(toText(data['approval_id']), entries.length)
+      return void entries.push({ kind: 'approval', id, ts, request: data, decision: null, decidedAt: null })
     case 'approval.resolved':
-      return resolveApproval(story, id, ts, data)
+      return resolveApproval(timeline, id, ts, data)
     case 'output.validated':
-      return void items.push({ kind: 'validated', id, ts, ok: data['ok'] === true, errors: data['errors'] ?? [] })
+      return void entries.push({ kind: 'validated', id, ts, ok: data['ok'] === true, errors: data['errors'] ?? [] })
     case 'artifact.created':
-      return void items.push({ kind: 'artifact', id, ts, artifact: data })
+      return void entries.push({ kind: 'artifact', id, ts, artifact: data })
     case 'cost.charged':
-      story.cost = Number(data['total_usd'] ?? story.cost)
-      story.tokens += Number(data['input_tokens'] ?? 0) + Number(data['output_tokens'] ?? 0)
+      timeline.cost = Number(data['total_usd'] ?? timeline.cost)
+      timeline.tokens += Number(data['input_tokens'] ?? 0) + Number(data['output_tokens'] ?? 0)
       return
     case 'feedback.recorded':
-      return void items.push({ kind: 'feedback', id, ts, data })
+      return void entries.push({ kind: 'feedback', id, ts, data })
     case 'task.finished':
-      endOpenTools(items)
-      return void items.push({ kind: 'finished', id, ts, data })
+      endOpenTools(entries)
+      return void entries.push({ kind: 'finished', id, ts, data })
     default:
-      // New types may appear; the view of all events shows them.
+      // Unknown event types are shown in the list of all events only.
       return
   }
 }
 
-function appendText(items: TimelineEntry[], id: number, ts: string, more: string): void {
-  const last = items.at(-1)
+function appendText(entries: TimelineEntry[], id: number, ts: string, more: string): void {
+  const last = entries.at(-1)
   if (last?.kind === 'text' && last.text.length < MAX_TEXT_CHARS)
-    items[items.length - 1] = { ...last, text: last.text + more }
-  else items.push({ kind: 'text', id, ts, text: more })
+    entries[entries.length - 1] = { ...last, text: last.text + more }
+  else entries.push({ kind: 'text', id, ts, text: more })
 }
 
-function finishTool({ items, openIndex }: MutableTimeline, ts: string, data: JsonObject): void {
-  const index = openIndex.get(text(data['call_id']))
-  const item = index === undefined ? undefined : items[index]
-  if (index === undefined || item?.kind !== 'tool') return
+function finishTool({ entries, openIndex }: MutableTimeline, ts: string, data: JsonObject): void {
+  const index = openIndex.get(toText(data['call_id']))
+  const entry = index === undefined ? undefined : entries[index]
+  if (index === undefined || entry?.kind !== 'tool') return
   const result = { ok: data['ok'] !== false, output: data['output'] ?? data['error'] ?? null, ts }
-  items[index] = { ...item, result }
+  entries[index] = { ...entry, result }
 }
 
-/** A call that had no result when the task ended will never have one. */
-function endOpenTools(items: TimelineEntry[]): void {
-  items.forEach((item, i) => {
-    if (item.kind === 'tool' && item.result === null) items[i] = { ...item, result: 'none' }
+/** A call without a result at the end of the task never gets one. */
+function endOpenTools(entries: TimelineEntry[]): void {
+  entries.forEach((entry, i) => {
+    if (entry.kind === 'tool' && entry.result === null) entries[i] = { ...entry, result: 'missing' }
   })
 }
 
-/** What a policy passes was never asked, so its answer stands alone. */
-function resolveApproval({ items, openIndex }: MutableTimeline, id: number, ts: string, data: JsonObject): void {
-  const index = openIndex.get(text(data['approval_id']))
-  const item = index === undefined ? undefined : items[index]
-  if (index !== undefined && item?.kind === 'approval') items[index] = { ...item, answer: data, answeredAt: ts }
-  else items.push({ kind: 'approval', id, ts, asked: data, answer: data, answeredAt: ts })
+/** An auto-approved action has no request event, so its decision is an entry of its own. */
+function resolveApproval({ entries, openIndex }: MutableTimeline, id: number, ts: string, data: JsonObject): void {
+  const index = openIndex.get(toText(data['approval_id']))
+  const entry = index === undefined ? undefined : entries[index]
+  if (index !== undefined && entry?.kind === 'approval') entries[index] = { ...entry, decision: data, decidedAt: ts }
+  else entries.push({ kind: 'approval', id, ts, request: data, decision: data, decidedAt: ts })
 }
 
-/** A workflow is named by its own name, not by the tool that calls it. */
+/** A call of a workflow or capability is named after it, not only after the tool. */
 function toolName({ tool, input }: JsonObject): string {
   const named = toObject(input)
   const inner = named['capability'] ?? (tool === 'workflow' ? named['name'] : undefined)
-  return inner === undefined ? text(tool) : `${text(tool)} ${text(inner)}`
+  return inner === undefined ? toText(tool) : `${toText(tool)} ${toText(inner)}`
 }

@@ -3,11 +3,14 @@ import { ArrowDown } from 'lucide-react'
 import { memo, type RefObject, type UIEvent, useEffect, useRef, useState } from 'react'
 import type { TaskLogState } from '../../api/task-log.ts'
 import type { TimelineEntry, TaskTimeline } from './task-timeline.ts'
+import { tasksText } from './text.ts'
 import { TimelineEntryView } from './timeline-entry.tsx'
+
+const text = tasksText.timeline
 
 const NEAR_END_PX = 48
 
-/** The story from the top, following its end for as long as the reader stays there. */
+/** The timeline. It follows new entries while the reader stays at the end. */
 export function Timeline({
   timeline,
   state,
@@ -27,16 +30,16 @@ export function Timeline({
     overscan: 10,
   })
   const height = virtual.getTotalSize()
-  const { following, follow, hands } = useFollowEnd(scroller, isFinished, height)
+  const { following, follow, scrollHandlers } = useFollowEnd(scroller, isFinished, height)
   const live = state === 'live' && !isFinished
   return (
-    <section aria-label="Timeline" className="panel relative overflow-hidden">
+    <section aria-label={text.label} className="panel relative overflow-hidden">
       <div
         ref={scroller}
-        {...hands}
+        {...scrollHandlers}
         tabIndex={0}
         role="log"
-        aria-label="What the task did"
+        aria-label={text.log}
         className="h-[calc(100dvh-15rem)] min-h-80 overflow-y-auto py-2 -outline-offset-2"
       >
         {entries.length === 0 && <EmptyTimeline state={state} />}
@@ -64,15 +67,15 @@ export function Timeline({
   )
 }
 
-/** What is over is read from the top; what ends while it is watched is followed to its end. */
+/** A finished task opens at the top; a running task is followed to its end. */
 function useFollowEnd(scroller: RefObject<HTMLDivElement | null>, over: boolean, height: number) {
   const [following, setFollowing] = useState(true)
   const [fromTop] = useState(over)
-  // Lines are measured once they are drawn, so the end moves on after they came.
+  // Entries are measured after they are rendered, so the end moves again.
   useEffect(() => {
     if (following && !fromTop) scroller.current?.scrollTo(0, height)
   }, [following, fromTop, height, scroller])
-  // Only a reader's hand leaves the end; that it grew away from under them is no leaving.
+  // Only scrolling by the reader stops following; a growing timeline does not.
   const touched = useRef(false)
   const touch = () => void (touched.current = true)
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: UIEvent) => {
@@ -80,8 +83,8 @@ function useFollowEnd(scroller: RefObject<HTMLDivElement | null>, over: boolean,
     if (near) touched.current = false
     if (near || touched.current) setFollowing(near)
   }
-  const hands = { onScroll, onWheel: touch, onTouchMove: touch, onPointerDown: touch, onKeyDown: touch }
-  return { following, follow: () => setFollowing(true), hands }
+  const scrollHandlers = { onScroll, onWheel: touch, onTouchMove: touch, onPointerDown: touch, onKeyDown: touch }
+  return { following, follow: () => setFollowing(true), scrollHandlers }
 }
 
 function JumpToLive({ onClick }: { onClick: () => void }) {
@@ -91,7 +94,7 @@ function JumpToLive({ onClick }: { onClick: () => void }) {
       onClick={onClick}
       className="absolute bottom-3 left-1/2 flex -translate-x-1/2 items-center gap-1.5 rounded-full bg-accent px-3 py-1 text-xs font-medium text-on-accent shadow-lg"
     >
-      <ArrowDown size={13} aria-hidden /> Jump to live
+      <ArrowDown size={13} aria-hidden /> {text.jumpToLive}
     </button>
   )
 }
@@ -99,6 +102,6 @@ function JumpToLive({ onClick }: { onClick: () => void }) {
 const TimelineLine = memo(({ item }: { item: TimelineEntry }) => <TimelineEntryView entry={item} />)
 
 function EmptyTimeline({ state }: { state: TaskLogState['state'] }) {
-  const words = state === 'lost' ? 'The service cannot be reached; trying again.' : 'Waiting for a sandbox…'
-  return <p className="animate-appear px-4 py-6 text-muted">{state === 'opening' ? ' ' : words}</p>
+  const message = state === 'lost' ? text.unreachable : text.waitingForSandbox
+  return <p className="animate-appear px-4 py-6 text-muted">{state === 'opening' ? ' ' : message}</p>
 }

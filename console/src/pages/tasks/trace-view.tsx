@@ -8,6 +8,9 @@ import { EmptyState, ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
 import { JsonView } from '../../ui/json.tsx'
 import { formatDuration } from '../../ui/format.ts'
 import { useNow } from '../../ui/time.tsx'
+import { tasksText } from './text.ts'
+
+const text = tasksText.trace
 
 interface SpanDepth {
   span: Span
@@ -16,8 +19,8 @@ interface SpanDepth {
 
 const ROW_PX = 28
 
-/** People's time has its own colour: waiting is not working. */
-const BARS: Record<Span['kind'], string> = {
+/** Waiting for a person has its own colour. */
+const BAR_COLOURS: Record<Span['kind'], string> = {
   task: 'bg-line-strong',
   step: 'bg-muted/40',
   tool: 'bg-accent',
@@ -25,32 +28,35 @@ const BARS: Record<Span['kind'], string> = {
   approval: 'bg-wait',
 }
 
-/** The run as a waterfall; the chosen span tells its attributes beside it. */
+/** The run as a waterfall of spans, with the attributes of the selected span. */
 export function TraceView({ task, events }: { task: Task; events: number }) {
   const queries = useQueryClient()
   const { data: trace, error } = useQuery(traceQuery(task.id))
-  // The trace is folded from the log: when that grew, so did this.
+  // The server derives the trace from the log, so new events change it.
   useEffect(() => {
     const timer = setTimeout(() => void queries.invalidateQueries({ queryKey: traceQuery(task.id).queryKey }), 300)
     return () => clearTimeout(timer)
   }, [queries, task.id, events])
   const root = trace?.root
   const rows = useMemo(() => (root ? flattenSpans(root, 0) : []), [root])
-  const [chosen, setChosen] = useState<string | null>(null)
-  const span = rows.find((row) => row.span.span_id === chosen)?.span ?? root
+  const [selected, setSelected] = useState<string | null>(null)
+  const span = rows.find((row) => row.span.span_id === selected)?.span ?? root
   if (error) return <ErrorMessage message={errorMessage(error)} />
   if (!trace) return <Placeholder className="h-80" />
-  if (!root || !span)
-    return <EmptyState title="There is no trace">It begins with the run, and goes with its log.</EmptyState>
+  if (!root || !span) return <EmptyState title={text.none}>{text.noneHint}</EmptyState>
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 2xl:grid-cols-[minmax(0,1fr)_24rem]">
-      <Waterfall rows={rows} root={root} chosen={span.span_id} onChoose={setChosen} />
-      <section aria-label="Chosen span" className="panel flex flex-col gap-2 p-4">
+      <Waterfall rows={rows} root={root} selected={span.span_id} onSelect={setSelected} />
+      <section aria-label={text.selected} className="panel flex flex-col gap-2 p-4">
         <h2 className="font-medium">{span.name}</h2>
         <p className="text-xs text-muted">
-          {span.kind} · {span.status} · {span.duration_ms === null ? 'not over' : formatDuration(span.duration_ms)}
+          {text.details(
+            span.kind,
+            span.status,
+            span.duration_ms === null ? text.running : formatDuration(span.duration_ms),
+          )}
         </p>
-        <JsonView value={span.attributes} label="Attributes" />
+        <JsonView value={span.attributes} label={text.attributes} />
       </section>
     </div>
   )
@@ -59,13 +65,13 @@ export function TraceView({ task, events }: { task: Task; events: number }) {
 function Waterfall({
   rows,
   root,
-  chosen,
-  onChoose,
+  selected,
+  onSelect,
 }: {
   rows: SpanDepth[]
   root: Span
-  chosen: string
-  onChoose: (id: string) => void
+  selected: string
+  onSelect: (id: string) => void
 }) {
   const scroller = useRef<HTMLDivElement>(null)
   const now = useNow(1_000)
@@ -78,7 +84,7 @@ function Waterfall({
     overscan: 15,
   })
   return (
-    <section aria-label="Trace" className="panel overflow-hidden">
+    <section aria-label={text.label} className="panel overflow-hidden">
       <Legend total={total} />
       <div ref={scroller} className="max-h-[calc(100dvh-16rem)] overflow-y-auto">
         <ul className="relative" style={{ height: virtual.getTotalSize() }}>
@@ -91,7 +97,7 @@ function Waterfall({
                   className="absolute inset-x-0"
                   style={{ transform: `translateY(${top}px)`, height: ROW_PX }}
                 >
-                  <SpanRow row={row} from={start} total={total} now={now} chosen={chosen} onChoose={onChoose} />
+                  <SpanRow row={row} from={start} total={total} now={now} selected={selected} onSelect={onSelect} />
                 </li>
               )
             )
@@ -107,24 +113,24 @@ function SpanRow({
   from,
   total,
   now,
-  chosen,
-  onChoose,
+  selected,
+  onSelect,
 }: {
   row: SpanDepth
   from: number
   total: number
   now: number
-  chosen: string
-  onChoose: (id: string) => void
+  selected: string
+  onSelect: (id: string) => void
 }) {
-  const begins = Date.parse(span.started_at)
-  const took = (span.ended_at ? Date.parse(span.ended_at) : now) - begins
-  const look = span.status === 'failed' ? 'bg-bad' : BARS[span.kind]
+  const startedAt = Date.parse(span.started_at)
+  const took = (span.ended_at ? Date.parse(span.ended_at) : now) - startedAt
+  const colour = span.status === 'failed' ? 'bg-bad' : BAR_COLOURS[span.kind]
   return (
     <button
       type="button"
-      aria-pressed={span.span_id === chosen}
-      onClick={() => onChoose(span.span_id)}
+      aria-pressed={span.span_id === selected}
+      onClick={() => onSelect(span.span_id)}
       className="grid h-full w-full grid-cols-[minmax(7rem,30%)_1fr_4.5rem] items-center gap-3 px-3 text-left -outline-offset-2 hover:bg-hover aria-pressed:bg-accent-soft"
     >
       <span className="truncate text-xs" style={{ paddingLeft: depth * 12 }}>
@@ -132,8 +138,8 @@ function SpanRow({
       </span>
       <span aria-hidden className="relative h-2.5">
         <span
-          className={`absolute h-full min-w-0.5 rounded-sm ${look} ${span.ended_at ? '' : 'animate-breathe'}`}
-          style={{ left: `${((begins - from) / total) * 100}%`, width: `${(took / total) * 100}%` }}
+          className={`absolute h-full min-w-0.5 rounded-sm ${colour} ${span.ended_at ? '' : 'animate-breathe'}`}
+          style={{ left: `${((startedAt - from) / total) * 100}%`, width: `${(took / total) * 100}%` }}
         />
       </span>
       <span className="text-right text-xs text-muted tabular-nums">{formatDuration(took)}</span>
@@ -143,19 +149,19 @@ function SpanRow({
 
 function Legend({ total }: { total: number }) {
   const kinds: [Span['kind'], string][] = [
-    ['tool', 'tool'],
-    ['model', 'model'],
-    ['approval', 'a person'],
+    ['tool', text.tool],
+    ['model', text.model],
+    ['approval', text.approval],
   ]
   return (
     <p className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-3 py-2 text-xs text-muted">
       {kinds.map(([kind, label]) => (
         <span key={kind} className="flex items-center gap-1.5">
-          <span aria-hidden className={`size-2 rounded-sm ${BARS[kind]}`} />
+          <span aria-hidden className={`size-2 rounded-sm ${BAR_COLOURS[kind]}`} />
           {label}
         </span>
       ))}
-      <span className="ml-auto tabular-nums">{formatDuration(total)} in all</span>
+      <span className="ml-auto tabular-nums">{text.total(formatDuration(total))}</span>
     </p>
   )
 }

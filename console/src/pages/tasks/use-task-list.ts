@@ -3,36 +3,36 @@ import { useEffect, useMemo } from 'react'
 import { type TaskFilter, newestTasksQuery, taskListQuery, type TaskListItem } from '../../api/queries.ts'
 
 /**
- * A list that never jumps: rows that are shown change in place, and what is new waits to be asked for. The head is the
- * first page again, kept fresh by the live stream; the list itself is read only further down.
+ * The task list. Loaded rows change in place, and new tasks appear after a click, so that the list never moves under the
+ * reader. The query of the newest tasks keeps the first rows up to date.
  */
 export function useTaskList(filter: TaskFilter) {
   const queries = useQueryClient()
   const options = taskListQuery(filter)
   const list = useInfiniteQuery(options)
-  const head = useQuery(newestTasksQuery(filter))
+  const newest = useQuery(newestTasksQuery(filter))
   const rows = useMemo(
     () =>
       withNewestRows(
         list.data?.pages.flatMap(({ data }) => data),
-        head.data,
+        newest.data,
       ),
-    [list.data, head.data],
+    [list.data, newest.data],
   )
-  const fresh = useMemo(() => countNewer(rows, head.data), [rows, head.data])
-  // Nobody reads an empty list: the first ones need no asking.
-  const first = rows?.length === 0 && fresh > 0
+  const newCount = useMemo(() => countNewer(rows, newest.data), [rows, newest.data])
+  // An empty list shows its first tasks at once.
+  const isFirst = rows?.length === 0 && newCount > 0
   const { refetch } = list
   useEffect(() => {
-    if (first) void refetch()
-  }, [first, refetch])
+    if (isFirst) void refetch()
+  }, [isFirst, refetch])
   return {
     rows,
-    fresh,
+    newCount,
     error: list.error,
     isPending: list.isPending,
-    showFresh: () => void queries.resetQueries({ queryKey: options.queryKey }),
-    more: () => {
+    showNew: () => void queries.resetQueries({ queryKey: options.queryKey }),
+    loadMore: () => {
       if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
     },
   }
@@ -40,15 +40,15 @@ export function useTaskList(filter: TaskFilter) {
 
 function withNewestRows(
   rows: TaskListItem[] | undefined,
-  head: TaskListItem[] | undefined,
+  newest: TaskListItem[] | undefined,
 ): TaskListItem[] | undefined {
-  if (!rows || !head) return rows
-  const latest = new Map(head.map((row) => [row.id, row]))
+  if (!rows || !newest) return rows
+  const latest = new Map(newest.map((row) => [row.id, row]))
   return rows.map((row) => latest.get(row.id) ?? row)
 }
 
-/** Ids are time-ordered: what is newer than the first row came after the list was read. */
-function countNewer(rows: TaskListItem[] | undefined, head: TaskListItem[] | undefined): number {
+/** Counts the tasks that are newer than the first row; ids are time-ordered. */
+function countNewer(rows: TaskListItem[] | undefined, newest: TaskListItem[] | undefined): number {
   const first = rows?.[0]?.id ?? ''
-  return rows && head ? head.filter(({ id }) => id > first).length : 0
+  return rows && newest ? newest.filter(({ id }) => id > first).length : 0
 }

@@ -5,7 +5,7 @@ import { effectsQuery, taskQuery } from '../../api/queries.ts'
 import type { TaskEvent } from '../../api/types.ts'
 import { emptyTimeline, extendTimeline, type TaskTimeline } from './task-timeline.ts'
 
-/** After these the task's own record is different. */
+/** Events that change the task itself, so that it is loaded again. */
 const REFRESHING_EVENTS = new Set([
   'task.created',
   'approval.requested',
@@ -20,24 +20,24 @@ export interface FollowedTask {
   timeline: TaskTimeline
 }
 
-/** The task's log while the page is open, folded as it comes. */
+/** Follows the log of the task while the page is open and builds its timeline. */
 export function useTaskTimeline(taskId: string): FollowedTask {
   const queries = useQueryClient()
-  const story = useRef(emptyTimeline())
-  const [logged, setLogged] = useState<FollowedTask>({ events: [], state: 'opening', timeline: story.current })
+  const timeline = useRef(emptyTimeline())
+  const [followed, setFollowed] = useState<FollowedTask>({ events: [], state: 'opening', timeline: timeline.current })
   useEffect(() => {
-    story.current = emptyTimeline()
+    timeline.current = emptyTimeline()
     const log = openTaskLog(taskId)
     const stop = log.subscribe(() => {
       const { events, state } = log.snapshot()
-      const fresh = new Set(events.slice(story.current.eventCount).map(({ type }) => type))
-      const telling = [...fresh].some((type) => REFRESHING_EVENTS.has(type))
-      story.current = extendTimeline(story.current, events)
-      setLogged({ events, state, timeline: story.current })
-      if (telling) void queries.invalidateQueries({ queryKey: taskQuery(taskId).queryKey })
-      if (telling) void queries.invalidateQueries({ queryKey: ['approvals'] })
-      // An action's outcome is written before the agent hears of it.
-      if (telling || fresh.has('tool.result')) {
+      const newTypes = new Set(events.slice(timeline.current.eventCount).map(({ type }) => type))
+      const refreshes = [...newTypes].some((type) => REFRESHING_EVENTS.has(type))
+      timeline.current = extendTimeline(timeline.current, events)
+      setFollowed({ events, state, timeline: timeline.current })
+      if (refreshes) void queries.invalidateQueries({ queryKey: taskQuery(taskId).queryKey })
+      if (refreshes) void queries.invalidateQueries({ queryKey: ['approvals'] })
+      // The result of an external action is stored before the agent gets it.
+      if (refreshes || newTypes.has('tool.result')) {
         void queries.invalidateQueries({ queryKey: effectsQuery(taskId).queryKey })
       }
     })
@@ -46,5 +46,5 @@ export function useTaskTimeline(taskId: string): FollowedTask {
       log.close()
     }
   }, [taskId, queries])
-  return logged
+  return followed
 }
