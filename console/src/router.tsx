@@ -107,13 +107,13 @@ const run = createRoute({
 const connections = createRoute({
   getParentRoute: () => shell,
   path: '/connections',
-  component: lazyRouteComponent(() => import('./pages/connections/connections.tsx'), 'Connections'),
+  component: lazyRouteComponent(() => import('./pages/connections/connections-page.tsx'), 'ConnectionsPage'),
 })
 
 const wedges = createRoute({
   getParentRoute: () => shell,
   path: '/wedges',
-  component: lazyRouteComponent(() => import('./pages/wedges/list.tsx'), 'WedgeList'),
+  component: lazyRouteComponent(() => import('./pages/wedges/wedges-page.tsx'), 'WedgesPage'),
 })
 
 const WEDGE_VIEWS: WedgeTab[] = ['about', 'knowledge', 'intake', 'policy', 'manifest']
@@ -122,25 +122,25 @@ const wedge = createRoute({
   getParentRoute: () => shell,
   path: '/wedges/$wedge',
   validateSearch: (search: Record<string, unknown>): { view?: WedgeTab } => enumParam('view', WEDGE_VIEWS, search),
-  component: lazyRouteComponent(() => import('./pages/wedges/wedge.tsx'), 'WedgePage'),
+  component: lazyRouteComponent(() => import('./pages/wedges/wedge-page.tsx'), 'WedgePage'),
 })
 
 const clients = createRoute({
   getParentRoute: () => shell,
   path: '/clients',
-  component: lazyRouteComponent(() => import('./pages/clients/list.tsx'), 'Clients'),
+  component: lazyRouteComponent(() => import('./pages/clients/clients-page.tsx'), 'ClientsPage'),
 })
 
 const client = createRoute({
   getParentRoute: () => shell,
   path: '/clients/$clientId',
-  component: lazyRouteComponent(() => import('./pages/clients/client.tsx'), 'ClientPage'),
+  component: lazyRouteComponent(() => import('./pages/clients/client-page.tsx'), 'ClientPage'),
 })
 
 const thread = createRoute({
   getParentRoute: () => shell,
   path: '/threads/$threadId',
-  component: lazyRouteComponent(() => import('./pages/clients/thread.tsx'), 'ThreadPage'),
+  component: lazyRouteComponent(() => import('./pages/clients/thread-page.tsx'), 'ThreadPage'),
 })
 
 const cases = createRoute({
@@ -150,7 +150,7 @@ const cases = createRoute({
     ...textParam('wedge', search),
     ...textParam('closed', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/cases/board.tsx'), 'Board'),
+  component: lazyRouteComponent(() => import('./pages/cases/cases-page.tsx'), 'CasesPage'),
 })
 
 const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'service']
@@ -167,26 +167,26 @@ const blueprints = createRoute({
   getParentRoute: () => shell,
   path: '/blueprints',
   validateSearch: (search: Record<string, unknown>): { slug?: string } => textParam('slug', search),
-  component: lazyRouteComponent(() => import('./pages/blueprints/blueprints.tsx'), 'Blueprints'),
+  component: lazyRouteComponent(() => import('./pages/blueprints/blueprints-page.tsx'), 'BlueprintsPage'),
 })
 
 const schedules = createRoute({
   getParentRoute: () => shell,
   path: '/schedules',
-  component: lazyRouteComponent(() => import('./pages/schedules/schedules.tsx'), 'Schedules'),
+  component: lazyRouteComponent(() => import('./pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
 })
 
 const channels = createRoute({
   getParentRoute: () => shell,
   path: '/channels',
-  component: lazyRouteComponent(() => import('./pages/channels/channels.tsx'), 'Channels'),
+  component: lazyRouteComponent(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage'),
 })
 
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
   validateSearch: (search: Record<string, unknown>): { id?: string } => textParam('id', search),
-  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks.tsx'), 'Webhooks'),
+  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 
 const records = createRoute({
@@ -197,7 +197,7 @@ const records = createRoute({
     ...textParam('collection', search),
     ...whereParam(search),
   }),
-  component: lazyRouteComponent(() => import('./pages/records/records.tsx'), 'Records'),
+  component: lazyRouteComponent(() => import('./pages/records/records-page.tsx'), 'RecordsPage'),
 })
 
 const DAYS = ['7', '30', '90', '365'] as const
@@ -207,7 +207,7 @@ const analytics = createRoute({
   path: '/analytics',
   validateSearch: (search: Record<string, unknown>): { days?: (typeof DAYS)[number] } =>
     enumParam('days', DAYS, { days: String(search['days']) }),
-  component: lazyRouteComponent(() => import('./pages/analytics/analytics.tsx'), 'AnalyticsPage'),
+  component: lazyRouteComponent(() => import('./pages/analytics/analytics-page.tsx'), 'AnalyticsPage'),
 })
 
 const audit = createRoute({
@@ -217,7 +217,7 @@ const audit = createRoute({
     ...textParam('action', search),
     ...textParam('subject', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit'),
+  component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
 })
 
 const work = [home, approvals, tasks, task, run, cases, clients, client, thread, records] as const

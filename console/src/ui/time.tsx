@@ -30,3 +30,12 @@ export function TimeOfDay({ ts, className }: { ts: string; className?: string })
     </time>
   )
 }
+
+/** The date and the time of day. */
+export function DateTime({ ts }: { ts: string }) {
+  return (
+    <time dateTime={ts} className="whitespace-nowrap tabular-nums">
+      {formatDateTime(ts)}
+    </time>
+  )
+}
