@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { callApi } from './http.ts'
 import { fetchList, pagedQuery } from './paging.ts'
-import type { Json, JsonObject, Project, Role, WedgeSummary } from './types.ts'
+import type { ApprovalStatus, Json, JsonObject, Project, Role, WedgeSummary } from './types.ts'
 
 /** Types and queries of connections, wedges, schedules, blueprints, projects, members and keys. */
 export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker'] as const
@@ -73,7 +73,7 @@ export interface PolicySimulation {
   checked: number
   would_pass: number
   would_gate: number
-  results: { approval_id: string; action: string; status: string; would: 'pass' | 'gate'; reason: string }[]
+  results: { approval_id: string; action: string; status: ApprovalStatus; would: 'pass' | 'gate'; reason: string }[]
 }
 
 export interface Schedule {
