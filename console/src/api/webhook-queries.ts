@@ -11,14 +11,6 @@ export const WEBHOOK_EVENTS = [
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
-export const WEBHOOK_EVENT_LABELS: Record<WebhookEvent, string> = {
-  'approval.requested': 'an approval waits for a person',
-  'approval.expiring': 'an approval has less than a minute left',
-  'task.finished': 'a task is over',
-  'connection.failing': 'a connection stopped working',
-  'schedule.failed': 'a schedule could not make its task',
-}
-
 export interface Webhook {
   id: string
   url: string

@@ -12,7 +12,7 @@ export function ThreadList({ threads }: { threads: ThreadSummary[] }) {
       {threads.map((thread) => ({
         key: thread.id,
         row: <ThreadRow thread={thread} />,
-        look: 'not-first:border-t border-line',
+        className: 'not-first:border-t border-line',
       }))}
     </AnimatedList>
   )
