@@ -1,4 +1,4 @@
-// How the console is built; scripts/console.mjs runs it. `npx vite console` serves it while it is worked on.
+// The build of the console; scripts/console.mjs runs it. `npx vite console` starts the development server.
 import { fileURLToPath } from 'node:url'
 import tailwindcss from '@tailwindcss/vite'
 
@@ -12,14 +12,14 @@ export default {
   build: {
     target: 'es2022',
     assetsDir: 'assets',
-    // A page that is split off may load its own style; nothing is put into the document by hand.
+    // The Content-Security-Policy forbids inline assets.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
       input: { console: `${root}index.html`, portal: `${root}portal.html` },
       onLog: (_level, log, handle) => {
-        // Libraries mark what a server may not run; there is no server here.
+        // Libraries mark client components with a directive that only server rendering needs.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle('warn', log)
       },
     },

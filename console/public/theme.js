@@ -1,3 +1,3 @@
-// Before the first paint: a theme that was chosen wins over the system's.
-const chosen = localStorage.getItem('svc.theme')
-if (chosen) document.documentElement.dataset.theme = chosen
+// Applies the selected theme before the first paint; without one the system's theme is used.
+const theme = localStorage.getItem('svc.theme')
+if (theme) document.documentElement.dataset.theme = theme

@@ -2,17 +2,18 @@ import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react
 import { type AnyRoute, RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { wayBack } from './address.ts'
+import { returnPath } from './search-params.ts'
 import * as credential from './api/credential.ts'
-import { ApiError, messageOf } from './api/http.ts'
+import { ApiError, errorMessage } from './api/http.ts'
 import { sessionQuery } from './api/queries.ts'
 // oxlint-disable-next-line import/no-unassigned-import
 import './app.css'
-import { makeRouter } from './router.tsx'
-import { toast } from './ui/toast.tsx'
+import { createConsoleRouter } from './router.tsx'
+import { capitalize } from './ui/humanize.ts'
+import { showToast } from './ui/toast.tsx'
 
 const RETRIES = 2
-/** 501: what is asked for is not set up. */
+/** A retry cannot help. 501 means that the feature is not configured. */
 const isRefusal = (status: number) => status < 500 || status === 501
 
 const queries = new QueryClient({
@@ -20,23 +21,22 @@ const queries = new QueryClient({
     queries: {
       staleTime: 2_000,
       refetchOnWindowFocus: false,
-      // A refusal stays one; only what may pass is tried again.
       retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && isRefusal(error.status)),
     },
   },
-  mutationCache: new MutationCache({ onError: refused }),
+  mutationCache: new MutationCache({ onError: onMutationError }),
 })
-const router = makeRouter(queries)
+const router = createConsoleRouter(queries)
 
-function refused(error: unknown): void {
-  toast(messageOf(error), true)
-  // What is offered is allowed; if not, somebody changed the role meanwhile.
+function onMutationError(error: unknown): void {
+  showToast(capitalize(errorMessage(error)), true)
+  // The console offers only what the role allows, so a 403 means that the role was changed in the meantime.
   const forbidden = error instanceof ApiError && error.status === 403
   if (forbidden) void queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
 }
 
-// The page's own file comes while it is asked who is signed in, and both before anything is drawn.
-if (credential.token() !== null) {
+// Loads the script of the page and the session at the same time, before the first render.
+if (credential.getToken() !== null) {
   void queries.prefetchQuery(sessionQuery)
   const routes: Record<string, AnyRoute> = router.routesById
   const matches: { routeId: string }[] = router.matchRoutes(router.latestLocation)
@@ -47,13 +47,13 @@ if (credential.token() !== null) {
 }
 
 window.addEventListener('svc:signed-out', () => {
-  credential.forget()
+  credential.clearToken()
   queries.clear()
   const { pathname, href } = router.latestLocation
-  // A credential may be refused at the sign-in itself, which knows already where to go on.
-  if (pathname !== '/sign-in') void router.navigate({ to: '/sign-in', search: wayBack(href, location.origin) })
+  // A wrong credential on the sign-in page must not replace its return path.
+  if (pathname !== '/sign-in') void router.navigate({ to: '/sign-in', search: returnPath(href, location.origin) })
 })
-// A page that was split off is gone when the service was updated meanwhile; the new one has it.
+// After an update of the service, the scripts of the old version are gone; a reload gets the new ones.
 window.addEventListener('vite:preloadError', () => location.reload())
 
 const root = document.getElementById('root')

@@ -9,43 +9,43 @@ import {
 import type { QueryClient } from '@tanstack/react-query'
 import {
   type ApprovalsSearch,
-  one,
-  type SettingsView,
+  enumParam,
+  type SettingsTab,
   type TasksSearch,
-  type TaskView,
-  text,
-  wayBack,
-  type WedgeView,
-  whereOf,
-} from './address.ts'
+  type TaskTab,
+  textParam,
+  returnPath,
+  type WedgeTab,
+  whereParam,
+} from './search-params.ts'
 import * as credential from './api/credential.ts'
-import type { RecordFilter } from './api/history.ts'
+import type { RecordFilter } from './api/history-queries.ts'
 import { sessionQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES } from './api/types.ts'
-import { Broken, NoPage } from './shell/broken.tsx'
+import { ErrorPage, NotFoundPage } from './shell/error-page.tsx'
 import { Shell } from './shell/shell.tsx'
 
-/** Every page: its address, what stands in the address's query, and the file that is loaded when it is opened. */
+/** All pages: the path, the search parameters, and the script that is loaded when the page opens. */
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
-  notFoundComponent: NoPage,
-  errorComponent: ({ error }) => <Broken error={error} />,
+  notFoundComponent: NotFoundPage,
+  errorComponent: ({ error }) => <ErrorPage error={error} />,
 })
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({ to }: Record<string, unknown>) => wayBack(to, location.origin),
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
+  validateSearch: ({ to }: Record<string, unknown>) => returnPath(to, location.origin),
+  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   component: Shell,
-  // The project is settled before anything of it is asked for.
+  // Loading the session selects the project, which all other requests need.
   beforeLoad: async ({ context, location: { href } }) => {
-    if (credential.token() === null) throw redirect({ to: '/sign-in', search: wayBack(href, location.origin) })
+    if (credential.getToken() === null) throw redirect({ to: '/sign-in', search: returnPath(href, location.origin) })
     await context.queries.ensureQueryData(sessionQuery)
   },
 })
@@ -53,7 +53,7 @@ const shell = createRoute({
 const home = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/home/home.tsx'), 'Home'),
+  component: lazyRouteComponent(() => import('./pages/home/home-page.tsx'), 'HomePage'),
 })
 
 const APPROVAL_STATUSES: ApprovalStatus[] = ['pending', 'auto_approved', 'approved', 'rejected', 'expired']
@@ -62,31 +62,31 @@ const approvals = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
   validateSearch: (search: Record<string, unknown>): ApprovalsSearch => ({
-    ...one('status', APPROVAL_STATUSES, search),
-    ...text('id', search),
+    ...enumParam('status', APPROVAL_STATUSES, search),
+    ...textParam('id', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/approvals/inbox.tsx'), 'Inbox'),
+  component: lazyRouteComponent(() => import('./pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 })
 
 const tasks = createRoute({
   getParentRoute: () => shell,
   path: '/tasks',
   validateSearch: (search: Record<string, unknown>): TasksSearch => ({
-    ...one('status', TASK_STATUSES, search),
-    ...text('wedge', search),
-    ...text('client_id', search),
-    ...text('case_id', search),
+    ...enumParam('status', TASK_STATUSES, search),
+    ...textParam('wedge', search),
+    ...textParam('client_id', search),
+    ...textParam('case_id', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/tasks/list.tsx'), 'TaskList'),
+  component: lazyRouteComponent(() => import('./pages/tasks/task-list-page.tsx'), 'TaskListPage'),
 })
 
-const TASK_VIEWS: TaskView[] = ['timeline', 'trace', 'effects', 'output', 'input', 'events']
+const TASK_VIEWS: TaskTab[] = ['timeline', 'trace', 'effects', 'output', 'input', 'events']
 
 const task = createRoute({
   getParentRoute: () => shell,
   path: '/tasks/$taskId',
-  validateSearch: (search: Record<string, unknown>): { view?: TaskView } => one('view', TASK_VIEWS, search),
-  component: lazyRouteComponent(() => import('./pages/tasks/task.tsx'), 'TaskPage'),
+  validateSearch: (search: Record<string, unknown>): { view?: TaskTab } => enumParam('view', TASK_VIEWS, search),
+  component: lazyRouteComponent(() => import('./pages/tasks/task-page.tsx'), 'TaskPage'),
 })
 
 interface RunSearch {
@@ -98,105 +98,106 @@ const run = createRoute({
   getParentRoute: () => shell,
   path: '/run',
   validateSearch: (search: Record<string, unknown>): RunSearch => ({
-    ...text('wedge', search),
-    ...text('task_type', search),
+    ...textParam('wedge', search),
+    ...textParam('task_type', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/run/run.tsx'), 'Run'),
+  component: lazyRouteComponent(() => import('./pages/run/run-page.tsx'), 'RunPage'),
 })
 
 const connections = createRoute({
   getParentRoute: () => shell,
   path: '/connections',
-  component: lazyRouteComponent(() => import('./pages/connections/connections.tsx'), 'Connections'),
+  component: lazyRouteComponent(() => import('./pages/connections/connections-page.tsx'), 'ConnectionsPage'),
 })
 
 const wedges = createRoute({
   getParentRoute: () => shell,
   path: '/wedges',
-  component: lazyRouteComponent(() => import('./pages/wedges/list.tsx'), 'WedgeList'),
+  component: lazyRouteComponent(() => import('./pages/wedges/wedges-page.tsx'), 'WedgesPage'),
 })
 
-const WEDGE_VIEWS: WedgeView[] = ['about', 'knowledge', 'intake', 'policy', 'manifest']
+const WEDGE_VIEWS: WedgeTab[] = ['about', 'knowledge', 'intake', 'policy', 'manifest']
 
 const wedge = createRoute({
   getParentRoute: () => shell,
   path: '/wedges/$wedge',
-  validateSearch: (search: Record<string, unknown>): { view?: WedgeView } => one('view', WEDGE_VIEWS, search),
-  component: lazyRouteComponent(() => import('./pages/wedges/wedge.tsx'), 'WedgePage'),
+  validateSearch: (search: Record<string, unknown>): { view?: WedgeTab } => enumParam('view', WEDGE_VIEWS, search),
+  component: lazyRouteComponent(() => import('./pages/wedges/wedge-page.tsx'), 'WedgePage'),
 })
 
 const clients = createRoute({
   getParentRoute: () => shell,
   path: '/clients',
-  component: lazyRouteComponent(() => import('./pages/clients/list.tsx'), 'Clients'),
+  component: lazyRouteComponent(() => import('./pages/clients/clients-page.tsx'), 'ClientsPage'),
 })
 
 const client = createRoute({
   getParentRoute: () => shell,
   path: '/clients/$clientId',
-  component: lazyRouteComponent(() => import('./pages/clients/client.tsx'), 'ClientPage'),
+  component: lazyRouteComponent(() => import('./pages/clients/client-page.tsx'), 'ClientPage'),
 })
 
 const thread = createRoute({
   getParentRoute: () => shell,
   path: '/threads/$threadId',
-  component: lazyRouteComponent(() => import('./pages/clients/thread.tsx'), 'ThreadPage'),
+  component: lazyRouteComponent(() => import('./pages/clients/thread-page.tsx'), 'ThreadPage'),
 })
 
 const cases = createRoute({
   getParentRoute: () => shell,
   path: '/cases',
   validateSearch: (search: Record<string, unknown>): { wedge?: string; closed?: string } => ({
-    ...text('wedge', search),
-    ...text('closed', search),
+    ...textParam('wedge', search),
+    ...textParam('closed', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/cases/board.tsx'), 'Board'),
+  component: lazyRouteComponent(() => import('./pages/cases/cases-page.tsx'), 'CasesPage'),
 })
 
-const SETTINGS_VIEWS: SettingsView[] = ['keys', 'members', 'projects', 'service']
+const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'service']
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
-  validateSearch: (search: Record<string, unknown>): { view?: SettingsView } => one('view', SETTINGS_VIEWS, search),
-  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+  validateSearch: (search: Record<string, unknown>): { view?: SettingsTab } =>
+    enumParam('view', SETTINGS_VIEWS, search),
+  component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
 })
 
 const blueprints = createRoute({
   getParentRoute: () => shell,
   path: '/blueprints',
-  validateSearch: (search: Record<string, unknown>): { slug?: string } => text('slug', search),
-  component: lazyRouteComponent(() => import('./pages/blueprints/blueprints.tsx'), 'Blueprints'),
+  validateSearch: (search: Record<string, unknown>): { slug?: string } => textParam('slug', search),
+  component: lazyRouteComponent(() => import('./pages/blueprints/blueprints-page.tsx'), 'BlueprintsPage'),
 })
 
 const schedules = createRoute({
   getParentRoute: () => shell,
   path: '/schedules',
-  component: lazyRouteComponent(() => import('./pages/schedules/schedules.tsx'), 'Schedules'),
+  component: lazyRouteComponent(() => import('./pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
 })
 
 const channels = createRoute({
   getParentRoute: () => shell,
   path: '/channels',
-  component: lazyRouteComponent(() => import('./pages/channels/channels.tsx'), 'Channels'),
+  component: lazyRouteComponent(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage'),
 })
 
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
-  validateSearch: (search: Record<string, unknown>): { id?: string } => text('id', search),
-  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks.tsx'), 'Webhooks'),
+  validateSearch: (search: Record<string, unknown>): { id?: string } => textParam('id', search),
+  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 
 const records = createRoute({
   getParentRoute: () => shell,
   path: '/records',
   validateSearch: (search: Record<string, unknown>): RecordFilter => ({
-    ...text('wedge', search),
-    ...text('collection', search),
-    ...whereOf(search),
+    ...textParam('wedge', search),
+    ...textParam('collection', search),
+    ...whereParam(search),
   }),
-  component: lazyRouteComponent(() => import('./pages/records/records.tsx'), 'Records'),
+  component: lazyRouteComponent(() => import('./pages/records/records-page.tsx'), 'RecordsPage'),
 })
 
 const DAYS = ['7', '30', '90', '365'] as const
@@ -205,18 +206,18 @@ const analytics = createRoute({
   getParentRoute: () => shell,
   path: '/analytics',
   validateSearch: (search: Record<string, unknown>): { days?: (typeof DAYS)[number] } =>
-    one('days', DAYS, { days: String(search['days']) }),
-  component: lazyRouteComponent(() => import('./pages/analytics/analytics.tsx'), 'AnalyticsPage'),
+    enumParam('days', DAYS, { days: String(search['days']) }),
+  component: lazyRouteComponent(() => import('./pages/analytics/analytics-page.tsx'), 'AnalyticsPage'),
 })
 
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/audit',
   validateSearch: (search: Record<string, unknown>): { action?: string; subject?: string } => ({
-    ...text('action', search),
-    ...text('subject', search),
+    ...textParam('action', search),
+    ...textParam('subject', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit'),
+  component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
 })
 
 const work = [home, approvals, tasks, task, run, cases, clients, client, thread, records] as const
@@ -234,11 +235,11 @@ const setup = [
 ] as const
 const tree = root.addChildren([signIn, shell.addChildren([...work, ...setup])])
 
-export const makeRouter = (queries: QueryClient) =>
+export const createConsoleRouter = (queries: QueryClient) =>
   createRouter({ routeTree: tree, context: { queries }, defaultPreload: 'intent', scrollRestoration: true })
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: ReturnType<typeof makeRouter>
+    router: ReturnType<typeof createConsoleRouter>
   }
 }

@@ -9,7 +9,7 @@ describe('an app through the broker', () => {
     const page = await console().open('/connections', { expected: /status of 501/ })
     let asked = 0
     page.on('request', (request) => (asked += Number(request.url().includes('/v1/broker/toolkits'))))
-    await page.getByRole('button', { name: 'Connect an app' }).click()
+    await page.getByRole('button', { name: 'Connect app' }).click()
     await page.getByText('BROKER_API_KEY').waitFor()
     expect(asked).toBe(1)
   })
@@ -24,10 +24,10 @@ describe('an app through the broker', () => {
         route.fulfill({ contentType: 'text/html', body: '<title>Gmail</title><p>May they read your mail?</p>' }),
       )
 
-    await page.getByRole('button', { name: 'Connect an app' }).click()
+    await page.getByRole('button', { name: 'Connect app' }).click()
     const slack = page.getByRole('button', { name: 'Connect Slack' })
     await slack.waitFor()
-    await page.getByLabel('Find').fill('gm')
+    await page.getByLabel('Search').fill('gm')
     await slack.waitFor({ state: 'hidden' })
     expect(await barriers(page)).toEqual([])
 

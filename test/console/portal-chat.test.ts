@@ -65,13 +65,13 @@ describe('the conversations of the portal', () => {
     await needed.waitFor()
 
     const page = await console().open(`/threads/${arrived.thread_id}`)
-    const answer = page.getByRole('button', { name: 'Answer', exact: true })
+    const answer = page.getByRole('button', { name: 'Reply', exact: true })
     await answer.click()
-    await page.getByLabel('Your answer').fill('It left on Monday.')
+    await page.getByLabel('Your reply').fill('It left on Monday.')
     expect(await barriers(page)).toEqual([])
-    await page.getByRole('button', { name: 'Send the answer' }).click()
+    await page.getByRole('button', { name: 'Send reply' }).click()
     await page.getByRole('list', { name: 'Messages' }).getByText('It left on Monday.').waitFor()
-    await page.getByLabel('Your answer').waitFor({ state: 'hidden' })
+    await page.getByLabel('Your reply').waitFor({ state: 'hidden' })
     await portal.getByText('It left on Monday.').waitFor()
     await needed.waitFor({ state: 'hidden' })
 

@@ -166,7 +166,7 @@ describe.each([360, 1280])('a page that is open %i pixels wide while work goes o
   test('keeps the board of cases where it is', async () => {
     const { own, open } = await arrive('cases')
     const page = await open('/cases')
-    await page.getByText('No case is open').waitFor()
+    await page.getByText('No open cases').waitFor()
     const made: string[] = []
     for (const title of ['One', 'Two', 'Three']) {
       made.push((await own('POST', '/v1/cases', { wedge: 'inbox-triage', title })).body.id)
@@ -190,7 +190,7 @@ describe.each([360, 1280])('a page that is open %i pixels wide while work goes o
     }
     const answer = async (task: string) => own('POST', `/v1/approvals/${await approvalOf(task)}/approve`)
     const clients = await open('/clients')
-    await clients.getByText('There is no client yet').waitFor()
+    await clients.getByText('No clients yet').waitFor()
     const first = await write('Grace')
     await clients.getByText('From Grace').waitFor()
     await write('Ada')

@@ -1,39 +1,39 @@
 /**
- * Who is signed in, and in which project. The token is a bearer: it is sent as a header and never stands in an address
- * or a log line. It lives as long as the tab, or, for who wants to stay signed in, as long as the browser's storage.
+ * The token of the signed-in member or key, and the selected project. The token is sent in a header only and never put
+ * into a URL. It lives as long as the tab, or in the browser's storage when the member chose to stay signed in.
  */
 const TOKEN = 'svc.token'
 const PROJECT = 'svc.project'
 
-export function token(): string | null {
+export function getToken(): string | null {
   return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN)
 }
 
-export function keepToken(value: string, stay: boolean): void {
-  forget()
-  const storage = stay ? localStorage : sessionStorage
+export function saveToken(value: string, staySignedIn: boolean): void {
+  clearToken()
+  const storage = staySignedIn ? localStorage : sessionStorage
   storage.setItem(TOKEN, value)
 }
 
-export function forget(): void {
+export function clearToken(): void {
   sessionStorage.removeItem(TOKEN)
   localStorage.removeItem(TOKEN)
 }
 
-/** Null: the only project there is, or all of them. */
-export function project(): string | null {
+/** Null while there is only one project. */
+export function getProject(): string | null {
   return localStorage.getItem(PROJECT)
 }
 
-export function chooseProject(id: string | null): void {
+export function setProject(id: string | null): void {
   if (id === null) localStorage.removeItem(PROJECT)
   else localStorage.setItem(PROJECT, id)
 }
 
-/** A write needs one project by name as soon as there are several; a choice that is gone is no choice. */
-export function settleProject(projects: { id: string }[]): void {
-  if (projects.some(({ id }) => id === project())) return
-  // Ids are time-ordered: the oldest is where the work is.
+/** Writes must name a project as soon as there are several, so a missing or deleted selection falls back to the oldest. */
+export function ensureProject(projects: { id: string }[]): void {
+  if (projects.some(({ id }) => id === getProject())) return
+  // Ids are time-ordered.
   const [oldest = null] = projects.map(({ id }) => id).sort()
-  chooseProject(projects.length > 1 ? oldest : null)
+  setProject(projects.length > 1 ? oldest : null)
 }

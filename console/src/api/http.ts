@@ -1,6 +1,7 @@
 import * as credential from './credential.ts'
+import { apiText } from './text.ts'
 
-/** The service's refusal, in its own sentence. */
+/** An error response, with the message of the server. */
 export class ApiError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -9,69 +10,69 @@ export class ApiError extends Error {
   }
 }
 
-export interface Call {
+export interface ApiRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
-  /** Asks beyond the chosen project. */
-  everyProject?: boolean
+  /** Leaves out the header that limits the request to the selected project. */
+  allProjects?: boolean
 }
 
-/** The one door to the API. What is asked for is what the contract promises, so the answer's type is the caller's word. */
-export async function call<T>(path: string, options: Call = {}): Promise<T> {
-  const response = await request(path, options)
-  // The contract's types are promised by the service, not proven here.
+/** Sends a request and parses the JSON response. The caller states the response type of the API contract. */
+export async function callApi<T>(path: string, options: ApiRequest = {}): Promise<T> {
+  const response = await fetchResponse(path, options)
+  // The response type is not checked at run time.
   return (response.status === 204 ? null : await response.json()) as T
 }
 
-/** The raw answer, for streams and artifacts. Refusals become an ApiError here too. */
-export async function request(path: string, options: Call = {}): Promise<Response> {
-  const { method = 'GET', body, headers, signal, everyProject = false } = options
+/** Sends a request and returns the raw response, for streams and files. An error response throws an ApiError. */
+export async function fetchResponse(path: string, options: ApiRequest = {}): Promise<Response> {
+  const { method = 'GET', body, headers, signal, allProjects = false } = options
   const response = await fetch(path, {
     method,
     headers: {
-      ...authorization(everyProject),
+      ...authorization(allProjects),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   })
-  noteClock(response)
+  updateClockOffset(response)
   if (response.ok) return response
-  if (response.status === 401 && credential.token() !== null) window.dispatchEvent(new Event('svc:signed-out'))
-  throw new ApiError(response.status, await sentence(response))
+  if (response.status === 401 && credential.getToken() !== null) window.dispatchEvent(new Event('svc:signed-out'))
+  throw new ApiError(response.status, await readErrorMessage(response))
 }
 
-function authorization(everyProject: boolean): Record<string, string> {
-  const token = credential.token()
-  const project = everyProject ? null : credential.project()
+function authorization(allProjects: boolean): Record<string, string> {
+  const token = credential.getToken()
+  const project = allProjects ? null : credential.getProject()
   return {
     ...(token && { authorization: `Bearer ${token}` }),
     ...(token && project && { 'x-svc-project': project }),
   }
 }
 
-async function sentence(response: Response): Promise<string> {
+async function readErrorMessage(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => null)
   if (typeof body === 'object' && body !== null && 'error' in body) return String(body.error)
-  return `the service answered ${response.status}`
+  return apiText.unexpectedStatus(response.status)
 }
 
-/** How far the service's clock is ahead of this one: a countdown must end when the service says so. */
-let ahead = 0
+/** How far the server's clock is ahead of the browser's. Countdowns use it, because the server decides when they end. */
+let clockOffsetMs = 0
 
-function noteClock(response: Response): void {
+function updateClockOffset(response: Response): void {
   const date = Date.parse(response.headers.get('date') ?? '')
-  // The header has whole seconds; less than two of difference is not worth a jump.
-  if (!Number.isNaN(date)) ahead = Math.abs(date - Date.now()) < 2_000 ? 0 : date - Date.now()
+  // The header has whole seconds, so differences below 2 s are ignored.
+  if (!Number.isNaN(date)) clockOffsetMs = Math.abs(date - Date.now()) < 2_000 ? 0 : date - Date.now()
 }
 
-export const serviceNow = (): number => Date.now() + ahead
+export const serverNow = (): number => Date.now() + clockOffsetMs
 
-/** The same call for a terminal; the key stands there as a variable, never as itself. */
-export function asCurl(path: string, { method = 'GET', body, headers }: Call = {}): string {
+/** The request as a curl command. The key is a shell variable, so that the command can be shared. */
+export function toCurl(path: string, { method = 'GET', body, headers }: ApiRequest = {}): string {
   const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quote(location.origin + path)}`]
   lines.push('-H "Authorization: Bearer $SVC_KEY"')
   for (const [name, value] of Object.entries(headers ?? {})) lines.push(`-H ${quote(`${name}: ${value}`)}`)
@@ -81,8 +82,8 @@ export function asCurl(path: string, { method = 'GET', body, headers }: Call = {
 
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   if (error instanceof ApiError) return error.message
-  if (error instanceof TypeError) return 'the service cannot be reached'
+  if (error instanceof TypeError) return apiText.unreachable
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import * as credential from './credential.ts'
-import { call } from './http.ts'
-import { listOf, pagesOf, search } from './pages.ts'
+import { callApi } from './http.ts'
+import { fetchList, pagedQuery, queryString } from './paging.ts'
 import type {
   Analytics,
   Approval,
@@ -16,12 +16,12 @@ import type {
   WedgeSummary,
 } from './types.ts'
 
-/** What the console reads. The first word of a key is the plural that live.ts makes stale. */
+/** Queries of the daily work. live-updates.ts invalidates them by the first word of their key. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => {
-    const session = await call<Session>('/v1/auth/session', { signal, everyProject: true })
-    credential.settleProject(session.projects)
+    const session = await callApi<Session>('/v1/auth/session', { signal, allProjects: true })
+    credential.ensureProject(session.projects)
     return session
   },
   staleTime: 60_000,
@@ -30,21 +30,21 @@ export const sessionQuery = queryOptions({
 
 export const metaQuery = queryOptions({
   queryKey: ['meta'],
-  queryFn: ({ signal }) => call<Meta>('/v1/meta', { signal }),
+  queryFn: ({ signal }) => callApi<Meta>('/v1/meta', { signal }),
   staleTime: 30_000,
 })
 
 export const wedgesQuery = queryOptions({
   queryKey: ['wedges'],
-  queryFn: ({ signal }) => listOf<WedgeSummary>('/v1/wedges', { signal }),
+  queryFn: ({ signal }) => fetchList<WedgeSummary>('/v1/wedges', { signal }),
   staleTime: 30_000,
 })
 
-/** Tasks as a list shows them: inputs and outputs may be large, and thousands of rows are kept. */
-export type TaskRow = Pick<
+/** A task without its input and output, which may be large: the console keeps thousands of list items. */
+export type TaskListItem = Pick<
   Task,
   'id' | 'wedge' | 'task_type' | 'status' | 'cost_usd' | 'created_at' | 'started_at' | 'finished_at' | 'error'
-> & { about: string }
+> & { summary: string }
 
 export interface TaskFilter {
   status?: TaskStatus | undefined
@@ -53,38 +53,49 @@ export interface TaskFilter {
   case_id?: string | undefined
 }
 
-const PAGE = 200
+const TASK_PAGE_SIZE = 200
 
-/** Not made stale by live.ts: rows are patched in place, and what is new waits behind a chip. */
+/** Not invalidated by live-updates.ts: rows change in place, and new tasks are shown after a click. */
 export const taskListQuery = (filter: TaskFilter) =>
   infiniteQueryOptions({
     queryKey: ['task-list', filter],
-    queryFn: ({ pageParam, signal }) => taskPage({ ...filter, limit: PAGE, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => fetchTaskPage({ ...filter, limit: TASK_PAGE_SIZE, cursor: pageParam }, signal),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     staleTime: Infinity,
     gcTime: 60_000,
   })
 
-/** The newest tasks: what is new, and what changed among the rows that people look at most. */
-export const taskHeadQuery = (filter: TaskFilter, limit = 50) =>
+/** The newest tasks, kept up to date by the change stream. */
+export const newestTasksQuery = (filter: TaskFilter, limit = 50) =>
   queryOptions({
     queryKey: ['tasks', 'head', filter, limit],
-    queryFn: ({ signal }) => taskPage({ ...filter, limit }, signal).then(({ data }) => data),
+    queryFn: ({ signal }) => fetchTaskPage({ ...filter, limit }, signal).then(({ data }) => data),
   })
 
-async function taskPage(query: TaskFilter & { limit: number; cursor?: string }, signal: AbortSignal) {
-  const { data, next_cursor } = await call<Page<Task>>(`/v1/tasks?${search({ ...query })}`, { signal })
-  return { data: data.map(taskRow), next_cursor }
+async function fetchTaskPage(query: TaskFilter & { limit: number; cursor?: string }, signal: AbortSignal) {
+  const { data, next_cursor } = await callApi<Page<Task>>(`/v1/tasks?${queryString({ ...query })}`, { signal })
+  return { data: data.map(toTaskListItem), next_cursor }
 }
 
-function taskRow(task: Task): TaskRow {
+function toTaskListItem(task: Task): TaskListItem {
   const { id, wedge, task_type, status, cost_usd, created_at, started_at, finished_at, error } = task
-  return { id, wedge, task_type, status, cost_usd, created_at, started_at, finished_at, error, about: aboutOf(task) }
+  return {
+    id,
+    wedge,
+    task_type,
+    status,
+    cost_usd,
+    created_at,
+    started_at,
+    finished_at,
+    error,
+    summary: summarizeInput(task),
+  }
 }
 
-/** A few words that tell this run from the next: the first plain values of what went in. */
-function aboutOf({ input }: Task): string {
+/** The first plain values of the input, which tell one task from another in a list. */
+function summarizeInput({ input }: Task): string {
   if (typeof input === 'string') return input.slice(0, 120)
   if (typeof input !== 'object' || input === null) return ''
   const plain = Object.values(input).filter((value) => typeof value === 'string' || typeof value === 'number')
@@ -92,40 +103,43 @@ function aboutOf({ input }: Task): string {
 }
 
 export const taskQuery = (id: string) =>
-  queryOptions({ queryKey: ['tasks', 'one', id], queryFn: ({ signal }) => call<Task>(`/v1/tasks/${id}`, { signal }) })
+  queryOptions({
+    queryKey: ['tasks', 'one', id],
+    queryFn: ({ signal }) => callApi<Task>(`/v1/tasks/${id}`, { signal }),
+  })
 
-/** The newest task of one kind, whole: its input is a good example for the next. */
-export const lastTaskQuery = (wedge: string) =>
+/** Recent tasks with their input, which prefills the run form. */
+export const recentTasksQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['tasks', 'last', wedge],
-    queryFn: ({ signal }) => listOf<Task>('/v1/tasks', { signal }, { wedge, limit: 20 }),
+    queryFn: ({ signal }) => fetchList<Task>('/v1/tasks', { signal }, { wedge, limit: 20 }),
     staleTime: 10_000,
   })
 
 export const traceQuery = (id: string) =>
   queryOptions({
     queryKey: ['tasks', 'trace', id],
-    queryFn: ({ signal }) => call<Trace>(`/v1/tasks/${id}/trace`, { signal }),
+    queryFn: ({ signal }) => callApi<Trace>(`/v1/tasks/${id}/trace`, { signal }),
   })
 
-/** What the task did outside, newest first. */
+/** External actions of the task, newest first. */
 export const effectsQuery = (taskId: string) =>
-  pagesOf<Effect>(['tasks', 'effects', taskId], `/v1/tasks/${taskId}/actions`)
+  pagedQuery<Effect>(['tasks', 'effects', taskId], `/v1/tasks/${taskId}/actions`)
 
 export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', id],
-    queryFn: ({ signal }) => call<Approval>(`/v1/approvals/${id}`, { signal }),
+    queryFn: ({ signal }) => callApi<Approval>(`/v1/approvals/${id}`, { signal }),
   })
 
 export const approvalsQuery = (status: ApprovalStatus | undefined) =>
   queryOptions({
     queryKey: ['approvals', status ?? 'all'],
-    queryFn: ({ signal }) => listOf<Approval>('/v1/approvals', { signal }, { status }),
+    queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { status }),
   })
 
 export const analyticsQuery = (days: number) =>
   queryOptions({
     queryKey: ['work', 'analytics', days],
-    queryFn: ({ signal }) => call<Analytics>(`/v1/analytics?days=${days}`, { signal }),
+    queryFn: ({ signal }) => callApi<Analytics>(`/v1/analytics?days=${days}`, { signal }),
   })

@@ -1,8 +1,8 @@
 import { ApiError } from './http.ts'
-import { pause, readStream } from './sse.ts'
+import { sleep, readStream } from './event-stream.ts'
 import type { TaskEvent } from './types.ts'
 
-/** A task's log as it grows. `events` is a new array only when something was added. */
+/** The growing event log of a task. `events` is a new array only when events were added. */
 export interface TaskLog {
   subscribe(listener: () => void): () => void
   snapshot(): TaskLogState
@@ -15,10 +15,10 @@ export interface TaskLogState {
 }
 
 const RETRY_MS = 1_000
-/** A replay of thousands of events is shown a few times a second, not once an event. */
-const SHOW_MS = 80
+/** Renders a replay of thousands of events a few times per second instead of once per event. */
+const RENDER_MS = 80
 
-/** Follows the log until `task.finished`, over gaps and the service's own overflow frame, each event once. */
+/** Follows the log until `task.finished`. It reconnects after gaps and overflow frames and delivers each event once. */
 export function openTaskLog(taskId: string): TaskLog {
   const stop = new AbortController()
   const listeners = new Set<() => void>()
@@ -34,7 +34,7 @@ export function openTaskLog(taskId: string): TaskLog {
   }
   const add = (event: TaskEvent) => {
     arrived.push(event)
-    timer ??= setTimeout(show, SHOW_MS)
+    timer ??= setTimeout(show, RENDER_MS)
   }
   void follow(taskId, stop.signal, add, show)
   return {
@@ -64,7 +64,7 @@ async function follow(
         `/v1/tasks/${taskId}/events`,
         (frame) => {
           if (frame.event === 'error') return
-          // Each frame carries a whole TaskEvent, as the contract says.
+          // By the API contract each frame carries a whole TaskEvent.
           const event = JSON.parse(frame.data) as TaskEvent
           if (event.id <= last) return
           last = event.id
@@ -77,10 +77,10 @@ async function follow(
       if (signal.aborted) return
       if (error instanceof ApiError && error.status < 500) return show('ended')
       show('lost')
-      await pause(RETRY_MS, signal)
+      await sleep(RETRY_MS, signal)
       continue
     }
     if (finished) return show('ended')
-    await pause(RETRY_MS / 4, signal)
+    await sleep(RETRY_MS / 4, signal)
   }
 }

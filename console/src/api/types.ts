@@ -1,4 +1,4 @@
-/** What the API answers, in the contract's words. Only the fields that the console reads. */
+/** The API types, limited to the fields that the console uses. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
@@ -77,9 +77,10 @@ export interface Approval {
   allowed_decisions: ('approve' | 'edit' | 'reject')[]
   status: ApprovalStatus
   path: 'action' | 'tool'
-  /** What it goes through: its name and id; null or absent for a call that the agent makes itself. */
+  /** Name and id of the connection; null or absent for a tool call of the agent. */
   connection?: string | null
   connection_id?: string | null
+  /** Why a policy rule approved the action, or why a pending approval needs a person. */
   policy_reason: string | null
   edited: JsonObject | null
   reason: string | null
@@ -90,7 +91,7 @@ export interface Approval {
   decided_by: { kind: string; id: string } | null
 }
 
-/** A line of the effect ledger: one call that left the service. */
+/** An external action: one call that the service sent through a connection. */
 export interface Effect {
   approval_id: string
   action: string
@@ -119,7 +120,7 @@ export interface Span {
 export interface Trace {
   task_id: string
   status: TaskStatus
-  /** Null before the run began, and when its log was pruned. */
+  /** Null before the run starts and after its log is pruned. */
   root: Span | null
 }
 
@@ -136,7 +137,7 @@ interface TaskType {
   output_schema?: JsonObject
 }
 
-export interface Manifest {
+export interface WedgeManifest {
   wedge: string
   title?: string
   task_types: Record<string, TaskType>
@@ -150,7 +151,7 @@ export interface Manifest {
 export interface WedgeSummary {
   wedge: string
   title: string
-  manifest: Manifest
+  manifest: WedgeManifest
   enabled: boolean
   problems: string[]
 }
@@ -163,7 +164,7 @@ export interface Project {
   wedges: string[] | null
 }
 
-/** From least to most. */
+/** From the least to the most powerful. */
 export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -175,7 +176,10 @@ export interface Session {
   role: Role
 }
 
-export interface SignedIn {
+/** The server refuses shorter passwords. */
+export const MIN_PASSWORD_CHARS = 10
+
+export interface SignInResult {
   session_token: string
   expires_at: string
 }

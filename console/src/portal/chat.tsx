@@ -1,98 +1,107 @@
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
-import { Frame } from './frame.tsx'
-import { type Message, say, thread, type Thread } from './session.ts'
-import { Progress } from './progress.tsx'
+import { capitalize } from '../ui/humanize.ts'
+import { PortalFrame } from './frame.tsx'
+import { type PortalMessage, sendMessage, getThread, type PortalThread, SESSION_EXPIRED } from './portal-api.ts'
+import { portalText } from './text.ts'
+import { TaskProgressView } from './task-progress.tsx'
 
-/** Only the newest work is followed by itself: a browser has few connections to give. */
-const FOLLOWED = 3
+/** Only the newest tasks are followed, because browsers limit the number of open connections. */
+const MAX_FOLLOWED = 3
 
-const LOOK_MS = 5_000
+const POLL_MS = 5_000
 
-/** One conversation: what was said, how the work stands, and room to say more. */
+/** One conversation: its messages, the progress of their tasks, and a field for a new message. */
 export function Chat({ id, onBack }: { id: string; onBack: () => void }) {
-  const [shown, setShown] = useState<(Thread & { messages: Message[] }) | null>(null)
+  const [shown, setShown] = useState<(PortalThread & { messages: PortalMessage[] }) | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const load = useCallback(() => {
-    thread(id).then(setShown, (error: unknown) => setProblem(sentence(error)))
+    getThread(id).then(setShown, (error: unknown) => setProblem(chatErrorMessage(error)))
   }, [id])
   useEffect(load, [load])
   useEffect(() => {
-    // No stream tells of what a person answers. A look that fails is made again.
-    const look = () => document.hidden || void thread(id).then(setShown, () => {})
-    const timer = setInterval(look, LOOK_MS)
+    // There is no stream for replies of team members, so the thread is polled; a failed poll is repeated.
+    const poll = () => document.hidden || void getThread(id).then(setShown, () => {})
+    const timer = setInterval(poll, POLL_MS)
     return () => clearInterval(timer)
   }, [id])
   const send = async (body: string) => {
     setProblem(null)
     try {
-      await say(id, body)
+      await sendMessage(id, body)
       load()
       return true
     } catch (error) {
-      setProblem(sentence(error))
+      setProblem(chatErrorMessage(error))
       return false
     }
   }
   return (
-    <Frame tall>
+    <PortalFrame tall>
       <header className="flex items-center gap-2">
-        <Button look="ghost" className="h-11" onClick={onBack} aria-label="All conversations">
+        <Button variant="ghost" className="h-11" onClick={onBack} aria-label={portalText.allConversations}>
           ‹
         </Button>
-        <h1 className="truncate text-lg font-semibold">{shown ? shown.subject || 'Conversation' : ' '}</h1>
+        <h1 className="truncate text-lg font-semibold">{shown ? shown.subject || portalText.conversation : ' '}</h1>
       </header>
-      <Messages messages={shown?.messages ?? []} onEnded={load} />
+      <Messages messages={shown?.messages ?? []} onFinished={load} />
       {problem && (
         <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
           {problem}
         </p>
       )}
       {shown?.status === 'closed' ? (
-        <p className="text-muted">This conversation is closed.</p>
+        <p className="text-muted">{portalText.conversationClosed}</p>
       ) : (
         <Composer onSend={send} />
       )}
-    </Frame>
+    </PortalFrame>
   )
 }
 
-const sentence = (error: unknown) => {
-  if (error instanceof TypeError) return 'You seem to be offline. Try again.'
-  const said = error instanceof Error ? error.message : String(error)
-  return said === 'expired' ? 'Your session has ended. Ask for a new link.' : said
+const chatErrorMessage = (error: unknown) => {
+  if (error instanceof TypeError) return portalText.offline
+  const message = error instanceof Error ? error.message : String(error)
+  return message === SESSION_EXPIRED ? portalText.sessionEnded : capitalize(message)
 }
 
-function Messages({ messages, onEnded }: { messages: Message[]; onEnded: () => void }) {
+function Messages({ messages, onFinished }: { messages: PortalMessage[]; onFinished: () => void }) {
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Braces: newer browsers answer with a promise, which is no way to clean up.
+    // In braces, because newer browsers return a promise, which React would take for a cleanup function.
     end.current?.scrollIntoView({ block: 'end' })
   }, [messages.length])
-  const asking = messages.filter(({ direction, task_id }) => direction === 'inbound' && task_id)
-  const answered = new Set(messages.flatMap(({ direction, task_id }) => (direction === 'outbound' ? [task_id] : [])))
-  const lastAnswer = messages.findLastIndex(({ direction }) => direction === 'outbound')
-  const followed = new Set(asking.slice(-FOLLOWED).map(({ id }) => id))
+  const requests = messages.filter(({ direction, task_id }) => direction === 'inbound' && task_id)
+  const answeredTasks = new Set(
+    messages.flatMap(({ direction, task_id }) => (direction === 'outbound' ? [task_id] : [])),
+  )
+  const lastReply = messages.findLastIndex(({ direction }) => direction === 'outbound')
+  const followed = new Set(requests.slice(-MAX_FOLLOWED).map(({ id }) => id))
   return (
-    <div role="log" aria-label="Messages" tabIndex={0} className="flex flex-1 flex-col gap-3 overflow-y-auto">
-      {messages.map((message, at) => {
-        const own = message.direction === 'inbound'
+    <div
+      role="log"
+      aria-label={portalText.messages}
+      tabIndex={0}
+      className="flex flex-1 flex-col gap-3 overflow-y-auto"
+    >
+      {messages.map((message, index) => {
+        const isOwn = message.direction === 'inbound'
         return (
           <div
             key={message.id}
-            className={`flex max-w-[85%] flex-col gap-1 ${own ? 'items-end self-end' : 'self-start'}`}
+            className={`flex max-w-[85%] flex-col gap-1 ${isOwn ? 'items-end self-end' : 'self-start'}`}
           >
             <p
-              className={`rounded-2xl px-3.5 py-2 break-words whitespace-pre-wrap ${own ? 'bg-accent text-on-accent' : 'border border-line bg-surface'}`}
+              className={`rounded-2xl px-3.5 py-2 break-words whitespace-pre-wrap ${isOwn ? 'bg-accent text-on-accent' : 'border border-line bg-surface'}`}
             >
               {message.body}
             </p>
-            {own && message.task_id && (
-              <Progress
+            {isOwn && message.task_id && (
+              <TaskProgressView
                 taskId={message.task_id}
                 following={followed.has(message.id)}
-                answered={at < lastAnswer}
-                onEnded={() => answered.has(message.task_id) || onEnded()}
+                hasReply={index < lastReply}
+                onFinished={() => answeredTasks.has(message.task_id) || onFinished()}
               />
             )}
           </div>
@@ -120,8 +129,8 @@ function Composer({ onSend }: { onSend: (body: string) => Promise<boolean> }) {
   return (
     <form className="flex items-end gap-2" onSubmit={(event) => (event.preventDefault(), void send())}>
       <textarea
-        aria-label="Your message"
-        placeholder="Write a message"
+        aria-label={portalText.yourMessage}
+        placeholder={portalText.messagePlaceholder}
         rows={2}
         maxLength={10_000}
         className="field text-base"
@@ -129,8 +138,8 @@ function Composer({ onSend }: { onSend: (body: string) => Promise<boolean> }) {
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <Button type="submit" look="primary" className="h-11" disabled={busy || text.trim() === ''}>
-        Send
+      <Button type="submit" variant="primary" className="h-11" disabled={busy || text.trim() === ''}>
+        {portalText.send}
       </Button>
     </form>
   )

@@ -1,23 +1,24 @@
 import { useEffect, useState } from 'react'
 import { Button } from '../ui/button.tsx'
-import { Frame } from './frame.tsx'
-import { Own } from './own.tsx'
-import { type Client, currentClient, linkToken, openSession } from './session.ts'
+import { PortalFrame } from './frame.tsx'
+import { ClientHome } from './client-home.tsx'
+import { type PortalClient, currentClient, linkToken, openSession, SESSION_EXPIRED } from './portal-api.ts'
+import { portalText } from './text.ts'
 
-/** The customer's side: a link opens it, by a click; then its conversations. */
+/** The client portal: a sign-in link, then the client's conversations. */
 export function Portal() {
-  const [client, setClient] = useState<Client | null | 'asking'>('asking')
+  const [client, setClient] = useState<PortalClient | null | 'loading'>('loading')
   const [link] = useState(linkToken)
   useEffect(() => {
     if (link) setClient(null)
     else void currentClient().then(setClient)
   }, [link])
-  if (client === 'asking') return <Frame> </Frame>
-  if (client) return <Own client={client} />
-  return link ? <Landing link={link} onOpen={setClient} /> : <NoLink />
+  if (client === 'loading') return <PortalFrame> </PortalFrame>
+  if (client) return <ClientHome client={client} />
+  return link ? <LinkLanding link={link} onOpen={setClient} /> : <SignedOut />
 }
 
-function Landing({ link, onOpen }: { link: string; onOpen: (client: Client) => void }) {
+function LinkLanding({ link, onOpen }: { link: string; onOpen: (client: PortalClient) => void }) {
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
   const open = async () => {
@@ -25,34 +26,32 @@ function Landing({ link, onOpen }: { link: string; onOpen: (client: Client) => v
     try {
       onOpen(await openSession(link))
     } catch (error) {
-      const used = error instanceof Error && error.message === 'expired'
-      setProblem(
-        used ? 'This link was used already or is too old. Ask for a new one.' : 'That did not work. Try again.',
-      )
+      const isExpired = error instanceof Error && error.message === SESSION_EXPIRED
+      setProblem(isExpired ? portalText.linkExpired : portalText.tryAgain)
       setBusy(false)
     }
   }
   return (
-    <Frame>
-      <h1 className="text-xl font-semibold">Welcome</h1>
-      <p className="text-muted">This link signs you in on this device. It works once.</p>
+    <PortalFrame>
+      <h1 className="text-xl font-semibold">{portalText.welcome}</h1>
+      <p className="text-muted">{portalText.linkHint}</p>
       {problem && (
         <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
           {problem}
         </p>
       )}
-      <Button look="primary" className="h-11 text-base" disabled={busy} onClick={() => void open()}>
-        Continue
+      <Button variant="primary" className="h-11 text-base" disabled={busy} onClick={() => void open()}>
+        {portalText.continue}
       </Button>
-    </Frame>
+    </PortalFrame>
   )
 }
 
-function NoLink() {
+function SignedOut() {
   return (
-    <Frame>
-      <h1 className="text-xl font-semibold">You are not signed in</h1>
-      <p className="text-muted">Open the link that you were sent. If it no longer works, ask for a new one.</p>
-    </Frame>
+    <PortalFrame>
+      <h1 className="text-xl font-semibold">{portalText.signedOut}</h1>
+      <p className="text-muted">{portalText.signedOutHint}</p>
+    </PortalFrame>
   )
 }

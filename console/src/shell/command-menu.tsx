@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
-import { taskHeadQuery, wedgesQuery } from '../api/queries.ts'
+import { newestTasksQuery, wedgesQuery } from '../api/queries.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { useMay } from '../ui/may.tsx'
+import { useHasRole } from '../ui/role.tsx'
 import { statusLabel } from '../ui/status.tsx'
 import { useSignOut } from './nav.tsx'
-import { useSections } from './sections.ts'
+import { useNavItems } from './nav-items.ts'
+import { shellText } from './text.ts'
 import { useTheme } from './theme.ts'
 
 interface Command {
@@ -16,14 +17,14 @@ interface Command {
   run: () => void
 }
 
-const SHOWN_MOST = 12
+const MAX_RESULTS = 12
 
 export function CommandMenu({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const commands = useCommands(text)
-  const mayRun = useMay()('operator')
-  const found = commands.filter((command) => matches(command, text)).slice(0, SHOWN_MOST)
+  const canRun = useHasRole()('operator')
+  const results = commands.filter((command) => matches(command, text)).slice(0, MAX_RESULTS)
   const run = (command: Command | undefined) => {
     if (!command) return
     onClose()
@@ -31,46 +32,51 @@ export function CommandMenu({ onClose }: { onClose: () => void }) {
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
-    if (step !== 0) setAt((at + step + found.length) % Math.max(1, found.length))
-    else if (event.key === 'Enter') run(found[at])
+    if (step !== 0) setAt((at + step + results.length) % Math.max(1, results.length))
+    else if (event.key === 'Enter') run(results[at])
     else return
     event.preventDefault()
   }
   return (
-    <Dialog label="Search and commands" onClose={onClose} className="mt-[12vh] max-w-xl overflow-hidden">
+    <Dialog label={shellText.commandMenu.label} onClose={onClose} className="mt-[12vh] max-w-xl overflow-hidden">
       <input
         autoFocus
         role="combobox"
         aria-expanded
         aria-controls="commands"
-        aria-activedescendant={found[at] ? `command-${found[at].id}` : undefined}
-        aria-label="Search and commands"
-        placeholder={mayRun ? 'Go to, run, or find a task by its id…' : 'Go to, or find a task by its id…'}
+        aria-activedescendant={results[at] ? `command-${results[at].id}` : undefined}
+        aria-label={shellText.commandMenu.label}
+        placeholder={canRun ? shellText.commandMenu.placeholder : shellText.commandMenu.readOnlyPlaceholder}
         className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none"
         value={text}
         onChange={(event) => (setText(event.target.value), setAt(0))}
         onKeyDown={onKeyDown}
       />
-      <Commands found={found} at={at} onHover={setAt} onRun={run} />
+      <Commands results={results} at={at} onHover={setAt} onRun={run} />
     </Dialog>
   )
 }
 
 function Commands({
-  found,
+  results,
   at,
   onHover,
   onRun,
 }: {
-  found: Command[]
+  results: Command[]
   at: number
   onHover: (at: number) => void
   onRun: (command: Command) => void
 }) {
-  if (found.length === 0) return <p className="p-4 text-muted">Nothing found.</p>
+  if (results.length === 0) return <p className="p-4 text-muted">{shellText.commandMenu.noResults}</p>
   return (
-    <ul id="commands" role="listbox" aria-label="Commands" className="max-h-96 overflow-y-auto p-1.5">
-      {found.map((command, i) => (
+    <ul
+      id="commands"
+      role="listbox"
+      aria-label={shellText.commandMenu.commands}
+      className="max-h-96 overflow-y-auto p-1.5"
+    >
+      {results.map((command, i) => (
         <li
           key={command.id}
           id={`command-${command.id}`}
@@ -92,42 +98,49 @@ function useCommands(text: string): Command[] {
   const navigate = useNavigate()
   const [theme, nextTheme] = useTheme()
   const signOut = useSignOut()
-  const sections = useSections()
-  const mayRun = useMay()('operator')
+  const navItems = useNavItems()
+  const canRun = useHasRole()('operator')
   const { data: wedges = [] } = useQuery(wedgesQuery)
-  const { data: tasks = [] } = useQuery(taskHeadQuery({}))
+  const { data: tasks = [] } = useQuery(newestTasksQuery({}))
   const go = (id: string) => void navigate({ to: '/tasks/$taskId', params: { taskId: id } })
   const typed = text.trim()
   return [
     ...(/^task_[a-z0-9]{26}$/.test(typed)
-      ? [{ id: typed, label: `Open ${typed}`, hint: 'task', run: () => go(typed) }]
+      ? [
+          {
+            id: typed,
+            label: shellText.commandMenu.openTask(typed),
+            hint: shellText.commandMenu.task,
+            run: () => go(typed),
+          },
+        ]
       : []),
-    ...sections.map(({ to, label, key }) => ({
+    ...navItems.map(({ to, label, shortcut }) => ({
       id: to,
       label,
-      hint: `g ${key}`,
+      hint: `g ${shortcut}`,
       run: () => void navigate({ to }),
     })),
-    ...(mayRun ? wedges : []).flatMap(({ wedge, title, manifest }) =>
+    ...(canRun ? wedges : []).flatMap(({ wedge, title, manifest }) =>
       Object.keys(manifest.task_types).map((task_type) => ({
         id: `${wedge}/${task_type}`,
-        label: `Run ${title}: ${task_type.replaceAll('_', ' ')}`,
+        label: shellText.commandMenu.run(title, task_type.replaceAll('_', ' ')),
         hint: wedge,
         run: () => void navigate({ to: '/run', search: { wedge, task_type } }),
       })),
     ),
-    { id: 'theme', label: 'Change theme', hint: theme, run: nextTheme },
-    { id: 'sign-out', label: 'Sign out', hint: '', run: () => void signOut() },
-    ...tasks.map(({ id, wedge, task_type, status, about }) => ({
+    { id: 'theme', label: shellText.commandMenu.changeTheme, hint: theme, run: nextTheme },
+    { id: 'sign-out', label: shellText.signOut, hint: '', run: () => void signOut() },
+    ...tasks.map(({ id, wedge, task_type, status, summary }) => ({
       id,
-      label: about || `${wedge} / ${task_type}`,
+      label: summary || `${wedge} / ${task_type}`,
       hint: `${task_type} · ${statusLabel(status)}`,
       run: () => go(id),
     })),
   ]
 }
 
-/** Every word that was typed stands somewhere in it. */
+/** Whether the command contains every typed word. */
 function matches({ label, hint, id }: Command, text: string): boolean {
   const all = `${label} ${hint} ${id}`.toLowerCase()
   return text

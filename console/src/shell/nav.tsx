@@ -3,82 +3,84 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { BookOpen, Keyboard, LogOut, Moon, Search, Sun, SunMoon } from 'lucide-react'
 import { useReducer } from 'react'
 import * as credential from '../api/credential.ts'
-import { call } from '../api/http.ts'
-import { approvalsQuery, sessionQuery, taskHeadQuery } from '../api/queries.ts'
+import { callApi } from '../api/http.ts'
+import { approvalsQuery, sessionQuery, newestTasksQuery } from '../api/queries.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
-import { Count } from '../ui/tabs.tsx'
-import { LiveLamp } from './live.tsx'
-import { type Section, useSections } from './sections.ts'
+import { CountBadge } from '../ui/tabs.tsx'
+import { uiText } from '../ui/text.ts'
+import { LiveIndicator } from './live-status.tsx'
+import { type NavItem, useNavItems } from './nav-items.ts'
+import { shellText } from './text.ts'
 import { useTheme } from './theme.ts'
 
 export function Nav({
   onSearch,
-  onKeys,
-  onGone = () => {},
+  onShortcuts,
+  onNavigate = () => {},
 }: {
   onSearch: () => void
-  onKeys: () => void
-  onGone?: () => void
+  onShortcuts: () => void
+  onNavigate?: () => void
 }) {
-  const sections = useSections()
+  const navItems = useNavItems()
   return (
     <div className="flex h-full flex-col gap-3 p-3">
-      <ProjectSwitch />
+      <ProjectSelect />
       <Button className="justify-start text-muted" onClick={onSearch} icon={<Search size={14} />}>
-        Search
+        {shellText.search}
         <span className="ml-auto">
-          <KeyCap>Ctrl K</KeyCap>
+          <KeyCap>{shellText.searchShortcut}</KeyCap>
         </span>
       </Button>
-      <nav aria-label="Main" className="flex flex-col gap-0.5 overflow-y-auto">
-        {sections.map((section) => (
-          <NavLink key={section.to} section={section} onGone={onGone} />
+      <nav aria-label={shellText.mainNavigation} className="flex flex-col gap-0.5 overflow-y-auto">
+        {navItems.map((item) => (
+          <NavLink key={item.to} item={item} onNavigate={onNavigate} />
         ))}
       </nav>
-      <Foot onKeys={onKeys} />
+      <NavFooter onShortcuts={onShortcuts} />
     </div>
   )
 }
 
-function NavLink({ section, onGone }: { section: Section; onGone: () => void }) {
-  const Icon = section.icon
-  const count = useCount(section.counts)
+function NavLink({ item, onNavigate }: { item: NavItem; onNavigate: () => void }) {
+  const Icon = item.icon
+  const count = useItemCount(item.counter)
   return (
     <Link
-      to={section.to}
-      onClick={onGone}
-      activeOptions={{ exact: section.to === '/' }}
-      className={`flex h-8 shrink-0 items-center gap-2 rounded-md px-2 text-muted -outline-offset-2 hover:bg-hover hover:text-text [&[aria-current]]:bg-accent-soft [&[aria-current]]:font-medium [&[aria-current]]:text-accent ${section.apart ? 'mt-3' : ''}`}
+      to={item.to}
+      onClick={onNavigate}
+      activeOptions={{ exact: item.to === '/' }}
+      className={`flex h-8 shrink-0 items-center gap-2 rounded-md px-2 text-muted -outline-offset-2 hover:bg-hover hover:text-text [&[aria-current]]:bg-accent-soft [&[aria-current]]:font-medium [&[aria-current]]:text-accent ${item.startsGroup ? 'mt-3' : ''}`}
     >
       <Icon size={16} aria-hidden />
-      {section.label}
+      {item.label}
       {count > 0 && (
         <span className="ml-auto">
-          <Count value={count} most={200} urgent={section.counts === 'approvals'} />
+          <CountBadge value={count} max={200} urgent={item.counter === 'approvals'} />
         </span>
       )}
     </Link>
   )
 }
 
-function useCount(counts: Section['counts']): number {
-  const approvals = useQuery({ ...approvalsQuery('pending'), enabled: counts === 'approvals' })
-  const running = useQuery({ ...taskHeadQuery({ status: 'running' }, 200), enabled: counts === 'working' })
-  const queued = useQuery({ ...taskHeadQuery({ status: 'queued' }, 200), enabled: counts === 'working' })
-  if (counts === 'approvals') return approvals.data?.length ?? 0
-  return counts === 'working' ? (running.data?.length ?? 0) + (queued.data?.length ?? 0) : 0
+function useItemCount(counter: NavItem['counter']): number {
+  const approvals = useQuery({ ...approvalsQuery('pending'), enabled: counter === 'approvals' })
+  const running = useQuery({ ...newestTasksQuery({ status: 'running' }, 200), enabled: counter === 'activeTasks' })
+  const queued = useQuery({ ...newestTasksQuery({ status: 'queued' }, 200), enabled: counter === 'activeTasks' })
+  if (counter === 'approvals') return approvals.data?.length ?? 0
+  return counter === 'activeTasks' ? (running.data?.length ?? 0) + (queued.data?.length ?? 0) : 0
 }
 
-function ProjectSwitch() {
+function ProjectSelect() {
   const queries = useQueryClient()
   const { data: session } = useQuery(sessionQuery)
   const projects = session?.projects ?? []
   const [, redraw] = useReducer((times: number) => times + 1, 0)
-  const current = projects.find(({ id }) => id === credential.project()) ?? projects[0]
+  const current = projects.find(({ id }) => id === credential.getProject()) ?? projects[0]
   const change = (id: string) => {
-    credential.chooseProject(id)
+    credential.setProject(id)
     redraw()
-    // Everything that is shown belongs to the other project, except who is signed in and what they may do.
+    // All data but the session belongs to the other project.
     void queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
   }
   return (
@@ -86,7 +88,7 @@ function ProjectSwitch() {
       <span className="truncate font-semibold">{session?.organisation.name ?? ' '}</span>
       {projects.length > 1 ? (
         <select
-          aria-label="Project"
+          aria-label={shellText.project}
           className="-ml-1 bg-transparent text-xs text-muted"
           value={current?.id}
           onChange={(event) => change(event.target.value)}
@@ -98,13 +100,13 @@ function ProjectSwitch() {
           ))}
         </select>
       ) : (
-        <span className="truncate text-xs text-muted">{current ? `project ${current.name}` : ' '}</span>
+        <span className="truncate text-xs text-muted">{current ? shellText.projectName(current.name) : ' '}</span>
       )}
     </div>
   )
 }
 
-function Foot({ onKeys }: { onKeys: () => void }) {
+function NavFooter({ onShortcuts }: { onShortcuts: () => void }) {
   const [theme, nextTheme] = useTheme()
   const signOut = useSignOut()
   const { data: session } = useQuery(sessionQuery)
@@ -112,27 +114,39 @@ function Foot({ onKeys }: { onKeys: () => void }) {
   return (
     <div className="mt-auto flex flex-col gap-2 border-t border-line pt-3">
       <div className="px-2">
-        <LiveLamp />
+        <LiveIndicator />
       </div>
       <p className="truncate px-2 text-xs text-muted">
-        {session?.member?.email ?? session?.key?.name ?? ' '} {session && `· ${session.role}`}
+        {session?.member?.email ?? session?.key?.name ?? ' '} {session && `· ${uiText.role[session.role]}`}
       </p>
       <div className="flex gap-1">
-        <Button small look="ghost" aria-label={`Theme: ${theme}`} onClick={nextTheme} icon={<Icon size={15} />} />
-        <Button small look="ghost" aria-label="Keyboard shortcuts" onClick={onKeys} icon={<Keyboard size={15} />} />
+        <Button
+          small
+          variant="ghost"
+          aria-label={shellText.theme(theme)}
+          onClick={nextTheme}
+          icon={<Icon size={15} />}
+        />
+        <Button
+          small
+          variant="ghost"
+          aria-label={shellText.shortcuts.title}
+          onClick={onShortcuts}
+          icon={<Keyboard size={15} />}
+        />
         <a
           href="/docs"
-          aria-label="API reference"
+          aria-label={shellText.apiReference}
           className="inline-flex h-7 items-center rounded-md px-2 text-muted hover:bg-hover hover:text-text"
         >
           <BookOpen size={15} />
         </a>
         <Button
           small
-          look="ghost"
+          variant="ghost"
           className="ml-auto"
           onClick={() => void signOut()}
-          aria-label="Sign out"
+          aria-label={shellText.signOut}
           icon={<LogOut size={15} />}
         />
       </div>
@@ -144,10 +158,11 @@ export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient()
   const navigate = useNavigate()
   return async () => {
-    // A key is not a session: it is only forgotten here.
-    if (credential.token()?.startsWith('svc_fst_')) await call('/v1/auth/logout', { method: 'POST' }).catch(() => {})
-    credential.forget()
-    credential.chooseProject(null)
+    // An API key is not a session, so signing out only removes it from the browser.
+    if (credential.getToken()?.startsWith('svc_fst_'))
+      await callApi('/v1/auth/logout', { method: 'POST' }).catch(() => {})
+    credential.clearToken()
+    credential.setProject(null)
     queries.clear()
     await navigate({ to: '/sign-in' })
   }

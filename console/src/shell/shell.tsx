@@ -5,45 +5,46 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { sessionQuery } from '../api/queries.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { HeldRole } from '../ui/may.tsx'
-import { Toasts } from '../ui/toast.tsx'
-import { ApprovalBell } from './approval-bell.tsx'
+import { RoleProvider } from '../ui/role.tsx'
+import { ToastList } from '../ui/toast.tsx'
+import { ApprovalNotifier } from './approval-notifier.tsx'
 import { CommandMenu } from './command-menu.tsx'
-import { useKeys } from './keys.ts'
-import { KeysSheet } from './keys-sheet.tsx'
-import { Live } from './live.tsx'
+import { useShortcuts } from './shortcuts.ts'
+import { ShortcutsDialog } from './shortcuts-dialog.tsx'
+import { LiveUpdates } from './live-status.tsx'
 import { Nav } from './nav.tsx'
-import { useSections } from './sections.ts'
+import { useNavItems } from './nav-items.ts'
+import { shellText } from './text.ts'
 
-type Open = 'commands' | 'keys' | 'nav' | null
+type OpenDialog = 'commands' | 'shortcuts' | 'nav' | null
 
 export function Shell() {
   const { data: session } = useQuery(sessionQuery)
   return (
-    <HeldRole value={session?.role ?? null}>
-      <Frame />
-    </HeldRole>
+    <RoleProvider value={session?.role ?? null}>
+      <ShellFrame />
+    </RoleProvider>
   )
 }
 
-/** Around every page: navigation, command menu, key sheet, the live stream and its notices. */
-function Frame() {
-  const [open, setOpen] = useState<Open>(null)
+/** The frame of every page: navigation, command menu, shortcuts, live updates and notifications. */
+function ShellFrame() {
+  const [open, setOpen] = useState<OpenDialog>(null)
   const close = () => setOpen(null)
-  useCommandKey(() => setOpen('commands'))
-  useGoKeys()
-  useKeys({ '?': () => setOpen('keys'), '/': () => setOpen('commands') })
+  useCommandShortcut(() => setOpen('commands'))
+  useNavShortcuts()
+  useShortcuts({ '?': () => setOpen('shortcuts'), '/': () => setOpen('commands') })
   return (
-    <Live>
+    <LiveUpdates>
       <a
         href="#main"
         className="sr-only z-50 rounded bg-surface p-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to content
+        {shellText.skipToContent}
       </a>
       <div className="min-h-dvh lg:grid lg:grid-cols-[13.5rem_1fr]">
         <aside className="sticky top-0 h-dvh border-r border-line bg-surface max-lg:hidden">
-          <Nav onSearch={() => setOpen('commands')} onKeys={() => setOpen('keys')} />
+          <Nav onSearch={() => setOpen('commands')} onShortcuts={() => setOpen('shortcuts')} />
         </aside>
         <TopBar onNav={() => setOpen('nav')} onSearch={() => setOpen('commands')} />
         <main id="main" tabIndex={-1} className="min-w-0 outline-none">
@@ -51,32 +52,36 @@ function Frame() {
         </main>
       </div>
       {open === 'commands' && <CommandMenu onClose={close} />}
-      {open === 'keys' && <KeysSheet onClose={close} />}
+      {open === 'shortcuts' && <ShortcutsDialog onClose={close} />}
       {open === 'nav' && (
-        <Dialog label="Navigation" onClose={close} className="my-0 ml-0 h-dvh max-h-none max-w-64 rounded-none">
-          <Nav onSearch={() => setOpen('commands')} onKeys={() => setOpen('keys')} onGone={close} />
+        <Dialog
+          label={shellText.navigation}
+          onClose={close}
+          className="my-0 ml-0 h-dvh max-h-none max-w-64 rounded-none"
+        >
+          <Nav onSearch={() => setOpen('commands')} onShortcuts={() => setOpen('shortcuts')} onNavigate={close} />
         </Dialog>
       )}
-      <ApprovalBell />
-      <Toasts />
-    </Live>
+      <ApprovalNotifier />
+      <ToastList />
+    </LiveUpdates>
   )
 }
 
 function TopBar({ onNav, onSearch }: { onNav: () => void; onSearch: () => void }) {
   return (
     <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-surface px-2 lg:hidden">
-      <Button look="ghost" aria-label="Open navigation" onClick={onNav} icon={<Menu size={18} />} />
-      <span className="font-semibold">Agent Work Service</span>
-      <Button look="ghost" className="ml-auto" onClick={onSearch} icon={<Search size={16} />}>
-        <span className="sr-only">Search and commands</span>
-        <KeyCap>Ctrl K</KeyCap>
+      <Button variant="ghost" aria-label={shellText.openNavigation} onClick={onNav} icon={<Menu size={18} />} />
+      <span className="font-semibold">{shellText.productName}</span>
+      <Button variant="ghost" className="ml-auto" onClick={onSearch} icon={<Search size={16} />}>
+        <span className="sr-only">{shellText.commandMenu.label}</span>
+        <KeyCap>{shellText.searchShortcut}</KeyCap>
       </Button>
     </header>
   )
 }
 
-function useCommandKey(open: () => void): void {
+function useCommandShortcut(open: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
@@ -90,23 +95,23 @@ function useCommandKey(open: () => void): void {
 
 const SECOND_KEY_MS = 1_000
 
-/** `g` and then the letter of a page. */
-function useGoKeys(): void {
+/** `g` and then the shortcut of a page opens the page. */
+function useNavShortcuts(): void {
   const navigate = useNavigate()
-  const sections = useSections()
-  const sectionBy = useEffectEvent((letter: string) => sections.find(({ key }) => key === letter))
+  const navItems = useNavItems()
+  const itemByShortcut = useEffectEvent((letter: string) => navItems.find(({ shortcut }) => shortcut === letter))
   const [waiting, setWaiting] = useState(false)
   useEffect(() => {
     if (!waiting) return undefined
     const timer = setTimeout(() => setWaiting(false), SECOND_KEY_MS)
     const listen = (event: KeyboardEvent) => {
-      const section = sectionBy(event.key)
+      const item = itemByShortcut(event.key)
       setWaiting(false)
-      if (!section) return
-      // Before the page's own keys hear the same letter.
+      if (!item) return
+      // Keeps the shortcuts of the page from seeing the same key.
       event.stopImmediatePropagation()
       event.preventDefault()
-      void navigate({ to: section.to })
+      void navigate({ to: item.to })
     }
     window.addEventListener('keydown', listen, { capture: true })
     return () => {
@@ -114,5 +119,5 @@ function useGoKeys(): void {
       window.removeEventListener('keydown', listen, { capture: true })
     }
   }, [waiting, navigate])
-  useKeys({ g: () => setWaiting(true) })
+  useShortcuts({ g: () => setWaiting(true) })
 }

@@ -1,20 +1,20 @@
 import { useState } from 'react'
 
 export type Theme = 'system' | 'light' | 'dark'
-const STORED = 'svc.theme'
+const STORAGE_KEY = 'svc.theme'
 const NEXT: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' }
 
-/** The chosen theme, and what moves on to the next. public/theme.js puts it in place before the first paint. */
+/** The selected theme and a function that switches to the next. public/theme.js applies it before the first paint. */
 export function useTheme(): [Theme, () => void] {
   const [theme, setTheme] = useState<Theme>(stored)
   const next = () => {
     const to = NEXT[theme]
     setTheme(to)
     if (to === 'system') {
-      localStorage.removeItem(STORED)
+      localStorage.removeItem(STORAGE_KEY)
       delete document.documentElement.dataset['theme']
     } else {
-      localStorage.setItem(STORED, to)
+      localStorage.setItem(STORAGE_KEY, to)
       document.documentElement.dataset['theme'] = to
     }
   }
@@ -22,6 +22,6 @@ export function useTheme(): [Theme, () => void] {
 }
 
 function stored(): Theme {
-  const value = localStorage.getItem(STORED)
+  const value = localStorage.getItem(STORAGE_KEY)
   return value === 'light' || value === 'dark' ? value : 'system'
 }

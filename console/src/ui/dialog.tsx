@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 
 /**
- * The browser's own modal dialog: it traps focus, gives it back, closes by Escape and makes the rest inert, without a
- * library and without the style elements that the Content-Security-Policy would refuse.
+ * The browser's own modal dialog traps focus, restores it, closes with Escape and makes the page inert. Dialog libraries
+ * inject style elements, which the Content-Security-Policy refuses.
  */
 export function Dialog({
   label,
@@ -18,7 +18,7 @@ export function Dialog({
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => ref.current?.showModal(), [])
   return (
-    // A click beside the dialog lands on the element itself, one inside lands on a child.
+    // A click on the backdrop targets the dialog element itself; a click inside targets a child.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={ref}

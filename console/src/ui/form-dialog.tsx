@@ -1,42 +1,43 @@
 import type { ReactNode } from 'react'
-import type { Write } from '../api/write.ts'
+import type { PlainMutation } from '../api/mutation.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
+import { uiText } from './text.ts'
 
-/** A few fields and one button that sends them. */
+/** A form in a dialog, with a submit button and a cancel button. */
 export function FormDialog({
   title,
-  submit,
-  ready = true,
-  write,
+  submitLabel,
+  canSubmit = true,
+  mutation,
   wide = false,
-  extra,
+  extraActions,
   onClose,
   children,
 }: {
   title: string
-  submit: string
-  ready?: boolean
-  write: Write
+  submitLabel: string
+  canSubmit?: boolean
+  mutation: PlainMutation
   wide?: boolean
-  /** What else can be done with it, apart from saving. */
-  extra?: ReactNode
+  /** Further buttons, such as delete. */
+  extraActions?: ReactNode
   onClose: () => void
   children: ReactNode
 }) {
   return (
     <Dialog label={title} onClose={onClose} className={wide ? 'max-w-4xl' : 'max-w-md'}>
-      <form className="flex flex-col gap-4 p-5" onSubmit={(event) => (event.preventDefault(), write.mutate())}>
+      <form className="flex flex-col gap-4 p-5" onSubmit={(event) => (event.preventDefault(), mutation.mutate())}>
         <h2 className="text-base font-semibold">{title}</h2>
         {children}
         <div className="flex gap-2">
-          <Button type="submit" look="primary" disabled={write.isPending || !ready}>
-            {submit}
+          <Button type="submit" variant="primary" disabled={mutation.isPending || !canSubmit}>
+            {submitLabel}
           </Button>
-          <Button look="ghost" onClick={onClose}>
-            Not now
+          <Button variant="ghost" onClick={onClose}>
+            {uiText.cancel}
           </Button>
-          <span className="ml-auto flex">{extra}</span>
+          <span className="ml-auto flex">{extraActions}</span>
         </div>
       </form>
     </Dialog>

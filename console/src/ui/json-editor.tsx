@@ -1,20 +1,29 @@
 import { useState } from 'react'
 import type { Json } from '../api/types.ts'
-import { Field } from './form.tsx'
+import { Field } from './form-fields.tsx'
 import { Tabs } from './tabs.tsx'
+import { uiText } from './text.ts'
 
-/** Whether a value stands as named fields or as the text that is sent. */
-export type As = 'form' | 'json'
+/** Whether a value is edited as form fields or as JSON text. */
+export type EditorMode = 'form' | 'json'
 
-export function FormOrJson({ label, as, onChange }: { label: string; as: As; onChange: (as: As) => void }) {
-  const tabs: { value: As; label: string }[] = [
-    { value: 'form', label: 'Form' },
-    { value: 'json', label: 'JSON' },
+export function EditorModeTabs({
+  label,
+  mode,
+  onChange,
+}: {
+  label: string
+  mode: EditorMode
+  onChange: (mode: EditorMode) => void
+}) {
+  const tabs: { value: EditorMode; label: string }[] = [
+    { value: 'form', label: uiText.formMode },
+    { value: 'json', label: uiText.jsonMode },
   ]
-  return <Tabs label={label} value={as} onChange={onChange} tabs={tabs} />
+  return <Tabs label={label} value={mode} onChange={onChange} tabs={tabs} />
 }
 
-/** Keeps what is typed, and hands on only what is JSON. */
+/** Keeps the typed text and calls onChange only with valid JSON. */
 export function JsonEditor({
   label,
   value,
@@ -34,7 +43,7 @@ export function JsonEditor({
       onChange(JSON.parse(to))
       setProblem(null)
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : 'not JSON')
+      setProblem(error instanceof Error ? error.message : uiText.invalidJson)
     }
   }
   return (

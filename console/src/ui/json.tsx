@@ -1,11 +1,21 @@
 import { useMemo } from 'react'
 import type { Json } from '../api/types.ts'
+import { humanize } from './humanize.ts'
+import { uiText } from './text.ts'
 
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-/** Colour costs an element a token; beyond this the text stands plain. */
-const COLOURED_MOST = 20_000
+/** Each coloured token is an element, so longer texts are shown without colour. */
+const MAX_COLOURED_CHARS = 20_000
 
-export function JsonView({ value, label = 'JSON', max = 'max-h-96' }: { value: Json; label?: string; max?: string }) {
+export function JsonView({
+  value,
+  label = uiText.json,
+  max = 'max-h-96',
+}: {
+  value: Json
+  label?: string
+  max?: string
+}) {
   const text = useMemo(() => JSON.stringify(value, null, 2) ?? 'null', [value])
   return (
     <pre
@@ -14,20 +24,20 @@ export function JsonView({ value, label = 'JSON', max = 'max-h-96' }: { value: J
       aria-label={label}
       className={`overflow-auto rounded-md bg-sunken p-3 font-mono text-xs leading-5 break-words whitespace-pre-wrap ${max}`}
     >
-      {text.length > COLOURED_MOST ? text : coloured(text)}
+      {text.length > MAX_COLOURED_CHARS ? text : colourTokens(text)}
     </pre>
   )
 }
 
-function coloured(text: string) {
+function colourTokens(text: string) {
   const parts = []
   let at = 0
   for (const match of text.matchAll(TOKEN)) {
     parts.push(text.slice(at, match.index))
     const [whole, string, colon] = match
-    const look = string ? (colon ? 'text-accent' : 'text-ok') : 'text-wait'
+    const colour = string ? (colon ? 'text-accent' : 'text-ok') : 'text-wait'
     parts.push(
-      <span key={match.index} className={look}>
+      <span key={match.index} className={colour}>
         {string ?? whole}
       </span>,
       colon ?? '',
@@ -37,14 +47,8 @@ function coloured(text: string) {
   return [...parts, text.slice(at)]
 }
 
-/** A name from a payload as people would write it. */
-export function humanize(name: string): string {
-  const words = name.replaceAll(/[_-]+/g, ' ').replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-  return words.charAt(0).toUpperCase() + words.slice(1).replace(/\busd\b/i, '(USD)')
-}
-
-/** An object as a form to read: names left, values right. Anything else as JSON. */
-export function Fields({ value }: { value: Json }) {
+/** An object as a list of names and values; any other value as JSON. */
+export function FieldList({ value }: { value: Json }) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return <JsonView value={value} />
   return (
     <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-4 gap-y-1.5 max-sm:grid-cols-1 max-sm:gap-y-0.5">
@@ -52,7 +56,7 @@ export function Fields({ value }: { value: Json }) {
         <div key={name} className="contents">
           <dt className="text-muted max-sm:mt-1.5">{humanize(name)}</dt>
           <dd className="min-w-0 break-words whitespace-pre-wrap">
-            <Value value={one} />
+            <FieldValue value={one} />
           </dd>
         </div>
       ))}
@@ -60,7 +64,7 @@ export function Fields({ value }: { value: Json }) {
   )
 }
 
-function Value({ value }: { value: Json }) {
+function FieldValue({ value }: { value: Json }) {
   if (value === null || value === '') return <span className="text-muted">—</span>
   if (typeof value === 'object') return <JsonView value={value} max="max-h-48" />
   return <>{String(value)}</>

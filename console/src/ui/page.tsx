@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A page: its name, what can be done with all of it, and what is on it. */
+/** A page: its heading, the actions for the whole page, and its content. */
 export function Page({
   title,
   lead,
@@ -23,5 +23,18 @@ export function Page({
       </header>
       {children}
     </div>
+  )
+}
+
+/** A titled part of a page. */
+export function Section({ title, actions, children }: { title: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="flex min-w-0 flex-col gap-2">
+      <header className="flex min-h-7 flex-wrap items-center gap-2">
+        <h2 className="font-semibold">{title}</h2>
+        <div className="ml-auto flex min-w-0 gap-2">{actions}</div>
+      </header>
+      {children}
+    </section>
   )
 }

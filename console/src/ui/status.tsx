@@ -1,8 +1,9 @@
 import type { ApprovalStatus, TaskStatus } from '../api/types.ts'
+import { uiText } from './text.ts'
 
 type Tone = 'run' | 'wait' | 'ok' | 'bad' | 'off'
 
-/** Working is blue, waiting for a person amber, and nothing else is. */
+/** Blue means running and amber means waiting for a person; no other state uses these colours. */
 const TONES: Record<TaskStatus | ApprovalStatus, Tone> = {
   queued: 'off',
   provisioning: 'run',
@@ -18,7 +19,7 @@ const TONES: Record<TaskStatus | ApprovalStatus, Tone> = {
   cancelled: 'off',
 }
 
-const LOOKS: Record<Tone, string> = {
+const TONE_CLASSES: Record<Tone, string> = {
   run: 'bg-accent-soft text-accent',
   wait: 'bg-wait-soft text-wait',
   ok: 'bg-ok-soft text-ok',
@@ -26,14 +27,14 @@ const LOOKS: Record<Tone, string> = {
   off: 'bg-off-soft text-muted',
 }
 
-export const statusLabel = (status: string): string =>
-  status === 'awaiting_approval' ? 'waits for you' : status.replaceAll('_', ' ')
+export const statusLabel = (status: TaskStatus | ApprovalStatus): string =>
+  ({ ...uiText.taskStatus, ...uiText.approvalStatus })[status]
 
-export function Status({ status }: { status: TaskStatus | ApprovalStatus }) {
+export function StatusBadge({ status }: { status: TaskStatus | ApprovalStatus }) {
   const tone = TONES[status] ?? 'off'
   return (
     <span
-      className={`inline-flex h-5 items-center gap-1.5 rounded-full px-2 text-xs font-medium whitespace-nowrap ${LOOKS[tone]}`}
+      className={`inline-flex h-5 items-center gap-1.5 rounded-full px-2 text-xs font-medium whitespace-nowrap ${TONE_CLASSES[tone]}`}
       data-status={status}
     >
       <span
@@ -47,7 +48,9 @@ export function Status({ status }: { status: TaskStatus | ApprovalStatus }) {
 
 export function Tag({ children, tone = 'off' }: { children: string; tone?: Tone }) {
   return (
-    <span className={`inline-flex h-5 shrink-0 items-center rounded px-1.5 text-xs whitespace-nowrap ${LOOKS[tone]}`}>
+    <span
+      className={`inline-flex h-5 shrink-0 items-center rounded px-1.5 text-xs whitespace-nowrap ${TONE_CLASSES[tone]}`}
+    >
       {children}
     </span>
   )

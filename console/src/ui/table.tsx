@@ -1,47 +1,47 @@
 import type { ReactNode } from 'react'
 import type { Role } from '../api/types.ts'
-import { May } from './may.tsx'
+import { RequireRole } from './role.tsx'
 
 const HEAD = 'px-4 py-2 font-medium whitespace-nowrap'
 
 /**
- * Rows that fit on a page; long lists are virtual instead. Wide ones scroll by themselves. `acts` names the column of
- * `Acts`, and who has it; such rows are cards on a phone, each cell behind the name of its column.
+ * A table for short lists; it scrolls sideways when it is too wide. `actions` adds the column of the `RowActions` and
+ * its minimum role; on a phone such rows become cards, with the column name before each cell.
  */
 export function Table({
   label,
-  head,
-  acts,
+  columns,
+  actions,
   children,
 }: {
   label: string
-  head: string[]
-  acts?: { name: string; least: Role }
+  columns: string[]
+  actions?: { name: string; minRole: Role }
   children: ReactNode
 }) {
   return (
-    // Relative: words for screen readers only are placed absolutely, and must scroll with their cell.
+    // Position relative, so that the absolutely positioned texts for screen readers scroll with their cell.
     <div
       role="region"
       aria-label={label}
       tabIndex={0}
-      className={`panel relative overflow-x-auto ${acts ? 'row-cards' : ''}`}
-      style={Object.fromEntries(head.map((name, i) => [`--column-${i + 1}`, JSON.stringify(name)]))}
+      className={`panel relative overflow-x-auto ${actions ? 'row-cards' : ''}`}
+      style={Object.fromEntries(columns.map((name, i) => [`--column-${i + 1}`, JSON.stringify(name)]))}
     >
       <table className="w-full border-collapse text-left [&_td]:border-t [&_td]:border-line [&_td]:px-4 [&_td]:py-2 [&_td]:align-top">
         <thead>
           <tr className="text-xs text-muted">
-            {head.map((name) => (
+            {columns.map((name) => (
               <th key={name} scope="col" className={HEAD}>
                 {name}
               </th>
             ))}
-            {acts && (
-              <May least={acts.least}>
+            {actions && (
+              <RequireRole minRole={actions.minRole}>
                 <th scope="col" className={HEAD}>
-                  {acts.name}
+                  {actions.name}
                 </th>
-              </May>
+              </RequireRole>
             )}
           </tr>
         </thead>
@@ -51,25 +51,13 @@ export function Table({
   )
 }
 
-/** The last cell of a row: what can be done with it, by who has the role of the column. */
-export function Acts({ least, children }: { least: Role; children: ReactNode }) {
+/** The last cell of a row: its buttons, for members with the role. */
+export function RowActions({ minRole, children }: { minRole: Role; children: ReactNode }) {
   return (
-    <May least={least}>
-      <td data-acts>
+    <RequireRole minRole={minRole}>
+      <td data-actions>
         <span className="flex gap-2 max-sm:flex-wrap">{children}</span>
       </td>
-    </May>
-  )
-}
-
-export function Section({ title, actions, children }: { title: ReactNode; actions?: ReactNode; children: ReactNode }) {
-  return (
-    <section className="flex min-w-0 flex-col gap-2">
-      <header className="flex min-h-7 flex-wrap items-center gap-2">
-        <h2 className="font-semibold">{title}</h2>
-        <div className="ml-auto flex min-w-0 gap-2">{actions}</div>
-      </header>
-      {children}
-    </section>
+    </RequireRole>
   )
 }

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react'
+import { formatNumber } from './format.ts'
 
-/** A row of views of the same thing. The chosen one lives with the caller, in the address where that helps. */
+/** A row of toggle buttons. The caller keeps the selected value, usually in the URL. */
 export function Tabs<T extends string>({
   label,
   tabs,
@@ -8,16 +9,16 @@ export function Tabs<T extends string>({
   onChange,
 }: {
   label: string
-  /** A count is shown also while it is zero, so that nothing moves when it no longer is. */
-  tabs: { value: T; label: ReactNode; count?: number | undefined; most?: number }[]
+  /** A count of zero is shown too, so that the layout does not move when it changes. */
+  tabs: { value: T; label: ReactNode; count?: number | undefined; max?: number }[]
   value: T
   onChange: (value: T) => void
 }) {
   const row = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const chosen = row.current?.querySelector<HTMLElement>('[aria-pressed="true"]')
-    // On a phone the chosen one may stand outside of what is in sight.
-    if (chosen) row.current?.scrollTo(chosen.offsetLeft + chosen.offsetWidth - row.current.clientWidth, 0)
+    const selected = row.current?.querySelector<HTMLElement>('[aria-pressed="true"]')
+    // On a phone the selected tab may be outside the visible part of the row.
+    if (selected) row.current?.scrollTo(selected.offsetLeft + selected.offsetWidth - row.current.clientWidth, 0)
   }, [value])
   return (
     <div ref={row} role="group" aria-label={label} className="relative flex gap-0.5 overflow-x-auto">
@@ -30,20 +31,20 @@ export function Tabs<T extends string>({
           className="flex h-7 items-center gap-1.5 rounded-md px-2.5 whitespace-nowrap text-muted hover:bg-hover hover:text-text aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
         >
           {tab.label}
-          {tab.count !== undefined && <Count value={tab.count} {...(tab.most && { most: tab.most })} />}
+          {tab.count !== undefined && <CountBadge value={tab.count} {...(tab.max && { max: tab.max })} />}
         </button>
       ))}
     </div>
   )
 }
 
-/** `most` is how far it was counted. */
-export function Count({ value, urgent = false, most }: { value: number; urgent?: boolean; most?: number }) {
-  const look = urgent ? 'bg-wait-soft text-wait' : 'bg-off-soft text-muted'
+/** `max` is where counting stopped; a count that reaches it is shown with a plus sign. */
+export function CountBadge({ value, urgent = false, max }: { value: number; urgent?: boolean; max?: number }) {
+  const colour = urgent ? 'bg-wait-soft text-wait' : 'bg-off-soft text-muted'
   return (
-    <span className={`inline-block min-w-6 rounded-full px-1.5 text-center text-xs tabular-nums ${look}`}>
-      {value.toLocaleString('en')}
-      {most !== undefined && value >= most && '+'}
+    <span className={`inline-block min-w-6 rounded-full px-1.5 text-center text-xs tabular-nums ${colour}`}>
+      {formatNumber(value)}
+      {max !== undefined && value >= max && '+'}
     </span>
   )
 }

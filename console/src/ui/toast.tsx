@@ -2,28 +2,28 @@ import { useSyncExternalStore } from 'react'
 
 interface Toast {
   id: number
-  /** Its place, counted from the bottom: it keeps it, whatever comes and goes meanwhile. */
-  place: number
+  /** The position, counted from the bottom. It stays the same while other toasts come and go. */
+  slot: number
   text: string
-  bad: boolean
+  isError: boolean
 }
 
 const SHOWN_MS = 5_000
-const PLACES = ['bottom-4', 'bottom-22', 'bottom-40']
+const SLOTS = ['bottom-4', 'bottom-22', 'bottom-40']
 const listeners = new Set<() => void>()
 let toasts: Toast[] = []
 let next = 1
 
-/** Says what happened, for a moment, also to who listens instead of looking. */
-export function toast(text: string, bad = false): void {
+/** Shows a message for a few seconds and announces it to screen readers. */
+export function showToast(text: string, isError = false): void {
   const id = next++
-  const others = toasts.slice(-(PLACES.length - 1))
-  const place = PLACES.findIndex((_, at) => others.every((one) => one.place !== at))
-  change([...others, { id, place, text, bad }])
-  setTimeout(() => change(toasts.filter((one) => one.id !== id)), SHOWN_MS)
+  const others = toasts.slice(-(SLOTS.length - 1))
+  const slot = SLOTS.findIndex((_, index) => others.every((one) => one.slot !== index))
+  update([...others, { id, slot, text, isError }])
+  setTimeout(() => update(toasts.filter((one) => one.id !== id)), SHOWN_MS)
 }
 
-function change(to: Toast[]): void {
+function update(to: Toast[]): void {
   toasts = to
   for (const listener of listeners) listener()
 }
@@ -33,14 +33,14 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-export function Toasts() {
+export function ToastList() {
   const shown = useSyncExternalStore(subscribe, () => toasts)
   return (
     <div role="status" aria-live="polite">
-      {shown.map(({ id, place, text, bad }) => (
+      {shown.map(({ id, slot, text, isError }) => (
         <div
           key={id}
-          className={`panel pointer-events-none fixed right-4 z-50 flex h-16 w-80 max-w-[calc(100vw-2rem)] items-center px-3 shadow-lg ${PLACES[place]} ${bad ? 'text-bad' : ''}`}
+          className={`panel pointer-events-none fixed right-4 z-50 flex h-16 w-80 max-w-[calc(100vw-2rem)] items-center px-3 shadow-lg ${SLOTS[slot]} ${isError ? 'text-bad' : ''}`}
         >
           <span className="line-clamp-3 leading-tight">{text}</span>
         </div>

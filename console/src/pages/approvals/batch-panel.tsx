@@ -1,87 +1,98 @@
 import { X } from 'lucide-react'
 import { useState } from 'react'
-import { useKeys } from '../../shell/keys.ts'
+import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { Tag } from '../../ui/status.tsx'
-import { ApproveButton, RejectForm } from './decide.tsx'
-import { sentenceOf } from './sentence.ts'
-import type { Batch, Outcome } from './use-batch.ts'
+import { ApproveButton, RejectForm } from './decision-form.tsx'
+import { approvalSummary } from './approval-summary.ts'
+import { uiText } from '../../ui/text.ts'
+import { approvalsText } from './text.ts'
+import type { ApprovalBatch, BatchOutcome } from './use-approval-batch.ts'
 
-/** What is picked, the answer to all of it, and afterwards what came of each. */
-export function BatchPanel({ batch, onClear }: { batch: Batch; onClear: () => void }) {
-  const { picked, outcomes } = batch
+const text = approvalsText.batch
+
+/** The selected approvals, one decision for all of them, and then the result of each. */
+export function BatchPanel({ batch, onClear }: { batch: ApprovalBatch; onClear: () => void }) {
+  const { selected, outcomes } = batch
   const decided = outcomes.size > 0
   return (
-    <section aria-label="Picked approvals" className="panel flex flex-col gap-3 border-accent p-5">
-      <h2 className="text-base font-semibold">{decided ? summary(batch) : `${picked.length} picked`}</h2>
-      <ul aria-label="Picked" className="max-h-60 divide-y divide-line overflow-y-auto rounded-md border border-line">
-        {picked.map((approval) => (
+    <section aria-label={text.label} className="panel flex flex-col gap-3 border-accent p-5">
+      <h2 className="text-base font-semibold">{decided ? batchSummary(batch) : text.selected(selected.length)}</h2>
+      <ul
+        aria-label={text.label}
+        className="max-h-60 divide-y divide-line overflow-y-auto rounded-md border border-line"
+      >
+        {selected.map((approval) => (
           <li key={approval.approval_id} className="flex items-start gap-3 px-3 py-1.5">
-            <span className="min-w-0 grow break-words">{sentenceOf(approval)}</span>
+            <span className="min-w-0 grow break-words">{approvalSummary(approval)}</span>
             <OutcomeTag outcome={outcomes.get(approval.approval_id)} />
           </li>
         ))}
       </ul>
-      {decided ? <After busy={batch.busy} onClear={onClear} /> : <Answers batch={batch} onClear={onClear} />}
+      {decided ? <BatchDone busy={batch.busy} onClear={onClear} /> : <BatchDecision batch={batch} onClear={onClear} />}
     </section>
   )
 }
 
-function summary({ picked, outcomes, busy }: Batch): string {
+function batchSummary({ selected, outcomes, busy }: ApprovalBatch): string {
   const states = [...outcomes.values()].map(({ state }) => state)
-  if (busy) return `${states.filter((state) => state !== 'working').length} of ${picked.length} answered`
-  const done = states.filter((state) => state !== 'refused').length
-  return done === picked.length ? `All ${done} answered` : `${done} answered, ${picked.length - done} refused`
+  if (busy) return text.progress(states.filter((state) => state !== 'working').length, selected.length)
+  const done = states.filter((state) => state !== 'failed').length
+  return done === selected.length ? text.allDecided(done) : text.someFailed(done, selected.length - done)
 }
 
-function OutcomeTag({ outcome }: { outcome: Outcome | undefined }) {
+function OutcomeTag({ outcome }: { outcome: BatchOutcome | undefined }) {
   if (!outcome) return null
-  if (outcome.state === 'refused') return <span className="text-right text-xs text-bad">{outcome.why}</span>
-  return <Tag tone={({ approved: 'ok', rejected: 'bad', working: 'run' } as const)[outcome.state]}>{outcome.state}</Tag>
+  if (outcome.state === 'failed') return <span className="text-right text-xs text-bad">{outcome.message}</span>
+  return (
+    <Tag tone={({ approved: 'ok', rejected: 'bad', working: 'run' } as const)[outcome.state]}>
+      {text.state[outcome.state]}
+    </Tag>
+  )
 }
 
-function Answers({ batch: { picked, decide }, onClear }: { batch: Batch; onClear: () => void }) {
-  const [mode, setMode] = useState<'look' | 'ready' | 'reject'>('look')
+function BatchDecision({ batch: { selected, decide }, onClear }: { batch: ApprovalBatch; onClear: () => void }) {
+  const [mode, setMode] = useState<'view' | 'confirm' | 'reject'>('view')
   const approve = () => void decide('approve', {})
-  useKeys({
-    a: () => (mode === 'ready' ? approve() : setMode('ready')),
+  useShortcuts({
+    a: () => (mode === 'confirm' ? approve() : setMode('confirm')),
     r: () => setMode('reject'),
-    Escape: () => (mode === 'look' ? onClear() : setMode('look')),
+    Escape: () => (mode === 'view' ? onClear() : setMode('view')),
   })
   if (mode === 'reject') {
     return (
       <RejectForm
-        submit={`Reject ${picked.length} and end their tasks`}
+        submitLabel={text.rejectAndEnd(selected.length)}
         busy={false}
         onReject={(reason) => void decide('reject', reason ? { reason } : {})}
-        onBack={() => setMode('look')}
+        onBack={() => setMode('view')}
       />
     )
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
       <ApproveButton
-        ready={mode === 'ready'}
-        label={`Approve ${picked.length}`}
-        cap={mode === 'look'}
+        needsConfirm={mode === 'confirm'}
+        label={text.approve(selected.length)}
+        showKey={mode === 'view'}
         busy={false}
         onApprove={approve}
       />
-      <Button look="danger" onClick={() => setMode('reject')} icon={<X size={14} />}>
-        Reject {picked.length} <KeyCap>r</KeyCap>
+      <Button variant="danger" onClick={() => setMode('reject')} icon={<X size={14} />}>
+        {text.reject(selected.length)} <KeyCap>r</KeyCap>
       </Button>
-      <Button look="ghost" onClick={onClear}>
-        Pick none <KeyCap>Esc</KeyCap>
+      <Button variant="ghost" onClick={onClear}>
+        {text.clear} <KeyCap>{uiText.escapeKey}</KeyCap>
       </Button>
     </div>
   )
 }
 
-function After({ busy, onClear }: { busy: boolean; onClear: () => void }) {
-  useKeys({ Escape: () => !busy && onClear() })
+function BatchDone({ busy, onClear }: { busy: boolean; onClear: () => void }) {
+  useShortcuts({ Escape: () => !busy && onClear() })
   return (
     <Button className="self-start" disabled={busy} onClick={onClear}>
-      Done <KeyCap>Esc</KeyCap>
+      {text.done} <KeyCap>{uiText.escapeKey}</KeyCap>
     </Button>
   )
 }

@@ -1,21 +1,23 @@
 import type { Approval } from '../../api/types.ts'
-import { countdown, useNow } from '../../ui/time.tsx'
+import { formatCountdown } from '../../ui/format.ts'
+import { approvalsText } from './text.ts'
+import { useNow } from '../../ui/time.tsx'
 
 const SOON_MS = 60_000
 
-/** The time left to answer, with a bar that runs out. */
+/** The time left to decide, as a number and a bar. */
 export function Countdown({ approval }: { approval: Pick<Approval, 'created_at' | 'expires_at'> }) {
   const now = useNow(500)
   const end = Date.parse(approval.expires_at ?? '')
   if (Number.isNaN(end)) return null
   const left = Math.max(0, end - now)
   const share = left / Math.max(1, end - Date.parse(approval.created_at))
-  const look = left < SOON_MS ? 'text-bad' : 'text-wait'
+  const colour = left < SOON_MS ? 'text-bad' : 'text-wait'
   return (
     <span
       role="timer"
-      aria-label={`${Math.ceil(left / 60_000)} minutes left`}
-      className={`inline-flex items-center gap-2 ${look}`}
+      aria-label={approvalsText.minutesLeft(Math.ceil(left / 60_000))}
+      className={`inline-flex items-center gap-2 ${colour}`}
     >
       <span aria-hidden className="h-1 w-14 overflow-hidden rounded-full bg-off-soft max-sm:hidden">
         <span
@@ -23,7 +25,7 @@ export function Countdown({ approval }: { approval: Pick<Approval, 'created_at' 
           style={{ transform: `scaleX(${Math.min(1, share)})` }}
         />
       </span>
-      <span className="w-9 text-right text-xs font-medium tabular-nums">{countdown(left)}</span>
+      <span className="w-9 text-right text-xs font-medium tabular-nums">{formatCountdown(left)}</span>
     </span>
   )
 }

@@ -2,70 +2,70 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, X } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
-import { approvalsQuery, metaQuery, taskHeadQuery } from '../../api/queries.ts'
-import type { TaskRow } from '../../api/queries.ts'
+import { approvalsQuery, metaQuery, newestTasksQuery } from '../../api/queries.ts'
+import type { TaskListItem } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { homeText } from './text.ts'
+
+const text = homeText.guide
 
 const HIDDEN = 'svc.guide.hidden'
+const EXPLORED = 'svc.guide.looked'
 const EXAMPLE = 'refund-desk'
 const SEARCH = { wedge: EXAMPLE, task_type: 'handle_request' }
 
-export interface Step {
+export interface GuideStep {
   title: string
-  text: string
+  hint: string
   done: boolean
   action: ReactNode
 }
 
-/** Undefined until it is known whether there is a guide, so that nothing moves when it comes; null when there is none. */
-export function useGuide(): { steps: Step[]; settled: boolean } | null | undefined {
+/** Undefined while loading, so that the page reserves no wrong space; null when there is no guide. */
+export function useGuide(): { steps: GuideStep[]; settled: boolean } | null | undefined {
   const { data: meta } = useQuery(metaQuery)
-  const { data: tasks, isFetchedAfterMount: tasksRead } = useQuery(taskHeadQuery({ wedge: EXAMPLE }))
+  const { data: tasks, isFetchedAfterMount: tasksRead } = useQuery(newestTasksQuery({ wedge: EXAMPLE }))
   const { data: approvals, isFetchedAfterMount: approvalsRead } = useQuery(approvalsQuery(undefined))
   if (localStorage.getItem(HIDDEN) === '1') return null
   if (!meta || !tasks || !approvals) return undefined
   if (!meta.wedges.some(({ wedge }) => wedge === EXAMPLE)) return null
-  const steps = stepsOf(tasks, approvals, meta.model.provider !== 'rehearsal')
+  const steps = guideSteps(tasks, approvals, meta.model.provider !== 'rehearsal')
   return { steps, settled: tasksRead && approvalsRead }
 }
 
-/** The first visit: one whole round with the example wedge, offline, then a real model. Each step knows when it is done. */
-export function Guide({ steps, settled }: { steps: Step[]; settled: boolean }) {
+/** The first visit: run the example wedge without a model, approve its action, then connect a real model. */
+export function Guide({ steps, settled }: { steps: GuideStep[]; settled: boolean }) {
   const [hidden, setHidden] = useState(false)
   const next = steps.findIndex(({ done }) => !done)
   const offline = steps.at(-1)?.done === false
-  // Who comes back finds one line or nothing; who watches a step being done keeps them all, and the page stays put.
-  const [met, meet] = useState<number | null>(null)
+  // A returning visitor sees one line or nothing. While the page stays open, finished steps stay, so that nothing moves.
+  const [firstOpenStep, setFirstOpenStep] = useState<number | null>(null)
   useEffect(() => {
-    if (settled) meet((before) => before ?? next)
+    if (settled) setFirstOpenStep((before) => before ?? next)
   }, [settled, next])
-  const found = met ?? next
+  const openStep = firstOpenStep ?? next
   const hide = () => {
     localStorage.setItem(HIDDEN, '1')
     setHidden(true)
   }
-  if (hidden || found < 0) return null
-  if (found === steps.length - 1) return <LastStep onHide={hide} />
+  if (hidden || openStep < 0) return null
+  if (openStep === steps.length - 1) return <LastStep onHide={hide} />
   return (
     <section aria-labelledby="guide" className="panel p-5">
       <header className="mb-4 flex items-start gap-3">
         <div>
           <h2 id="guide" className="text-base font-semibold">
-            See it work, in two minutes
+            {text.title}
           </h2>
-          <p className="text-muted">
-            {offline
-              ? 'Offline and without an account anywhere: the rehearsal model plays the agent.'
-              : 'Your model is connected and does the work.'}
-          </p>
+          <p className="text-muted">{offline ? text.recorded : text.realModel}</p>
         </div>
         <Button
           small
-          look="ghost"
+          variant="ghost"
           className="ml-auto"
-          aria-label="Hide the guide"
+          aria-label={text.hide}
           onClick={hide}
           icon={<X size={15} />}
         />
@@ -79,21 +79,21 @@ export function Guide({ steps, settled }: { steps: Step[]; settled: boolean }) {
   )
 }
 
-/** Everything was seen once; what is left takes one line. */
+/** All other steps are done; the last one takes one line. */
 function LastStep({ onHide }: { onHide: () => void }) {
   return (
-    <section aria-label="Connect a real model" className="panel flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
-      <span className="font-medium">Next: connect a real model</span>
-      <code className="font-mono text-xs break-all text-muted">{START}</code>
+    <section aria-label={text.connectModel} className="panel flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
+      <span className="font-medium">{text.nextStep}</span>
+      <code className="font-mono text-xs break-all text-muted">{START_COMMAND}</code>
       <span className="ml-auto flex">
-        <CopyButton text={() => START} />
-        <Button small look="ghost" aria-label="Hide the guide" onClick={onHide} icon={<X size={15} />} />
+        <CopyButton text={() => START_COMMAND} />
+        <Button small variant="ghost" aria-label={text.hide} onClick={onHide} icon={<X size={15} />} />
       </span>
     </section>
   )
 }
 
-function StepCard({ step, number, current }: { step: Step; number: number; current: boolean }) {
+function StepCard({ step, number, current }: { step: GuideStep; number: number; current: boolean }) {
   return (
     <li
       aria-current={current ? 'step' : undefined}
@@ -103,12 +103,12 @@ function StepCard({ step, number, current }: { step: Step; number: number; curre
         <span
           className={`grid size-5 shrink-0 place-items-center rounded-full text-xs ${step.done ? 'bg-ok-soft text-ok' : 'bg-off-soft text-muted'}`}
         >
-          {step.done ? <Check size={13} aria-label="done" /> : number}
+          {step.done ? <Check size={13} aria-label={text.done} /> : number}
         </span>
         {step.title}
       </div>
-      <p className={`grow text-xs ${current ? '' : 'text-muted'}`}>{step.text}</p>
-      {/* The button of the step that is next has its room: on a phone under all steps, else in each card. */}
+      <p className={`grow text-xs ${current ? '' : 'text-muted'}`}>{step.hint}</p>
+      {/* Space for the button of the current step: on a phone below all steps, otherwise in each card. */}
       <div className="max-lg:absolute max-lg:inset-x-0 max-lg:bottom-0 max-lg:*:w-full max-lg:*:justify-center lg:mt-1 lg:min-h-7">
         {current && step.action}
       </div>
@@ -116,59 +116,56 @@ function StepCard({ step, number, current }: { step: Step; number: number; curre
   )
 }
 
-function stepsOf(tasks: TaskRow[], approvals: Approval[], realModel: boolean): Step[] {
+function guideSteps(tasks: TaskListItem[], approvals: Approval[], realModel: boolean): GuideStep[] {
   const ran = tasks.length > 0
   const decided = approvals.some(
     ({ status, wedge }) => wedge === EXAMPLE && (status === 'approved' || status === 'rejected'),
   )
-  const waiting = approvals.find(({ status, wedge }) => wedge === EXAMPLE && status === 'pending')
-  const looked = ran || localStorage.getItem('svc.guide.looked') === '1'
+  const pending = approvals.find(({ status, wedge }) => wedge === EXAMPLE && status === 'pending')
+  const explored = ran || localStorage.getItem(EXPLORED) === '1'
   const latest = tasks[0]
-  const working = tasks.find(({ finished_at }) => finished_at === null)
+  const running = tasks.find(({ finished_at }) => finished_at === null)
   return [
     {
-      title: 'Look at the example',
-      text: 'The refund desk decides refund requests. Its card says what it may do and where it stops.',
-      done: looked,
-      action: <RunLink label="Open the refund desk" look />,
+      title: text.explore,
+      hint: text.exploreHint,
+      done: explored,
+      action: <RunLink label={text.openExample} isFirst />,
     },
     {
-      title: realModel ? 'Run it' : 'Run it offline',
-      text: 'A request for $84.50 is filled in. Press Run.',
+      title: realModel ? text.runExample : text.runOffline,
+      hint: text.runHint,
       done: ran,
-      action: <RunLink label="Fill in and run" />,
+      action: <RunLink label={text.openForm} />,
     },
     {
-      title: 'Approve its action',
-      text:
-        waiting || working || !ran
-          ? 'Above $50 a person decides. The agent waits for you for five minutes.'
-          : 'Nothing waits now. Run it once more, with an amount above $50.',
+      title: text.approve,
+      hint: pending || running || !ran ? text.approveHint : text.approveAgainHint,
       done: decided,
-      action: waiting ? (
-        <TaskLink id={waiting.task_id} label="Answer it" />
-      ) : working ? (
-        <TaskLink id={working.id} label="Watch it work" />
+      action: pending ? (
+        <TaskLink id={pending.task_id} label={text.review} />
+      ) : running ? (
+        <TaskLink id={running.id} label={text.watch} />
       ) : (
-        <RunLink label="Run it once more" />
+        <RunLink label={text.runAgain} />
       ),
     },
     {
-      title: 'Watch it finish',
-      text: 'Every step, call and cost is in its timeline.',
+      title: text.finish,
+      hint: text.finishHint,
       done: decided && tasks.some(({ finished_at }) => finished_at !== null),
-      action: latest && <TaskLink id={latest.id} label="Open the task" />,
+      action: latest && <TaskLink id={latest.id} label={text.openTask} />,
     },
     {
-      title: 'Connect a real model',
-      text: 'Start the service with a model and its key; any OpenAI-compatible server works too.',
+      title: text.connectModel,
+      hint: text.connectModelHint,
       done: realModel,
-      action: <CopyButton text={() => START} label="Copy the command" />,
+      action: <CopyButton text={() => START_COMMAND} label={text.copyCommand} />,
     },
   ]
 }
 
-const START = 'SVC_MODEL=anthropic/claude-sonnet-4-5 ANTHROPIC_API_KEY=… ./svc serve'
+const START_COMMAND = 'SVC_MODEL=anthropic/claude-sonnet-4-5 ANTHROPIC_API_KEY=… ./svc serve'
 
 function TaskLink({ id, label }: { id: string; label: string }) {
   return (
@@ -178,12 +175,12 @@ function TaskLink({ id, label }: { id: string; label: string }) {
   )
 }
 
-function RunLink({ label, look = false }: { label: string; look?: boolean }) {
+function RunLink({ label, isFirst = false }: { label: string; isFirst?: boolean }) {
   return (
     <Link
       to="/run"
       search={SEARCH}
-      onClick={() => look && localStorage.setItem('svc.guide.looked', '1')}
+      onClick={() => isFirst && localStorage.setItem(EXPLORED, '1')}
       className={buttonClass('primary', true)}
     >
       {label}

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../api/types.ts'
-import { Check, Field } from '../../ui/form.tsx'
-import { humanize } from '../../ui/json.tsx'
+import { Checkbox, Field } from '../../ui/form-fields.tsx'
+import { humanize } from '../../ui/humanize.ts'
 import { JsonEditor } from '../../ui/json-editor.tsx'
-import type { InputField } from './fields.ts'
+import type { InputField } from './infer-input-fields.ts'
 
 export function InputFields({
   fields,
@@ -14,7 +14,7 @@ export function InputFields({
   onChange: (input: JsonObject) => void
 }) {
   return fields.map((field) => (
-    <One
+    <InputFieldControl
       key={field.name}
       field={field}
       value={input[field.name]}
@@ -23,15 +23,15 @@ export function InputFields({
   ))
 }
 
-/** A field that is left empty is not sent. */
+/** An empty field is left out of the input. */
 function withValue(input: JsonObject, name: string, value: Json | undefined): JsonObject {
   const { [name]: _, ...rest } = input
   return value === undefined ? rest : { ...input, [name]: value }
 }
 
-const LONG = /body|text|message|reason|description|content|note/
+const LONG_TEXT_NAME = /body|text|message|reason|description|content|note/
 
-function One({
+function InputFieldControl({
   field: { name, type, required, hint },
   value,
   onChange,
@@ -41,14 +41,14 @@ function One({
   onChange: (value: Json | undefined) => void
 }) {
   const label = humanize(name)
-  if (type === 'boolean') return <Check label={label} checked={value === true} onChange={onChange} />
+  if (type === 'boolean') return <Checkbox label={label} checked={value === true} onChange={onChange} />
   if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
   const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-  const change = (text: string) => onChange(text === '' ? undefined : type === 'number' ? Number(text) : text)
+  const change = (typed: string) => onChange(typed === '' ? undefined : type === 'number' ? Number(typed) : typed)
   return (
     <Field label={label} hint={hint}>
       {(id) =>
-        type === 'string' && LONG.test(name) ? (
+        type === 'string' && LONG_TEXT_NAME.test(name) ? (
           <textarea
             id={id}
             rows={2}

@@ -1,8 +1,12 @@
 import type { ReactNode } from 'react'
 import type { PolicyRule, WedgeSummary } from '../../api/types.ts'
+import { formatUsd } from '../../ui/format.ts'
 import { Tag } from '../../ui/status.tsx'
+import { runText } from './text.ts'
 
-/** What this kind of work may do, and where it stops for a person. */
+const text = runText.card
+
+/** What the wedge can do, and which actions need approval. */
 export function WedgeCard({ wedge, taskType }: { wedge: WedgeSummary; taskType: string }) {
   const { manifest } = wedge
   const type = manifest.task_types[taskType]
@@ -10,39 +14,39 @@ export function WedgeCard({ wedge, taskType }: { wedge: WedgeSummary; taskType: 
   const gated = manifest.approvals?.filter(({ required }) => required) ?? []
   const outputs = Object.keys(Object(type?.output_schema?.['properties'] ?? {}))
   return (
-    <aside aria-label="About the wedge" className="panel flex flex-col gap-4 p-5">
+    <aside aria-label={text.label} className="panel flex flex-col gap-4 p-5">
       <h2 className="font-semibold">{wedge.title}</h2>
-      <Part title="Stops for a person">
-        {gated.length === 0 && <span className="text-muted">only for actions whose name sounds like an effect</span>}
+      <CardSection title={text.requiresApproval}>
+        {gated.length === 0 && <span className="text-muted">{text.undeclared}</span>}
         {gated.map(({ action, risk }) => (
           <div key={action} className="flex items-center gap-2">
             <code className="font-mono text-xs">{action}</code>
-            {risk && <Tag tone={risk === 'high' ? 'bad' : 'wait'}>{risk}</Tag>}
+            {risk && <Tag tone={risk === 'high' ? 'bad' : 'wait'}>{text.risk(risk)}</Tag>}
           </div>
         ))}
-      </Part>
-      <Part title="Passes by itself">
-        {rules.length === 0 && <span className="text-muted">nothing: every action is asked about</span>}
+      </CardSection>
+      <CardSection title={text.autoApproved}>
+        {rules.length === 0 && <span className="text-muted">{text.noRules}</span>}
         {rules.map((rule) => (
           <div key={rule.action}>
             <code className="font-mono text-xs">{rule.action}</code>{' '}
-            <span className="text-muted">{limitsOf(rule)}</span>
+            <span className="text-muted">{ruleLimits(rule)}</span>
           </div>
         ))}
-      </Part>
-      <Part title="Uses the connections">
-        <span className="text-muted">{manifest.connections?.join(', ') || 'none'}</span>
-      </Part>
+      </CardSection>
+      <CardSection title={text.connections}>
+        <span className="text-muted">{manifest.connections?.join(', ') || text.none}</span>
+      </CardSection>
       {outputs.length > 0 && (
-        <Part title="Must answer with">
+        <CardSection title={text.outputFields}>
           <span className="font-mono text-xs break-words text-muted">{outputs.join(', ')}</span>
-        </Part>
+        </CardSection>
       )}
     </aside>
   )
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }) {
+function CardSection({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="flex flex-col gap-1">
       <h3 className="text-xs font-semibold text-muted">{title}</h3>
@@ -51,11 +55,14 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-function limitsOf({ max_amount_usd, max_per_task, max_per_day }: PolicyRule): string {
+function ruleLimits({ max_amount_usd, max_per_task, max_per_day }: PolicyRule): string {
+  const counts = [
+    max_per_task !== undefined && text.perTask(max_per_task),
+    max_per_day !== undefined && text.perDay(max_per_day),
+  ].filter((part) => part !== false)
   const parts = [
-    max_amount_usd !== undefined && `up to $${max_amount_usd}`,
-    max_per_task !== undefined && `${max_per_task} a task`,
-    max_per_day !== undefined && `${max_per_day} a day`,
+    max_amount_usd !== undefined && text.maxAmount(formatUsd(max_amount_usd)),
+    counts.length > 0 && text.maxCounts(counts),
   ]
   return parts.filter((part) => part !== false).join(', ')
 }

@@ -1,65 +1,75 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import { type Member, membersQuery } from '../../api/setup.ts'
+import { callApi } from '../../api/http.ts'
+import { type Member, membersQuery } from '../../api/setup-queries.ts'
+import { sessionQuery } from '../../api/queries.ts'
 import { ROLES } from '../../api/types.ts'
-import { useWrite } from '../../api/write.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Choice, Text } from '../../ui/form.tsx'
+import { Select, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May, OthersDo, useMay } from '../../ui/may.tsx'
-import { Once } from '../../ui/once.tsx'
-import { Acts, Section, Table } from '../../ui/table.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
-import { OwnPassword } from './own-password.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole, RoleHint, useHasRole } from '../../ui/role.tsx'
+import { ShowOnce } from '../../ui/show-once.tsx'
+import { RowActions, Table } from '../../ui/table.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
+import { Section } from '../../ui/page.tsx'
+import { uiText } from '../../ui/text.ts'
+import { PasswordDialog } from './password-dialog.tsx'
+import { settingsText } from './text.ts'
 
-/** People of the organisation. A key is no person and sees none. */
+const text = settingsText.members
+
+/** The members of the organisation. The API does not show members to an API key. */
 export function Members({ isKey }: { isKey: boolean }) {
-  if (isKey)
-    return <p className="panel p-4 text-muted">Sign in as a member to see who is here; a key sees no people.</p>
-  return <People />
+  if (isKey) return <p className="panel p-4 text-muted">{text.signInWithAccount}</p>
+  return <MemberList />
 }
 
-function People() {
+function MemberList() {
+  const { data: session } = useQuery(sessionQuery)
   const query = useQuery(membersQuery)
-  const may = useMay()
-  const [inviting, setInviting] = useState(false)
+  const hasRole = useHasRole()
+  const [inviteOpen, setInviteOpen] = useState(false)
   const [invite, setInvite] = useState<string | null>(null)
-  const [changing, setChanging] = useState(false)
+  const [passwordOpen, setPasswordOpen] = useState(false)
   return (
     <Section
-      title="Members of the organisation"
+      title={text.title}
       actions={
         <>
-          <Button small onClick={() => setChanging(true)}>
-            Your password
+          <Button small onClick={() => setPasswordOpen(true)}>
+            {text.changePassword}
           </Button>
-          <May least="admin">
-            <Button small look="primary" onClick={() => setInviting(true)}>
-              Invite
+          <RequireRole minRole="admin">
+            <Button small variant="primary" onClick={() => setInviteOpen(true)}>
+              {text.invite}
             </Button>
-          </May>
+          </RequireRole>
         </>
       }
     >
-      {!may('admin') && <OthersDo>admins invite and remove members</OthersDo>}
-      <Loaded query={query}>
+      {!hasRole('admin') && <RoleHint>{text.roleHint}</RoleHint>}
+      <QueryResult query={query}>
         {(members) => (
-          <Table label="Members" head={['Email', 'Name', 'Status', 'Role']} acts={{ name: 'Remove', least: 'admin' }}>
+          <Table
+            label={text.label}
+            columns={[settingsText.email, settingsText.name, text.status, settingsText.role]}
+            actions={{ name: settingsText.actions, minRole: 'admin' }}
+          >
             {members.map((member) => (
               <MemberRow key={member.id} member={member} />
             ))}
           </Table>
         )}
-      </Loaded>
-      {changing && <OwnPassword onClose={() => setChanging(false)} />}
-      {inviting && <InviteForm onMade={setInvite} onClose={() => setInviting(false)} />}
+      </QueryResult>
+      {passwordOpen && <PasswordDialog onClose={() => setPasswordOpen(false)} />}
+      {inviteOpen && <InviteForm onCreated={setInvite} onClose={() => setInviteOpen(false)} />}
       {invite && (
-        <Once
-          title="Invitation"
-          lead="Send this link to whom you invite. It works once and is not shown again."
-          value={`${location.origin}/sign-in#invite=${encodeURIComponent(invite)}`}
+        <ShowOnce
+          title={text.inviteLink}
+          lead={text.inviteLinkHint}
+          value={inviteUrl(invite, session?.organisation.name)}
           onClose={() => setInvite(null)}
         />
       )}
@@ -67,66 +77,86 @@ function People() {
   )
 }
 
+/** The fragment is not sent to servers; the sign-in page reads the organisation's name from it. */
+function inviteUrl(invite: string, organisation = ''): string {
+  return `${location.origin}/sign-in#${new URLSearchParams({ invite, organisation }).toString()}`
+}
+
 function MemberRow({ member: { id, email, name, status, role } }: { member: Member }) {
-  const may = useMay()
-  // Only owners make, change and remove owners.
-  const least = role === 'owner' ? 'owner' : 'admin'
-  const given = ROLES.filter(may)
-  const stale = ['members']
-  const change = useWrite((to: string) => call(`/v1/members/${id}`, { method: 'PUT', body: { role: to } }), { stale })
-  const remove = useWrite(() => call(`/v1/members/${id}`, { method: 'DELETE' }), { stale })
+  const hasRole = useHasRole()
+  // Only owners can add, change and remove owners.
+  const minRole = role === 'owner' ? 'owner' : 'admin'
+  const allowedRoles = ROLES.filter(hasRole)
+  const invalidates = ['members']
+  const change = useApiMutation((to: string) => callApi(`/v1/members/${id}`, { method: 'PUT', body: { role: to } }), {
+    invalidates,
+  })
+  const remove = useApiMutation(() => callApi(`/v1/members/${id}`, { method: 'DELETE' }), { invalidates })
   return (
     <tr>
       <td className="font-medium">{email}</td>
       <td>{name ?? '—'}</td>
-      <td className="text-muted">{status}</td>
+      <td className="text-muted">{text.statuses[status]}</td>
       <td>
-        <May least={least} otherwise={role}>
+        <RequireRole minRole={minRole} fallback={uiText.role[role]}>
           <select
-            aria-label={`Role of ${email}`}
+            aria-label={text.roleOf(email)}
             className="field h-7 w-28 py-0"
             value={role}
             disabled={change.isPending}
             onChange={(event) => change.mutate(event.target.value)}
           >
-            {(status === 'invited' ? given.slice(0, given.indexOf(role) + 1) : given).toReversed().map((one) => (
-              <option key={one}>{one}</option>
-            ))}
+            {(status === 'invited' ? allowedRoles.slice(0, allowedRoles.indexOf(role) + 1) : allowedRoles)
+              .toReversed()
+              .map((one) => (
+                <option key={one} value={one}>
+                  {uiText.role[one]}
+                </option>
+              ))}
           </select>
-        </May>
+        </RequireRole>
       </td>
-      <Acts least="admin">
-        <May least={least}>
-          <WriteButton small look="danger" write={remove} sure={`Remove ${email}?`}>
-            Remove<span className="sr-only"> {email}</span>
-          </WriteButton>
-        </May>
-      </Acts>
+      <RowActions minRole="admin">
+        <RequireRole minRole={minRole}>
+          <MutationButton small variant="danger" mutation={remove} confirmText={text.confirmRemove(email)}>
+            {text.remove}
+            <span className="sr-only"> {email}</span>
+          </MutationButton>
+        </RequireRole>
+      </RowActions>
     </tr>
   )
 }
 
-function InviteForm({ onMade, onClose }: { onMade: (invite: string) => void; onClose: () => void }) {
+function InviteForm({ onCreated, onClose }: { onCreated: (invite: string) => void; onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState('operator')
-  const given = ROLES.filter(useMay()).toReversed()
-  const send = useWrite(() => call<{ invite: string }>('/v1/members', { method: 'POST', body: { email, role } }), {
-    stale: ['members'],
-    onDone: ({ invite }) => {
-      onClose()
-      onMade(invite)
+  const allowedRoles = ROLES.filter(useHasRole()).toReversed()
+  const send = useApiMutation(
+    () => callApi<{ invite: string }>('/v1/members', { method: 'POST', body: { email, role } }),
+    {
+      invalidates: ['members'],
+      onSuccess: ({ invite }) => {
+        onClose()
+        onCreated(invite)
+      },
     },
-  })
+  )
   return (
     <FormDialog
-      title="Invite someone"
-      submit="Make the invitation"
-      ready={email.includes('@')}
-      write={send}
+      title={text.inviteTitle}
+      submitLabel={text.createInvite}
+      canSubmit={email.includes('@')}
+      mutation={send}
       onClose={onClose}
     >
-      <Text label="Email" type="email" value={email} onChange={setEmail} />
-      <Choice label="Role" value={role} options={given.map((one) => [one, one])} onChange={setRole} />
+      <TextField label={settingsText.email} type="email" value={email} onChange={setEmail} />
+      <Select
+        label={settingsText.role}
+        value={role}
+        options={allowedRoles.map((one) => [one, uiText.role[one]])}
+        onChange={setRole}
+      />
     </FormDialog>
   )
 }

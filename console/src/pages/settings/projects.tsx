@@ -1,56 +1,66 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
+import { callApi } from '../../api/http.ts'
 import { wedgesQuery } from '../../api/queries.ts'
-import { projectsQuery } from '../../api/setup.ts'
+import { projectsQuery } from '../../api/setup-queries.ts'
 import type { Project } from '../../api/types.ts'
-import { useWrite } from '../../api/write.ts'
+import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
-import { Check, Text } from '../../ui/form.tsx'
+import { Checkbox, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { May, OthersDo, useMay } from '../../ui/may.tsx'
-import { Acts, Section, Table } from '../../ui/table.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { settingsText } from './text.ts'
+import { RequireRole, RoleHint, useHasRole } from '../../ui/role.tsx'
+import { Section } from '../../ui/page.tsx'
+import { RowActions, Table } from '../../ui/table.tsx'
 
-const STALE = ['projects', 'session', 'wedges']
+const text = settingsText.projects
+const INVALIDATES = ['projects', 'session', 'wedges']
 
-/** Projects keep their work, clients and keys apart. */
+/** Each project has its own tasks, clients and keys. */
 export function Projects({ isKey }: { isKey: boolean }) {
   const query = useQuery(projectsQuery)
-  const may = useMay()
+  const hasRole = useHasRole()
   const [edited, setEdited] = useState<Project | 'new' | null>(null)
   return (
     <Section
-      title="Projects"
+      title={text.title}
       actions={
-        <May least="admin">
+        <RequireRole minRole="admin">
           {!isKey && (
-            <Button small look="primary" onClick={() => setEdited('new')}>
-              New project
+            <Button small variant="primary" onClick={() => setEdited('new')}>
+              {text.new}
             </Button>
           )}
-        </May>
+        </RequireRole>
       }
     >
-      {!may('admin') && <OthersDo>admins set projects up</OthersDo>}
-      <Loaded query={query}>
+      {!hasRole('admin') && <RoleHint>{text.roleHint}</RoleHint>}
+      <QueryResult query={query}>
         {(projects) => (
-          <Table label="Projects" head={['Name', 'Tier', 'Wedges']} acts={{ name: 'Change', least: 'admin' }}>
+          <Table
+            label={text.title}
+            columns={[settingsText.name, text.tier, text.wedges]}
+            actions={{ name: settingsText.actions, minRole: 'admin' }}
+          >
             {projects.map((project) => (
               <tr key={project.id}>
                 <td className="font-medium">{project.name}</td>
                 <td>{project.tier}</td>
-                <td className="text-muted">{project.wedges === null ? 'all' : project.wedges.join(', ') || 'none'}</td>
-                <Acts least="admin">
+                <td className="text-muted">
+                  {project.wedges === null ? text.all : project.wedges.join(', ') || text.none}
+                </td>
+                <RowActions minRole="admin">
                   <Button small onClick={() => setEdited(project)}>
-                    Change<span className="sr-only"> {project.name}</span>
+                    {text.edit}
+                    <span className="sr-only"> {project.name}</span>
                   </Button>
-                </Acts>
+                </RowActions>
               </tr>
             ))}
           </Table>
         )}
-      </Loaded>
+      </QueryResult>
       {edited && <ProjectForm project={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />}
     </Section>
   )
@@ -60,36 +70,36 @@ function ProjectForm({ project, onClose }: { project: Project | null; onClose: (
   const [name, setName] = useState(project?.name ?? '')
   const [wedges, setWedges] = useState(project?.wedges ?? null)
   const { data: known = [] } = useQuery(wedgesQuery)
-  const save = useWrite(
+  const save = useApiMutation(
     () =>
-      call(project ? `/v1/projects/${project.id}` : '/v1/projects', {
+      callApi(project ? `/v1/projects/${project.id}` : '/v1/projects', {
         method: project ? 'PUT' : 'POST',
         body: { name, wedges },
-        everyProject: true,
+        allProjects: true,
       }),
-    { stale: STALE, onDone: onClose },
+    { invalidates: INVALIDATES, onSuccess: onClose },
   )
   const toggle = (wedge: string, on: boolean) =>
     setWedges(on ? [...(wedges ?? []), wedge] : (wedges ?? []).filter((one) => one !== wedge))
   return (
     <FormDialog
-      title={project ? `Change ${project.name}` : 'New project'}
-      submit="Save"
-      ready={name.trim() !== ''}
-      write={save}
+      title={project ? text.editTitle(project.name) : text.new}
+      submitLabel={text.save}
+      canSubmit={name.trim() !== ''}
+      mutation={save}
       onClose={onClose}
     >
-      <Text label="Name" value={name} onChange={setName} />
+      <TextField label={settingsText.name} value={name} onChange={setName} />
       <fieldset className="flex flex-col gap-1">
-        <legend className="mb-1 font-medium">Wedges</legend>
-        <Check
-          label="All, also those to come"
+        <legend className="mb-1 font-medium">{text.wedges}</legend>
+        <Checkbox
+          label={text.allWedges}
           checked={wedges === null}
           onChange={(on) => setWedges(on ? null : known.map(({ wedge }) => wedge))}
         />
         {wedges !== null &&
           known.map(({ wedge, title }) => (
-            <Check key={wedge} label={title} checked={wedges.includes(wedge)} onChange={(on) => toggle(wedge, on)} />
+            <Checkbox key={wedge} label={title} checked={wedges.includes(wedge)} onChange={(on) => toggle(wedge, on)} />
           ))}
       </fieldset>
     </FormDialog>

@@ -2,39 +2,50 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import { memo, type RefObject, type UIEvent, useEffect, useRef, useState } from 'react'
 import type { TaskLogState } from '../../api/task-log.ts'
-import type { Item, Story } from './fold.ts'
-import { TimelineItem } from './timeline-item.tsx'
+import type { TimelineEntry, TaskTimeline } from './task-timeline.ts'
+import { tasksText } from './text.ts'
+import { TimelineEntryView } from './timeline-entry.tsx'
 
-const NEAR_END = 48
+const text = tasksText.timeline
 
-/** The story from the top, following its end for as long as the reader stays there. */
-export function Timeline({ story, state, over }: { story: Story; state: TaskLogState['state']; over: boolean }) {
+const NEAR_END_PX = 48
+
+/** The timeline. It follows new entries while the reader stays at the end. */
+export function Timeline({
+  timeline,
+  state,
+  isFinished,
+}: {
+  timeline: TaskTimeline
+  state: TaskLogState['state']
+  isFinished: boolean
+}) {
   const scroller = useRef<HTMLDivElement>(null)
-  const { items } = story
+  const { entries } = timeline
   const virtual = useVirtualizer({
-    count: items.length,
+    count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 40,
-    getItemKey: (index) => items[index]?.id ?? index,
+    getItemKey: (index) => entries[index]?.id ?? index,
     overscan: 10,
   })
   const height = virtual.getTotalSize()
-  const { following, follow, hands } = useFollowing(scroller, over, height)
-  const live = state === 'live' && !over
+  const { following, follow, scrollHandlers } = useFollowEnd(scroller, isFinished, height)
+  const live = state === 'live' && !isFinished
   return (
-    <section aria-label="Timeline" className="panel relative overflow-hidden">
+    <section aria-label={text.label} className="panel relative overflow-hidden">
       <div
         ref={scroller}
-        {...hands}
+        {...scrollHandlers}
         tabIndex={0}
         role="log"
-        aria-label="What the task did"
+        aria-label={text.log}
         className="h-[calc(100dvh-15rem)] min-h-80 overflow-y-auto py-2 -outline-offset-2"
       >
-        {items.length === 0 && <Nothing state={state} />}
+        {entries.length === 0 && <EmptyTimeline state={state} />}
         <div className="relative" style={{ height }}>
           {virtual.getVirtualItems().map(({ index, start, key }) => {
-            const item = items[index]
+            const item = entries[index]
             return (
               item && (
                 <div
@@ -44,7 +55,7 @@ export function Timeline({ story, state, over }: { story: Story; state: TaskLogS
                   className="absolute inset-x-0"
                   style={{ transform: `translateY(${start}px)` }}
                 >
-                  <Line item={item} />
+                  <TimelineLine item={item} />
                 </div>
               )
             )
@@ -56,24 +67,24 @@ export function Timeline({ story, state, over }: { story: Story; state: TaskLogS
   )
 }
 
-/** What is over is read from the top; what ends while it is watched is followed to its end. */
-function useFollowing(scroller: RefObject<HTMLDivElement | null>, over: boolean, height: number) {
+/** A finished task opens at the top; a running task is followed to its end. */
+function useFollowEnd(scroller: RefObject<HTMLDivElement | null>, over: boolean, height: number) {
   const [following, setFollowing] = useState(true)
   const [fromTop] = useState(over)
-  // Lines are measured once they are drawn, so the end moves on after they came.
+  // Entries are measured after they are rendered, so the end moves again.
   useEffect(() => {
     if (following && !fromTop) scroller.current?.scrollTo(0, height)
   }, [following, fromTop, height, scroller])
-  // Only a reader's hand leaves the end; that it grew away from under them is no leaving.
+  // Only scrolling by the reader stops following; a growing timeline does not.
   const touched = useRef(false)
   const touch = () => void (touched.current = true)
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: UIEvent) => {
-    const near = scrollHeight - scrollTop - clientHeight < NEAR_END
+    const near = scrollHeight - scrollTop - clientHeight < NEAR_END_PX
     if (near) touched.current = false
     if (near || touched.current) setFollowing(near)
   }
-  const hands = { onScroll, onWheel: touch, onTouchMove: touch, onPointerDown: touch, onKeyDown: touch }
-  return { following, follow: () => setFollowing(true), hands }
+  const scrollHandlers = { onScroll, onWheel: touch, onTouchMove: touch, onPointerDown: touch, onKeyDown: touch }
+  return { following, follow: () => setFollowing(true), scrollHandlers }
 }
 
 function JumpToLive({ onClick }: { onClick: () => void }) {
@@ -83,14 +94,14 @@ function JumpToLive({ onClick }: { onClick: () => void }) {
       onClick={onClick}
       className="absolute bottom-3 left-1/2 flex -translate-x-1/2 items-center gap-1.5 rounded-full bg-accent px-3 py-1 text-xs font-medium text-on-accent shadow-lg"
     >
-      <ArrowDown size={13} aria-hidden /> Jump to live
+      <ArrowDown size={13} aria-hidden /> {text.jumpToLive}
     </button>
   )
 }
 
-const Line = memo(({ item }: { item: Item }) => <TimelineItem item={item} />)
+const TimelineLine = memo(({ item }: { item: TimelineEntry }) => <TimelineEntryView entry={item} />)
 
-function Nothing({ state }: { state: TaskLogState['state'] }) {
-  const words = state === 'lost' ? 'The service cannot be reached; trying again.' : 'Waiting for a sandbox…'
-  return <p className="animate-appear px-4 py-6 text-muted">{state === 'opening' ? ' ' : words}</p>
+function EmptyTimeline({ state }: { state: TaskLogState['state'] }) {
+  const message = state === 'lost' ? text.unreachable : text.waitingForSandbox
+  return <p className="animate-appear px-4 py-6 text-muted">{state === 'opening' ? ' ' : message}</p>
 }

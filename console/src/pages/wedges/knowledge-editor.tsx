@@ -1,18 +1,19 @@
 import { useState } from 'react'
-import { call } from '../../api/http.ts'
-import type { KnowledgeItem, Revision } from '../../api/setup.ts'
-import { useWrite } from '../../api/write.ts'
-import { Area, Choice, Text } from '../../ui/form.tsx'
+import { callApi } from '../../api/http.ts'
+import { useApiMutation } from '../../api/mutation.ts'
+import type { KnowledgeItem, KnowledgeRevision } from '../../api/setup-queries.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Prose } from '../../ui/prose.tsx'
+import { Select, TextArea, TextField } from '../../ui/form-fields.tsx'
+import { Markdown } from '../../ui/markdown.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { toast } from '../../ui/toast.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
-import { Revisions } from './revisions.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { RevisionHistory } from './revision-history.tsx'
+import { wedgesText } from './text.ts'
 
 const KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed']
 
-/** Text left, how it reads right; behind it the versions that were. */
+/** Edits an item with a preview beside the text, and restores earlier versions. */
 export function KnowledgeEditor({
   wedge,
   item,
@@ -27,88 +28,88 @@ export function KnowledgeEditor({
     kind: item?.kind ?? 'note',
     content: item?.content ?? '',
   })
-  const [view, setView] = useState<View>('text')
-  const save = useWrite(
+  const [view, setView] = useState<ItemView>('text')
+  const save = useApiMutation(
     () =>
       item
-        ? call(`/v1/knowledge/${item.id}`, { method: 'PUT', body: draft })
-        : call(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body: draft }),
-    { stale: ['wedges'], onDone: () => (toast('Saved; the next run will know'), onClose()) },
+        ? callApi(`/v1/knowledge/${item.id}`, { method: 'PUT', body: draft })
+        : callApi(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body: draft }),
+    { invalidates: ['wedges'], onSuccess: () => (showToast(wedgesText.saved), onClose()) },
   )
-  const bringBack = ({ name, kind, content }: Revision) => {
+  const restore = ({ name, kind, content }: KnowledgeRevision) => {
     setDraft({ name, kind, content })
     setView('text')
   }
   return (
     <FormDialog
-      title={item ? 'Change knowledge' : 'Add knowledge'}
-      submit="Save"
+      title={item ? wedgesText.editKnowledge : wedgesText.addKnowledge}
+      submitLabel={wedgesText.save}
       wide
-      ready={draft.name.trim() !== '' && draft.content !== ''}
-      write={save}
-      extra={item && <Delete item={item} onDone={onClose} />}
+      canSubmit={draft.name.trim() !== '' && draft.content !== ''}
+      mutation={save}
+      extraActions={item && <DeleteButton item={item} onDeleted={onClose} />}
       onClose={onClose}
     >
       <div className="grid gap-4 sm:grid-cols-[1fr_10rem]">
-        <Text label="Name" value={draft.name} onChange={(to) => setDraft({ ...draft, name: to })} />
-        <Choice
-          label="Kind"
+        <TextField label={wedgesText.name} value={draft.name} onChange={(to) => setDraft({ ...draft, name: to })} />
+        <Select
+          label={wedgesText.kind}
           value={draft.kind}
-          options={KINDS.map((one) => [one, one])}
+          options={KINDS.map((kind) => [kind, wedgesText.knowledgeKind(kind)])}
           onChange={(kind) => setDraft({ ...draft, kind })}
         />
       </div>
-      {item && item.version > 1 && <ViewTabs view={view} versions={item.version} onChange={setView} />}
+      {item && item.version > 1 && <ItemViewTabs view={view} versions={item.version} onChange={setView} />}
       {item && view === 'versions' ? (
-        <Revisions item={item} onBringBack={bringBack} />
+        <RevisionHistory item={item} onRestore={restore} />
       ) : (
-        <Draft content={draft.content} onChange={(content) => setDraft({ ...draft, content })} />
+        <TextWithPreview content={draft.content} onChange={(content) => setDraft({ ...draft, content })} />
       )}
     </FormDialog>
   )
 }
 
-function Delete({ item: { id, name }, onDone }: { item: KnowledgeItem; onDone: () => void }) {
-  const remove = useWrite(() => call(`/v1/knowledge/${id}`, { method: 'DELETE' }), {
-    stale: ['wedges'],
-    onDone: () => (toast('Deleted'), onDone()),
+function DeleteButton({ item: { id, name }, onDeleted }: { item: KnowledgeItem; onDeleted: () => void }) {
+  const remove = useApiMutation(() => callApi(`/v1/knowledge/${id}`, { method: 'DELETE' }), {
+    invalidates: ['wedges'],
+    onSuccess: () => (showToast(wedgesText.deleted), onDeleted()),
   })
   return (
-    <WriteButton look="danger" write={remove} sure={`Delete ${name} and its versions?`}>
-      Delete
-    </WriteButton>
+    <MutationButton variant="danger" mutation={remove} confirmText={wedgesText.confirmDelete(name)}>
+      {wedgesText.delete}
+    </MutationButton>
   )
 }
 
-export type View = 'text' | 'versions'
+export type ItemView = 'text' | 'versions'
 
-export function ViewTabs({
+export function ItemViewTabs({
   view,
   versions,
   onChange,
 }: {
-  view: View
+  view: ItemView
   versions: number
-  onChange: (view: View) => void
+  onChange: (view: ItemView) => void
 }) {
   const tabs = [
-    { value: 'text' as const, label: 'Text' },
-    { value: 'versions' as const, label: 'Versions', count: versions },
+    { value: 'text' as const, label: wedgesText.text },
+    { value: 'versions' as const, label: wedgesText.versions, count: versions },
   ]
-  return <Tabs label="Views of the item" value={view} onChange={onChange} tabs={tabs} />
+  return <Tabs label={wedgesText.itemViews} value={view} onChange={onChange} tabs={tabs} />
 }
 
-function Draft({ content, onChange }: { content: string; onChange: (content: string) => void }) {
+function TextWithPreview({ content, onChange }: { content: string; onChange: (content: string) => void }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:grid-cols-2">
-      <Area label="Text" hint="Markdown" rows={14} mono value={content} onChange={onChange} />
+      <TextArea label={wedgesText.text} hint={wedgesText.textHint} rows={14} mono value={content} onChange={onChange} />
       <div
         role="region"
-        aria-label="Preview"
+        aria-label={wedgesText.preview}
         tabIndex={0}
         className="max-h-80 overflow-y-auto rounded-md bg-sunken p-3"
       >
-        {content ? <Prose text={content} /> : <p className="text-muted">How it reads.</p>}
+        {content ? <Markdown text={content} /> : <p className="text-muted">{wedgesText.previewHint}</p>}
       </div>
     </div>
   )

@@ -1,39 +1,39 @@
 export interface DiffLine {
-  kind: 'same' | 'gone' | 'added'
+  kind: 'same' | 'removed' | 'added'
   text: string
 }
 
-/** Beyond this many pairs of lines the common parts are not searched for: everything changed, in two blocks. */
-const MOST = 1_000_000
+/** Above this many pairs of lines the comparison would be slow, so all lines count as changed. */
+const MAX_LINE_PAIRS = 1_000_000
 
-/** Which lines went and which came, by their longest common sequence. */
+/** Lists removed, added and unchanged lines by the longest common subsequence of the two texts. */
 export function lineDiff(before: string, after: string): DiffLine[] {
   const [a, b] = [before.split('\n'), after.split('\n')]
-  if (a.length * b.length > MOST) return [...mark('gone', a), ...mark('added', b)]
-  const common = lengths(a, b)
+  if (a.length * b.length > MAX_LINE_PAIRS) return [...toDiffLines('removed', a), ...toDiffLines('added', b)]
+  const common = commonLengths(a, b)
   const lines: DiffLine[] = []
   let [i, j] = [0, 0]
   while (i < a.length || j < b.length) {
-    const [was, is] = [a[i], b[j]]
-    if (was !== undefined && was === is) {
-      lines.push({ kind: 'same', text: was })
+    const [old, current] = [a[i], b[j]]
+    if (old !== undefined && old === current) {
+      lines.push({ kind: 'same', text: old })
       i++
       j++
-    } else if (is === undefined || (was !== undefined && at(common, i + 1, j) >= at(common, i, j + 1))) {
-      lines.push({ kind: 'gone', text: was ?? '' })
+    } else if (current === undefined || (old !== undefined && at(common, i + 1, j) >= at(common, i, j + 1))) {
+      lines.push({ kind: 'removed', text: old ?? '' })
       i++
     } else {
-      lines.push({ kind: 'added', text: is })
+      lines.push({ kind: 'added', text: current })
       j++
     }
   }
   return lines
 }
 
-const mark = (kind: DiffLine['kind'], lines: string[]): DiffLine[] => lines.map((text) => ({ kind, text }))
+const toDiffLines = (kind: DiffLine['kind'], lines: string[]): DiffLine[] => lines.map((text) => ({ kind, text }))
 
-/** How many lines the rests from i and j have in common, for every i and j. */
-function lengths(a: string[], b: string[]): number[][] {
+/** For every i and j: the length of the longest common subsequence of the lines from i and from j on. */
+function commonLengths(a: string[], b: string[]): number[][] {
   const table: number[][] = []
   for (let i = a.length - 1; i >= 0; i--) {
     const row: number[] = []

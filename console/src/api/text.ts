@@ -1,0 +1,5 @@
+/** The texts of errors that the server does not explain. */
+export const apiText = {
+  unreachable: 'The service cannot be reached',
+  unexpectedStatus: (status: number) => `The service responded with status ${status}`,
+}

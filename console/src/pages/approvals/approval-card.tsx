@@ -1,0 +1,132 @@
+import { Link } from '@tanstack/react-router'
+import { toCurl } from '../../api/http.ts'
+import { toObject } from '../../api/json.ts'
+import type { Approval } from '../../api/types.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { RequireRole, RoleHint } from '../../ui/role.tsx'
+import { StatusBadge, Tag } from '../../ui/status.tsx'
+import { capitalize } from '../../ui/humanize.ts'
+import { uiText } from '../../ui/text.ts'
+import { TimeAgo, useNow } from '../../ui/time.tsx'
+import { Countdown } from './countdown.tsx'
+import { DecisionForm } from './decision-form.tsx'
+import { PayloadDiffView } from './payload-diff-view.tsx'
+import { PayloadView } from './payload-view.tsx'
+import { approvalHeadline } from './approval-summary.ts'
+import { approvalsText } from './text.ts'
+
+/** One approval: the headline, the payload and the decision. Without `onDecided` it is read-only. */
+export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDecided: (() => void) | null }) {
+  const now = useNow(1_000)
+  const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
+  return (
+    <article aria-label={approvalsText.label} className="panel flex flex-col">
+      <CardHeader approval={approval} />
+      <div className="border-t border-line p-5">
+        {open && onDecided ? (
+          <RequireRole minRole="operator" fallback={<ReadOnlyPayload approval={approval} />}>
+            <DecisionForm approval={approval} onDecided={onDecided} />
+          </RequireRole>
+        ) : (
+          <div className="flex flex-col gap-3">
+            <PayloadView approval={approval} />
+            {!open && (
+              // As high as the decision form that it replaces.
+              <div className="min-h-26 py-2 sm:min-h-20">
+                <DecisionDetails approval={approval} />
+              </div>
+            )}
+          </div>
+        )}
+      </div>
+      <CardFooter approval={approval} />
+    </article>
+  )
+}
+
+function ReadOnlyPayload({ approval }: { approval: Approval }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <PayloadView approval={approval} />
+      <RoleHint>{approvalsText.roleHint}</RoleHint>
+    </div>
+  )
+}
+
+function CardHeader({ approval }: { approval: Approval }) {
+  const { action, amount, target } = approvalHeadline(approval)
+  return (
+    <header className="flex flex-col gap-2 p-5">
+      <div className="flex items-center gap-2 text-muted">
+        <Tag tone={approval.risk === 'high' ? 'bad' : approval.risk === 'medium' ? 'wait' : 'off'}>
+          {approvalsText.risk(approval.risk)}
+        </Tag>
+        <span className="truncate">
+          {approval.wedge} / {approval.task_type}
+        </span>
+        <span className="ml-auto flex">
+          {approval.status === 'pending' ? <Countdown approval={approval} /> : <StatusBadge status={approval.status} />}
+        </span>
+      </div>
+      <h2 className="text-xl leading-snug font-semibold text-pretty">
+        {action}
+        {amount && <span className="text-accent"> {approvalsText.of(amount)}</span>}
+        {target && <span className="font-normal"> {target}</span>}
+      </h2>
+      <PolicyReason approval={approval} />
+    </header>
+  )
+}
+
+/** Why the action was auto-approved or needs approval, in the words of the server. */
+function PolicyReason({ approval: { policy_reason, status } }: { approval: Approval }) {
+  if (!policy_reason) return null
+  return (
+    <p className="text-muted">
+      {status === 'auto_approved' ? approvalsText.autoApproved(policy_reason) : capitalize(policy_reason)}
+    </p>
+  )
+}
+
+function DecisionDetails({ approval }: { approval: Approval }) {
+  const { status, decided_by, decided_at, reason, note, edited } = approval
+  if (status === 'pending') return <p className="text-muted">{approvalsText.timeIsUp}</p>
+  return (
+    <div className="flex flex-col gap-2 text-muted">
+      {edited && <PayloadDiffView payload={toObject(approval.preview)} edited={edited} />}
+      <p>
+        {decided_by && approvalsText.decidedBy(decided_by.kind, decided_by.id)}{' '}
+        {decided_at && <TimeAgo ts={decided_at} />}
+      </p>
+      {(reason ?? note) && <p>“{reason ?? note}”</p>}
+    </div>
+  )
+}
+
+function CardFooter({ approval }: { approval: Approval }) {
+  const path = `/v1/approvals/${approval.approval_id}/approve`
+  return (
+    <footer className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-5 py-2 text-xs text-muted">
+      <Link
+        to="/tasks/$taskId"
+        params={{ taskId: approval.task_id }}
+        className="text-accent underline-offset-2 hover:underline"
+      >
+        {approvalsText.openTask}
+      </Link>
+      <span>
+        {approvalsText.requested} <TimeAgo ts={approval.created_at} />
+      </span>
+      <code className="truncate font-mono max-sm:hidden" title={approval.payload_sha256}>
+        {approvalsText.sha256(approval.payload_sha256.slice(0, 12))}
+      </code>
+      {approval.status === 'pending' && (
+        <RequireRole minRole="operator">
+          <span className="ml-auto">
+            <CopyButton text={() => toCurl(path, { method: 'POST', body: {} })} label={uiText.copyAsCurl} />
+          </span>
+        </RequireRole>
+      )}
+    </footer>
+  )
+}

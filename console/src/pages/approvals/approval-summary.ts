@@ -1,0 +1,87 @@
+import { toObject, toText } from '../../api/json.ts'
+import type { Approval, Json, JsonObject } from '../../api/types.ts'
+import { formatMoney } from '../../ui/format.ts'
+import { capitalize } from '../../ui/humanize.ts'
+import { approvalsText } from './text.ts'
+
+const text = approvalsText.summary
+
+/** The parts of the headline: the action, the amount, and the recipient or subject. */
+export interface ApprovalHeadline {
+  action: string
+  amount: string | null
+  target: string | null
+}
+
+/** In the order of the server's policy, so that the amount shown is the amount that the policy checked. */
+const AMOUNT_FIELDS = ['amount_usd', 'amount', 'total', 'value']
+
+const TARGET_FIELDS = [
+  { fields: ['order_id', 'invoice_id', 'case_id', 'booking_id', 'account_id', 'key', 'id'], phrase: text.for },
+  {
+    fields: ['to', 'recipient', 'customer_email', 'email', 'address', 'customer', 'client', 'url', 'channel'],
+    phrase: text.to,
+  },
+]
+
+type SummarizedApproval = Pick<Approval, 'action' | 'preview' | 'connection' | 'connection_id'> &
+  Partial<Pick<Approval, 'edited'>>
+
+export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline {
+  const payload = { ...toObject(approval.preview), ...approval.edited }
+  return {
+    action: actionLabel(approval.action, connectionName(approval)),
+    amount: amountLabel(payload),
+    target: targetLabel(payload),
+  }
+}
+
+/** The headline as one line, such as "Book refund of $84.50 for order A-1001". */
+export function approvalSummary(approval: SummarizedApproval): string {
+  const { action, amount, target } = approvalHeadline(approval)
+  return [action, amount && approvalsText.of(amount), target].filter(Boolean).join(' ')
+}
+
+/** The name of the connection, or its id if the connection was deleted. */
+export const connectionName = ({
+  connection,
+  connection_id,
+}: Pick<SummarizedApproval, 'connection' | 'connection_id'>) => connection ?? connection_id ?? null
+
+/**
+ * `payments:refund` becomes "Refund through payments", `book_refund` becomes "Book refund". The agent chooses the name of
+ * the action, so the part before the colon may differ from the connection; the label always names the real connection.
+ */
+export function actionLabel(action: string, connection: string | null = null): string {
+  const [before = '', after] = action.split(':')
+  const through = connection ?? (after ? spaced(before) : null)
+  const words = spaced((after ?? before).toLowerCase())
+  const claimed = connection && after && before !== connection ? ` (${spaced(before)})` : ''
+  return capitalize(`${words}${claimed}${through ? ` ${text.through(through)}` : ''}`)
+}
+
+const spaced = (name: string) => name.replaceAll(/[_-]+/g, ' ').trim()
+
+function amountLabel(payload: JsonObject): string | null {
+  const field = AMOUNT_FIELDS.find((name) => Object.hasOwn(payload, name))
+  const amount = field === undefined ? null : payload[field]
+  if (typeof amount !== 'number') return null
+  const currency = typeof payload['currency'] === 'string' ? payload['currency'].toUpperCase() : 'USD'
+  return formatMoney(amount, currency)
+}
+
+function targetLabel(payload: JsonObject): string | null {
+  const parts = TARGET_FIELDS.flatMap(({ fields, phrase }) => {
+    const field = fields.find((name) => isTarget(payload[name]))
+    if (field === undefined) return []
+    const noun = field.endsWith('_id') ? `${field.slice(0, -3).replaceAll('_', ' ')} ` : ''
+    return [phrase(`${noun}${targetText(payload[field])}`)]
+  })
+  return parts.length > 0 ? parts.join(', ') : null
+}
+
+const isTarget = (value: Json | undefined): boolean =>
+  (typeof value === 'string' && value !== '') || typeof value === 'number' || Array.isArray(value)
+
+const targetText = (value: Json | undefined): string =>
+  Array.isArray(value) ? value.map(toText).join(', ') : toText(value).slice(0, 80)

@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { errorMessage } from '../../api/http.ts'
+import { approvalQuery, approvalsQuery } from '../../api/queries.ts'
+import type { Approval, ApprovalStatus } from '../../api/types.ts'
+import type { ApprovalsSearch } from '../../search-params.ts'
+import { useShortcuts } from '../../shell/shortcuts.ts'
+import { buttonClass } from '../../ui/button.tsx'
+import { EmptyState, ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
+import { useHasRole } from '../../ui/role.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { uiText } from '../../ui/text.ts'
+import { ApprovalList, toggleSelected, toggleAllSelected } from './approval-list.tsx'
+import { BatchPanel } from './batch-panel.tsx'
+import { ApprovalCard } from './approval-card.tsx'
+import { NotifyButton } from './notify-button.tsx'
+import { RuleSuggestion } from './rule-suggestion.tsx'
+import { approvalsText } from './text.ts'
+import { useApprovalBatch } from './use-approval-batch.ts'
+
+const route = getRouteApi('/shell/approvals')
+
+const TABS: ApprovalStatus[] = ['pending', 'approved', 'auto_approved', 'rejected', 'expired']
+
+export function ApprovalsPage() {
+  const { status = 'pending', id } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, isPending } = useQuery(approvalsQuery(status))
+  const batch = useApprovalBatch()
+  // Pending approvals are ordered by expiry, decided ones by time, newest first.
+  const approvals = status === 'pending' ? (data?.toReversed() ?? []) : (data ?? [])
+  const index = id === undefined ? 0 : approvals.findIndex(({ approval_id }) => approval_id === id)
+  const linked = useLinkedApproval(data && index < 0 ? id : undefined)
+  const open = useLastShown(approvals[index] ?? linked.data, id)
+  const show = (approval: Approval | undefined) => {
+    void navigate({ search: (old) => withId(old, approval?.approval_id), replace: true })
+    // On a phone the list is below the open approval.
+    window.scrollTo(0, 0)
+  }
+  // The URL names the open approval, so that it stays open when other approvals are decided or expire.
+  const first = id === undefined ? approvals[0] : undefined
+  useEffect(() => {
+    if (first) void navigate({ search: (old) => withId(old, first.approval_id), replace: true })
+  }, [first, navigate])
+  const step = (by: 1 | -1) => approvals[index + by] && show(approvals[index + by])
+  const clear = () => {
+    batch.clear()
+    // The open approval is decided now; the next one opens.
+    if (batch.outcomes.size > 0) show(undefined)
+  }
+  const canDecide = useHasRole()('operator')
+  const selection = status === 'pending' && canDecide ? batch : null
+  useShortcuts({
+    j: () => step(1),
+    k: () => step(-1),
+    ...(selection && { x: () => open?.status === 'pending' && toggleSelected(batch, open) }),
+    ...(selection && { X: () => toggleAllSelected(batch, approvals) }),
+  })
+  return (
+    <Page title={approvalsText.title} actions={canDecide && <NotifyButton />}>
+      <StatusTabs />
+      {(error ?? linked.error) && <ErrorMessage message={errorMessage(error ?? linked.error)} />}
+      {(isPending || (linked.isLoading && !open)) && <Placeholder className="h-96" />}
+      {data && !open && !linked.isLoading && batch.selected.length === 0 && <NoApprovals status={status} />}
+      {(open || batch.selected.length > 0) && (
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[22rem_minmax(0,48rem)]">
+          <div className="flex min-w-0 flex-col gap-4 xl:col-start-2">
+            {batch.selected.length > 0 && <BatchPanel batch={batch} onClear={clear} />}
+            {open && (
+              <ApprovalCard
+                key={open.approval_id}
+                approval={open}
+                onDecided={batch.selected.length > 0 ? null : () => show(approvals[index + 1] ?? approvals[index - 1])}
+              />
+            )}
+            {open?.status === 'pending' && <RuleSuggestion approval={open} />}
+          </div>
+          <div className="xl:col-start-1 xl:row-start-1">
+            <ApprovalList approvals={approvals} open={open} batch={selection} onOpen={show} />
+          </div>
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function StatusTabs() {
+  const { data: pending } = useQuery(approvalsQuery('pending'))
+  const { status = 'pending' } = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <Tabs
+      label={approvalsText.byStatus}
+      value={status}
+      onChange={(to) => void navigate({ search: to === 'pending' ? {} : { status: to } })}
+      tabs={TABS.map((value) => ({
+        value,
+        label: uiText.approvalStatus[value],
+        ...(value === 'pending' && { count: pending?.length ?? 0 }),
+      }))}
+    />
+  )
+}
+
+/** An approval that the URL names and the list does not have: decided in the meantime, or linked from another page. */
+function useLinkedApproval(id: string | undefined) {
+  return useQuery({ ...approvalQuery(id ?? ''), enabled: id !== undefined })
+}
+
+/** Keeps showing the open approval until it is loaded again. */
+function useLastShown(found: Approval | undefined, id: string | undefined): Approval | undefined {
+  const last = useRef(found)
+  useEffect(() => {
+    if (found) last.current = found
+  }, [found])
+  return found ?? (last.current?.approval_id === id ? last.current : undefined)
+}
+
+function withId({ status }: ApprovalsSearch, id: string | undefined): ApprovalsSearch {
+  return { ...(status && { status }), ...(id && { id }) }
+}
+
+function NoApprovals({ status }: { status: ApprovalStatus }) {
+  if (status !== 'pending') return <EmptyState title={approvalsText.none[status]} />
+  return (
+    <EmptyState
+      title={approvalsText.none.pending}
+      action={
+        <Link to="/run" search={{ wedge: 'refund-desk', task_type: 'handle_request' }} className={buttonClass('plain')}>
+          {approvalsText.tryIt}
+        </Link>
+      }
+    >
+      {approvalsText.emptyHint}
+    </EmptyState>
+  )
+}

@@ -1,0 +1,23 @@
+import { formatNumber } from '../../ui/format.ts'
+import { plural } from '../../ui/plural.ts'
+
+export const auditText = {
+  title: 'Audit log',
+  lead: 'Tamper-evident log of every action.',
+  export: 'Export',
+  verify: 'Verify',
+  verified: (entries: number, checkpoints: number) =>
+    `Chain verified: ${plural(entries, 'entry', 'entries')}, ${plural(checkpoints, 'signed checkpoint', 'signed checkpoints')}.`,
+  sealedWithOtherKey: 'The latest entry is sealed with a different encryption key.',
+  sealedFrom: (seq: number) => `Entries are sealed from number ${formatNumber(seq)} on.`,
+  broken: (seq: number | null, problem: string | null) =>
+    `Chain broken at entry ${seq === null ? '(unknown)' : formatNumber(seq)}: ${problem ?? 'unknown problem'}`,
+  action: 'Action',
+  actionExample: 'connection.created',
+  subject: 'Subject',
+  subjectExample: 'ID',
+  filter: 'Filter',
+  noMatch: 'No matching entries',
+  entries: 'Audit entries',
+  columns: ['Number', 'Time', 'Actor', 'Action', 'Subject', 'Data'],
+}

@@ -1,0 +1,28 @@
+import { plural } from '../../ui/plural.ts'
+
+export const casesText = {
+  title: 'Cases',
+  lead: 'Work that spans several tasks.',
+  closedCases: 'Closed cases',
+  newCase: 'New case',
+  noStages: 'No wedge uses cases',
+  noStagesHint: 'To use cases, list their stages in the wedge.json of a wedge.',
+  casesByWedge: 'Cases by wedge',
+  board: 'Board',
+  exampleTitle: 'Damaged order A-1001',
+  noOpen: 'No open cases',
+  noOpenHint: 'A case groups the tasks of one longer job and moves through stages.',
+  noClosed: 'No closed cases',
+  tasks: (count: number) => plural(count, 'task', 'tasks'),
+  client: 'client',
+  details: 'Details',
+  stageOf: (name: string) => `Stage of ${name}`,
+  close: 'Close',
+  reopen: 'Reopen',
+  moved: (from: string, to: string) => `${from} → ${to}`,
+  by: (actor: string) => `by ${actor}`,
+  newCaseIn: (wedge: string) => `New case in ${wedge}`,
+  create: 'Create case',
+  titleLabel: 'Title',
+  stage: 'Stage',
+}

@@ -1,0 +1,72 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Play } from 'lucide-react'
+import { useState } from 'react'
+import { toCurl, callApi, errorMessage } from '../../api/http.ts'
+import { toObject } from '../../api/json.ts'
+import type { Json, JsonObject, Task } from '../../api/types.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { ErrorMessage } from '../../ui/page-states.tsx'
+import { uiText } from '../../ui/text.ts'
+import { type EditorMode, EditorModeTabs, JsonEditor } from '../../ui/json-editor.tsx'
+import { RunLimits } from './run-limits.tsx'
+import type { InputField } from './infer-input-fields.ts'
+import { InputFields } from './input-fields.tsx'
+import { runText } from './text.ts'
+
+export function RunForm({
+  wedge,
+  taskType,
+  fields,
+  initial,
+}: {
+  wedge: string
+  taskType: string
+  fields: InputField[]
+  initial: Json
+}) {
+  const [as, setAs] = useState<EditorMode>(fields.length > 0 ? 'form' : 'json')
+  const [input, setInput] = useState<Json>(initial ?? {})
+  const [constraints, setConstraints] = useState<JsonObject>({})
+  const body = { wedge, task_type: taskType, input, ...(Object.keys(constraints).length > 0 && { constraints }) }
+  const start = useCreateTask()
+  return (
+    <form className="flex flex-col gap-4" onSubmit={(event) => (event.preventDefault(), start.mutate(body))}>
+      {fields.length > 0 && <EditorModeTabs label={runText.inputMode} mode={as} onChange={setAs} />}
+      {as === 'form' ? (
+        <InputFields fields={fields} input={toObject(input)} onChange={setInput} />
+      ) : (
+        <JsonEditor label={runText.input} value={input} onChange={setInput} />
+      )}
+      <RunLimits value={constraints} onChange={setConstraints} />
+      {start.error && <ErrorMessage message={errorMessage(start.error)} />}
+      <div className="flex flex-wrap items-center gap-2">
+        <Button type="submit" variant="primary" disabled={start.isPending} icon={<Play size={14} />}>
+          {runText.run}
+        </Button>
+        <CopyButton text={() => toCurl('/v1/tasks', { method: 'POST', body })} label={uiText.copyAsCurl} />
+      </div>
+    </form>
+  )
+}
+
+function useCreateTask() {
+  const navigate = useNavigate()
+  // The idempotency key makes one task of one press, even if the request is repeated after a lost response.
+  const [key] = useState(() => Array.from(crypto.getRandomValues(new Uint8Array(16)), hex).join(''))
+  return useMutation({
+    mutationFn: (body: object) =>
+      callApi<Task>('/v1/tasks', { method: 'POST', body, headers: { 'idempotency-key': `${key}-${hash(body)}` } }),
+    onSuccess: ({ id }) => navigate({ to: '/tasks/$taskId', params: { taskId: id } }),
+  })
+}
+
+const hex = (byte: number) => byte.toString(16).padStart(2, '0')
+
+/** Distinguishes request bodies within one form; it is not a security feature. */
+function hash(body: object): string {
+  let sum = 0
+  for (const char of JSON.stringify(body)) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 4_294_967_291
+  return sum.toString(36)
+}

@@ -1,0 +1,120 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Download } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { fetchResponse } from '../../api/http.ts'
+import type { Artifact, Task } from '../../api/types.ts'
+import { saveFile } from '../../ui/save-file.ts'
+import { StatusBadge } from '../../ui/status.tsx'
+import { TimeAgo, useNow } from '../../ui/time.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
+import { formatBytes, formatUsd, formatDuration, formatNumber } from '../../ui/format.ts'
+import type { TaskTimeline } from './task-timeline.ts'
+import { tasksText } from './text.ts'
+
+const text = tasksText.facts
+
+/** Status, duration, cost, links and artifacts of the task. */
+export function TaskFacts({ task, timeline }: { task: Task; timeline: TaskTimeline }) {
+  const cost = Math.max(task.cost_usd, timeline.cost)
+  return (
+    <aside aria-label={text.label} className="flex flex-col gap-4 max-lg:contents">
+      <dl className="panel grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 p-4 max-lg:order-first max-lg:sm:grid-cols-[auto_1fr_auto_1fr]">
+        <FactRow name={text.status}>
+          <StatusBadge status={task.status} />
+        </FactRow>
+        <FactRow name={text.duration}>
+          <TaskDuration task={task} />
+        </FactRow>
+        <FactRow name={text.cost}>
+          <span className="tabular-nums">
+            {formatUsd(cost)}{' '}
+            <span className="text-muted">{text.ofLimit(formatUsd(task.constraints.max_cost_usd))}</span>
+          </span>
+        </FactRow>
+        <FactRow name={text.tokens}>{timeline.tokens > 0 ? formatNumber(timeline.tokens) : '—'}</FactRow>
+        <FactRow name={text.created}>
+          <TimeAgo ts={task.created_at} />
+        </FactRow>
+        {task.retry_of && (
+          <FactRow name={text.retryOf}>
+            <Link to="/tasks/$taskId" params={{ taskId: task.retry_of }} className="text-accent underline">
+              {text.earlierTask}
+            </Link>
+          </FactRow>
+        )}
+        {task.case_id && (
+          <FactRow name={text.case}>
+            <Link to="/tasks" search={{ case_id: task.case_id }} className="text-accent underline">
+              {text.caseTasks}
+            </Link>
+          </FactRow>
+        )}
+        {task.client_id && (
+          <FactRow name={text.client}>
+            <Link to="/clients/$clientId" params={{ clientId: task.client_id }} className="text-accent underline">
+              {task.client_id.slice(-8)}
+            </Link>
+          </FactRow>
+        )}
+        {task.thread_id && (
+          <FactRow name={text.conversation}>
+            <Link to="/threads/$threadId" params={{ threadId: task.thread_id }} className="text-accent underline">
+              {task.thread_id.slice(-8)}
+            </Link>
+          </FactRow>
+        )}
+      </dl>
+      <Artifacts artifacts={task.artifacts} />
+    </aside>
+  )
+}
+
+function Artifacts({ artifacts }: { artifacts: Artifact[] }) {
+  return (
+    <section className="panel px-4 py-3">
+      <h2 className="mb-1 text-xs font-semibold text-muted">{text.artifacts}</h2>
+      {artifacts.length === 0 && <p className="h-7 leading-7 text-muted">{text.noArtifacts}</p>}
+      <ul>
+        {artifacts.map((artifact) => (
+          <ArtifactLine key={artifact.id} artifact={artifact} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function FactRow({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="contents">
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0 truncate text-right max-lg:sm:text-left">{children}</dd>
+    </div>
+  )
+}
+
+function TaskDuration({ task }: { task: Task }) {
+  const now = useNow(500)
+  if (!task.started_at) return <span className="text-muted">{text.notStarted}</span>
+  const end = task.finished_at ? Date.parse(task.finished_at) : now
+  return <span className="tabular-nums">{formatDuration(end - Date.parse(task.started_at))}</span>
+}
+
+function ArtifactLine({ artifact }: { artifact: Artifact }) {
+  const download = useMutation({
+    mutationFn: () => saveFile(fetchResponse(`/v1/artifacts/${artifact.id}`), artifact.name),
+  })
+  return (
+    <li className="flex items-center gap-2">
+      <span className="truncate font-mono text-xs">{artifact.name}</span>
+      <span className="ml-auto text-xs whitespace-nowrap text-muted">{formatBytes(artifact.size)}</span>
+      <MutationButton
+        small
+        variant="ghost"
+        aria-label={text.download(artifact.name)}
+        mutation={download}
+        icon={<Download size={14} />}
+      />
+    </li>
+  )
+}

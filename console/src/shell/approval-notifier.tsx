@@ -1,0 +1,49 @@
+import { useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { approvalsQuery } from '../api/queries.ts'
+import type { Approval } from '../api/types.ts'
+import { approvalSummary } from '../pages/approvals/approval-summary.ts'
+import { useHasRole } from '../ui/role.tsx'
+import { showToast } from '../ui/toast.tsx'
+import { shellText } from './text.ts'
+
+/**
+ * Notifies members who can decide about each new approval: with a browser notification when the tab is hidden and
+ * notifications are allowed, otherwise with a toast.
+ */
+export function ApprovalNotifier() {
+  const { data } = useQuery(approvalsQuery('pending'))
+  const router = useRouter()
+  const canDecide = useHasRole()('operator')
+  const known = useRef<Set<string> | null>(null)
+  useEffect(() => {
+    if (!data) return
+    const before = known.current
+    known.current = new Set([...(before ?? []), ...data.map(({ approval_id }) => approval_id)])
+    // Approvals that were pending when the console opened are not announced.
+    if (!before || !canDecide) return
+    for (const approval of data.filter(({ approval_id }) => !before.has(approval_id))) {
+      notifyApproval(approval, () => void router.navigate({ to: '/approvals', search: { id: approval.approval_id } }))
+    }
+  }, [data, router, canDecide])
+  useEffect(() => {
+    const pending = data?.length ?? 0
+    document.title = `${pending > 0 ? `(${pending}) ` : ''}${shellText.productName}`
+  }, [data])
+  return null
+}
+
+function notifyApproval(approval: Approval, open: () => void): void {
+  const summary = approvalSummary(approval)
+  if (!document.hidden || typeof Notification === 'undefined' || Notification.permission !== 'granted') {
+    showToast(shellText.approvalNeeded(summary))
+    return
+  }
+  const notification = new Notification(shellText.approvalNotification, { body: summary, tag: approval.approval_id })
+  notification.addEventListener('click', () => {
+    window.focus()
+    open()
+    notification.close()
+  })
+}

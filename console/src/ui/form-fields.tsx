@@ -1,0 +1,119 @@
+import { type InputHTMLAttributes, type ReactNode, useId } from 'react'
+
+export function Field({
+  label,
+  hint,
+  children,
+}: {
+  label: ReactNode
+  hint?: ReactNode
+  children: (id: string) => ReactNode
+}) {
+  const id = useId()
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="font-medium">
+        {label}
+      </label>
+      {children(id)}
+      {hint && <p className="text-xs text-muted">{hint}</p>}
+    </div>
+  )
+}
+
+export function TextField({
+  label,
+  hint,
+  onChange,
+  ...rest
+}: Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'> & {
+  label: ReactNode
+  hint?: ReactNode
+  onChange?: (value: string) => void
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => <input id={id} className="field h-8" onChange={(event) => onChange?.(event.target.value)} {...rest} />}
+    </Field>
+  )
+}
+
+export function TextArea({
+  label,
+  hint,
+  value,
+  onChange,
+  rows = 3,
+  mono = false,
+}: {
+  label: ReactNode
+  hint?: ReactNode
+  value: string
+  onChange: (value: string) => void
+  rows?: number
+  mono?: boolean
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => (
+        <textarea
+          id={id}
+          rows={rows}
+          spellCheck={!mono}
+          className={`field ${mono ? 'font-mono' : ''}`}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** A select box; each option is a value and its label. */
+export function Select({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: ReactNode
+  value: string
+  options: [string, string][]
+  onChange: (value: string) => void
+}) {
+  return (
+    <Field label={label}>
+      {(id) => (
+        <select id={id} className="field h-8" value={value} onChange={(event) => onChange(event.target.value)}>
+          {options.map(([name, title]) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+export function Checkbox({
+  label,
+  checked,
+  onChange,
+}: {
+  label: ReactNode
+  checked: boolean
+  onChange: (checked: boolean) => void
+}) {
+  return (
+    <label className="flex items-center gap-2">
+      <input
+        type="checkbox"
+        className="size-4 accent-(--accent)"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      {label}
+    </label>
+  )
+}

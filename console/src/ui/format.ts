@@ -1,0 +1,81 @@
+/** Numbers, dates and times in the browser's locale and time zone. */
+const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const shortTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'narrow' })
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 })
+
+type Timestamp = string | number
+
+const toDate = (ts: Timestamp): Date => new Date(ts)
+
+/** Hours, minutes and seconds. */
+export const formatTime = (ts: Timestamp): string => time.format(toDate(ts))
+
+/** Hours and minutes. */
+export const formatShortTime = (ts: Timestamp): string => shortTime.format(toDate(ts))
+
+export const formatDate = (ts: Timestamp): string => date.format(toDate(ts))
+
+export const formatDateTime = (ts: Timestamp): string => dateTime.format(toDate(ts))
+
+/** A calendar day of the API (`2026-11-17`), which is a day in UTC. */
+export const formatDay = (isoDay: string): string => day.format(new Date(`${isoDay}T00:00:00Z`))
+
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+
+/** The distance from `now`, such as "5 min. ago"; less than a minute is "now". */
+export function formatRelative(ts: Timestamp, now: number): string {
+  const distance = toDate(ts).getTime() - now
+  const [unit, ms] = UNITS.find(([, ms]) => Math.abs(distance) >= ms) ?? (['second', Infinity] as const)
+  return relative.format(Math.round(distance / ms), unit)
+}
+
+export const formatNumber = (value: number): string => value.toLocaleString()
+
+/** A share between 0 and 1. */
+export const formatPercent = (share: number): string => percent.format(share)
+
+/** Amounts below one cent keep four decimals, because a single model call often costs less. */
+export function formatUsd(amount: number): string {
+  return formatMoney(amount, 'USD', amount > 0 && amount < 0.01 ? 4 : 2)
+}
+
+/** An unknown currency code is written behind the number. */
+export function formatMoney(amount: number, currency: string, decimals?: number): string {
+  const digits = decimals === undefined ? {} : { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+  try {
+    const style = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const
+    return amount.toLocaleString(undefined, { ...style, ...digits })
+  } catch {
+    return `${amount.toLocaleString()} ${currency}`
+  }
+}
+
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 60_000) return `${withOneDecimal(ms / 1_000)} s`
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** The time left as minutes and seconds, such as 4:05. */
+export function formatCountdown(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1_000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+export function formatBytes(size: number): string {
+  if (size < 1_024) return `${size} B`
+  return size < 1_048_576 ? `${withOneDecimal(size / 1_024)} KB` : `${withOneDecimal(size / 1_048_576)} MB`
+}
+
+const withOneDecimal = (value: number): string =>
+  value.toLocaleString(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 })

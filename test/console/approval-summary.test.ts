@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { approvalSummary, actionLabel } from '../../console/src/pages/approvals/approval-summary.ts'
+
+const preview = { amount_usd: 84.5, order_id: 'B-1' }
+
+test('a question says through which connection the action goes, whatever the agent calls it', () => {
+  expect(approvalSummary({ action: 'payments:refund', preview, connection: 'payments' })).toBe(
+    'Refund through payments of $84.50 for order B-1',
+  )
+  expect(actionLabel('payments:refund', 'post_box')).toBe('Refund (payments) through post_box')
+  expect(actionLabel('send_note', 'crm')).toBe('Send note through crm')
+})
+
+test('what was approved is said as it was edited', () => {
+  const asked = { action: 'payments:refund', preview, connection: 'payments' }
+  expect(approvalSummary({ ...asked, edited: { amount_usd: 50 } })).toBe(
+    'Refund through payments of $50.00 for order B-1',
+  )
+})
+
+test('a question whose connection is gone names it by its id', () => {
+  expect(approvalSummary({ action: 'send_note', preview: {}, connection: null, connection_id: 'conn_1' })).toBe(
+    'Send note through conn_1',
+  )
+})
+
+test('a question about a tool, and one of an older log, is said by the name of its action', () => {
+  const none = { connection: null, connection_id: null }
+  expect(approvalSummary({ action: 'book_room', preview: {}, ...none })).toBe('Book room')
+  expect(approvalSummary({ action: 'payments:refund', preview: {} })).toBe('Refund through payments')
+})
