@@ -29,7 +29,7 @@ describe('the doors in and out', () => {
     await page.getByRole('button', { name: 'Send test help@example.com' }).click()
     await page.getByLabel('From').fill('grace@example.com')
     await page.getByLabel('Subject').fill('Locked out')
-    await page.getByLabel('Message').fill('I cannot log in.')
+    await page.getByLabel('Message', { exact: true }).fill('I cannot log in.')
     expect(await barriers(page)).toEqual([])
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.waitForURL('**/threads/*')
