@@ -60,7 +60,7 @@ describe('the pages of the console', () => {
     expect(await barriers(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Knowledge' }).click()
-    await page.getByRole('button', { name: 'Add knowledge' }).click()
+    await page.getByRole('button', { name: 'Add knowledge' }).first().click()
     await page.getByLabel('Name').fill('holidays')
     await page.getByLabel('Text').fill('# Holidays\n\nWe are **closed** in August.')
     await page.getByRole('region', { name: 'Preview' }).getByText('closed', { exact: true }).waitFor()
