@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { openFakeBroker } from '../broker/fake-broker.ts'
-import { barriers, sharedConsole } from './browser.ts'
+import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
 describe('an app through the broker', () => {
-  const console = sharedConsole()
+  const console = consoleFixture()
 
   test('is refused once, at once, where there is no broker', async () => {
     const page = await console().open('/connections', { expected: /status of 501/ })
@@ -29,7 +29,7 @@ describe('an app through the broker', () => {
     await slack.waitFor()
     await page.getByLabel('Search').fill('gm')
     await slack.waitFor({ state: 'hidden' })
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     const [opened] = await Promise.all([
       page.context().waitForEvent('page'),
@@ -45,6 +45,6 @@ describe('an app through the broker', () => {
     await page.getByText(/^gmail works/).waitFor()
     await card.getByText('Connected', { exact: true }).waitFor()
     expect(await page.content()).not.toContain('broker-k3y')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 })

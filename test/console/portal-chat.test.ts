@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { barriers, sharedConsole } from './browser.ts'
+import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
 describe('the conversations of the portal', () => {
-  const console = sharedConsole()
+  const console = consoleFixture()
   /** A message that came in on a channel of its own. */
   const written = async (connection_id: string, address: string, work: object, message: object) => {
     const { body: channel } = await console().call('POST', '/v1/channels', { connection_id, address, ...work })
@@ -27,7 +27,7 @@ describe('the conversations of the portal', () => {
     const page = await console().open(path, { signedIn: false, viewport: { width: 360, height: 700 } })
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByText('Access of Grace').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     await page.getByRole('button', { name: /Locked out/ }).click()
     await page.getByText('I cannot log in.').waitFor()
@@ -39,7 +39,7 @@ describe('the conversations of the portal', () => {
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download output.json' }).last().click()
     expect((await saved).suggestedFilename()).toBe('output.json')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.reload()
     await page.getByText('It is urgent.').waitFor()
   })
@@ -68,7 +68,7 @@ describe('the conversations of the portal', () => {
     const answer = page.getByRole('button', { name: 'Reply', exact: true })
     await answer.click()
     await page.getByLabel('Your reply').fill('It left on Monday.')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Send reply' }).click()
     await page.getByRole('list', { name: 'Messages' }).getByText('It left on Monday.').waitFor()
     await page.getByLabel('Your reply').waitFor({ state: 'hidden' })

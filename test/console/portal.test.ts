@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { barriers, sharedConsole } from './browser.ts'
+import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
 describe('the portal', () => {
-  const console = sharedConsole()
+  const console = consoleFixture()
 
   test('exchanges a link by a click, once, and keeps its token out of the address', async () => {
     const { body: client } = await console().call('POST', '/v1/clients', { display_name: 'Grace' })
@@ -10,11 +10,11 @@ describe('the portal', () => {
     const path = `/portal#${link.token}`
     const page = await console().open(path, { signedIn: false, viewport: { width: 360, height: 700 } })
     await page.getByRole('heading', { name: 'Welcome' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('heading', { name: 'You are signed in as Grace' }).waitFor()
     expect(new URL(page.url()).hash).toBe('')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.reload()
     await page.getByRole('heading', { name: 'You are signed in as Grace' }).waitFor()
 
@@ -26,6 +26,6 @@ describe('the portal', () => {
   test('says what to do without a link', async () => {
     const page = await console().open('/portal', { signedIn: false })
     await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { sharedConsole } from './browser.ts'
+import { consoleFixture } from './console-browser.ts'
 
 const built = fileURLToPath(new URL('../../dist/console', import.meta.url))
 
@@ -63,7 +63,7 @@ const scrollToEnd = (all: number) => `new Promise((resolve) => {
 })`
 
 describe('the console with much to show', () => {
-  const console = sharedConsole()
+  const console = consoleFixture()
   const finished = async () => {
     const { body } = await console().call('POST', '/v1/tasks', {
       wedge: 'refund-desk',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { barriers, SHIFTED, sharedConsole, TOO_WIDE } from './browser.ts'
+import { accessibilityViolations, LAYOUT_SHIFT, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
 
 const REFUND = { order_id: 'A-1', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
 
@@ -27,7 +27,7 @@ const HALF_HIDDEN = `[...document.querySelectorAll('[role="region"]:has(td butto
   .map((region) => region.ariaLabel)`
 
 describe('the pages of the console', () => {
-  const console = sharedConsole()
+  const console = consoleFixture()
 
   test('registers a connection, seals its secret and tries it', async () => {
     const page = await console().open('/connections')
@@ -37,7 +37,7 @@ describe('the pages of the console', () => {
     const { body } = await console().call('GET', '/v1/connections')
     const { url } = body.data.find(({ name }: { name: string }) => name === 'post').config
     await page.getByLabel('Action URL').fill(url)
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create connection' }).click()
     await page.getByLabel('Secret', { exact: true }).fill('hush-hush')
     await page.getByRole('button', { name: 'Save secret' }).click()
@@ -46,7 +46,7 @@ describe('the pages of the console', () => {
     await card.getByRole('button', { name: 'Test' }).click()
     await page.getByText(/^crm works/).waitFor()
     expect(await page.content()).not.toContain('hush-hush')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
   test('teaches a wedge, answers its questions and tries other rules on the past', async () => {
@@ -57,14 +57,14 @@ describe('the pages of the console', () => {
     const page = await console().open('/wedges')
     await page.getByRole('link', { name: 'Refund desk' }).click()
     await page.getByRole('heading', { name: 'Skills' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Knowledge' }).click()
     await page.getByRole('button', { name: 'Add knowledge' }).first().click()
     await page.getByLabel('Name').fill('holidays')
     await page.getByLabel('Text').fill('# Holidays\n\nWe are **closed** in August.')
     await page.getByRole('region', { name: 'Preview' }).getByText('closed', { exact: true }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Save' }).click()
     const learned = page.getByRole('list', { name: 'Learned knowledge' }).getByRole('button', { name: /holidays/ })
     await learned.click()
@@ -77,7 +77,7 @@ describe('the pages of the console', () => {
     await difference.getByRole('deletion').waitFor()
     expect(await difference.getByRole('deletion').allTextContents()).toEqual(['We are **closed** in August.'])
     expect(await difference.getByRole('insertion').allTextContents()).toEqual(['We are open in August.'])
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Restore version 1' }).click()
     await page.getByRole('region', { name: 'Preview' }).getByText('closed', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
@@ -88,13 +88,13 @@ describe('the pages of the console', () => {
     await page.getByLabel(/How many days after delivery/).fill('Fourteen.')
     await page.getByRole('button', { name: 'Answer' }).first().click()
     await page.getByText('25% answered').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Policy' }).click()
     await page.getByLabel('Max amount (USD) of rule 1').fill('100')
     await page.getByRole('button', { name: 'Simulate' }).click()
     await page.getByText('1 past request: 1 auto-approved, 0 would need approval').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
   test('shows a client and what was said, and makes a link to the portal that is shown once', async () => {
@@ -112,14 +112,14 @@ describe('the pages of the console', () => {
     })
     const page = await console().open('/clients')
     await page.getByRole('link', { name: 'Grace' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('link', { name: /Locked out/ }).click()
     await page.getByText('Thank you, your message has reached us.').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('link', { name: 'View client' }).click()
     await page.getByRole('button', { name: 'Create portal link' }).click()
     expect(await page.locator('[data-once]').textContent()).toContain('/portal#svc_')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Done' }).click()
     expect(await page.locator('[data-once]').count()).toBe(0)
   })
@@ -132,7 +132,7 @@ describe('the pages of the console', () => {
     await page.getByLabel('Stage of Access of Grace').selectOption('solved')
     const solved = page.getByRole('region', { name: 'Board' }).locator('section').filter({ hasText: 'Solved' }).last()
     await solved.getByRole('article', { name: 'Access of Grace' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
   test('makes a key that is shown once, invites a member, and lets one change their password', async () => {
@@ -141,12 +141,12 @@ describe('the pages of the console', () => {
     await page.getByLabel('Name').fill('nightly')
     await page.getByRole('button', { name: 'Make the key' }).click()
     expect(await page.locator('[data-once]').textContent()).toMatch(/^svc_/)
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('cell', { name: 'nightly', exact: true }).waitFor()
     await page.goto(`${console().url}/settings?view=projects`)
     await page.getByRole('button', { name: /^Change/ }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     const other = await console().open('/', { signedIn: false })
     await other.getByRole('button', { name: 'Sign up' }).click()
@@ -162,11 +162,11 @@ describe('the pages of the console', () => {
     expect(await other.locator('[data-once]').textContent()).toContain('/sign-in#invite=')
     await other.getByRole('button', { name: 'Done' }).click()
     await other.getByRole('cell', { name: 'bob@example.com', exact: true }).waitFor()
-    expect(await barriers(other)).toEqual([])
+    expect(await accessibilityViolations(other)).toEqual([])
     await other.getByRole('button', { name: 'Your password' }).click()
     await other.getByLabel('Password', { exact: true }).fill('correct horse battery')
     await other.getByLabel('New password').fill('another horse, another battery')
-    expect(await barriers(other)).toEqual([])
+    expect(await accessibilityViolations(other)).toEqual([])
     await other.getByRole('button', { name: 'Change it' }).click()
     await other.getByText('Your password is changed').waitFor()
   })
@@ -180,7 +180,7 @@ describe('the pages of the console', () => {
     await page.getByRole('button', { name: /Invoice chaser/ }).click()
     await page.getByRole('button', { name: 'Set up', exact: true }).click()
     await page.getByRole('button', { name: 'Set secret for mail' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Set secret for mail' }).click()
     await page.getByLabel('Secret', { exact: true }).fill('hush-hush')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -197,10 +197,10 @@ describe('the pages of the console', () => {
     await page.getByLabel('Task type').selectOption('review_ledger')
     await page.getByLabel('Frequency').selectOption('monthly')
     await page.getByLabel('Day of month').fill('31')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create schedule' }).click()
     await page.getByText('Monthly on day 31 at 08:30 UTC').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Edit ledger' }).click()
     await page.getByLabel('Frequency').selectOption('every')
@@ -210,7 +210,7 @@ describe('the pages of the console', () => {
     await page.getByText('This schedule will not run automatically.').waitFor()
     await page.getByLabel('Enabled', { exact: true }).check()
     await page.getByText(/^Next runs: (\d+ \w{3,4} \d{4}, \d\d:\d\d:\d\d(, )?){3}$/).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Every 90 minutes').waitFor()
     const { body } = await console().call('GET', '/v1/schedules')
@@ -230,7 +230,7 @@ describe('the pages of the console', () => {
     await page.getByRole('button', { name: 'Filter' }).click()
     await page.getByRole('cell', { name: 'R-1' }).waitFor({ state: 'detached' })
     await page.getByRole('cell', { name: 'R-2' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.reload()
     await page.getByRole('cell', { name: 'R-2' }).waitFor()
     expect(await page.getByRole('cell', { name: 'R-1' }).count()).toBe(0)
@@ -239,13 +239,13 @@ describe('the pages of the console', () => {
   test('draws the numbers and proves the audit chain', async () => {
     const page = await console().open('/analytics')
     await page.getByRole('img', { name: /^Tasks per day: \d+ in 30 days/ }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: '7 days' }).click()
     await page.getByRole('img', { name: /^Tasks per day: \d+ in 7 days/ }).waitFor()
     await page.getByRole('link', { name: 'Audit' }).click()
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText(/^Chain verified/).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
   test('fits a phone, also in the dark', async () => {
@@ -254,10 +254,10 @@ describe('the pages of the console', () => {
       await page.goto(console().url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('.animate-appear').waitFor({ state: 'detached' })
-      expect(await page.evaluate(TOO_WIDE), path).toBe(false)
+      expect(await page.evaluate(HAS_HORIZONTAL_SCROLL), path).toBe(false)
       expect(await page.evaluate(HALF_HIDDEN), path).toEqual([])
-      expect(await page.evaluate(SHIFTED), path).toBeLessThan(0.01)
-      expect(await barriers(page), path).toEqual([])
+      expect(await page.evaluate(LAYOUT_SHIFT), path).toBeLessThan(0.01)
+      expect(await accessibilityViolations(page), path).toEqual([])
     }
   })
 
@@ -267,8 +267,8 @@ describe('the pages of the console', () => {
       await page.goto(console().url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('.animate-appear').waitFor({ state: 'detached' })
-      expect(await page.evaluate(TOO_WIDE), path).toBe(false)
-      expect(await page.evaluate(SHIFTED), path).toBeLessThan(0.01)
+      expect(await page.evaluate(HAS_HORIZONTAL_SCROLL), path).toBe(false)
+      expect(await page.evaluate(LAYOUT_SHIFT), path).toBeLessThan(0.01)
     }
   })
 })

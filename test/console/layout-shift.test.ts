@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { callApi } from '../http.ts'
-import { sharedConsole } from './browser.ts'
+import { consoleFixture } from './console-browser.ts'
 
 /** What moved on the page although nobody had touched it, from the first moment on. */
 const NOTE = `
@@ -20,7 +20,7 @@ const DRAWN = `new Promise((resolve) => requestAnimationFrame(() => requestAnima
 const MOST = 0.02
 
 describe.each([360, 1280])('a page that is open %i pixels wide while work goes on', (width) => {
-  const console = sharedConsole({ SVC_OPEN_SIGNUP: '1' })
+  const console = consoleFixture({ SVC_OPEN_SIGNUP: '1' })
   const viewport = { width, height: 800 }
 
   /** Somebody new, whose project is empty. */
