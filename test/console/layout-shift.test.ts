@@ -3,39 +3,39 @@ import { describe, expect, test } from 'vitest'
 import { callApi } from '../http.ts'
 import { consoleFixture } from './console-browser.ts'
 
-/** What moved on the page although nobody had touched it, from the first moment on. */
-const NOTE = `
-  window.moved = []
-  const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round)
-  const tell = ({ node, previousRect, currentRect }) =>
-    (node?.textContent ?? '').slice(0, 40) + ' ' + place(previousRect) + ' to ' + place(currentRect)
+/** Records every layout shift that no user input caused. */
+const RECORD_SHIFTS = `
+  window.layoutShifts = []
+  const box = ({ x, y, width, height }) => [x, y, width, height].map(Math.round)
+  const describeShift = ({ node, previousRect, currentRect }) =>
+    (node?.textContent ?? '').slice(0, 40) + ' ' + box(previousRect) + ' to ' + box(currentRect)
   new PerformanceObserver((list) =>
     list.getEntries().filter(({ hadRecentInput }) => !hadRecentInput).forEach(({ value, sources }) =>
-      window.moved.push({ value, what: sources.map(tell).join(' | ') })),
+      window.layoutShifts.push({ value, what: sources.map(describeShift).join(' | ') })),
   ).observe({ type: 'layout-shift', buffered: true })
 `
-const DRAWN = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 50))))`
+const AFTER_RENDER = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 50))))`
 
-/** A fifth of what browsers call good, for all that comes while a page is open. */
-const MOST = 0.02
+/** The sum of all shifts while a page is open; browsers rate 0.1 as good. */
+const MAX_SHIFT = 0.02
 
-describe.each([360, 1280])('a page that is open %i pixels wide while work goes on', (width) => {
+describe.each([360, 1280])('layout shift at a width of %i pixels', (width) => {
   const console = consoleFixture({ SVC_OPEN_SIGNUP: '1' })
   const viewport = { width, height: 800 }
 
-  /** Somebody new, whose project is empty. */
-  const arrive = async (name: string) => {
+  /** Signs up a new owner with an empty project. */
+  const signUp = async (name: string) => {
     const body = { email: `${name}@example.com`, password: 'correct horse battery', organisation: 'Larkspur' }
     const token: string = (await console().call('POST', '/v1/auth/signup', body)).body.session_token
-    const own = (method: string, path: string, body?: unknown) => callApi(console().url, token, method, path, body)
+    const api = (method: string, path: string, body?: unknown) => callApi(console().url, token, method, path, body)
     const run = async (wedge: string, task_type: string, input: object): Promise<string> =>
-      (await own('POST', '/v1/tasks', { wedge, task_type, input })).body.id
+      (await api('POST', '/v1/tasks', { wedge, task_type, input })).body.id
     const reach = (task: string, status: string) =>
-      expect.poll(async () => (await own('GET', `/v1/tasks/${task}`)).body.status, { timeout: 30_000 }).toBe(status)
+      expect.poll(async () => (await api('GET', `/v1/tasks/${task}`)).body.status, { timeout: 30_000 }).toBe(status)
     return {
-      own,
+      api,
       reach,
-      open: (path: string) => watched(path, { token }),
+      open: (path: string) => openRecorded(path, { token }),
       refund: (order_id: string, amount_usd = 84.5) =>
         run('refund-desk', 'handle_request', {
           order_id,
@@ -45,66 +45,66 @@ describe.each([360, 1280])('a page that is open %i pixels wide while work goes o
         }),
       approvalOf: async (task: string): Promise<string> => {
         await reach(task, 'awaiting_approval')
-        return (await own('GET', `/v1/approvals?task_id=${task}`)).body.data[0].approval_id
+        return (await api('GET', `/v1/approvals?task_id=${task}`)).body.data[0].approval_id
       },
     }
   }
 
-  const watched = async (path: string, options: { token?: string; signedIn?: boolean }) => {
+  const openRecorded = async (path: string, options: { token?: string; signedIn?: boolean }) => {
     const page = await console().open('/docs', { ...options, viewport })
-    await page.addInitScript(NOTE)
+    await page.addInitScript(RECORD_SHIFTS)
     await page.goto(console().url + path)
     return page
   }
 
-  const moved = async (page: Page): Promise<{ sum: number; what: string }> => {
-    await page.evaluate(DRAWN)
-    const all: { value: number; what: string }[] = await page.evaluate('window.moved')
+  const readShifts = async (page: Page): Promise<{ sum: number; what: string }> => {
+    await page.evaluate(AFTER_RENDER)
+    const all: { value: number; what: string }[] = await page.evaluate('window.layoutShifts')
     const what = all.map(({ value, what }) => `${value.toFixed(4)}: ${what}`).join('\n')
     return { sum: all.reduce((sum, { value }) => sum + value, 0), what }
   }
-  const steady = async (page: Page, name: string) => {
-    const { sum, what } = await moved(page)
-    process.stdout.write(`  ${name} at ${width} pixels: ${sum.toFixed(4)} moved\n`)
-    expect(sum, `${name}\n${what}`).toBeLessThan(MOST)
+  const expectNoShift = async (page: Page, name: string) => {
+    const { sum, what } = await readShifts(page)
+    process.stdout.write(`  ${name} at ${width} pixels: layout shift ${sum.toFixed(4)}\n`)
+    expect(sum, `${name}\n${what}`).toBeLessThan(MAX_SHIFT)
   }
 
-  test('notices when something is pushed away', async () => {
-    const { open } = await arrive('watch')
+  test('layout shift: the measurement detects moved content', async () => {
+    const { open } = await signUp('watch')
     const page = await open('/')
-    await page.getByText('Look at the example').waitFor()
+    await page.getByText('Explore the example').waitFor()
     await page.evaluate(`document.querySelector('main').style.paddingTop = '150px'`)
-    expect((await moved(page)).sum).toBeGreaterThan(MOST)
+    expect((await readShifts(page)).sum).toBeGreaterThan(MAX_SHIFT)
   })
 
-  test('keeps home where it is: the guide, the questions and the latest tasks', async () => {
-    const { own, open, refund, reach, approvalOf } = await arrive('home')
+  test('layout shift: the home page does not move when approvals and tasks change', async () => {
+    const { api, open, refund, reach, approvalOf } = await signUp('home')
     const page = await open('/')
     const current = page.locator('[aria-current="step"]')
-    await current.getByText('Look at the example').waitFor()
+    await current.getByText('Explore the example').waitFor()
     const task = await refund('H-1')
     const approval = await approvalOf(task)
-    await current.getByRole('link', { name: 'Answer it' }).waitFor()
-    await page.getByRole('heading', { name: '1 question waits for you' }).waitFor()
-    await own('POST', `/v1/approvals/${approval}/approve`)
+    await current.getByRole('link', { name: 'Review' }).waitFor()
+    await page.getByRole('heading', { name: '1 approval needs your decision' }).waitFor()
+    await api('POST', `/v1/approvals/${approval}/approve`)
     await reach(task, 'succeeded')
-    await current.getByText('Connect a real model').waitFor()
-    await steady(page, 'home on the first visit')
+    await current.getByText('Connect a model').waitFor()
+    await expectNoShift(page, 'home on the first visit')
 
     const later = await open('/')
-    await later.getByText('Next: connect a real model').waitFor()
-    const waiting = [await refund('H-2'), await refund('H-3'), await refund('H-4'), await refund('H-5')]
-    for (const one of waiting) await reach(one, 'awaiting_approval')
-    await later.getByRole('heading', { name: '4 questions wait for you' }).waitFor()
-    await own('POST', `/v1/tasks/${waiting[0]}/cancel`)
-    await later.getByRole('heading', { name: '3 questions wait for you' }).waitFor()
-    await steady(later, 'home later')
+    await later.getByText('Next: connect a model').waitFor()
+    const pending = [await refund('H-2'), await refund('H-3'), await refund('H-4'), await refund('H-5')]
+    for (const one of pending) await reach(one, 'awaiting_approval')
+    await later.getByRole('heading', { name: '4 approvals need your decision' }).waitFor()
+    await api('POST', `/v1/tasks/${pending[0]}/cancel`)
+    await later.getByRole('heading', { name: '3 approvals need your decision' }).waitFor()
+    await expectNoShift(later, 'home later')
   })
 
-  test('keeps the inbox where it is, and what is open in it until its reader goes on', async () => {
-    const { own, open, refund, approvalOf } = await arrive('inbox')
+  test('layout shift: the approvals page does not move and keeps the open approval', async () => {
+    const { api, open, refund, approvalOf } = await signUp('approvals')
     const page = await open('/approvals')
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('No pending approvals').waitFor()
     const rows = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem')
     const approvals: string[] = []
     for (const order of ['I-1', 'I-2', 'I-3']) {
@@ -113,12 +113,12 @@ describe.each([360, 1280])('a page that is open %i pixels wide while work goes o
     }
     const card = page.getByRole('article', { name: 'Approval' })
     await card.getByText('I-1').first().waitFor()
-    await own('POST', `/v1/approvals/${approvals[1]}/approve`)
+    await api('POST', `/v1/approvals/${approvals[1]}/approve`)
     await expect.poll(() => rows.count(), { timeout: 30_000 }).toBe(2)
-    await own('POST', `/v1/approvals/${approvals[0]}/reject`)
+    await api('POST', `/v1/approvals/${approvals[0]}/reject`)
     await card.locator('[data-status="rejected"]').waitFor()
     await card.getByText('I-1').first().waitFor()
-    await steady(page, 'inbox')
+    await expectNoShift(page, 'approvals')
 
     await page.keyboard.press('j')
     await card.getByText('I-3').first().waitFor()
@@ -126,28 +126,28 @@ describe.each([360, 1280])('a page that is open %i pixels wide while work goes o
     const { db } = console().app.ctx
     await db.updateTable('approvals').set({ expires_at }).where('id', '=', String(approvals[2])).execute()
     await card.locator('[data-status="expired"]').waitFor()
-    await steady(page, 'inbox with one that expired')
+    await expectNoShift(page, 'approvals with an expired one')
   })
 
-  test('keeps the list of tasks where it is', async () => {
-    const { open, refund, reach } = await arrive('tasks')
+  test('layout shift: the task list does not move when tasks change', async () => {
+    const { open, refund, reach } = await signUp('tasks')
     const page = await open('/tasks')
-    await page.getByText('No task has run yet').waitFor()
+    await page.getByText('No tasks yet').waitFor()
     await reach(await refund('L-1', 12), 'succeeded')
     await page.getByText('L-1').first().waitFor()
     await refund('L-2', 12)
     await reach(await refund('L-3'), 'awaiting_approval')
     await page.getByRole('button', { name: /2 new/ }).waitFor()
-    await steady(page, 'tasks')
+    await expectNoShift(page, 'tasks')
   })
 
-  test('keeps a task where it is while it speaks, asks, is answered and ends', async () => {
-    const { own, open, refund, approvalOf } = await arrive('task')
-    const speech = await open('/run?wedge=poems&task_type=recite')
-    await speech.getByRole('button', { name: 'Run', exact: true }).click()
-    await speech.waitForURL('**/tasks/task_*')
-    await speech.getByText('Finished: succeeded').waitFor()
-    await steady(speech, 'task that speaks')
+  test('layout shift: the task page does not move while the task runs, asks and ends', async () => {
+    const { api, open, refund, approvalOf } = await signUp('task')
+    const longText = await open('/run?wedge=poems&task_type=recite')
+    await longText.getByRole('button', { name: 'Run', exact: true }).click()
+    await longText.waitForURL('**/tasks/task_*')
+    await longText.getByText('Finished: succeeded').waitFor()
+    await expectNoShift(longText, 'task with a long text')
     for (const [order, decision, end] of [
       ['T-1', 'approve', 'succeeded'],
       ['T-2', 'reject', 'rejected'],
@@ -156,67 +156,67 @@ describe.each([360, 1280])('a page that is open %i pixels wide while work goes o
       const page = await open(`/tasks/${task}`)
       const approval = await approvalOf(task)
       await page.getByRole('article', { name: 'Approval' }).waitFor()
-      await own('POST', `/v1/approvals/${approval}/${decision}`)
+      await api('POST', `/v1/approvals/${approval}/${decision}`)
       await page.getByText(`Finished: ${end}`).waitFor()
       await page.getByRole('article', { name: 'Approval' }).waitFor({ state: 'detached' })
-      await steady(page, `task that is ${end}`)
+      await expectNoShift(page, `task that is ${end}`)
     }
   })
 
-  test('keeps the board of cases where it is', async () => {
-    const { own, open } = await arrive('cases')
+  test('layout shift: the cases page does not move when cases change', async () => {
+    const { api, open } = await signUp('cases')
     const page = await open('/cases')
     await page.getByText('No open cases').waitFor()
     const made: string[] = []
     for (const title of ['One', 'Two', 'Three']) {
-      made.push((await own('POST', '/v1/cases', { wedge: 'inbox-triage', title })).body.id)
+      made.push((await api('POST', '/v1/cases', { wedge: 'inbox-triage', title })).body.id)
       await page.getByRole('article', { name: title }).waitFor()
     }
-    await own('PUT', `/v1/cases/${made[0]}`, { stage: 'solved' })
+    await api('PUT', `/v1/cases/${made[0]}`, { stage: 'solved' })
     await page.getByRole('list', { name: 'Solved' }).getByRole('article', { name: 'One' }).waitFor()
-    await own('PUT', `/v1/cases/${made[1]}`, { status: 'closed' })
+    await api('PUT', `/v1/cases/${made[1]}`, { status: 'closed' })
     await page.getByRole('article', { name: 'Two' }).waitFor({ state: 'detached' })
-    await steady(page, 'cases')
+    await expectNoShift(page, 'cases')
   })
 
-  test('keeps conversations where they are, for the founder and for the client', async () => {
-    const { own, open, approvalOf } = await arrive('clients')
-    const { body: mail } = await own('POST', '/v1/connections', { kind: 'email', name: 'mail', config: {} })
+  test('layout shift: conversations do not move in the console and in the portal', async () => {
+    const { api, open, approvalOf } = await signUp('clients')
+    const { body: mail } = await api('POST', '/v1/connections', { kind: 'email', name: 'mail', config: {} })
     const bound = { connection_id: mail.id, address: 'help@example.com', wedge: 'inbox-triage', task_type: 'triage' }
-    const { body: channel } = await own('POST', '/v1/channels', bound)
+    const { body: channel } = await api('POST', '/v1/channels', bound)
     const write = async (name: string, more: object = {}) => {
       const message = { from: { handle: `${name}@example.com`, name }, subject: `From ${name}`, body: 'Locked out.' }
-      return (await own('POST', `/v1/channels/${channel.id}/inbound`, { ...message, ...more })).body
+      return (await api('POST', `/v1/channels/${channel.id}/inbound`, { ...message, ...more })).body
     }
-    const answer = async (task: string) => own('POST', `/v1/approvals/${await approvalOf(task)}/approve`)
+    const approve = async (task: string) => api('POST', `/v1/approvals/${await approvalOf(task)}/approve`)
     const clients = await open('/clients')
     await clients.getByText('No clients yet').waitFor()
     const first = await write('Grace')
     await clients.getByText('From Grace').waitFor()
     await write('Ada')
     await clients.getByText('From Ada').waitFor()
-    await steady(clients, 'clients')
+    await expectNoShift(clients, 'clients')
 
     const thread = await open(`/threads/${first.thread_id}`)
     await thread.getByText('Locked out.').waitFor()
-    await answer(first.task_id)
+    await approve(first.task_id)
     await expect.poll(() => thread.getByRole('list', { name: 'Messages' }).getByRole('listitem').count()).toBe(2)
-    await steady(thread, 'thread')
+    await expectNoShift(thread, 'thread')
 
-    const { body: link } = await own('POST', `/v1/clients/${first.client_id}/portal-link`)
-    const portal = await watched(`/portal#${link.token}`, { signedIn: false })
+    const { body: link } = await api('POST', `/v1/clients/${first.client_id}/portal-link`)
+    const portal = await openRecorded(`/portal#${link.token}`, { signedIn: false })
     await portal.getByRole('button', { name: 'Continue' }).click()
     await portal.getByRole('button', { name: /From Grace/ }).click()
     await portal.getByLabel('Your message').fill('It is urgent.')
-    const said = portal.waitForResponse((response) => response.url().endsWith('/messages'))
+    const sent = portal.waitForResponse((response) => response.url().endsWith('/messages'))
     await portal.keyboard.press('Enter')
-    const { task_id } = await (await said).json()
+    const { task_id } = await (await sent).json()
     await approvalOf(task_id)
-    // Browsers forgive what moves within half a second after a key; nothing here shall need that.
+    // Browsers ignore shifts within 500 ms after a key press.
     await portal.waitForTimeout(600)
-    await answer(task_id)
+    await approve(task_id)
     await expect.poll(() => portal.getByRole('log').locator('.self-start').count(), { timeout: 30_000 }).toBe(2)
     await portal.getByRole('button', { name: 'Download output.json' }).last().waitFor()
-    await steady(portal, 'portal')
+    await expectNoShift(portal, 'portal')
   })
 })
