@@ -3,7 +3,7 @@ import { approvalSummary, actionLabel } from '../../console/src/pages/approvals/
 
 const preview = { amount_usd: 84.5, order_id: 'B-1' }
 
-test('a question says through which connection the action goes, whatever the agent calls it', () => {
+test('approval summary: it names the real connection, whatever name the agent gives the action', () => {
   expect(approvalSummary({ action: 'payments:refund', preview, connection: 'payments' })).toBe(
     'Refund through payments of $84.50 for order B-1',
   )
@@ -11,20 +11,20 @@ test('a question says through which connection the action goes, whatever the age
   expect(actionLabel('send_note', 'crm')).toBe('Send note through crm')
 })
 
-test('what was approved is said as it was edited', () => {
-  const asked = { action: 'payments:refund', preview, connection: 'payments' }
-  expect(approvalSummary({ ...asked, edited: { amount_usd: 50 } })).toBe(
+test('approval summary: it uses the edited values', () => {
+  const approval = { action: 'payments:refund', preview, connection: 'payments' }
+  expect(approvalSummary({ ...approval, edited: { amount_usd: 50 } })).toBe(
     'Refund through payments of $50.00 for order B-1',
   )
 })
 
-test('a question whose connection is gone names it by its id', () => {
+test('approval summary: a deleted connection is named by its id', () => {
   expect(approvalSummary({ action: 'send_note', preview: {}, connection: null, connection_id: 'conn_1' })).toBe(
     'Send note through conn_1',
   )
 })
 
-test('a question about a tool, and one of an older log, is said by the name of its action', () => {
+test('approval summary: without a connection it is derived from the action', () => {
   const none = { connection: null, connection_id: null }
   expect(approvalSummary({ action: 'book_room', preview: {}, ...none })).toBe('Book room')
   expect(approvalSummary({ action: 'payments:refund', preview: {} })).toBe('Refund through payments')

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { openFakeBroker } from '../broker/fake-broker.ts'
-import { barriers, sharedConsole } from './browser.ts'
+import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
-describe('an app through the broker', () => {
-  const console = sharedConsole()
+describe('connect an app through the broker', () => {
+  const console = consoleFixture()
 
-  test('is refused once, at once, where there is no broker', async () => {
+  test('broker: without a broker the refusal is shown after one request', async () => {
     const page = await console().open('/connections', { expected: /status of 501/ })
-    let asked = 0
-    page.on('request', (request) => (asked += Number(request.url().includes('/v1/broker/toolkits'))))
+    let requests = 0
+    page.on('request', (request) => (requests += Number(request.url().includes('/v1/broker/toolkits'))))
     await page.getByRole('button', { name: 'Connect app' }).click()
     await page.getByText('BROKER_API_KEY').waitFor()
-    expect(asked).toBe(1)
+    expect(requests).toBe(1)
   })
 
-  test("is found by name, authorised on the provider's own page and then works", async () => {
+  test("broker: an app is found by name, authorised on the provider's page, and then works", async () => {
     const server = await openFakeBroker()
     await console().restart({ BROKER_API_KEY: 'broker-k3y', BROKER_BASE_URL: server.url })
     const page = await console().open('/connections')
@@ -29,7 +29,7 @@ describe('an app through the broker', () => {
     await slack.waitFor()
     await page.getByLabel('Search').fill('gm')
     await slack.waitFor({ state: 'hidden' })
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     const [opened] = await Promise.all([
       page.context().waitForEvent('page'),
@@ -45,6 +45,6 @@ describe('an app through the broker', () => {
     await page.getByText(/^gmail works/).waitFor()
     await card.getByText('Connected', { exact: true }).waitFor()
     expect(await page.content()).not.toContain('broker-k3y')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 })

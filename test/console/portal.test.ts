@@ -1,31 +1,107 @@
 import { describe, expect, test } from 'vitest'
-import { barriers, sharedConsole } from './browser.ts'
+import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
-describe('the portal', () => {
-  const console = sharedConsole()
+describe('client portal', () => {
+  const console = consoleFixture()
 
-  test('exchanges a link by a click, once, and keeps its token out of the address', async () => {
+  test('portal: a link signs in once, after a click, and its token leaves the URL', async () => {
     const { body: client } = await console().call('POST', '/v1/clients', { display_name: 'Grace' })
     const { body: link } = await console().call('POST', `/v1/clients/${client.id}/portal-link`)
     const path = `/portal#${link.token}`
     const page = await console().open(path, { signedIn: false, viewport: { width: 360, height: 700 } })
     await page.getByRole('heading', { name: 'Welcome' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByRole('heading', { name: 'You are signed in as Grace' }).waitFor()
+    await page.getByRole('heading', { name: 'Hi Grace' }).waitFor()
     expect(new URL(page.url()).hash).toBe('')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.reload()
-    await page.getByRole('heading', { name: 'You are signed in as Grace' }).waitFor()
+    await page.getByRole('heading', { name: 'Hi Grace' }).waitFor()
 
     const other = await console().open(path, { signedIn: false })
     await other.getByRole('button', { name: 'Continue' }).click()
-    await other.getByText('This link was used already or is too old.').waitFor()
+    await other.getByText(/^This link has expired or was already used\./).waitFor()
   })
 
-  test('says what to do without a link', async () => {
+  test('portal: without a link it says what to do', async () => {
     const page = await console().open('/portal', { signedIn: false })
-    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+  })
+
+  /** Creates a channel and an inbound message on it. */
+  const receiveMessage = async (connection_id: string, address: string, work: object, message: object) => {
+    const { body: channel } = await console().call('POST', '/v1/channels', { connection_id, address, ...work })
+    return (await console().call('POST', `/v1/channels/${channel.id}/inbound`, message)).body
+  }
+
+  test('portal: a conversation shows replies, progress and files', async () => {
+    const connection = await console().call('POST', '/v1/connections', { kind: 'email', name: 'mail', config: {} })
+    const work = { wedge: 'inbox-triage', task_type: 'acknowledge' }
+    const inbound = await receiveMessage(connection.body.id, 'help@example.com', work, {
+      from: { handle: 'grace@example.com', name: 'Grace' },
+      subject: 'Locked out',
+      body: 'I cannot log in.',
+    })
+    await console().call('POST', '/v1/cases', {
+      wedge: 'inbox-triage',
+      title: 'Access of Grace',
+      client_id: inbound.client_id,
+    })
+    const { body: link } = await console().call('POST', `/v1/clients/${inbound.client_id}/portal-link`)
+    const path = `/portal#${link.token}`
+    const page = await console().open(path, { signedIn: false, viewport: { width: 360, height: 700 } })
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('Access of Grace').waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+
+    await page.getByRole('button', { name: /Locked out/ }).click()
+    await page.getByText('I cannot log in.').waitFor()
+    await page.getByLabel('Your message').fill('It is urgent.')
+    await page.keyboard.press('Enter')
+    await page.getByText('It is urgent.').waitFor()
+    await page.locator('[data-ended="true"]').nth(1).waitFor()
+    await expect.poll(() => page.getByRole('log').locator('.self-start').count(), { timeout: 30_000 }).toBe(2)
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download output.json' }).last().click()
+    expect((await saved).suggestedFilename()).toBe('output.json')
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.reload()
+    await page.getByText('It is urgent.').waitFor()
+  })
+
+  test('portal: a reply from the console appears and replaces the notice about a team member', async () => {
+    const connection = (await console().call('GET', '/v1/connections')).body.data[0].id
+    const inbound = await receiveMessage(
+      connection,
+      'letters@example.com',
+      { wedge: 'letters', task_type: 'write' },
+      {
+        from: { handle: 'joan@example.com', name: 'Joan' },
+        subject: 'A letter',
+        body: 'Did it leave?',
+      },
+    )
+    await console().call('POST', `/v1/tasks/${inbound.task_id}/cancel`)
+    const { body: link } = await console().call('POST', `/v1/clients/${inbound.client_id}/portal-link`)
+    const portal = await console().open(`/portal#${link.token}`, { signedIn: false })
+    await portal.getByRole('button', { name: 'Continue' }).click()
+    await portal.getByRole('button', { name: /A letter/ }).click()
+    const notice = portal.getByText('A team member will reply shortly')
+    await notice.waitFor()
+
+    const page = await console().open(`/threads/${inbound.thread_id}`)
+    const answer = page.getByRole('button', { name: 'Reply', exact: true })
+    await answer.click()
+    await page.getByLabel('Your reply').fill('It left on Monday.')
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Send reply' }).click()
+    await page.getByRole('list', { name: 'Messages' }).getByText('It left on Monday.').waitFor()
+    await page.getByLabel('Your reply').waitFor({ state: 'hidden' })
+    await portal.getByText('It left on Monday.').waitFor()
+    await notice.waitFor({ state: 'hidden' })
+
+    await page.getByRole('button', { name: 'Close' }).click()
+    await answer.waitFor({ state: 'hidden' })
   })
 })

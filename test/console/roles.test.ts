@@ -1,29 +1,29 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callApi } from '../http.ts'
-import { barriers, sharedConsole } from './browser.ts'
-import { asking, people, stock } from './stock.ts'
-import { drawn, tryEverything } from './try-everything.ts'
+import { accessibilityViolations, consoleFixture } from './console-browser.ts'
+import { createMembers, createPendingTask, createSampleData } from './sample-data.ts'
+import { waitUntilLoaded, pressAllControls } from './press-all-controls.ts'
 
 type Kind = 'button' | 'link' | 'checkbox' | 'combobox'
-type Control = [least: 'operator' | 'admin' | 'owner', kind: Kind, name: string | RegExp]
-const RANKS = ['viewer', 'operator', 'admin', 'owner'] as const
+type Control = [minRole: 'operator' | 'admin' | 'owner', kind: Kind, name: string | RegExp]
+const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
 
-/** What each page offers that changes something, and to whom. `:name` is an address that only the test knows. */
-const OFFERED: Record<string, Control[]> = {
+/** The controls of each page that change something, with their minimum role. `:name` is a page of the sample data. */
+const CONTROLS: Record<string, Control[]> = {
   '/': [['operator', 'link', 'Run a task']],
   '/approvals': [
     ['operator', 'button', 'Approve a'],
     ['operator', 'button', 'Reject r'],
-    ['operator', 'checkbox', 'Pick all'],
+    ['operator', 'checkbox', 'Select all'],
   ],
   '/tasks': [['operator', 'link', 'Run a task']],
-  ':done': [
+  ':finished': [
     ['operator', 'button', 'Run again'],
     ['operator', 'button', 'Feedback'],
   ],
-  ':asking': [
-    ['operator', 'button', 'Cancel'],
+  ':pending': [
+    ['operator', 'button', 'Cancel task'],
     ['operator', 'button', 'Approve a'],
   ],
   '/run?wedge=letters': [['operator', 'button', 'Run']],
@@ -79,7 +79,7 @@ const OFFERED: Record<string, Control[]> = {
     ['admin', 'button', /^Revoke/],
   ],
   '/settings?view=members': [
-    ['admin', 'button', 'Invite'],
+    ['admin', 'button', 'Invite member'],
     ['admin', 'combobox', 'Role of viewer@example.com'],
     ['admin', 'button', 'Remove viewer@example.com'],
     ['owner', 'combobox', 'Role of olga@example.com'],
@@ -87,92 +87,93 @@ const OFFERED: Record<string, Control[]> = {
   ],
   '/settings?view=projects': [
     ['admin', 'button', 'New project'],
-    ['admin', 'button', /^Change/],
+    ['admin', 'button', /^Edit/],
   ],
 }
 
-const offers = (least: Control[0]) => (path: string) => OFFERED[path]?.some(([one]) => one === least)
-const SETUP = Object.keys(OFFERED).filter(offers('admin'))
-/** Roles grow, so of those above an operator only the pages count that have something more for them. */
-const SHOWN = {
-  viewer: Object.keys(OFFERED),
-  operator: Object.keys(OFFERED),
-  admin: SETUP,
-  owner: Object.keys(OFFERED).filter(offers('owner')),
+const hasControlFor = (minRole: Control[0]) => (path: string) => CONTROLS[path]?.some(([one]) => one === minRole)
+const ADMIN_PAGES = Object.keys(CONTROLS).filter(hasControlFor('admin'))
+/** Admins and owners are tested only on the pages that have more controls for them. */
+const TESTED_PAGES = {
+  viewer: Object.keys(CONTROLS),
+  operator: Object.keys(CONTROLS),
+  admin: ADMIN_PAGES,
+  owner: Object.keys(CONTROLS).filter(hasControlFor('owner')),
 }
 
-/** Where it is said who can do what is not offered. */
-const TOLD = new Set(['/approvals', '/wedges/refund-desk?view=policy', '/settings?view=members'])
+/** Pages that say which role to ask. */
+const PAGES_WITH_HINT = new Set(['/approvals', '/wedges/refund-desk?view=policy', '/settings?view=members'])
 
-describe('what the console offers to a role', () => {
-  const console = sharedConsole()
-  let tokens: Awaited<ReturnType<typeof people>>
-  let known: Record<string, string>
+describe('roles in the console', () => {
+  const console = consoleFixture()
+  let tokens: Awaited<ReturnType<typeof createMembers>>
+  let samplePaths: Record<string, string>
   beforeAll(async () => {
-    tokens = await people(console())
-    known = await stock(console())
+    tokens = await createMembers(console())
+    samplePaths = await createSampleData(console())
   })
   beforeEach(async () => {
-    known = { ...known, asking: await asking(console()) }
+    samplePaths = { ...samplePaths, pending: await createPendingTask(console()) }
   })
-  const at = (path: string) => console().url + (known[path.slice(1)] ?? path)
-  const shown = async (page: Page, path: string) => {
-    await page.goto(at(path))
-    await drawn(page)
+  const pageUrl = (path: string) => console().url + (samplePaths[path.slice(1)] ?? path)
+  const openPage = async (page: Page, path: string) => {
+    await page.goto(pageUrl(path))
+    await waitUntilLoaded(page)
   }
 
-  for (const role of RANKS) {
-    test(`is to ${role === 'viewer' ? 'a' : 'an'} ${role} what the role may do, and nothing else`, async () => {
+  for (const role of ROLES) {
+    test(`roles: the role ${role} sees exactly the controls that it can use`, async () => {
       const page = await console().open('/', { token: tokens[role] })
-      for (const path of SHOWN[role]) {
-        await shown(page, path)
-        for (const [least, kind, name] of OFFERED[path] ?? []) {
+      for (const path of TESTED_PAGES[role]) {
+        await openPage(page, path)
+        for (const [minRole, kind, name] of CONTROLS[path] ?? []) {
           const control = page.getByRole('main').getByRole(kind, { name, exact: true }).first()
-          if (RANKS.indexOf(role) >= RANKS.indexOf(least)) await control.waitFor()
+          if (ROLES.indexOf(role) >= ROLES.indexOf(minRole)) await control.waitFor()
           else expect(await control.count(), `${path} ${name}`).toBe(0)
         }
-        if (role === 'viewer' && TOLD.has(path)) expect(await barriers(page), path).toEqual([])
+        if (role === 'viewer' && PAGES_WITH_HINT.has(path))
+          expect(await accessibilityViolations(page), path).toEqual([])
       }
     }, 180_000)
   }
 
-  test('is never refused to a viewer, whatever they press', async () => {
+  test('roles: no control is refused to a viewer', async () => {
     const page = await console().open('/', { token: tokens.viewer })
     const refused = []
-    for (const path of Object.keys(OFFERED)) refused.push(...(await tryEverything(page, at(path))))
+    for (const path of Object.keys(CONTROLS)) refused.push(...(await pressAllControls(page, pageUrl(path))))
     expect(refused).toEqual([])
   }, 300_000)
 
-  test('is never refused to an operator where admins set things up', async () => {
+  test('roles: no control of the admin pages is refused to an operator', async () => {
     const page = await console().open('/', { token: tokens.operator })
     const refused = []
-    for (const path of SETUP) refused.push(...(await tryEverything(page, at(path))))
+    for (const path of ADMIN_PAGES) refused.push(...(await pressAllControls(page, pageUrl(path))))
     expect(refused).toEqual([])
   }, 300_000)
 
-  test('is the same by keys and by the command menu', async () => {
+  test('roles: shortcuts and the command menu offer a viewer no writes', async () => {
     const page = await console().open('/approvals', { token: tokens.viewer })
-    await page.getByText('Your role (viewer) may read; operators decide.').waitFor()
+    await page.getByText('You have view-only access. Ask an operator to decide.').waitFor()
     const writes: string[] = []
     page.on('request', (request) => request.method() !== 'GET' && writes.push(request.url()))
     for (const key of ['x', 'X', 'a', 'a', 'Enter', 'e', 'r', 'Enter', 'g', 'r']) await page.keyboard.press(key)
     expect(await page.getByRole('main').getByRole('textbox').count()).toBe(0)
     expect(new URL(page.url()).pathname).toBe('/approvals')
     await page.keyboard.press('?')
-    const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
-    await sheet.getByText('Next, previous').first().waitFor()
-    expect(await sheet.getByText(/approve|Reject|Pick|Run a task/).count()).toBe(0)
+    const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await dialog.getByText('Next / previous').first().waitFor()
+    expect(await dialog.getByText(/Approve|Reject|Select|Run a task/).count()).toBe(0)
     await page.keyboard.press('Escape')
     await page.keyboard.press('Control+k')
     const options = page.getByRole('dialog', { name: 'Search and commands' }).getByRole('option')
     await options.first().waitFor()
     await page.keyboard.type('run')
-    await page.getByRole('option', { name: /g n/ }).or(page.getByText('Nothing found.')).waitFor()
+    await page.getByRole('option', { name: /g n/ }).or(page.getByText('No results')).waitFor()
     expect(await options.filter({ hasText: /^Run / }).count()).toBe(0)
     expect(writes).toEqual([])
   })
 
-  test('is asked for again when it was refused: a role that was taken away is noticed', async () => {
+  test('roles: after a refusal the console notices that the role was changed', async () => {
     const { url } = console()
     const page = await console().open('/schedules', { token: tokens.operator })
     const members = await callApi(url, tokens.owner, 'GET', '/v1/members')
@@ -181,7 +182,7 @@ describe('what the console offers to a role', () => {
     await run.waitFor()
     await callApi(url, tokens.owner, 'PUT', `/v1/members/${id}`, { role: 'viewer' })
     await run.click()
-    await page.getByText("role 'viewer' cannot do this").waitFor()
+    await page.getByText("Role 'viewer' cannot do this").waitFor()
     await run.waitFor({ state: 'detached' })
   })
 })

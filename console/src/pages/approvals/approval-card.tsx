@@ -70,7 +70,12 @@ function CardHeader({ approval }: { approval: Approval }) {
       </div>
       <h2 className="text-xl leading-snug font-semibold text-pretty">
         {action}
-        {amount && <span className="text-accent"> {approvalsText.of(amount)}</span>}
+        {amount && (
+          <>
+            {` ${approvalsText.summary.of} `}
+            <span className="text-accent">{amount}</span>
+          </>
+        )}
         {target && <span className="font-normal"> {target}</span>}
       </h2>
       <PolicyReason approval={approval} />

@@ -39,7 +39,7 @@ export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline
 /** The headline as one line, such as "Book refund of $84.50 for order A-1001". */
 export function approvalSummary(approval: SummarizedApproval): string {
   const { action, amount, target } = approvalHeadline(approval)
-  return [action, amount && approvalsText.of(amount), target].filter(Boolean).join(' ')
+  return [action, amount && `${text.of} ${amount}`, target].filter(Boolean).join(' ')
 }
 
 /** The name of the connection, or its id if the connection was deleted. */

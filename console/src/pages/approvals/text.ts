@@ -1,3 +1,4 @@
+import { capitalize } from '../../ui/humanize.ts'
 import { plural } from '../../ui/plural.ts'
 
 export const approvalsText = {
@@ -18,8 +19,7 @@ export const approvalsText = {
   notificationsOn: 'Browser notifications are on',
   notificationsBlocked: 'Notifications are blocked for this address. Allow them in the browser settings.',
   minutesLeft: (minutes: number) => `${plural(minutes, 'minute', 'minutes')} left`,
-  risk: (risk: string) => `${risk} risk`,
-  of: (amount: string) => `of ${amount}`,
+  risk: (risk: string) => `${capitalize(risk)} risk`,
   autoApproved: (reason: string) => `Auto-approved: ${reason}`,
   timeIsUp: 'The time to decide is over. The task ends as expired.',
   decidedBy: (kind: string, id: string) => `Decided by ${kind} ${id}`,
@@ -84,6 +84,7 @@ export const approvalsText = {
     copy: 'Copy rule',
   },
   summary: {
+    of: 'of',
     for: (target: string) => `for ${target}`,
     to: (target: string) => `to ${target}`,
     through: (connection: string) => `through ${connection}`,

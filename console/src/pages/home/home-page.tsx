@@ -113,7 +113,7 @@ function LatestTasks({ tasks }: { tasks: TaskListItem[] }) {
 function TaskLine({ task }: { task: TaskListItem }) {
   return (
     <Link to="/tasks/$taskId" params={{ taskId: task.id }} className={LINE}>
-      <span className="w-28 shrink-0">
+      <span className="w-32 shrink-0">
         <StatusBadge status={task.status} />
       </span>
       <span className="min-w-0 truncate">

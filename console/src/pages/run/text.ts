@@ -1,3 +1,5 @@
+import { capitalize } from '../../ui/humanize.ts'
+
 export const runText = {
   title: 'Run a task',
   noWedges: 'No wedges yet',
@@ -24,7 +26,7 @@ export const runText = {
     label: 'About this wedge',
     requiresApproval: 'Requires approval',
     undeclared: 'Only actions whose name suggests an external effect',
-    risk: (risk: string) => `${risk} risk`,
+    risk: (risk: string) => `${capitalize(risk)} risk`,
     autoApproved: 'Auto-approved when',
     noRules: 'Nothing – every action needs approval',
     maxAmount: (amount: string) => `up to ${amount}`,

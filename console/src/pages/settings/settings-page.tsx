@@ -49,7 +49,7 @@ function ServiceInfo() {
             value={{
               [text.version]: version,
               [text.store]: store.kind,
-              [text.model]: model.provider === model.name ? model.name : `${model.provider}/${model.name}`,
+              [text.model]: model.provider === 'rehearsal' ? text.recordedRun : `${model.provider}/${model.name}`,
               [text.sandbox]: sandbox.kind,
               ...isolationFields(sandbox.isolation),
             }}

@@ -64,6 +64,7 @@ export const settingsText = {
     version: 'Version',
     store: 'Database',
     model: 'Model',
+    recordedRun: 'None configured – recorded runs',
     sandbox: 'Sandbox',
     sandboxPart: (part: string) => `Sandbox: ${part}`,
     isolated: 'Isolated',

@@ -10,7 +10,7 @@ export const signInText = {
   createAccount: 'Create account',
   continue: 'Continue',
   join: 'Join',
-  staySignedIn: 'Stay signed in on this computer',
+  staySignedIn: 'Stay signed in on this device',
   keyPlaceholder: 'svc_key_…',
   keyHint: 'The service prints the founder key once, at its first start.',
   yourName: 'Your name',

@@ -36,7 +36,7 @@ export function EventList({ events }: { events: readonly TaskEvent[] }) {
                     type="button"
                     aria-pressed={selected?.id === event.id}
                     onClick={() => setSelected(event)}
-                    className="grid h-full w-full grid-cols-[3rem_4.5rem_9.5rem_1fr] items-center gap-2 px-3 text-left font-mono text-xs -outline-offset-2 hover:bg-hover aria-pressed:bg-accent-soft max-sm:grid-cols-[2.5rem_9rem_1fr]"
+                    className="grid h-full w-full grid-cols-[3rem_5.75rem_9.5rem_1fr] items-center gap-2 px-3 text-left font-mono text-xs -outline-offset-2 hover:bg-hover aria-pressed:bg-accent-soft max-sm:grid-cols-[2.5rem_9rem_1fr]"
                   >
                     <span className="text-right text-muted">{event.id}</span>
                     <TimeOfDay ts={event.ts} className="truncate text-muted max-sm:hidden" />

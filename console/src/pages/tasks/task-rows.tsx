@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { TaskListItem } from '../../api/queries.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { KeyCap } from '../../ui/button.tsx'
-import { humanize } from '../../ui/humanize.ts'
+import { capitalize, humanize } from '../../ui/humanize.ts'
 import { tasksText } from './text.ts'
 import { StatusBadge } from '../../ui/status.tsx'
 import { formatUsd, formatDuration } from '../../ui/format.ts'
@@ -108,7 +108,7 @@ function TaskRowLink({ row }: { row: TaskListItem }) {
           <span className="font-medium">{humanize(row.task_type)}</span>
           <span className="text-muted"> {row.summary}</span>
         </span>
-        {row.error && <span className="block truncate text-xs text-bad">{row.error.message}</span>}
+        {row.error && <span className="block truncate text-xs text-bad">{capitalize(row.error.message)}</span>}
         {!row.error && (
           <span className="block truncate text-xs text-muted xl:hidden">
             {row.wedge} · <TimeAgo ts={row.created_at} />

@@ -18,7 +18,7 @@ const text = tasksText.timeline
 export function TimelineEntryView({ entry }: { entry: TimelineEntry }) {
   if (entry.kind === 'step') return <StepHeading label={entry.label} ts={entry.ts} />
   return (
-    <div className="grid grid-cols-[4.25rem_1.25rem_minmax(0,1fr)] gap-x-2 px-4 py-1 max-sm:grid-cols-[1.25rem_minmax(0,1fr)]">
+    <div className="grid grid-cols-[5.75rem_1.25rem_minmax(0,1fr)] gap-x-2 px-4 py-1 max-sm:grid-cols-[1.25rem_minmax(0,1fr)]">
       <TimeOfDay ts={entry.ts} className="truncate font-mono text-xs leading-5 text-muted max-sm:hidden" />
       <span className="flex h-5 items-center text-muted">{ICONS[entry.kind]}</span>
       <div className="min-w-0">{entryContent(entry)}</div>

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { FOUNDER_KEY } from '../app.ts'
-import { barriers, SHIFTED, sharedConsole, TOO_WIDE } from './browser.ts'
+import { accessibilityViolations, LAYOUT_SHIFT, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
 
 const REFUND = { order_id: 'A-1001', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
 
-describe('the console', () => {
-  const console = sharedConsole()
+describe('main pages', () => {
+  const console = consoleFixture()
   const run = async (body: object) => (await console().call('POST', '/v1/tasks', body)).body.id as string
   const refund = (input: object = {}) =>
     run({ wedge: 'refund-desk', task_type: 'handle_request', input: { ...REFUND, ...input } })
@@ -17,35 +17,35 @@ describe('the console', () => {
       .toBeTruthy()
   const statusOf = async (taskId: string) => (await console().call('GET', `/v1/tasks/${taskId}`)).body.status
 
-  test('leads a first visitor from the key to a finished run', async () => {
+  test('first visit: an API key leads to a finished run', async () => {
     const page = await console().open('/', { signedIn: false })
     await page.waitForURL('**/sign-in')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'API key' }).click()
     await page.getByLabel('API key').last().fill(FOUNDER_KEY)
-    await page.getByRole('button', { name: 'Use this key' }).click()
-    await page.getByRole('link', { name: 'Open the refund desk' }).click()
-    await page.getByText('What it sends through connections is really sent.').waitFor()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('link', { name: 'Open refund desk' }).click()
+    await page.getByText(/Actions through connections are real\./).waitFor()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.waitForURL('**/tasks/task_*')
     await page.getByText('The rule for book_refund passes up to $50; this is $84.50.').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('Finished: succeeded').waitFor()
     expect(page.url()).not.toContain('svc_')
     await page.getByRole('link', { name: 'Home' }).click()
-    await page.getByText('Next: connect a real model').waitFor()
-    expect(await barriers(page)).toEqual([])
+    await page.getByText('Next: connect a model').waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
-  test('says why a sign-in is refused, and signs a member in and out', async () => {
+  test('sign-in: a member signs up, signs out, and sees why a sign-in is refused', async () => {
     const page = await console().open('/', { signedIn: false })
     await page.getByRole('button', { name: 'Sign up' }).click()
     await page.getByLabel('Organisation').fill('Larkspur')
     await page.getByLabel('Email').fill('ada@example.com')
     await page.getByLabel('Password').fill('correct horse battery')
-    await page.getByRole('button', { name: 'Create the account' }).click()
-    await page.getByText('ada@example.com · owner').waitFor()
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await page.getByText('ada@example.com · Owner').waitFor()
     expect(await page.evaluate('Object.keys(localStorage).includes("svc.token")')).toBe(false)
     await page.evaluate(`fetch('/v1/projects', {
       method: 'POST',
@@ -59,7 +59,7 @@ describe('the console', () => {
       .first()
       .waitFor()
     await page.getByRole('combobox', { name: 'Project' }).selectOption({ label: 'Second' })
-    await page.getByText('No task has run yet').waitFor()
+    await page.getByText('No tasks yet').waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL('**/sign-in')
     await page.getByLabel('Email').fill('ada@example.com')
@@ -68,7 +68,7 @@ describe('the console', () => {
     expect(await page.getByRole('alert').textContent()).toMatch(/password/i)
   })
 
-  test('leads to the sign-in when the credential is no longer good', async () => {
+  test('sign-in: an invalid credential leads to the sign-in page', async () => {
     const page = await console().open('/sign-in', { signedIn: false })
     await page.evaluate(`sessionStorage.setItem('svc.token', 'svc_key_gone')`)
     await page.goto(`${console().url}/tasks`)
@@ -77,42 +77,42 @@ describe('the console', () => {
     expect(await page.evaluate(`sessionStorage.getItem('svc.token')`)).toBe(null)
   })
 
-  test('takes a key also where an email is asked for', async () => {
+  test('sign-in: an API key can be pasted into the email field', async () => {
     const page = await console().open('/', { signedIn: false })
     await page.getByLabel('Email').fill(FOUNDER_KEY)
-    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
   })
 
-  test('leads on from the sign-in to the page that was asked for, also after a refusal', async () => {
+  test('sign-in: it leads to the requested page, even after a failed attempt', async () => {
     const page = await console().open('/tasks?status=failed&wedge=letters', { signedIn: false })
     await page.getByRole('button', { name: 'API key' }).click()
-    const use = async (key: string) => {
+    const signInWith = async (key: string) => {
       await page.getByLabel('API key').last().fill(key)
-      await page.getByRole('button', { name: 'Use this key' }).click()
+      await page.getByRole('button', { name: 'Continue' }).click()
     }
-    await use('svc_key_wrong')
+    await signInWith('svc_key_wrong')
     await page.getByRole('alert').waitFor()
-    await use(FOUNDER_KEY)
+    await signInWith(FOUNDER_KEY)
     await page.waitForURL('**/tasks?status=failed&wedge=letters')
     expect(page.url()).not.toContain('svc_')
   })
 
-  test('answers approvals by keyboard, live, and never by a single stroke', async () => {
+  test('approvals: new ones appear live, and a decision by keyboard takes two keys', async () => {
     const page = await console().open('/approvals')
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('No pending approvals').waitFor()
     const first = await refund({ order_id: 'K-1' })
     await page.getByRole('heading', { name: /Book refund of \$84.50/ }).waitFor()
     const second = await refund({ order_id: 'K-2' })
     const list = page.getByRole('list', { name: 'Approvals' }).getByRole('button')
     await expect.poll(() => list.count(), { timeout: 30_000 }).toBe(2)
-    expect(await barriers(page)).toEqual([])
-    await page.getByText('This cannot be edited').waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByText("This call can't be edited.").waitFor()
 
     await page.keyboard.press('j')
     await page.getByRole('heading', { name: /K-2/ }).waitFor()
     await page.keyboard.press('r')
-    await page.getByLabel('Why not?').fill('not damaged at all')
+    await page.getByLabel('Reason (optional)').fill('not damaged at all')
     await page.keyboard.press('Enter')
     await expect.poll(() => statusOf(second), { timeout: 30_000 }).toBe('rejected')
 
@@ -122,10 +122,10 @@ describe('the console', () => {
     expect(await statusOf(first)).toBe('awaiting_approval')
     await page.keyboard.press('a')
     await expect.poll(() => statusOf(first), { timeout: 30_000 }).toBe('succeeded')
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('No pending approvals').waitFor()
   })
 
-  test('sends what a person changed, and shows key by key what that is', async () => {
+  test('approvals: an edited payload is sent, and the changes are shown field by field', async () => {
     const task = await run({
       wedge: 'letters',
       task_type: 'write',
@@ -138,97 +138,97 @@ describe('the console', () => {
     await page.getByLabel('Subject').fill('Good morning')
     const changes = page.getByRole('list', { name: 'Changes' })
     expect(await changes.textContent()).toBe('subjectHelloGood morning')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByLabel('To', { exact: true }).fill('carol@example.com')
     await page.getByRole('button', { name: 'Approve with 2 changes' }).click()
-    const sentence = 'Send through post to carol@example.com'
-    await page.getByText(`Approved as edited: ${sentence}`).waitFor()
+    const summary = 'Send through post to carol@example.com'
+    await page.getByText(`Approved with edits: ${summary}`).waitFor()
     await expect.poll(() => statusOf(task), { timeout: 30_000 }).toBe('succeeded')
     expect(JSON.parse(console().received.at(-1)?.body ?? '')).toMatchObject({
       to: 'carol@example.com',
       subject: 'Good morning',
     })
     await page.goto(`${console().url}/tasks/${task}`)
-    await page.getByText(sentence).waitFor()
-    await page.getByText('approved as edited').waitFor()
-    await page.getByText('The change was kept as a correction').waitFor()
+    await page.getByText(summary).waitFor()
+    await page.getByText('approved with edits').waitFor()
+    await page.getByText('Saved as a correction for future runs').waitFor()
   })
 
-  test('tells of a new approval by the browser when nobody looks', async () => {
+  test('approvals: a hidden tab shows a browser notification for a new approval', async () => {
     const page = await console().open('/', { permissions: ['notifications'] })
-    await page.getByText('Waits for your decision').waitFor()
+    await page.getByText('Awaiting your decision').waitFor()
     await page.evaluate(`
-      window.told = []
+      window.notifications = []
       window.Notification = class extends EventTarget {
         static permission = 'granted'
-        constructor(title, { body }) { super(); window.told.push(body) }
+        constructor(title, { body }) { super(); window.notifications.push(body) }
       }
       Object.defineProperty(document, 'hidden', { get: () => true })
     `)
     const task = await refund({ order_id: 'N-1' })
     await expect
-      .poll(() => page.evaluate('window.told'), { timeout: 30_000 })
+      .poll(() => page.evaluate('window.notifications'), { timeout: 30_000 })
       .toEqual(['Book refund of $84.50 for order N-1, to ada@example.com'])
     await console().call('POST', `/v1/tasks/${task}/cancel`)
   })
 
-  test('shows a task from all sides, and runs it again', async () => {
+  test('task page: all tabs, the download, feedback and a second run work', async () => {
     const task = await refund({ order_id: 'T-1', amount_usd: 12 })
     const page = await console().open(`/tasks/${task}`)
     await page.getByText('Finished: succeeded').waitFor()
-    await page.getByText('auto approved').waitFor()
+    await page.getByText('auto-approved').waitFor()
     await page.getByRole('button', { name: 'Trace' }).click()
     await page.getByRole('button', { name: /book_refund/ }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Output', exact: true }).click()
-    await expect.poll(() => page.getByLabel('fits', { exact: true }).count()).toBe(5)
-    expect(await barriers(page)).toEqual([])
+    await expect.poll(() => page.getByLabel('matches', { exact: true }).count()).toBe(5)
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'All events' }).click()
     await page.getByRole('button', { name: /task\.finished/ }).click()
     await page.getByRole('region', { name: /^Event / }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download output.json' }).click()
     expect((await saved).suggestedFilename()).toBe('output.json')
 
     await page.getByRole('button', { name: 'Feedback' }).click()
-    await page.getByRole('button', { name: 'Not good' }).click()
+    await page.getByRole('button', { name: 'Needs work' }).click()
     await page.getByLabel('What should it have done?').fill('Ask for a photo first.')
     await page.getByRole('button', { name: 'Send', exact: true }).click()
-    await page.getByText('the next run will know').waitFor()
+    await page.getByText('Used from the next run on.').waitFor()
     const { body: knowledge } = await console().call('GET', '/v1/wedges/refund-desk/knowledge')
     expect(JSON.stringify(knowledge)).toContain('Ask for a photo first.')
 
     await page.getByRole('button', { name: 'Run again' }).click()
     await page.waitForURL((url) => !url.pathname.endsWith(task))
-    await page.getByText('an earlier task').waitFor()
+    await page.getByText('Earlier task').waitFor()
   })
 
-  test('cancels a task that waits', async () => {
+  test('task page: a task that needs approval can be cancelled', async () => {
     const task = await refund({ order_id: 'C-1' })
     await approvalOf(task)
     const page = await console().open(`/tasks/${task}`)
-    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Cancel task' }).click()
     await page.getByText('Finished: rejected').waitFor()
   })
 
-  test('a task that ended before it began says so, and names no sandbox', async () => {
+  test('task page: a task that ended before it started shows no sandbox', async () => {
     const { body } = await console().call('POST', '/v1/tasks', { wedge: 'refund-desk', task_type: 'pay_out' })
     const page = await console().open(`/tasks/${body.id}`)
-    await page.getByText('Ended before it began').waitFor()
+    await page.getByText('Ended before it started').waitFor()
     expect(await page.getByText('sandbox').count()).toBe(0)
   })
 
-  test('finds by the command menu, and shows its keys', async () => {
+  test('command menu and shortcuts: both lead to pages', async () => {
     const page = await console().open('/tasks?status=succeeded')
-    await page.getByRole('region', { name: 'Tasks that are succeeded', exact: true }).waitFor()
+    await page.getByRole('region', { name: 'Tasks: Succeeded', exact: true }).waitFor()
     await page.keyboard.press('Control+k')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.keyboard.type('classify')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/run?wedge=inbox-triage&task_type=classify')
     await page.getByLabel('Subject').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.locator('h1').click()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
@@ -238,14 +238,14 @@ describe('the console', () => {
     await page.waitForURL('**/approvals')
   })
 
-  test.each([768, 1024, 1280])('names each task in full at %i pixels', async (width) => {
+  test.each([768, 1024, 1280])('task list: the task name fits at a width of %i pixels', async (width) => {
     await refund({ amount_usd: 12 })
     const page = await console().open('/tasks', { viewport: { width, height: 800 } })
     const name = page.getByText('Handle request', { exact: true }).first()
     await name.waitFor()
-    const [said, room] = [await name.boundingBox(), await name.locator('..').boundingBox()]
-    expect(await barriers(page)).toEqual([])
-    expect(said?.width).toBeLessThanOrEqual(room?.width ?? 0)
+    const [text, available] = [await name.boundingBox(), await name.locator('..').boundingBox()]
+    expect(await accessibilityViolations(page)).toEqual([])
+    expect(text?.width).toBeLessThanOrEqual(available?.width ?? 0)
   })
 
   test.each([
@@ -253,9 +253,9 @@ describe('the console', () => {
     ['dark', 360],
     ['dark', 1440],
     ['light', 3840],
-  ] as const)('is %s and fits %i pixels', async (colorScheme, width) => {
+  ] as const)('main pages: the %s theme is accessible and fits a width of %i pixels', async (colorScheme, width) => {
     const task = await refund({ order_id: `W-${width}`, amount_usd: 12 })
-    // What is still at work moves on the page with good reason.
+    // A running task would move content on the page.
     await expect.poll(() => statusOf(task), { timeout: 30_000 }).toBe('succeeded')
     const page = await console().open('/', { colorScheme, viewport: { width, height: 800 } })
     const paths = ['/', '/approvals?status=approved', '/tasks', '/run', `/tasks/${task}`, `/tasks/${task}?view=trace`]
@@ -263,9 +263,9 @@ describe('the console', () => {
       await page.goto(console().url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.waitForLoadState('load')
-      expect(await barriers(page), path).toEqual([])
-      expect(await page.evaluate(TOO_WIDE), path).toBe(false)
-      expect(await page.evaluate(SHIFTED), path).toBeLessThan(0.01)
+      expect(await accessibilityViolations(page), path).toEqual([])
+      expect(await page.evaluate(HAS_HORIZONTAL_SCROLL), path).toBe(false)
+      expect(await page.evaluate(LAYOUT_SHIFT), path).toBeLessThan(0.01)
     }
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { barriers, SHIFTED, sharedConsole, TOO_WIDE } from './browser.ts'
+import { accessibilityViolations, LAYOUT_SHIFT, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
 
 const REFUND = { order_id: 'A-1', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
 
@@ -21,15 +21,15 @@ const PAGES = [
   '/settings',
 ]
 
-/** Tables whose rows have buttons and do not fit: the one would cover the other. */
-const HALF_HIDDEN = `[...document.querySelectorAll('[role="region"]:has(td button)')]
+/** Tables with buttons that are wider than the page. */
+const OVERFLOWING_TABLES = `[...document.querySelectorAll('[role="region"]:has(td button)')]
   .filter((region) => region.scrollWidth > region.clientWidth)
   .map((region) => region.ariaLabel)`
 
-describe('the pages of the console', () => {
-  const console = sharedConsole()
+describe('setup pages', () => {
+  const console = consoleFixture()
 
-  test('registers a connection, seals its secret and tries it', async () => {
+  test('connections: a new connection gets a secret and passes its test', async () => {
     const page = await console().open('/connections')
     await page.getByRole('button', { name: 'New connection' }).click()
     await page.getByLabel('Kind').selectOption('custom')
@@ -37,7 +37,7 @@ describe('the pages of the console', () => {
     const { body } = await console().call('GET', '/v1/connections')
     const { url } = body.data.find(({ name }: { name: string }) => name === 'post').config
     await page.getByLabel('Action URL').fill(url)
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create connection' }).click()
     await page.getByLabel('Secret', { exact: true }).fill('hush-hush')
     await page.getByRole('button', { name: 'Save secret' }).click()
@@ -46,10 +46,10 @@ describe('the pages of the console', () => {
     await card.getByRole('button', { name: 'Test' }).click()
     await page.getByText(/^crm works/).waitFor()
     expect(await page.content()).not.toContain('hush-hush')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
-  test('teaches a wedge, answers its questions and tries other rules on the past', async () => {
+  test('wedge page: knowledge, intake and policy simulation work', async () => {
     await console().call('POST', '/v1/tasks', { wedge: 'refund-desk', task_type: 'handle_request', input: REFUND })
     await expect
       .poll(async () => (await console().call('GET', '/v1/approvals')).body.data.length, { timeout: 30_000 })
@@ -57,47 +57,47 @@ describe('the pages of the console', () => {
     const page = await console().open('/wedges')
     await page.getByRole('link', { name: 'Refund desk' }).click()
     await page.getByRole('heading', { name: 'Skills' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Knowledge' }).click()
     await page.getByRole('button', { name: 'Add knowledge' }).first().click()
     await page.getByLabel('Name').fill('holidays')
     await page.getByLabel('Text').fill('# Holidays\n\nWe are **closed** in August.')
     await page.getByRole('region', { name: 'Preview' }).getByText('closed', { exact: true }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Save' }).click()
-    const learned = page.getByRole('list', { name: 'Learned knowledge' }).getByRole('button', { name: /holidays/ })
-    await learned.click()
+    const item = page.getByRole('list', { name: 'Learned knowledge' }).getByRole('button', { name: /holidays/ })
+    await item.click()
     await page.getByLabel('Text').fill('# Holidays\n\nWe are open in August.')
     await page.getByRole('button', { name: 'Save' }).click()
-    await learned.getByText('Version 2').waitFor()
-    await learned.click()
+    await item.getByText('Version 2').waitFor()
+    await item.click()
     await page.getByRole('button', { name: 'Versions' }).click()
-    const difference = page.getByRole('region', { name: 'Changes' })
-    await difference.getByRole('deletion').waitFor()
-    expect(await difference.getByRole('deletion').allTextContents()).toEqual(['We are **closed** in August.'])
-    expect(await difference.getByRole('insertion').allTextContents()).toEqual(['We are open in August.'])
-    expect(await barriers(page)).toEqual([])
+    const changes = page.getByRole('region', { name: 'Changes' })
+    await changes.getByRole('deletion').waitFor()
+    expect(await changes.getByRole('deletion').allTextContents()).toEqual(['We are **closed** in August.'])
+    expect(await changes.getByRole('insertion').allTextContents()).toEqual(['We are open in August.'])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Restore version 1' }).click()
     await page.getByRole('region', { name: 'Preview' }).getByText('closed', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
-    await learned.getByText('Version 3').waitFor()
+    await item.getByText('Version 3').waitFor()
 
     await page.getByRole('button', { name: /^Intake/ }).click()
     await page.getByText('0% answered').waitFor()
     await page.getByLabel(/How many days after delivery/).fill('Fourteen.')
     await page.getByRole('button', { name: 'Answer' }).first().click()
     await page.getByText('25% answered').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Policy' }).click()
     await page.getByLabel('Max amount (USD) of rule 1').fill('100')
     await page.getByRole('button', { name: 'Simulate' }).click()
     await page.getByText('1 past request: 1 auto-approved, 0 would need approval').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
-  test('shows a client and what was said, and makes a link to the portal that is shown once', async () => {
+  test('clients: the conversation is shown, and a portal link is shown once', async () => {
     const connection = await console().call('POST', '/v1/connections', { kind: 'email', name: 'mailbox', config: {} })
     const { body: channel } = await console().call('POST', '/v1/channels', {
       connection_id: connection.body.id,
@@ -112,19 +112,19 @@ describe('the pages of the console', () => {
     })
     const page = await console().open('/clients')
     await page.getByRole('link', { name: 'Grace' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('link', { name: /Locked out/ }).click()
     await page.getByText('Thank you, your message has reached us.').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('link', { name: 'View client' }).click()
     await page.getByRole('button', { name: 'Create portal link' }).click()
     expect(await page.locator('[data-once]').textContent()).toContain('/portal#svc_')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Done' }).click()
     expect(await page.locator('[data-once]').count()).toBe(0)
   })
 
-  test('opens a case and moves it over the board', async () => {
+  test('cases: a new case moves to another stage', async () => {
     const page = await console().open('/cases')
     await page.getByRole('button', { name: 'New case' }).first().click()
     await page.getByLabel('Title').fill('Access of Grace')
@@ -132,46 +132,46 @@ describe('the pages of the console', () => {
     await page.getByLabel('Stage of Access of Grace').selectOption('solved')
     const solved = page.getByRole('region', { name: 'Board' }).locator('section').filter({ hasText: 'Solved' }).last()
     await solved.getByRole('article', { name: 'Access of Grace' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
-  test('makes a key that is shown once, invites a member, and lets one change their password', async () => {
+  test('settings: a key is shown once, a member is invited, a password is changed', async () => {
     const page = await console().open('/settings')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('nightly')
-    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     expect(await page.locator('[data-once]').textContent()).toMatch(/^svc_/)
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('cell', { name: 'nightly', exact: true }).waitFor()
     await page.goto(`${console().url}/settings?view=projects`)
-    await page.getByRole('button', { name: /^Change/ }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: /^Edit/ }).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
 
     const other = await console().open('/', { signedIn: false })
     await other.getByRole('button', { name: 'Sign up' }).click()
     await other.getByLabel('Organisation').fill('Larkspur')
     await other.getByLabel('Email').fill('ada@example.com')
     await other.getByLabel('Password').fill('correct horse battery')
-    await other.getByRole('button', { name: 'Create the account' }).click()
+    await other.getByRole('button', { name: 'Create account' }).click()
     await other.getByRole('link', { name: 'Settings' }).click()
     await other.getByRole('button', { name: 'Members' }).click()
-    await other.getByRole('button', { name: 'Invite' }).click()
+    await other.getByRole('button', { name: 'Invite member' }).click()
     await other.getByLabel('Email').fill('bob@example.com')
-    await other.getByRole('button', { name: 'Make the invitation' }).click()
+    await other.getByRole('button', { name: 'Create invite link' }).click()
     expect(await other.locator('[data-once]').textContent()).toContain('/sign-in#invite=')
     await other.getByRole('button', { name: 'Done' }).click()
     await other.getByRole('cell', { name: 'bob@example.com', exact: true }).waitFor()
-    expect(await barriers(other)).toEqual([])
-    await other.getByRole('button', { name: 'Your password' }).click()
-    await other.getByLabel('Password', { exact: true }).fill('correct horse battery')
+    expect(await accessibilityViolations(other)).toEqual([])
+    await other.getByRole('button', { name: 'Change password' }).click()
+    await other.getByLabel('Current password').fill('correct horse battery')
     await other.getByLabel('New password').fill('another horse, another battery')
-    expect(await barriers(other)).toEqual([])
-    await other.getByRole('button', { name: 'Change it' }).click()
-    await other.getByText('Your password is changed').waitFor()
+    expect(await accessibilityViolations(other)).toEqual([])
+    await other.getByRole('button', { name: 'Change password' }).last().click()
+    await other.getByText(/^Password changed/).waitFor()
   })
 
-  test('sets a blueprint up by the buttons of its checklist', async () => {
+  test('blueprints: the buttons of the checklist set up a blueprint', async () => {
     const page = await console().open('/blueprints')
     await page
       .getByRole('list', { name: 'Warnings' })
@@ -180,7 +180,7 @@ describe('the pages of the console', () => {
     await page.getByRole('button', { name: /Invoice chaser/ }).click()
     await page.getByRole('button', { name: 'Set up', exact: true }).click()
     await page.getByRole('button', { name: 'Set secret for mail' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Set secret for mail' }).click()
     await page.getByLabel('Secret', { exact: true }).fill('hush-hush')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -189,7 +189,7 @@ describe('the pages of the console', () => {
     await page.getByRole('list', { name: 'Blueprints' }).getByText('Active', { exact: true }).waitFor()
   })
 
-  test('makes a schedule, says when it runs next and runs it now', async () => {
+  test('schedules: a new schedule shows its next runs and runs on demand', async () => {
     const page = await console().open('/schedules')
     await page.getByRole('button', { name: 'New schedule' }).first().click()
     await page.getByLabel('Name').fill('ledger')
@@ -197,10 +197,10 @@ describe('the pages of the console', () => {
     await page.getByLabel('Task type').selectOption('review_ledger')
     await page.getByLabel('Frequency').selectOption('monthly')
     await page.getByLabel('Day of month').fill('31')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create schedule' }).click()
     await page.getByText('Monthly on day 31 at 08:30 UTC').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Edit ledger' }).click()
     await page.getByLabel('Frequency').selectOption('every')
@@ -210,7 +210,7 @@ describe('the pages of the console', () => {
     await page.getByText('This schedule will not run automatically.').waitFor()
     await page.getByLabel('Enabled', { exact: true }).check()
     await page.getByText(/^Next runs: (\d+ \w{3,4} \d{4}, \d\d:\d\d:\d\d(, )?){3}$/).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Every 90 minutes').waitFor()
     const { body } = await console().call('GET', '/v1/schedules')
@@ -219,7 +219,7 @@ describe('the pages of the console', () => {
     await page.waitForURL('**/tasks/task_*')
   })
 
-  test('finds records by the fields of their values, also by the address alone', async () => {
+  test('records: conditions on values filter the list and are kept in the URL', async () => {
     const wedge = 'refund-desk'
     for (const [key, usd] of Object.entries({ 'R-1': 5, 'R-2': 50 })) {
       await console().call('POST', '/v1/records', { wedge, collection: 'tests', key, value: { usd } })
@@ -230,45 +230,45 @@ describe('the pages of the console', () => {
     await page.getByRole('button', { name: 'Filter' }).click()
     await page.getByRole('cell', { name: 'R-1' }).waitFor({ state: 'detached' })
     await page.getByRole('cell', { name: 'R-2' }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.reload()
     await page.getByRole('cell', { name: 'R-2' }).waitFor()
     expect(await page.getByRole('cell', { name: 'R-1' }).count()).toBe(0)
   })
 
-  test('draws the numbers and proves the audit chain', async () => {
+  test('analytics and audit: the chart is shown and the audit chain is verified', async () => {
     const page = await console().open('/analytics')
     await page.getByRole('img', { name: /^Tasks per day: \d+ in 30 days/ }).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: '7 days' }).click()
     await page.getByRole('img', { name: /^Tasks per day: \d+ in 7 days/ }).waitFor()
     await page.getByRole('link', { name: 'Audit' }).click()
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText(/^Chain verified/).waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
   })
 
-  test('fits a phone, also in the dark', async () => {
+  test('setup pages: they fit a phone in the dark theme', async () => {
     const page = await console().open('/', { colorScheme: 'dark', viewport: { width: 360, height: 800 } })
     for (const path of PAGES) {
       await page.goto(console().url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('.animate-appear').waitFor({ state: 'detached' })
-      expect(await page.evaluate(TOO_WIDE), path).toBe(false)
-      expect(await page.evaluate(HALF_HIDDEN), path).toEqual([])
-      expect(await page.evaluate(SHIFTED), path).toBeLessThan(0.01)
-      expect(await barriers(page), path).toEqual([])
+      expect(await page.evaluate(HAS_HORIZONTAL_SCROLL), path).toBe(false)
+      expect(await page.evaluate(OVERFLOWING_TABLES), path).toEqual([])
+      expect(await page.evaluate(LAYOUT_SHIFT), path).toBeLessThan(0.01)
+      expect(await accessibilityViolations(page), path).toEqual([])
     }
   })
 
-  test('fits the largest screens', async () => {
+  test('setup pages: they fit a very large screen', async () => {
     const page = await console().open('/', { viewport: { width: 3840, height: 2160 } })
     for (const path of PAGES) {
       await page.goto(console().url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('.animate-appear').waitFor({ state: 'detached' })
-      expect(await page.evaluate(TOO_WIDE), path).toBe(false)
-      expect(await page.evaluate(SHIFTED), path).toBeLessThan(0.01)
+      expect(await page.evaluate(HAS_HORIZONTAL_SCROLL), path).toBe(false)
+      expect(await page.evaluate(LAYOUT_SHIFT), path).toBeLessThan(0.01)
     }
   })
 })

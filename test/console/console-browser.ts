@@ -14,22 +14,22 @@ import { respondJson, openFakeUpstream, type ReceivedRequest } from '../fake-ups
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A browser and a service by the clock on the wall, as a person would meet them. */
+/** A browser and a running service, with the real clock. */
 export interface Console {
   app: App
   url: string
-  /** What the outside world received through a connection. */
+  /** The requests that the service sent through connections. */
   received: ReceivedRequest[]
   call(method: string, path: string, body?: unknown): Promise<ApiResponse>
-  /** Stops the service and starts it again at the same address and on the same data, with more settings. */
+  /** Restarts the service at the same address and with the same data, with more settings. */
   restart(settings: Record<string, string>): Promise<void>
-  /** A new page, like a new person's; the test fails when it logs an error or breaks the Content-Security-Policy. */
+  /** Opens a page in a new browser context. The test fails when the page logs an error. */
   open(path: string, options?: PageOptions): Promise<Page>
 }
 
 type PageOptions = BrowserContextOptions & { signedIn?: boolean; token?: string; expected?: RegExp }
 
-/** A wedge whose one action goes through a connection, so that it can be edited. */
+/** A wedge whose action goes through a connection, so that its payload can be edited. */
 const LETTERS = {
   'letters/wedge.json': {
     wedge: 'letters',
@@ -52,14 +52,14 @@ const LETTERS = {
     },
     { output: { sent: true } },
   ],
-  // Called after another way than the one that it takes.
+  // The action names another connection than the one that it uses.
   'letters/rehearsals/pretend.json': [
     { call: { tool: 'act', input: { connection: 'post', capability: 'bank:send', payload: { to: '{{input.to}}' } } } },
     { output: { sent: true } },
   ],
 }
 
-/** A wedge that only speaks, for long. */
+/** A wedge that produces a long text. */
 const POEMS = {
   'poems/wedge.json': {
     wedge: 'poems',
@@ -75,8 +75,8 @@ const POEMS = {
   ],
 }
 
-/** `settings` as the environment would hold them, beside those that every test has. */
-export function sharedConsole(settings: Record<string, string> = {}): () => Console {
+/** Starts one service and one browser for all tests of a describe block. `settings` extend the test settings. */
+export function consoleFixture(settings: Record<string, string> = {}): () => Console {
   let browser: Browser
   let started: Awaited<ReturnType<typeof startService>>
   beforeAll(async () => {
@@ -89,7 +89,7 @@ export function sharedConsole(settings: Record<string, string> = {}): () => Cons
     await started?.stop()
   })
   const restart = async (more: Record<string, string>) => {
-    started = { ...started, app: await started.again(more) }
+    started = { ...started, app: await started.restart(more) }
   }
   return () => ({ ...started, restart, open: (path, options) => openPage(browser, started.url + path, options) })
 }
@@ -97,18 +97,18 @@ export function sharedConsole(settings: Record<string, string> = {}): () => Cons
 function launch(): Promise<Browser> {
   const executablePath = chromiumPath()
   if (!executablePath) throw new Error('Chromium is not installed')
-  const quiet = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
-  const args = [...quiet, '--disable-component-update', '--disable-sync', '--no-sandbox']
+  const offlineArgs = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+  const args = [...offlineArgs, '--disable-component-update', '--disable-sync', '--no-sandbox']
   return chromium.launch({ executablePath, headless: true, args })
 }
 
-async function startService(given: Record<string, string>) {
+async function startService(extraSettings: Record<string, string>) {
   const dir = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
   writeFiles(join(dir, 'wedges'), { ...LETTERS, ...POEMS })
   cpSync(join(root, 'blueprints'), join(dir, 'blueprints'), { recursive: true })
-  const outside = await openFakeUpstream()
-  outside.respond = ({ body }, response) => {
+  const upstream = await openFakeUpstream()
+  upstream.respond = ({ body }, response) => {
     if (JSON.parse(body || '{}').subject === 'Unanswered') response.destroy()
     else respondJson(response, 200, { ok: true })
   }
@@ -116,28 +116,28 @@ async function startService(given: Record<string, string>) {
     ...testSettings(dir),
     SVC_EGRESS_ALLOW: '127.0.0.1',
     SVC_LOG_LEVEL: 'silent',
-    ...given,
+    ...extraSettings,
   }
   const start = (more: Record<string, string> = {}) => {
     const env: Record<string, string> = { ...settings, ...more }
     return startApp(loadConfig(env, dir), { ...createSystemWorld('silent'), env: (name) => env[name] })
   }
   let app = await start()
-  const config = { url: `${outside.url}/post` }
+  const config = { url: `${upstream.url}/post` }
   await callApi(app.url, FOUNDER_KEY, 'POST', '/v1/connections', { kind: 'webhook', name: 'post', config })
   return {
     app,
     url: app.url,
-    received: outside.received,
+    received: upstream.received,
     call: (method: string, path: string, body?: unknown) => callApi(app.url, FOUNDER_KEY, method, path, body),
-    async again(more: Record<string, string>) {
+    async restart(more: Record<string, string>) {
       await app.stop()
       app = await start({ SVC_PORT: new URL(app.url).port, ...more })
       return app
     },
     async stop() {
       await app.stop()
-      await outside.close()
+      await upstream.close()
       rmSync(dir, { recursive: true, force: true })
     },
   }
@@ -146,33 +146,33 @@ async function startService(given: Record<string, string>) {
 async function openPage(
   browser: Browser,
   url: string,
-  { signedIn = true, token = FOUNDER_KEY, expected = REFUSED, ...options }: PageOptions = {},
+  { signedIn = true, token = FOUNDER_KEY, expected = EXPECTED_STATUSES, ...options }: PageOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options })
   if (signedIn) {
-    // Once a tab: who signs out stays signed out.
+    // Only at the first load, so that a sign-out lasts.
     const script = `sessionStorage.getItem('test') || (sessionStorage.setItem('svc.token', '${token}'), sessionStorage.setItem('test', '1'))`
     await context.addInitScript(script)
   }
   const page = await context.newPage()
-  const faults: string[] = []
-  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
-  page.on('pageerror', (error) => faults.push(String(error)))
+  const pageErrors: string[] = []
+  page.on('console', (message) => message.type() === 'error' && pageErrors.push(message.text()))
+  page.on('pageerror', (error) => pageErrors.push(String(error)))
   onTestFinished(async () => {
     await context.close()
-    expect(faults.filter((fault) => !expected.test(fault))).toEqual([])
+    expect(pageErrors.filter((error) => !expected.test(error))).toEqual([])
   })
   await page.goto(url)
   return page
 }
 
-/** A browser logs every refusal; those that a test asks for are told on the page. */
-const REFUSED = /the server responded with a status of 40[139]/
+/** Browsers log every error response; the pages show these to the user. */
+const EXPECTED_STATUSES = /the server responded with a status of 40[139]/
 
 const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
 
-/** What a machine can find wrong for people who do not see, hear or point well. */
-export async function barriers(page: Page): Promise<string[]> {
+/** The accessibility rules of axe that the page violates. */
+export async function accessibilityViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   const found: { id: string; nodes: { html: string; failureSummary: string }[] }[] = await page.evaluate(
     `axe.run(document, {
@@ -183,9 +183,9 @@ export async function barriers(page: Page): Promise<string[]> {
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
 }
 
-export const TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
-/** How much of the page moved under the reader since it was opened; browsers call less than 0.1 good. */
-export const SHIFTED = `new Promise((resolve) => {
+export const HAS_HORIZONTAL_SCROLL = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+/** The cumulative layout shift since the page was opened; browsers rate less than 0.1 as good. */
+export const LAYOUT_SHIFT = `new Promise((resolve) => {
   let sum = 0
   new PerformanceObserver((list) => list.getEntries().forEach((entry) => (sum += entry.value)))
     .observe({ type: 'layout-shift', buffered: true })

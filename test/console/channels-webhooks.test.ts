@@ -1,36 +1,36 @@
 import { describe, expect, test } from 'vitest'
-import { barriers, sharedConsole } from './browser.ts'
+import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
-describe('the doors in and out', () => {
-  const console = sharedConsole()
-  const outside = async () => {
+describe('channels and webhooks pages', () => {
+  const console = consoleFixture()
+  const upstreamUrl = async () => {
     const { body } = await console().call('GET', '/v1/connections')
     return body.data.find(({ name }: { name: string }) => name === 'post').config.url as string
   }
 
-  test('binds an address to a task type, says how to hand a message over, and tries it', async () => {
+  test('channels: a new channel shows its example request and takes a test message', async () => {
     const page = await console().open('/channels')
     await page.getByText('No channels yet').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'New channel' }).first().click()
     await page.getByLabel('Address').fill('help@example.com')
     await page.getByLabel('Wedge').selectOption('inbox-triage')
     await page.getByLabel('Task type').selectOption('acknowledge')
     await page.getByLabel('Reply connection').selectOption({ label: 'post' })
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create channel' }).click()
     await page
       .getByRole('region', { name: 'Example request' })
       .getByText(/\/v1\/channels\/chan_.*\/inbound/)
       .waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Done' }).click()
 
     await page.getByRole('button', { name: 'Send test help@example.com' }).click()
     await page.getByLabel('From').fill('grace@example.com')
     await page.getByLabel('Subject').fill('Locked out')
     await page.getByLabel('Message', { exact: true }).fill('I cannot log in.')
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.waitForURL('**/threads/*')
     await page.getByText('I cannot log in.').waitFor()
@@ -41,14 +41,14 @@ describe('the doors in and out', () => {
     await page.getByText('No channels yet').waitFor()
   })
 
-  test('makes a webhook whose secret is shown once, and shows what was sent to it and sends it again', async () => {
+  test('webhooks: the secret is shown once, and a delivery is listed and can be retried', async () => {
     const page = await console().open('/webhooks')
     await page.getByText('No webhooks yet').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'New webhook' }).first().click()
-    await page.getByLabel('URL').fill(await outside())
+    await page.getByLabel('URL').fill(await upstreamUrl())
     await page.getByLabel('Approval requested').uncheck()
-    expect(await barriers(page)).toEqual([])
+    expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create webhook' }).click()
     const secret = await page.locator('[data-once]').textContent()
     expect(secret).toMatch(/^whsec_/)
@@ -59,12 +59,12 @@ describe('the doors in and out', () => {
     const deliveries = page.getByRole('region', { name: 'Deliveries' })
     await deliveries.getByText('Delivered', { exact: true }).waitFor()
     const all = () => console().received.map(({ body }) => JSON.parse(body))
-    const told = () => all().filter(({ type }) => type === 'task.finished')
-    expect(told()).toHaveLength(1)
-    expect(await barriers(page)).toEqual([])
+    const finishedEvents = () => all().filter(({ type }) => type === 'task.finished')
+    expect(finishedEvents()).toHaveLength(1)
+    expect(await accessibilityViolations(page)).toEqual([])
     await deliveries.getByRole('button', { name: /^Retry/ }).click()
-    await expect.poll(() => told().length, { timeout: 30_000 }).toBe(2)
-    expect(told()[1].id).toBe(told()[0].id)
+    await expect.poll(() => finishedEvents().length, { timeout: 30_000 }).toBe(2)
+    expect(finishedEvents()[1].id).toBe(finishedEvents()[0].id)
 
     page.on('dialog', (dialog) => void dialog.accept())
     await page.getByRole('button', { name: 'Rotate secret' }).click()
