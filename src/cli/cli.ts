@@ -17,7 +17,7 @@ export interface CommandLineStart {
   server: ServerCommands
 }
 
-/** Runs one command and returns its exit code; whatever goes wrong is told, never thrown. */
+/** Runs one command and returns its exit code. Errors are printed, never thrown. */
 export async function runCommandLine(start: CommandLineStart): Promise<number> {
   const terminal = openTerminal(start.streams, start.env, start.args.includes('--json'))
   const svc = programName(start.env, start.programPath)
@@ -31,27 +31,27 @@ export async function runCommandLine(start: CommandLineStart): Promise<number> {
 }
 
 async function dispatch(
-  { args: words, env, programPath: program, server }: CommandLineStart,
+  { args, env, programPath, server }: CommandLineStart,
   terminal: Terminal,
   svc: string,
 ): Promise<number> {
-  const asked = parseCommandLine(words)
-  if (asked.kind === 'help') return printHelp(terminal, asked.of.join(' '), svc)
-  if (asked.kind === 'version') return printVersion(terminal)
-  const { command, options } = asked
+  const parsed = parseCommandLine(args)
+  if (parsed.kind === 'help') return printHelp(terminal, parsed.topic.join(' '), svc)
+  if (parsed.kind === 'version') return printVersion(terminal)
+  const { command, options } = parsed
   const url = toOptionalString(options.url)
   const key = toOptionalString(options.key) ?? (env.SVC_KEY || env.SVC_FOUNDER_API_KEY)
   const service = createServiceClient(parseServiceUrl(url ?? (env.SVC_URL || DEFAULT_SERVICE_URL)), key)
-  const shell: CommandContext = {
+  const context: CommandContext = {
     env,
     terminal,
     service,
     isUrlGiven: url !== undefined,
-    programPath: program,
+    programPath,
     programName: svc,
     server,
   }
-  return command.run({ args: asked.words, options, context: shell })
+  return command.run({ args: parsed.args, options, context })
 }
 
 function printVersion(terminal: Terminal): number {
@@ -65,22 +65,22 @@ const toOptionalString = (value: unknown) => (typeof value === 'string' ? value 
 
 function parseServiceUrl(url: string): string {
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
-    throw usageError(`'${url}' is not an address`, `it looks like ${DEFAULT_SERVICE_URL}`)
+    throw usageError(`'${url}' is not an http or https URL`, `example: ${DEFAULT_SERVICE_URL}`)
   }
   const { username, password, search, hash } = new URL(url)
   if (username + password + search + hash === '') return url
   throw usageError(
-    'the address has more than a host and a path',
-    `it looks like ${DEFAULT_SERVICE_URL}; the key is given apart`,
+    'the URL of the service must contain only a host and a path',
+    `example: ${DEFAULT_SERVICE_URL}; pass the key with --key or SVC_KEY`,
   )
 }
 
-function printHelp(terminal: Terminal, asked: string, svc: string): number {
-  const found = COMMANDS.filter(({ name }) => name === asked || name.startsWith(`${asked} `))
-  const exact = found.find(({ name }) => name === asked)
-  if (asked !== '' && found.length === 0) throw unknownCommand(asked.split(' '))
-  if (asked === '') terminal.print(helpOverview(COMMANDS, svc))
-  else terminal.print(exact ? commandHelp(exact, svc) : helpOverview(found, svc))
+function printHelp(terminal: Terminal, topic: string, svc: string): number {
+  const matches = COMMANDS.filter(({ name }) => name === topic || name.startsWith(`${topic} `))
+  const exact = matches.find(({ name }) => name === topic)
+  if (topic !== '' && matches.length === 0) throw unknownCommand(topic.split(' '))
+  if (topic === '') terminal.print(helpOverview(COMMANDS, svc))
+  else terminal.print(exact ? commandHelp(exact, svc) : helpOverview(matches, svc))
   return EXIT_CODE.ok
 }
 
@@ -88,7 +88,7 @@ function reportFailure(terminal: Terminal, error: unknown, svc: string): number 
   const exit = error instanceof CommandFailure ? error.exit : EXIT_CODE.failed
   const advice = error instanceof CommandFailure && error.advice !== null ? adviceText(error.advice, svc) : null
   if (terminal.isJson) terminal.note(JSON.stringify({ error: errorMessage(error), advice, exit }))
-  // At once: a service that fails to start may still be writing its log.
+  // One write for both lines, because a service that fails to start may still be writing its log to stderr.
   else terminal.note([`svc: ${errorMessage(error)}`, ...(advice ? [`     ${advice}`] : [])].join('\n'))
   return exit
 }

@@ -13,7 +13,7 @@ import { checkWedgeCommand } from './wedge/check-command.ts'
 import { newWedgeCommand } from './wedge/new-command.ts'
 import { rehearseWedgeCommand } from './wedge/rehearse-command.ts'
 
-/** In the order of help. */
+/** All commands, in the order in which help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
   serveCommand,
   runTaskCommand,

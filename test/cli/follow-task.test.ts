@@ -17,11 +17,11 @@ async function fakeService(answer: (request: IncomingMessage, response: ServerRe
 const frame = (id: number, type = 'progress') =>
   `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ id, seq: id, type, ts: '2026-01-01T00:00:00.000Z', data: {} })}\n\n`
 
-test('takes a broken stream up where it broke, and shows nothing twice', async () => {
-  const asked: unknown[] = []
+test('followTask resumes a broken stream after the last event and yields no event twice', async () => {
+  const requestedIds: unknown[] = []
   const url = await fakeService((request, response) => {
     const last = Number(request.headers['last-event-id'] ?? 0)
-    asked.push(last)
+    requestedIds.push(last)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     if (last === 0) response.write(`: hello\n\n${frame(1)}${frame(2)}id: 3\nevent: pro`, () => response.destroy())
     else response.end(`${frame(2)}${frame(3)}${frame(4, 'task.finished')}`)
@@ -31,10 +31,10 @@ test('takes a broken stream up where it broke, and shows nothing twice', async (
   for await (const { id } of followTask(createServiceClient(url, 'key'), 'task_1', { onLost: () => void lost++ }))
     ids.push(id)
   expect(ids).toEqual([1, 2, 3, 4])
-  expect({ asked, lost }).toEqual({ asked: [0, 2], lost: 1 })
+  expect({ requestedIds, lost }).toEqual({ requestedIds: [0, 2], lost: 1 })
 })
 
-test('reads on after the overflow frame', async () => {
+test('followTask continues after the overflow frame', async () => {
   const url = await fakeService((request, response) => {
     if (!request.url?.endsWith('/events')) return response.end('{"finished_at":null,"last_event_id":2}')
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -46,7 +46,7 @@ test('reads on after the overflow frame', async () => {
   expect(types).toEqual(['progress', 'task.finished'])
 })
 
-test('does not try again what the service refuses', async () => {
+test('followTask does not retry a request that the service refuses', async () => {
   const url = await fakeService((_, response) => response.writeHead(404).end('{"error":"no such task"}'))
   await expect(followTask(createServiceClient(url, 'key'), 'task_1').next()).rejects.toThrow('no such task')
 })

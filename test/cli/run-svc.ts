@@ -12,31 +12,31 @@ export interface SvcResult {
   code: number | null
   stdout: string
   stderr: string
-  /** What `--json` printed. */
+  /** The JSON lines that `--json` printed. */
   // oxlint-disable-next-line typescript/no-explicit-any
   lines: any[]
 }
 
 export interface SvcOptions {
-  /** The service to speak to, with the founder key of every test app. */
+  /** The service to call, with the founder key of every test app. */
   url?: string
   env?: Record<string, string>
-  /** What is piped in, and then its end; null: nothing comes, and no end either. */
+  /** The text for stdin, which is then closed; null keeps stdin open without text. */
   stdin?: string | null
   cwd?: string
-  /** Another copy of the program than the one that was just built. */
+  /** Another copy of the program than the one in `dist`. */
   programPath?: string
 }
 
-/** As if by a command of that name. */
+/** Hints show the command as `svc`. */
 const PROGRAM_NAME_ENV = { SVC_CALLED_AS: 'svc' }
 
-/** The program as it is shipped, to its end. */
+/** Runs the built program and waits until it ends. */
 export async function runSvc(
-  words: string[],
-  { url, env = {}, stdin = '', cwd = tmpdir(), programPath: program = PROGRAM }: SvcOptions = {},
+  args: string[],
+  { url, env = {}, stdin = '', cwd = tmpdir(), programPath = PROGRAM }: SvcOptions = {},
 ): Promise<SvcResult> {
-  const child = spawn(process.execPath, [program, ...words], {
+  const child = spawn(process.execPath, [programPath, ...args], {
     cwd,
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -49,28 +49,28 @@ export async function runSvc(
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  // A command that needs no input may end before it is written.
+  // A command that reads no input may end before its stdin is written.
   child.stdin.on('error', () => {})
   if (stdin !== null) child.stdin.end(stdin)
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   return { code, stdout, stderr, lines: parseJsonLines(stdout) }
 }
 
-/** A line of the shell in which `"$0" "$1"` is the program. */
+/** Starts a shell command line in which `"$0" "$1"` is the program. */
 export const spawnShell = (line: string, url: string) =>
   spawn('bash', ['-c', line, process.execPath, PROGRAM], {
     cwd: tmpdir(),
     env: { PATH: process.env['PATH'] ?? '', ...PROGRAM_NAME_ENV, SVC_URL: url, SVC_KEY: FOUNDER_KEY },
   })
 
-/** The program on a terminal: each second word of the dialogue is typed once the one before it is shown. */
+/** Runs the program on a pseudo terminal. `dialogue` alternates expected output and the text to type after it. */
 export async function runOnTerminal(
-  words: string[],
+  args: string[],
   dialogue: string[],
   { url, env = {} }: SvcOptions,
 ): Promise<{ code: number | null; shown: string }> {
-  const driver = fileURLToPath(new URL('terminal.py', import.meta.url))
-  const child = spawn('python3', [driver, ...dialogue, '--', process.execPath, PROGRAM, ...words], {
+  const driver = fileURLToPath(new URL('terminal-driver.py', import.meta.url))
+  const child = spawn('python3', [driver, ...dialogue, '--', process.execPath, PROGRAM, ...args], {
     cwd: tmpdir(),
     env: {
       PATH: process.env['PATH'] ?? '',

@@ -6,31 +6,31 @@ import { createDeployment } from '../faults/service-process.ts'
 import { POSTGRES_URL_VARIABLE } from '../postgres.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
-test('a data folder has one service: a second is told so, and the first goes on', async () => {
-  const place = await createDeployment('sqlite')
-  const first = await place.start()
-  const env = { SVC_DATA_DIR: join(place.dir, 'data'), SVC_PORT: '0' }
-  const second = await runSvc(['serve'], { cwd: place.dir, env })
+test('a second service on the same data folder refuses to start, and the first continues', async () => {
+  const deployment = await createDeployment('sqlite')
+  const first = await deployment.start()
+  const env = { SVC_DATA_DIR: join(deployment.dir, 'data'), SVC_PORT: '0' }
+  const second = await runSvc(['serve'], { cwd: deployment.dir, env })
   expect(second).toMatchObject({ code: 1, stderr: expect.stringMatching(/another service uses .*\n.*SVC_DATA_DIR/) })
   expect((await first.call('GET', '/health')).status).toBe(200)
   await first.kill()
-  await place.start()
+  await deployment.start()
 })
 
-test('a database that cannot be the store is refused by every command before anything is touched', async () => {
+test('every command refuses a database URL that is not PostgreSQL before it writes anything', async () => {
   const cwd = temporaryFolder()
   const env = { DATABASE_URL: 'mysql://root:hushhush@127.0.0.1/x', SVC_PORT: '0' }
-  const sentence = 'DATABASE_URL must be postgres://user:password@host:5432/name, not mysql://…'
-  for (const words of [['serve'], ['backup', '.'], ['doctor']]) {
-    const { code, stdout, stderr } = await runSvc(words, { cwd, env })
+  const message = 'DATABASE_URL must be postgres://user:password@host:5432/name, not mysql://…'
+  for (const args of [['serve'], ['backup', '.'], ['doctor']]) {
+    const { code, stdout, stderr } = await runSvc(args, { cwd, env })
     expect(code).toBe(1)
-    expect(stdout + stderr).toContain(sentence)
+    expect(stdout + stderr).toContain(message)
     expect(stdout + stderr).not.toContain('hushhush')
   }
   expect(readdirSync(cwd)).toEqual([])
 })
 
-test('a start that cannot be says what to do: a port that is taken, a folder or a database that cannot be used', async () => {
+test('a failed start says what to do: port in use, unusable data folder, unusable database', async () => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void taken.close())
@@ -51,28 +51,28 @@ test('a start that cannot be says what to do: a port that is taken, a folder or 
     [{ SVC_PORT: '0', DATABASE_URL: absent.href }, /database "absent" does not exist\n.*DATABASE_URL/],
     [{ SVC_PORT: '0', DATABASE_URL: `postgres://u:hushhush@127.0.0.1:1/x` }, /cannot be reached: .*\n.*DATABASE_URL/],
   ] as const) {
-    const ended = await runSvc(['serve'], { cwd, env: { SVC_SANDBOX: 'process', ...env } })
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(stderr) })
-    // It is shown once: the start that can be must be the one that makes it.
-    expect(ended.stdout).not.toContain('svc_key_')
-    expect(ended.stderr + ended.stdout).not.toContain('hushhush')
+    const failed = await runSvc(['serve'], { cwd, env: { SVC_SANDBOX: 'process', ...env } })
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(stderr) })
+    // The founder key is shown only once, so a failed start must not create it.
+    expect(failed.stdout).not.toContain('svc_key_')
+    expect(failed.stderr + failed.stdout).not.toContain('hushhush')
   }
 })
 
-test('a setting that nobody knows is told of at the start and by the doctor, with the one that was meant', async () => {
+test('serve and doctor report an unknown setting and suggest the closest name', async () => {
   const env = { SVC_MAX_CONCURENT_TASKS: '3', SVC_WHATEVER: '1', SVC_MODEL_GOLD: '', SVC_HOST: '192.0.2.1' }
-  const [started, seen] = await Promise.all(
+  const [started, checked] = await Promise.all(
     ['serve', 'doctor'].map((command) => runSvc([command], { cwd: temporaryFolder(), env })),
   )
-  for (const said of [started?.stderr, seen?.stdout]) {
-    expect(said).toContain('SVC_MAX_CONCURENT_TASKS is no setting: SVC_MAX_CONCURRENT_TASKS is')
-    expect(said).toContain('SVC_WHATEVER is no setting')
-    expect(said?.match(/is no setting/g)).toHaveLength(2)
+  for (const output of [started?.stderr, checked?.stdout]) {
+    expect(output).toContain('unknown setting SVC_MAX_CONCURENT_TASKS (did you mean SVC_MAX_CONCURRENT_TASKS?)')
+    expect(output).toContain('unknown setting SVC_WHATEVER')
+    expect(output?.match(/unknown setting/g)).toHaveLength(2)
   }
 })
 
-test('a door for metrics that cannot be opened is named', async () => {
+test('serve names the settings of a metrics server that cannot listen', async () => {
   const env = { SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_METRICS_PORT: '0', SVC_METRICS_HOST: '127.0.0.999' }
-  const ended = await runSvc(['serve'], { cwd: temporaryFolder(), env: { ...env, SVC_METRICS_TOKEN: 'x'.repeat(20) } })
-  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('SVC_METRICS_HOST and SVC_METRICS_PORT') })
+  const failed = await runSvc(['serve'], { cwd: temporaryFolder(), env: { ...env, SVC_METRICS_TOKEN: 'x'.repeat(20) } })
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('SVC_METRICS_HOST and SVC_METRICS_PORT') })
 })

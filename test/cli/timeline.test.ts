@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/base/json.ts'
 import type { Terminal } from '../../src/cli/shell/terminal.ts'
 import { createTimeline } from '../../src/cli/tasks/timeline.ts'
 
-/** What the timeline says of one event. */
+/** The text that the timeline prints for one event. */
 function timelineText(type: string, data: JsonObject): string {
   const lines: string[] = []
   const terminal: Terminal = {
@@ -23,29 +23,29 @@ function timelineText(type: string, data: JsonObject): string {
 
 const requestedApproval = { approval_id: 'apr_1', action: 'payments:refund', risk: 'high', preview: {} }
 
-test('a question in the timeline says through which connection the action goes', () => {
+test('the timeline shows the connection of a requested approval', () => {
   expect(timelineText('approval.requested', { ...requestedApproval, connection: 'post' })).toBe(
-    '09:00:00 ? payments:refund through post waits for approval apr_1 (risk high)',
+    '09:00:00 ? payments:refund through post needs approval apr_1 (risk high)',
   )
 })
 
-test('a question of an older log, or about a tool, has no connection to tell of', () => {
+test('the timeline shows no connection for a tool', () => {
   expect(timelineText('approval.requested', requestedApproval)).toBe(
-    '09:00:00 ? payments:refund waits for approval apr_1 (risk high)',
+    '09:00:00 ? payments:refund needs approval apr_1 (risk high)',
   )
 })
 
-test('a task that ended before it began ran in no sandbox', () => {
+test('the timeline shows sandbox and model of a task, unless it ended before it ran', () => {
   const created = { wedge: 'desk', task_type: 'pay', status: 'running', sandbox: 'none', model: 'none' }
-  expect(timelineText('task.created', created)).toBe('09:00:00 ▶ desk/pay ends before it runs')
+  expect(timelineText('task.created', created)).toBe('09:00:00 ▶ desk/pay ended before it ran')
   expect(timelineText('task.created', { ...created, sandbox: 'bwrap', model: 'openai/x' })).toBe(
-    '09:00:00 ▶ desk/pay runs in bwrap with openai/x',
+    '09:00:00 ▶ desk/pay started · sandbox: bwrap · model: openai/x',
   )
 })
 
-test('what is wrong with an output is told without control characters', () => {
+test('the timeline prints schema errors without control characters', () => {
   const errors = [{ path: '/a\u202eb', message: 'must be\u009b2J a string' }]
   expect(timelineText('output.validated', { ok: false, errors })).toBe(
-    '09:00:00 ✗ the output is wrong: /a�b must be�2J a string',
+    '09:00:00 ✗ output does not match its schema: /a�b must be�2J a string',
   )
 })

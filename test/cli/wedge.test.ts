@@ -10,25 +10,25 @@ import { PROGRAM, runSvc, temporaryFolder } from './run-svc.ts'
 const EXAMPLES = fileURLToPath(new URL('../../wedges', import.meta.url))
 
 describe('svc wedge', () => {
-  test('new makes a wedge that has no mistakes and plays at once', async () => {
+  test('wedge new creates a wedge without errors whose rehearsal passes', async () => {
     const cwd = temporaryFolder()
-    const made = await runSvc(['wedge', 'new', 'front-desk', '--json'], { cwd })
-    expect(made.lines[0]).toMatchObject({
+    const created = await runSvc(['wedge', 'new', 'front-desk', '--json'], { cwd })
+    expect(created.lines[0]).toMatchObject({
       wedge: 'front-desk',
       files: expect.arrayContaining(['rehearsals/answer.json']),
     })
     const checked = await runSvc(['wedge', 'check'], { cwd })
     expect(checked).toMatchObject({ code: 0, stdout: '' })
-    // A rehearsal is never played on the store of a deployment.
+    // A rehearsal must never use the store of a deployment.
     writeFileSync(join(cwd, 'url'), 'postgres://svc@127.0.0.1:1/svc')
     const env = { SVC_SANDBOX: 'process', DATABASE_URL_FILE: join(cwd, 'url') }
-    const played = await runSvc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env })
-    expect(played.lines).toEqual([expect.objectContaining({ task_type: 'answer', passed: true })])
-    expect(played.code).toBe(0)
+    const rehearsed = await runSvc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env })
+    expect(rehearsed.lines).toEqual([expect.objectContaining({ task_type: 'answer', passed: true })])
+    expect(rehearsed.code).toBe(0)
     expect((await runSvc(['wedge', 'new', 'front-desk'], { cwd })).code).toBe(2)
   })
 
-  test('rehearse fills the record store, gives the connections somewhere to lead to, and tells what failed', async () => {
+  test('wedge rehearse stores records, replaces connections and reports what failed', async () => {
     const cwd = temporaryFolder()
     const act = { tool: 'act', input: { connection: 'crm', capability: 'crm:update', payload: { id: '{{input.id}}' } } }
     writeFiles(join(cwd, 'wedges/desk'), {
@@ -69,7 +69,7 @@ describe('svc wedge', () => {
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    'rehearse that is ended by %s leaves no service and no folder',
+    'wedge rehearse stops its service and removes its folder on %s',
     async (signal) => {
       const cwd = temporaryFolder()
       const slow = 'export default () => { const end = Date.now() + 4000; while (Date.now() < end); return 1 }'
@@ -90,23 +90,23 @@ describe('svc wedge', () => {
         stdio: 'ignore',
       })
       const exited = once(child, 'exit')
-      const made = (name: string) =>
-        readdirSync(TMPDIR, { recursive: true, encoding: 'utf8' }).some((one) => one.endsWith(name))
-      await expect.poll(() => made('svc.db'), { timeout: 30_000 }).toBe(true)
+      const exists = (name: string) =>
+        readdirSync(TMPDIR, { recursive: true, encoding: 'utf8' }).some((path) => path.endsWith(name))
+      await expect.poll(() => exists('svc.db'), { timeout: 30_000 }).toBe(true)
       child.kill(signal)
       expect(await exited).toEqual([130, null])
       expect(readdirSync(TMPDIR).filter((name) => name.startsWith('svc-rehearsal-'))).toEqual([])
     },
   )
 
-  test.each(readdirSync(EXAMPLES))('rehearse plays every rehearsal of the example %s', async (name) => {
+  test.each(readdirSync(EXAMPLES))('every rehearsal of the example wedge %s passes', async (name) => {
     const env = { SVC_SANDBOX: 'process', SVC_WEDGES_DIR: EXAMPLES }
     const { lines } = await runSvc(['wedge', 'rehearse', name, '--json'], { env })
     expect(lines.filter(({ passed }) => !passed)).toEqual([])
     expect(lines.length).toBeGreaterThan(2)
   })
 
-  test('check finds nothing wrong with the examples', async () => {
+  test('wedge check finds no errors in the example wedges', async () => {
     expect(await runSvc(['wedge', 'check', EXAMPLES])).toMatchObject({ code: 0, stdout: '' })
   })
 })
@@ -121,7 +121,7 @@ describe('svc wedge check', () => {
     good = readFileSync(join(dir, 'wedge.json'), 'utf8')
   })
 
-  /** The line, counted from 1, where a text stands. */
+  /** The number of the line that contains a text, counted from 1. */
   const lineOf = (file: string, text: string) =>
     readFileSync(join(dir, file), 'utf8')
       .split('\n')
@@ -135,26 +135,31 @@ describe('svc wedge check', () => {
     return found.map(({ file, line, message }) => [file, line, message])
   }
 
-  const planted: [string, string, string, string][] = [
-    ['an unknown key', '"harness": {', '"harnes": {', "unknown key 'task_types.answer.harnes': do you mean 'harness'?"],
-    ['a value of the wrong kind', '"steps": 8', '"steps": "8"', 'task_types.answer.harness.steps must be a number'],
+  const mistakes: [string, string, string, string][] = [
+    [
+      'an unknown key',
+      '"harness": {',
+      '"harnes": {',
+      "unknown key 'task_types.answer.harnes' (did you mean 'harness'?)",
+    ],
+    ['a value of the wrong type', '"steps": 8', '"steps": "8"', 'task_types.answer.harness.steps must be a number'],
     [
       'a missing skill',
       '"answering"',
       '"answreing"',
-      'skills/answreing.md is missing, or a link that leads out of the folder',
+      'skills/answreing.md does not exist, or is a link to a file outside the folder',
     ],
     [
       'missing knowledge',
       '"company.md"',
       '"firm.md"',
-      'knowledge/firm.md is missing, or a link that leads out of the folder',
+      'knowledge/firm.md does not exist, or is a link to a file outside the folder',
     ],
     [
       'a missing workflow',
       '"name": "sort_message"',
       '"name": "sort_mail"',
-      'workflows/sort_mail.mjs is missing, or a link that leads out of the folder',
+      'workflows/sort_mail.mjs does not exist, or is a link to a file outside the folder',
     ],
     [
       'a wrong schema',
@@ -162,20 +167,20 @@ describe('svc wedge check', () => {
       '"type": "objekt"',
       'task_types.answer.output_schema.type must be one of object, array, string, number, integer, boolean, null',
     ],
-    ['another name', '"wedge": "desk"', '"wedge": "deck"', "wedge is 'deck' but the folder is called 'desk'"],
+    ['another name', '"wedge": "desk"', '"wedge": "deck"', "field 'wedge' is 'deck', but the folder is 'desk'"],
     [
       'a workflow without code',
       '"shape": "agent"',
       '"shape": "workflow"',
-      "task type 'answer' has the shape workflow, but workflows declares no 'answer'",
+      "task type 'answer' has the shape workflow, but there is no workflow 'answer'",
     ],
-    ['a key that stands twice', '"title": "Desk"', '"wedge": "desk"', 'the key "wedge" stands here again'],
+    ['a duplicate key', '"title": "Desk"', '"wedge": "desk"', 'duplicate key "wedge"'],
   ]
 
-  test.each(planted)('finds %s in its line', async (_, from, to, message) => {
+  test.each(mistakes)('wedge check reports %s with its line', async (_, from, to, message) => {
     replace(from, to)
     const found = await errors()
-    const line = message.includes('again')
+    const line = message.startsWith('duplicate')
       ? 3
       : message.startsWith('task type ')
         ? lineOf('wedge.json', '"answer": {')
@@ -183,7 +188,7 @@ describe('svc wedge check', () => {
     expect(found).toContainEqual(['wedge.json', line, message])
   })
 
-  test('tells everything at once, each in its line and in our words, however wrong the shape is', async () => {
+  test('wedge check reports all errors of a manifest at once, each with its line', async () => {
     const wrong = {
       wedge: 'desk',
       title: 5,
@@ -209,7 +214,7 @@ describe('svc wedge check', () => {
     writeFileSync(join(dir, 'wedge.json'), JSON.stringify(wrong, null, 1))
     writeFileSync(join(dir, 'workflows/sort_message.mjs'), 'export default function (\n')
     const found = await errors()
-    const missing = 'is missing, or a link that leads out of the folder'
+    const missing = 'does not exist, or is a link to a file outside the folder'
     const manifest: [string, string][] = [
       ['"title"', 'title must be a string'],
       ['"Answering!"', 'skills.0 must be a slug: a-z, 0-9, _ and -'],
@@ -219,10 +224,10 @@ describe('svc wedge check', () => {
       ['"action": ""', 'approvals.0.action must have at least 1 characters'],
       ['"huge"', 'approvals.0.risk must be one of low, medium, high'],
       ['"send"', 'approvals.1 must be an object'],
-      ['"max_per_dy"', "unknown key 'policy.auto_approve.0.max_per_dy': do you mean 'max_per_day'?"],
+      ['"max_per_dy"', "unknown key 'policy.auto_approve.0.max_per_dy' (did you mean 'max_per_day'?)"],
       ['"max_per_task"', 'policy.auto_approve.1.action is required'],
       ['"max_per_task"', 'policy.auto_approve.1.max_per_task must be a whole number'],
-      ['"send_it"', 'policy rule 4 is never asked: rule 3 matches everything that it matches'],
+      ['"send_it"', 'policy rule 4 never applies: rule 3 already matches the same actions'],
       ['"steps"', 'task_types.answer.harness.steps must be greater than 0'],
       ['"agnet"', 'task_types.answer.harness.shape must be one of agent, decide, workflow'],
       ['"gone"', `skills/gone.md ${missing}`],
@@ -236,7 +241,7 @@ describe('svc wedge check', () => {
       expect.arrayContaining(manifest.map(([, message]) => message)),
     )
     for (const [text, message] of manifest) {
-      const line = found.find(([, , said]) => said === message)?.[1] ?? 0
+      const line = found.find(([, , text]) => text === message)?.[1] ?? 0
       expect(Math.abs(line - lineOf('wedge.json', text)), message).toBeLessThanOrEqual(
         message.includes('twice') ? 3 : 1,
       )
@@ -245,7 +250,7 @@ describe('svc wedge check', () => {
     expect(found.at(-1)).toEqual(['workflows/sort_message.mjs', 2, expect.stringContaining('SyntaxError')])
   })
 
-  test('takes nothing for missing that may have been meant by what is wrong', async () => {
+  test('wedge check does not report a name as missing that may be among the invalid values', async () => {
     writeFileSync(
       join(dir, 'wedge.json'),
       JSON.stringify({
@@ -265,22 +270,22 @@ describe('svc wedge check', () => {
     ])
   })
 
-  test('finds a rule that is never asked', async () => {
+  test('wedge check reports a policy rule that never applies', async () => {
     replace('"auto_approve": []', '"auto_approve": [\n{ "action": "send*" },\n{ "action": "send_answer" }\n]')
     const line = lineOf('wedge.json', '{ "action": "send_answer" }')
     expect(await errors()).toEqual([
-      ['wedge.json', line, 'policy rule 2 is never asked: rule 1 matches everything that it matches'],
+      ['wedge.json', line, 'policy rule 2 never applies: rule 1 already matches the same actions'],
     ])
   })
 
-  test('finds where a manifest stops being JSON', async () => {
+  test('wedge check reports the line of a JSON syntax error', async () => {
     replace('"title": "Desk",', '"title": "Desk"')
     expect(await errors()).toEqual([
-      ['wedge.json', lineOf('wedge.json', '"title"') + 1, "malformed json: a ',' or '}' is missing"],
+      ['wedge.json', lineOf('wedge.json', '"title"') + 1, "malformed json: expected ',' or '}'"],
     ])
   })
 
-  test('finds mistakes in rehearsals and workflows', async () => {
+  test('wedge check reports errors in rehearsals and workflows', async () => {
     const rehearsal = join(dir, 'rehearsals/answer.json')
     writeFileSync(
       rehearsal,
@@ -301,16 +306,16 @@ describe('svc wedge check', () => {
         [
           'rehearsals/answer.json',
           lineOf('rehearsals/answer.json', '"send_it"') - 3,
-          "turn 2: workflows declares no 'send_it'",
+          "turn 2: unknown workflow 'send_it'",
         ],
-        ['rehearsals/nosuch.json', 1, "'nosuch' is no task type of this wedge"],
-        ['workflows/send_answer.mjs', 1, 'has no default export: the service calls `export default function`'],
+        ['rehearsals/nosuch.json', 1, "'nosuch' is not a task type of this wedge"],
+        ['workflows/send_answer.mjs', 1, 'has no default export (expected `export default function`)'],
         ['workflows/sort_message.mjs', expect.any(Number), expect.stringContaining('SyntaxError')],
       ].toSorted((a, b) => String(a[0]).localeCompare(String(b[0])) || Number(a[1]) - Number(b[1])),
     )
   })
 
-  test('warns, without an error, of what cannot be tried or is not checked', async () => {
+  test('wedge check warns about a missing rehearsal and an unsupported schema keyword', async () => {
     rmSync(join(dir, 'rehearsals'), { recursive: true })
     replace('"type": "string",', '"type": "string", "pattern": "^q",')
     const { code, stdout } = await runSvc(['wedge', 'check'], { cwd: dir })

@@ -8,9 +8,9 @@ import { blocks, page, ROOT } from './pages.ts'
 const PROTOCOL = page('docs/agent-protocol.md')
 const ORDER = { order_id: 'A-1', amount_usd: 30, reason: 'arrived damaged', customer_email: 'kim@example.com' }
 
-test('the agent in python does the work of the refund desk', async () => {
-  const app = await appOf('agent.py', 'python', 'python3 agent.py')
-  const task = await app.createTask(handling(ORDER))
+test('the Python agent of docs/agent-protocol.md handles a refund request', async () => {
+  const app = await appWithAgent('agent.py', 'python', 'python3 agent.py')
+  const task = await app.createTask(handleRequest(ORDER))
   const types = (await app.events(task.id)).map(({ event }) => event)
   expect(await app.finished(task.id)).toMatchObject({
     status: 'succeeded',
@@ -22,18 +22,18 @@ test('the agent in python does the work of the refund desk', async () => {
   expect(ledger.data).toMatchObject([{ key: 'A-1', value: { status: 'booked' } }])
 })
 
-test('it waits for a person before a large refund, and its own mistake is told', async () => {
-  const app = await appOf('agent.py', 'python', 'python3 agent.py')
-  const large = await app.createTask(handling({ ...ORDER, amount_usd: 80 }))
-  const asked = (await app.events(large.id, { until: ({ event }) => event === 'approval.requested' })).at(-1)
-  await app.call('POST', `/v1/approvals/${asked?.data.data.approval_id}/approve`, {})
+test('the Python agent of docs/agent-protocol.md waits for approval of a large refund, and its errors fail the task', async () => {
+  const app = await appWithAgent('agent.py', 'python', 'python3 agent.py')
+  const large = await app.createTask(handleRequest({ ...ORDER, amount_usd: 80 }))
+  const requested = (await app.events(large.id, { until: ({ event }) => event === 'approval.requested' })).at(-1)
+  await app.call('POST', `/v1/approvals/${requested?.data.data.approval_id}/approve`, {})
   expect(await app.finished(large.id)).toMatchObject({ status: 'succeeded', output: { amount_usd: 80 } })
-  const wrong = await app.createTask(handling({ order_id: 'A-2' }))
+  const wrong = await app.createTask(handleRequest({ order_id: 'A-2' }))
   expect(await app.finished(wrong.id)).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
 })
 
-test('the agent in shell answers an assessment', async () => {
-  const app = await appOf('agent.sh', 'sh', 'sh agent.sh')
+test('the shell agent of docs/agent-protocol.md completes an assessment', async () => {
+  const app = await appWithAgent('agent.sh', 'sh', 'sh agent.sh')
   const task = await app.createTask({ wedge: 'refund-desk', task_type: 'assess', input: ORDER })
   expect(await app.finished(task.id)).toMatchObject({
     status: 'succeeded',
@@ -42,10 +42,10 @@ test('the agent in shell answers an assessment', async () => {
   })
 })
 
-const handling = (input: unknown) => ({ wedge: 'refund-desk', task_type: 'handle_request', input })
+const handleRequest = (input: unknown) => ({ wedge: 'refund-desk', task_type: 'handle_request', input })
 
-/** A service whose agent is the one block of that language on the page. */
-async function appOf(file: string, language: string, command: string): Promise<TestApp> {
+/** Starts a service with the only code block of a language on the page as its agent. */
+async function appWithAgent(file: string, language: string, command: string): Promise<TestApp> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-docs-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   chmodSync(dir, 0o755)

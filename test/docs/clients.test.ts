@@ -3,8 +3,8 @@ import { webhookSignatureHeaders } from '../../src/connections/executors/webhook
 import { FOUNDER_KEY, testApp } from '../app.ts'
 import { blocks, page } from './pages.ts'
 
-test('the client of twenty lines reads a log to its end and says why there is none', async () => {
-  const { follow } = await moduleOf('docs/events.md')
+test('the client of docs/events.md reads a log to its end and throws the error of a missing task', async () => {
+  const { follow } = await importBlock('docs/events.md')
   const app = await testApp({ store: 'sqlite' })
   const task = await app.createTask()
   const types: string[] = []
@@ -13,8 +13,8 @@ test('the client of twenty lines reads a log to its end and says why there is no
   await expect(follow(`${app.url}/v1/tasks/task_none/events`, FOUNDER_KEY, () => {})).rejects.toThrow('no such task')
 })
 
-test('the check of ten lines takes what the service signed, by either secret, and nothing else', async () => {
-  const { isGenuine } = await moduleOf('docs/webhooks.md')
+test('the check of docs/webhooks.md accepts signatures of the service, also during a rotation, and no others', async () => {
+  const { isGenuine } = await importBlock('docs/webhooks.md')
   const [secret, other] = [7, 8].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`)
   const headers = webhookSignatureHeaders(secret ?? '', 'dlv_1', 1_000, '{"a":1}')
   const both = { ...headers, 'webhook-signature': `v1,AAAA ${headers['webhook-signature']}` }
@@ -26,9 +26,9 @@ test('the check of ten lines takes what the service signed, by either secret, an
   expect(isGenuine(secret, {}, '{"a":1}', 1_010)).toBe(false)
 })
 
-/** The one block of JavaScript on a page, as the module that it is. */
+/** Imports the only JavaScript block of a page as a module. */
 // oxlint-disable-next-line typescript/no-explicit-any
-async function moduleOf(path: string): Promise<Record<string, any>> {
+async function importBlock(path: string): Promise<Record<string, any>> {
   const [code, ...more] = blocks(page(path), 'js')
   expect(more).toEqual([])
   return import(`data:text/javascript,${encodeURIComponent(code ?? '')}`)

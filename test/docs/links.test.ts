@@ -4,20 +4,20 @@ import { describe, expect, test } from 'vitest'
 import { page, pages, ROOT } from './pages.ts'
 
 describe.each(pages())('%s', (path) => {
-  test('links only to what is there', () => {
+  test('every relative link has a target', () => {
     const links = [...page(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
     const relative = links.filter((target) => !/^[a-z]+:/.test(target))
-    expect(relative.filter((target) => !resolves(path, target))).toEqual([])
+    expect(relative.filter((target) => !hasTarget(path, target))).toEqual([])
   })
 })
 
-test('every page of docs can be reached from the README', () => {
+test('README.md links to every page of the documentation', () => {
   const readme = page('README.md')
   expect(pages().filter((path) => path.startsWith('docs/') && !readme.includes(`(${path})`))).toEqual([])
 })
 
-/** The file, and in it the heading that is named after `#`. */
-function resolves(from: string, target: string): boolean {
+/** Checks that the file exists and contains the heading after `#`. */
+function hasTarget(from: string, target: string): boolean {
   const [file = '', anchor] = target.split('#')
   const path = file === '' ? from : join(dirname(from), file)
   if (!existsSync(join(ROOT, path))) return false

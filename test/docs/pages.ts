@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
-/** The text of a page, named from the repository's root. */
+/** The text of a file; the path is relative to the root of the repository. */
 export const page = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
-/** Everything that people read: the pages of docs and those beside them. */
+/** The paths of all documentation pages. */
 export function pages(): string[] {
   const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
   return [

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { EXIT_CODE_MEANINGS } from '../../src/cli/shell/failure.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { SECRET_SETTINGS } from '../../src/contract/settings.ts'
 import { EVENT_DATA } from '../../src/events/event-types.ts'
 import { WEBHOOK_EVENTS } from '../../src/events/webhook-events.ts'
 import { MCP_TOOLS } from '../../src/mcp/tools.ts'
@@ -11,54 +13,120 @@ import { page, pages, ROOT } from './pages.ts'
 
 const source = (path: string): string => readFileSync(join(ROOT, 'src', path), 'utf8')
 
-/** The first column of the tables below a heading, without its marks. */
-function rowsBelow(path: string, heading: string): string[] {
-  const [, section = ''] = page(path).split(`\n## ${heading}\n`)
-  const [own = ''] = section.split('\n## ')
-  return [...own.matchAll(/^\| `([^`]+)`/gm)].map(([, word = '']) => word)
+/** The first code span of each table row in a section. */
+function firstColumn(path: string, heading: string): string[] {
+  const [, rest = ''] = page(path).split(`\n## ${heading}\n`)
+  const [section = ''] = rest.split('\n## ')
+  return [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, code = '']) => code)
 }
 
-test('the page on events lists the types that exist', () => {
+test('docs/events.md lists every event type', () => {
   const types = Object.keys(EVENT_DATA)
   expect(types).toHaveLength(13)
-  expect(rowsBelow('docs/events.md', 'The thirteen types')).toEqual(types)
+  expect(firstColumn('docs/events.md', 'Event types')).toEqual(types)
 })
 
-test('the page on webhooks lists the notices that exist', () => {
-  expect(rowsBelow('docs/webhooks.md', 'Notices')).toEqual([...WEBHOOK_EVENTS])
+test('docs/webhooks.md lists every webhook event', () => {
+  expect(firstColumn('docs/webhooks.md', 'Event types')).toEqual([...WEBHOOK_EVENTS])
 })
 
-test('the page on MCP lists the tools that exist, with their roles', () => {
+test('docs/mcp.md lists every MCP tool with its role', () => {
   const rows = [...page('docs/mcp.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, role]) => ({ name, role }))
-  expect(rows).toEqual(MCP_TOOLS.map(({ definition: described, role }) => ({ name: described.name, role })))
+  expect(rows).toEqual(MCP_TOOLS.map(({ definition, role }) => ({ name: definition.name, role })))
 })
 
-test('the page on the command line lists the commands and exit codes that exist', () => {
-  const shown = [...page('docs/command-line.md').matchAll(/^\| `([a-z][^`]*)` \|/gm)].map(([, usage = '']) => usage)
-  expect(shown.map((usage) => usage.replaceAll('\\|', '|'))).toEqual(
+test('docs/command-line.md lists every command and exit code', () => {
+  const documented = [...page('docs/command-line.md').matchAll(/^\| `([a-z][^`]*)` \|/gm)].map(
+    ([, usage = '']) => usage,
+  )
+  expect(documented.map((usage) => usage.replaceAll('\\|', '|'))).toEqual(
     COMMANDS.map(({ name, usage }) => `${name} ${usage}`.trim()),
   )
   const codes = [...page('docs/command-line.md').matchAll(/^\| `(\d+)` \| (.+) \|$/gm)]
-  expect(codes.map(([, code, words]) => [Number(code), words])).toEqual(EXIT_CODE_MEANINGS)
+  expect(codes.map(([, code, meaning]) => [Number(code), meaning])).toEqual(EXIT_CODE_MEANINGS)
 })
 
-test('the page on wedges lists the tools that a model can call', () => {
-  const shown = rowsBelow('docs/making-a-wedge.md', '5. What the agent can call')
-  expect(shown).toEqual([...KNOWN_TOOLS])
+test('docs/making-a-wedge.md lists every tool that a model can call', () => {
+  expect(firstColumn('docs/making-a-wedge.md', '5. What the agent can call')).toEqual([...KNOWN_TOOLS])
 })
 
-test('the agent protocol shows every route of the sandbox plane', () => {
+test('docs/agent-protocol.md lists every route of the sandbox plane', () => {
   const routes = [...source('runs/sandbox-routes.ts').matchAll(/sandboxRoute\('([A-Z]+)', '(\/v1\/internal[^']*)'/g)]
   expect(routes.length).toBeGreaterThan(10)
-  const shown = rowsBelow('docs/agent-protocol.md', 'The sandbox plane').map((call) => call.replace(/\?.*/, ''))
-  const isShown = (method = '', path = '') => {
+  const documented = firstColumn('docs/agent-protocol.md', 'The sandbox plane').map((call) => call.replace(/\?.*/, ''))
+  const isDocumented = (method = '', path = '') => {
     const pattern = new RegExp(`^${method} ${path.replace(/:\w+/g, '[^/]+').replace('*', '.+')}$`)
-    return shown.some((call) => pattern.test(call))
+    return documented.some((call) => pattern.test(call))
   }
-  expect(routes.filter(([, method, path]) => !isShown(method, path)).map(([all]) => all)).toEqual([])
+  expect(routes.filter(([, method, path]) => !isDocumented(method, path)).map(([all]) => all)).toEqual([])
 })
 
-test('every JSON on the pages is JSON', () => {
+interface DocumentedSetting {
+  name: string
+  default: string
+}
+
+/** The settings in the tables of a page. One row may document several: `A`, `B` | `default of A`, `default of B`. */
+function documentedSettings(path: string): DocumentedSetting[] {
+  const rows = [...page(path).matchAll(/^\| (`[A-Z][^|]*) \| ([^|]+) \| .+ \|$/gm)]
+  return rows.flatMap(([, names = '', defaults = '']) => {
+    const values = defaults.split(', ').map((value) => value.replaceAll('`', ''))
+    return [...names.matchAll(/`([^`]+)`/g)].map(([, name = ''], index) => ({
+      name,
+      default: values[index] ?? values[0] ?? '',
+    }))
+  })
+}
+
+test('docs/settings.md lists every setting that the code reads, and no other', () => {
+  const sources = [
+    'config/config.ts',
+    'config/otlp-config.ts',
+    'contract/settings.ts',
+    'cli/doctor/unknown-settings.ts',
+  ]
+  const names = sources.flatMap((path) => [
+    ...source(path).matchAll(/\b(?:SVC|OTEL|ANTHROPIC|OPENAI|BROKER|DATABASE)_[A-Z][A-Z_]*[A-Z]\b/g),
+  ])
+  const read = new Set(names.map(([name]) => name))
+  // SVC_CALLED_AS is internal, and the service accepts only the default protocol of OpenTelemetry.
+  for (const name of read) if (/^SVC_CALLED_AS$|_PROTOCOL$/.test(name)) read.delete(name)
+  const documented = documentedSettings('docs/settings.md').map(({ name }) => name)
+  expect(documented.filter((name) => name !== 'SVC_MODEL_<TIER>').toSorted()).toEqual([...read].toSorted())
+})
+
+test('docs/settings.md lists every setting that can be read from a file', () => {
+  const [, section = ''] = page('docs/settings.md').split('\n## Secrets in files\n')
+  const documented = [...section.matchAll(/`([A-Z_]+)_FILE`/g)].map(([, name = '']) => name)
+  expect(documented.toSorted()).toEqual([...SECRET_SETTINGS].toSorted())
+})
+
+test('docs/settings.md shows the default of every setting', () => {
+  const config: Record<string, unknown> = { ...loadConfig({}, '/') }
+  for (const { name, default: value } of documentedSettings('docs/settings.md')) {
+    const key = name
+      .replace(/^SVC_/, '')
+      .toLowerCase()
+      .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+    if (Object.hasOwn(config, key)) expect(`${name}: ${value}`).toBe(`${name}: ${defaultText(config[key])}`)
+  }
+})
+
+function defaultText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? '1' : '0'
+  if (value === null || (Array.isArray(value) && value.length === 0)) return 'unset'
+  return String(value).replace(/^\//, '')
+}
+
+test('README.md repeats ten rows of docs/settings.md', () => {
+  const all = new Map(documentedSettings('docs/settings.md').map((setting) => [setting.name, setting.default]))
+  const [, section = ''] = page('README.md').split('\n## Settings\n')
+  expect(section.split('\n## ')[0]?.match(/^\| `/gm)).toHaveLength(10)
+  for (const { name, default: value } of documentedSettings('README.md'))
+    expect(`${name}: ${value}`).toBe(`${name}: ${all.get(name)}`)
+})
+
+test('every JSON block in the documentation is valid JSON', () => {
   for (const path of pages()) {
     for (const [, json = ''] of page(path).matchAll(/^```json\n([\s\S]*?)^```$/gm)) {
       expect(() => JSON.parse(json), `${path}: ${json.slice(0, 80)}`).not.toThrow()

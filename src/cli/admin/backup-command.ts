@@ -11,24 +11,25 @@ export const backupCommand: CliCommand = {
   name: 'backup',
   usage: 'TO',
   summary: 'copy the SQLite store to a folder or a .db file, also while the service runs',
-  details: `TO is a folder that is there, in which the copy is named by the time, or a new file whose name ends in .db. The copy is
-complete: start a service on it by naming it svc.db in another SVC_DATA_DIR. Keep SVC_SECRET_KEY apart from it. For
-PostgreSQL it prints the command of pg_dump.`,
+  details: `TO is an existing folder, in which the file name contains the time, or a new file whose name ends in .db. The copy is
+complete: to use it, put it as svc.db into another SVC_DATA_DIR. Keep SVC_SECRET_KEY in another place than the backup.
+With PostgreSQL the command prints the pg_dump command to use.`,
   argCount: [1, 1],
   async run(call) {
     const { env, server, terminal } = call.context
-    const given = commandArg(call, 0)
-    if (readDatabaseUrl(env)) throw commandFailed('the store is PostgreSQL', pgDumpCommand(env, resolve(given)))
-    const to = chooseTargetFile(given)
+    const target = commandArg(call, 0)
+    if (readDatabaseUrl(env))
+      throw commandFailed('the store is PostgreSQL; use pg_dump', pgDumpCommand(env, resolve(target)))
+    const file = chooseTargetFile(target)
     try {
-      await server.backupSqlite(to)
+      await server.backupSqlite(file)
     } catch (error) {
-      const isThere = existsSync(join(resolveDataDir(env), 'svc.db'))
-      const advice = isThere ? undefined : 'is SVC_DATA_DIR the one that the service uses?'
-      throw commandFailed(`the store cannot be copied: ${errorMessage(error)}`, advice)
+      const hasStore = existsSync(join(resolveDataDir(env), 'svc.db'))
+      const advice = hasStore ? undefined : 'check that SVC_DATA_DIR is the folder that the service uses'
+      throw commandFailed(`cannot copy the store: ${errorMessage(error)}`, advice)
     }
-    if (terminal.isJson) terminal.printJson({ file: to, bytes: statSync(to).size })
-    else terminal.print(`${to} (${statSync(to).size} bytes)`)
+    if (terminal.isJson) terminal.printJson({ file, bytes: statSync(file).size })
+    else terminal.print(`${file} (${statSync(file).size} bytes)`)
     return EXIT_CODE.ok
   },
 }
@@ -39,16 +40,19 @@ function pgDumpCommand(env: CommandContext['env'], to: string): string {
   return `pg_dump --format=custom --file=${quoteForShell(file)} ${url}`
 }
 
-/** By its ending alone: a folder that somebody forgot to make must not become a file of that name. */
-function chooseTargetFile(given: string): string {
-  const to = resolve(given)
+/** A missing path is a file only if it ends in .db, so that a missing folder does not become a file of that name. */
+function chooseTargetFile(target: string): string {
+  const to = resolve(target)
   if (isFolder(to)) return join(to, `${timestampedName()}.db`)
-  if (existsSync(to)) throw commandFailed(`${to} exists already`, 'name a folder, or a file that does not exist')
-  const isFile = given.endsWith('.db')
+  if (existsSync(to)) throw commandFailed(`${to} already exists`, 'use a folder, or a file that does not exist')
+  const isFile = target.endsWith('.db')
   const folder = isFile ? dirname(to) : to
   if (isFile && isFolder(folder)) return to
-  const otherwise = isFile ? '' : ', or name a file that ends in .db'
-  throw commandFailed(`there is no folder ${folder}`, `make it with: mkdir -p ${quoteForShell(folder)}${otherwise}`)
+  const alternative = isFile ? '' : ', or use a file name that ends in .db'
+  throw commandFailed(
+    `folder ${folder} does not exist`,
+    `create it with: mkdir -p ${quoteForShell(folder)}${alternative}`,
+  )
 }
 
 const isFolder = (path: string) => existsSync(path) && statSync(path).isDirectory()

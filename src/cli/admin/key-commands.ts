@@ -1,28 +1,29 @@
 import { type CliCommand, stringOption, commandArg } from '../shell/command.ts'
+import { EXIT_CODE } from '../shell/failure.ts'
 import { formatTime, toShortText, showTable, toText } from '../shell/format.ts'
 
 export const listKeysCommand: CliCommand = {
   name: 'keys',
   usage: '',
-  summary: 'list the keys of the project',
+  summary: 'list the API keys of the project',
   argCount: [0, 0],
   async run({ context: { terminal, service } }) {
-    const found = await service.list('/v1/keys', {}, 1000)
-    if (terminal.isJson) for (const key of found) terminal.printJson(key)
+    const keys = await service.list('/v1/keys', {}, 1000)
+    if (terminal.isJson) for (const key of keys) terminal.printJson(key)
     else {
-      const rows = found.map(({ id, name, role, hint, created_at, last_used_at }) =>
+      const rows = keys.map(({ id, name, role, hint, created_at, last_used_at }) =>
         [id, name, role, hint, formatTime(created_at), formatTime(last_used_at)].map((cell) => toShortText(cell, 60)),
       )
       showTable(terminal, ['KEY', 'NAME', 'ROLE', 'HINT', 'CREATED (UTC)', 'LAST USED (UTC)'], rows, 'no keys')
     }
-    return 0
+    return EXIT_CODE.ok
   },
 }
 
 export const createKeyCommand: CliCommand = {
   name: 'keys create',
   usage: 'NAME [--role viewer|operator|admin]',
-  summary: 'create a key; it is printed this once',
+  summary: 'create an API key and print it; it is shown only once',
   options: { role: { type: 'string' } },
   argCount: [1, 1],
   async run(call) {
@@ -32,22 +33,22 @@ export const createKeyCommand: CliCommand = {
     if (terminal.isJson) terminal.printJson(key)
     else {
       terminal.print(toText(key.key))
-      terminal.note(`${toShortText(key.id)} (${toShortText(key.role)}), shown this once; use it with --key or SVC_KEY`)
+      terminal.note(`${toShortText(key.id)} (${toShortText(key.role)}), shown only once; use it with SVC_KEY or --key`)
     }
-    return 0
+    return EXIT_CODE.ok
   },
 }
 
 export const deleteKeyCommand: CliCommand = {
   name: 'keys delete',
   usage: 'KEY',
-  summary: 'revoke a key at once',
+  summary: 'revoke an API key immediately',
   argCount: [1, 1],
   async run(call) {
     const { terminal, service } = call.context
     await service.call('DELETE', `/v1/keys/${encodeURIComponent(commandArg(call, 0))}`)
     if (terminal.isJson) terminal.printJson({ id: commandArg(call, 0), deleted: true })
     else terminal.print(`${commandArg(call, 0)} deleted`)
-    return 0
+    return EXIT_CODE.ok
   },
 }

@@ -1,4 +1,4 @@
-/** One thing that the service needs or would like; `fix` is what to do about it. */
+/** The result of one check; `fix` says what to do if the level is not `ok`. */
 export interface CheckResult {
   check: string
   level: 'ok' | 'warn' | 'fail'

@@ -14,27 +14,25 @@ import { listWedgeFolders } from '../wedge/wedge-folders.ts'
 export const doctorCommand: CliCommand = {
   name: 'doctor',
   usage: '',
-  summary: 'say what this machine lacks, and how to get it',
-  details: 'Ends with 1 when the service could not work as it is set up; what is merely advised does not count.',
+  summary: 'check this machine and the settings, and say how to fix each problem',
+  details: 'The exit code is 1 if the service cannot work with these settings. Warnings do not count.',
   argCount: [0, 0],
-  async run({ context: shell }) {
-    const { terminal, env, programName: svc } = shell
-    const all = [
+  async run({ context }) {
+    const { terminal, env, programName: svc } = context
+    const results = [
       checkNodeVersion(),
       checkBubblewrap(),
       checkUserNamespaces(),
       checkDisk(resolveDataDir(env)),
-      ...describeUnknownSettings(env).map((sentence) =>
-        warnCheck('settings', sentence, 'correct its name, or unset it'),
-      ),
+      ...describeUnknownSettings(env).map((message) => warnCheck('settings', message, 'correct the name, or unset it')),
       ...(await checkSettings(env)),
       await checkWedges(env, svc),
     ]
-    for (const diagnosis of all) {
-      if (terminal.isJson) terminal.printJson(diagnosis)
-      else showCheck(shell, diagnosis)
+    for (const result of results) {
+      if (terminal.isJson) terminal.printJson(result)
+      else showCheck(context, result)
     }
-    return all.some(({ level }) => level === 'fail') ? EXIT_CODE.failed : EXIT_CODE.ok
+    return results.some(({ level }) => level === 'fail') ? EXIT_CODE.failed : EXIT_CODE.ok
   },
 }
 
@@ -46,12 +44,12 @@ function showCheck({ terminal }: CommandContext, { check, level, detail, fix }: 
   if (fix) terminal.print(`    ${fix}`)
 }
 
-/** Where a file of secrets cannot be read, nothing can be said about what is in it. */
+/** If a secret's file cannot be read, the checks that need its value are skipped. */
 async function checkSettings(env: CommandContext['env']): Promise<CheckResult[]> {
   try {
     for (const name of SECRET_SETTINGS) readSetting(env, name)
   } catch (error) {
-    return [failCheck('settings', errorMessage(error), 'correct the path, and let the service read the file')]
+    return [failCheck('settings', errorMessage(error), 'correct the path, and make the file readable for the service')]
   }
   return [await checkStore(env), checkSecretKey(env), checkModel(env)]
 }
@@ -65,18 +63,19 @@ async function checkStore(env: CommandContext['env']): Promise<CheckResult> {
   }
 }
 
-/** The address is told without its password. */
+/** The result names host and database but not the URL, which contains the password. */
 async function checkPostgres(url: string): Promise<CheckResult> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
-  const where = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`
+  const server = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`
   try {
     await client.connect()
     const { rows } = await client.query('show server_version')
-    return okCheck('store', `${where} answers (${String(rows[0]?.server_version)})`)
+    return okCheck('store', `${server} works (version ${String(rows[0]?.server_version)})`)
   } catch (error) {
-    const fix = 'start it, correct DATABASE_URL (postgres://user:password@host:5432/name), or unset it for SQLite'
-    return failCheck('store', `${where} cannot be used: ${errorMessage(error) || 'no answer'}`, fix)
+    const fix =
+      'start PostgreSQL, correct DATABASE_URL (postgres://user:password@host:5432/name), or unset it to use SQLite'
+    return failCheck('store', `${server} cannot be used: ${errorMessage(error) || 'no response'}`, fix)
   } finally {
     await client.end().catch(() => {})
   }
@@ -84,11 +83,11 @@ async function checkPostgres(url: string): Promise<CheckResult> {
 
 function checkSecretKey(env: CommandContext['env']): CheckResult {
   const fix =
-    'export SVC_SECRET_KEY="$(openssl rand -base64 32)", and keep it: without it no secret can be opened again'
+    'export SVC_SECRET_KEY="$(openssl rand -base64 32)", and keep it: without it stored secrets cannot be decrypted'
   const text = readSetting(env, 'SVC_SECRET_KEY')?.trim()
   if (text === undefined) return warnCheck('secret key', 'not set: stored secrets are lost at the next start', fix)
-  const good = /^[A-Za-z0-9+/_-]*={0,2}$/.test(text) && Buffer.from(text, 'base64').length === 32
-  return good
+  const isValid = /^[A-Za-z0-9+/_-]*={0,2}$/.test(text) && Buffer.from(text, 'base64').length === 32
+  return isValid
     ? okCheck('secret key', 'set, 32 bytes')
     : failCheck('secret key', 'SVC_SECRET_KEY is not 32 bytes in base64', fix)
 }
@@ -96,7 +95,10 @@ function checkSecretKey(env: CommandContext['env']): CheckResult {
 function checkModel(env: CommandContext['env']): CheckResult {
   const name = env.SVC_MODEL
   if (!name)
-    return okCheck('model', 'none: rehearsals are played; set SVC_MODEL=anthropic/NAME or openai/NAME for a real one')
+    return okCheck(
+      'model',
+      'none, so rehearsals are played; to use a model, set SVC_MODEL=anthropic/NAME or openai/NAME',
+    )
   const key = name.startsWith('anthropic/') ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'
   return readSetting(env, key)
     ? okCheck('model', name)
@@ -105,8 +107,8 @@ function checkModel(env: CommandContext['env']): CheckResult {
 
 async function checkWedges(env: CommandContext['env'], svc: string): Promise<CheckResult> {
   const root = resolveWedgesDir(env)
-  const fix = `${svc} wedge new NAME makes one; SVC_WEDGES_DIR names another folder`
-  if (!existsSync(root)) return warnCheck('wedges', `there is no folder ${root}`, fix)
+  const fix = `create one with \`${svc} wedge new NAME\`, or set SVC_WEDGES_DIR to another folder`
+  if (!existsSync(root)) return warnCheck('wedges', `folder ${root} does not exist`, fix)
   const folders = listWedgeFolders(root)
   const findings = (await Promise.all(folders.map(checkWedge))).flat().filter(({ level }) => level === 'error')
   if (findings.length > 0)

@@ -8,31 +8,35 @@ export function checkNodeVersion(): CheckResult {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const fix = 'install Node 24 LTS from https://nodejs.org'
   if (major < 20 || (major === 20 && minor < 19))
-    return failCheck('node', `${process.version} is too old, 20.19 is needed`, fix)
-  if (major < 22) return warnCheck('node', `${process.version} works, but gets no security fixes any more`, fix)
+    return failCheck('node', `${process.version} is too old; 20.19 or newer is required`, fix)
+  if (major < 22) return warnCheck('node', `${process.version} works, but no longer gets security fixes`, fix)
   return okCheck('node', process.version)
 }
 
 const BWRAP_TIMEOUT_MS = 15_000
 const INSTALL_BWRAP = 'apt install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap'
 
-/** Tries what a cell needs: namespaces of its own with no network. */
+/** Starts a process with its own namespaces and no network, as a cell does. */
 export function checkBubblewrap(): CheckResult {
-  const without = 'tasks run without isolation from the network and the shell tool is off'
+  const consequence = 'tasks are not isolated from the network, and the shell tool is off'
   if (process.platform !== 'linux')
-    return warnCheck('bubblewrap', `not for ${process.platform}: ${without}`, 'run the service on Linux')
+    return warnCheck('bubblewrap', `not available on ${process.platform}: ${consequence}`, 'run the service on Linux')
   const { error, status, stderr } = tryBwrap()
-  if (error) return warnCheck('bubblewrap', `cannot be started: ${without}`, INSTALL_BWRAP)
+  if (error) return warnCheck('bubblewrap', `cannot be started: ${consequence}`, INSTALL_BWRAP)
   if (status === 0) return okCheck('bubblewrap', 'works')
-  return warnCheck('bubblewrap', `does not work (${stderr.trim() || status}): ${without}`, 'see user namespaces below')
+  return warnCheck(
+    'bubblewrap',
+    `does not work (${stderr.trim() || status}): ${consequence}`,
+    'see user namespaces below',
+  )
 }
 
 function tryBwrap() {
-  const words = ['--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--proc', '/proc', '/bin/true']
-  return spawnSync('bwrap', words, { encoding: 'utf8', timeout: BWRAP_TIMEOUT_MS })
+  const args = ['--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--proc', '/proc', '/bin/true']
+  return spawnSync('bwrap', args, { encoding: 'utf8', timeout: BWRAP_TIMEOUT_MS })
 }
 
-/** Each setting that may forbid them, the value that does, and the one that allows. */
+/** Kernel settings that can forbid user namespaces: name, forbidding value, allowing value. */
 const KERNEL_SETTINGS = [
   ['user/max_user_namespaces', '0', '15000'],
   ['kernel/unprivileged_userns_clone', '0', '1'],
@@ -41,13 +45,13 @@ const KERNEL_SETTINGS = [
 
 export function checkUserNamespaces(): CheckResult {
   if (process.platform !== 'linux') return okCheck('user namespaces', `not needed on ${process.platform}`)
-  const forbidding = KERNEL_SETTINGS.find(([name, bad]) => readKernelSetting(name) === bad)
-  if (!forbidding) return okCheck('user namespaces', 'allowed')
-  const [name, value, good] = forbidding
+  const setting = KERNEL_SETTINGS.find(([name, forbidding]) => readKernelSetting(name) === forbidding)
+  if (!setting) return okCheck('user namespaces', 'allowed')
+  const [name, value, allowing] = setting
   const dotted = name.replace('/', '.')
   if (tryBwrap().status === 0)
-    return okCheck('user namespaces', `restricted by ${dotted}=${value}, but bubblewrap may use them`)
-  return warnCheck('user namespaces', `forbidden by ${dotted}=${value}`, `sudo sysctl -w ${dotted}=${good}`)
+    return okCheck('user namespaces', `restricted by ${dotted}=${value}, but bubblewrap can use them`)
+  return warnCheck('user namespaces', `forbidden by ${dotted}=${value}`, `sudo sysctl -w ${dotted}=${allowing}`)
 }
 
 function readKernelSetting(name: string): string | null {
@@ -58,7 +62,7 @@ function readKernelSetting(name: string): string | null {
 const FLUSH_COUNT = 16
 const SLOW_FLUSH_MS = 20
 
-/** Every change waits for one flush of the disk, so its time is the pace of the service. */
+/** Every commit waits for one flush of the disk, so slow flushes slow down the whole service. */
 export function checkDisk(dataDir: string): CheckResult {
   const folder = nearestExistingFolder(dataDir)
   try {
@@ -71,7 +75,7 @@ export function checkDisk(dataDir: string): CheckResult {
     return failCheck(
       'disk',
       `${folder} cannot be written: ${errorMessage(error)}`,
-      'name a folder that can, with SVC_DATA_DIR',
+      'set SVC_DATA_DIR to a folder that can be written',
     )
   }
 }
@@ -81,19 +85,19 @@ function nearestExistingFolder(path: string): string {
 }
 
 function medianFlushMs(folder: string): number {
-  const trial = mkdtempSync(join(folder, '.svc-doctor-'))
+  const temporary = mkdtempSync(join(folder, '.svc-doctor-'))
   try {
-    const file = openSync(join(trial, 'flush'), 'w')
+    const file = openSync(join(temporary, 'flush'), 'w')
     const page = Buffer.alloc(4096, 1)
     const times = Array.from({ length: FLUSH_COUNT }, () => {
-      const began = performance.now()
+      const start = performance.now()
       writeSync(file, page)
       fsyncSync(file)
-      return performance.now() - began
+      return performance.now() - start
     })
     closeSync(file)
     return times.toSorted((a, b) => a - b)[FLUSH_COUNT / 2] ?? 0
   } finally {
-    rmSync(trial, { recursive: true, force: true })
+    rmSync(temporary, { recursive: true, force: true })
   }
 }

@@ -38,13 +38,13 @@ const KNOWN_SETTINGS = [
   ...[...SECRET_SETTINGS].flatMap((name) => [name, `${name}_FILE`]),
 ]
 
-/** Of a limit that is misspelt nobody would notice that it does not hold. Each as a sentence, with what was meant. */
+/** Describes each misspelt setting: the default would otherwise apply without notice. */
 export function describeUnknownSettings(env: Record<string, string | undefined>): string[] {
   const unknown = Object.keys(env).filter(
     (name) => /^SVC_(?!MODEL_)/.test(name) && !KNOWN_SETTINGS.includes(name) && env[name] !== undefined,
   )
   return unknown.map((name) => {
-    const meant = closestName(name, KNOWN_SETTINGS)
-    return `${name} is no setting${meant ? `: ${meant} is` : ''}`
+    const suggestion = closestName(name, KNOWN_SETTINGS)
+    return `unknown setting ${name}${suggestion ? ` (did you mean ${suggestion}?)` : ''}`
   })
 }

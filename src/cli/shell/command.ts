@@ -6,14 +6,14 @@ import type { Terminal } from './terminal.ts'
 export interface CliCommand {
   /** One word or two: `tail`, `wedge check`. */
   name: string
-  /** What follows the name, as help shows it. */
+  /** Arguments and options after the name, as help shows them. */
   usage: string
-  /** One line. */
+  /** One line, without a full stop. */
   summary: string
-  /** Further lines of `svc help NAME`. */
+  /** More lines for `svc help NAME`. */
   details?: Advice
   options?: NonNullable<ParseArgsConfig['options']>
-  /** How many words it takes, at least and at most. */
+  /** The lowest and the highest number of arguments. */
   argCount: readonly [number, number]
   run(call: CommandCall): Promise<number>
 }
@@ -24,41 +24,40 @@ export interface CommandCall {
   context: CommandContext
 }
 
-/** What a command sees of the world. */
 export interface CommandContext {
   env: Record<string, string | undefined>
   terminal: Terminal
   service: ServiceClient
-  /** Whether `--url` was given, rather than taken from the environment or the default. */
+  /** True if `--url` was given; false if the URL comes from `SVC_URL` or is the default. */
   isUrlGiven: boolean
-  /** The file that runs this command line, to start a service with. */
+  /** The file that runs this command line; `wedge rehearse` starts a service with it. */
   programPath: string
-  /** How the person called it, for advice. */
+  /** The command as the user typed it, for hints that can be copied. */
   programName: string
   server: ServerCommands
 }
 
-/** What needs the code of the server; the rest speaks HTTP or reads files. */
+/** The commands that need the code of the server. All others use HTTP or read files. */
 export interface ServerCommands {
   serve(svc: string): Promise<void>
-  /** Seals all secrets anew with `SVC_SECRET_KEY`. */
+  /** Encrypts all secrets again with `SVC_SECRET_KEY`. */
   rotateVault(oldKey: string): Promise<{ resealed: number; current: number; unreadable: string[]; unsealed: string[] }>
-  /** Seals the audit chains that `SVC_SECRET_KEY` has not sealed. */
+  /** Seals the audit chains that are not sealed by `SVC_SECRET_KEY`. */
   adoptChains(): Promise<{
     adopted: { chain: string; found: string; entries: number }[]
     refused: { chain: string; problem: string }[]
   }>
-  /** Copies the SQLite store, consistent while the service runs. */
+  /** Copies the SQLite store. The copy is consistent even while the service runs. */
   backupSqlite(file: string): Promise<void>
 }
 
-/** An option that takes a value; undefined when it was left out. */
+/** The value of an option, or undefined if it was not given. */
 export function stringOption({ options }: CommandCall, name: string): string | undefined {
   const value = options[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** The words that a command needs at least are there: the table says how many. */
-export const commandArg = ({ args: words }: CommandCall, at: number): string => words[at] ?? ''
+/** An argument that must be there: `argCount` was checked before the command runs. */
+export const commandArg = ({ args }: CommandCall, index: number): string => args[index] ?? ''
 
 export const commandUsage = ({ name, usage }: CliCommand, svc: string) => `${svc} ${name} ${usage}`.trimEnd()

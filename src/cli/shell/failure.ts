@@ -1,6 +1,5 @@
 import type { Advice } from './program-name.ts'
 
-/** How every command ends; `svc help` lists them. */
 export const EXIT_CODE = {
   ok: 0,
   failed: 1,
@@ -12,16 +11,16 @@ export const EXIT_CODE = {
 } as const
 
 export const EXIT_CODE_MEANINGS: readonly (readonly [number, string])[] = [
-  [EXIT_CODE.ok, 'done; the task succeeded'],
-  [EXIT_CODE.failed, 'the task failed, or something is wrong'],
-  [EXIT_CODE.usage, 'the command was not understood'],
+  [EXIT_CODE.ok, 'success; the task succeeded'],
+  [EXIT_CODE.failed, 'the task failed, or another error occurred'],
+  [EXIT_CODE.usage, 'the command line is wrong: unknown command, option or value'],
   [EXIT_CODE.unreachable, 'the service cannot be reached'],
-  [EXIT_CODE.unauthorised, 'the key is missing, unknown or may not do this'],
+  [EXIT_CODE.unauthorised, 'the key is missing, unknown or not allowed to do this'],
   [EXIT_CODE.refused, 'the task was rejected, expired or cancelled'],
-  [EXIT_CODE.interrupted, 'ctrl-C; a task that was watched goes on'],
+  [EXIT_CODE.interrupted, 'interrupted with Ctrl-C; a task that was watched continues'],
 ]
 
-/** Ends a command: what went wrong, what to do about it, and the code that scripts see. */
+/** An error that ends the command: what is wrong, a hint what to do, and the exit code. */
 export class CommandFailure extends Error {
   readonly exit: number
   readonly advice: Advice | null
@@ -38,7 +37,7 @@ export const commandFailed = (message: string, advice?: Advice) =>
 export const usageError = (message: string, advice?: Advice) =>
   new CommandFailure(EXIT_CODE.usage, message, advice ?? null)
 
-/** The code of a task's end. */
+/** The exit code for a finished task. */
 export function exitCodeOfTask(status: string): number {
   if (status === 'succeeded') return EXIT_CODE.ok
   return ['rejected', 'expired', 'cancelled'].includes(status) ? EXIT_CODE.refused : EXIT_CODE.failed

@@ -5,13 +5,13 @@ import { EXIT_CODE_MEANINGS } from './failure.ts'
 export const DEFAULT_SERVICE_URL = 'http://127.0.0.1:8787'
 
 export function helpOverview(commands: readonly CliCommand[], svc: string): string {
-  const widest = Math.max(...commands.map(({ name }) => name.length))
+  const width = Math.max(...commands.map(({ name }) => name.length))
   return [
     `usage: ${svc} COMMAND …`,
     '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(widest)}  ${summary}`),
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
-    `${svc} help COMMAND tells more; ${svc} --version says which one this is.`,
+    `${svc} help COMMAND shows the details of a command; ${svc} --version prints the version.`,
     '',
     ...COMMON_HELP,
   ].join('\n')
@@ -30,12 +30,14 @@ export function commandHelp(command: CliCommand, svc: string): string {
 }
 
 const COMMON_HELP = [
-  'options of every command:',
-  `  --url URL  where the service is; else SVC_URL, else ${DEFAULT_SERVICE_URL}`,
-  '  --key KEY  the founder key; better SVC_KEY, which other users of the machine cannot see',
-  '  --json     JSON lines for scripts; errors are a JSON line on stderr',
-  '  NO_COLOR   set to anything: no colours; there are none outside a terminal anyway',
+  'common options:',
+  `  --url URL  URL of the service (default: SVC_URL, or ${DEFAULT_SERVICE_URL})`,
+  '  --key KEY  API key; prefer SVC_KEY, because other users of this machine can see arguments',
+  '  --json     print JSON lines, and errors as one JSON line on stderr',
+  '  --help     show the help of a command',
+  '',
+  'Set NO_COLOR to turn colours off. There are no colours outside a terminal.',
   '',
   'exit codes:',
-  ...EXIT_CODE_MEANINGS.map(([code, words]) => `  ${String(code).padStart(3)}  ${words}`),
+  ...EXIT_CODE_MEANINGS.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`),
 ]

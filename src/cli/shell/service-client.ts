@@ -2,30 +2,30 @@ import { tryParseJsonObject, objectListField } from '../../base/json-fields.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
 import { EXIT_CODE, CommandFailure, commandFailed } from './failure.ts'
 
-/** The service over HTTP. Every refusal becomes a failure that says what to do. */
+/** Calls the service over HTTP. An error response becomes a CommandFailure with a hint. */
 export interface ServiceClient {
   url: string
   call(method: string, path: string, body?: Json, headers?: Record<string, string>): Promise<JsonObject>
-  /** Pages of a list, up to `most` entries. */
-  list(path: string, query: Record<string, string | undefined>, most: number): Promise<JsonObject[]>
-  /** An answer whose body is read piece by piece. */
+  /** Reads the pages of a list, up to `limit` entries. */
+  list(path: string, query: Record<string, string | undefined>, limit: number): Promise<JsonObject[]>
+  /** Returns a response whose body the caller reads as a stream. */
   open(path: string, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>
 }
 
-export function createServiceClient(url: string, given: string | undefined): ServiceClient {
+export function createServiceClient(url: string, apiKey: string | undefined): ServiceClient {
   const base = url.replace(/\/+$/, '')
-  const key = given?.trim()
+  const key = apiKey?.trim()
   const send = (method: string, path: string, init: RequestOptions) => sendRequest(base, key, method, path, init)
   const call: ServiceClient['call'] = async (method, path, body, headers = {}) => {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const json = body === undefined ? {} : { body: JSON.stringify(body) }
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
-    const response = await send(method, path, { ...sent, headers: { ...type, ...headers } })
+    const response = await send(method, path, { ...json, headers: { ...type, ...headers } })
     return parseResponse(base, await readBody(base, response))
   }
   return {
     url: base,
     call,
-    list: (path, query, most) => listPages(call, path, query, most),
+    list: (path, query, limit) => listPages(call, path, query, limit),
     open: (path, headers = {}, signal) => send('GET', path, { headers, ...(signal && { signal }) }),
   }
 }
@@ -36,19 +36,19 @@ async function listPages(
   call: ServiceClient['call'],
   path: string,
   query: Record<string, string | undefined>,
-  most: number,
+  limit: number,
 ) {
-  const found: JsonObject[] = []
+  const items: JsonObject[] = []
   let cursor: string | undefined
-  while (found.length < most) {
-    const words = new URLSearchParams({ limit: String(Math.min(PAGE_SIZE, most - found.length)) })
-    for (const [name, value] of Object.entries({ ...query, cursor })) if (value !== undefined) words.set(name, value)
-    const answer = await call('GET', `${path}?${words.toString()}`)
-    found.push(...objectListField(answer, 'data'))
-    if (typeof answer.next_cursor !== 'string') break
-    cursor = answer.next_cursor
+  while (items.length < limit) {
+    const params = new URLSearchParams({ limit: String(Math.min(PAGE_SIZE, limit - items.length)) })
+    for (const [name, value] of Object.entries({ ...query, cursor })) if (value !== undefined) params.set(name, value)
+    const page = await call('GET', `${path}?${params.toString()}`)
+    items.push(...objectListField(page, 'data'))
+    if (typeof page.next_cursor !== 'string') break
+    cursor = page.next_cursor
   }
-  return found
+  return items
 }
 
 interface RequestOptions {
@@ -59,7 +59,11 @@ interface RequestOptions {
 
 async function sendRequest(base: string, key: string | undefined, method: string, path: string, init: RequestOptions) {
   if (key && !/^[\x21-\x7e]+$/.test(key)) {
-    throw new CommandFailure(EXIT_CODE.unauthorised, 'the key has characters that no key has', 'see --key and SVC_KEY')
+    throw new CommandFailure(
+      EXIT_CODE.unauthorised,
+      'the API key contains invalid characters',
+      'check --key or SVC_KEY',
+    )
   }
   const authorization = key ? { authorization: `Bearer ${key}` } : {}
   const headers = { ...authorization, ...init.headers }
@@ -80,31 +84,30 @@ async function readBody(base: string, response: Response): Promise<string> {
 
 function toUnreachable(base: string, error: unknown): CommandFailure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const why = cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause)
-  return new CommandFailure(EXIT_CODE.unreachable, `cannot reach ${base}: ${why}`, startHint)
+  const reason = cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause)
+  return new CommandFailure(EXIT_CODE.unreachable, `cannot reach ${base}: ${reason}`, startHint)
 }
 
-const startHint = (svc: string) => `start it with \`${svc} serve\`, or say where it is with --url or SVC_URL`
+const startHint = (svc: string) => `start the service with \`${svc} serve\`, or set its URL with --url or SVC_URL`
 
 function toRefusal(response: Response, text: string, key: string | undefined): CommandFailure {
   const error = tryParseJsonObject(text)?.error
-  const message = typeof error === 'string' ? error : `the service answered ${response.status}`
+  const message = typeof error === 'string' ? error : `the service returned status ${response.status}`
   if (response.status === 401) {
     const advice = key
-      ? 'the key is unknown to this service: see --key and SVC_KEY'
-      : (svc: string) =>
-          `give the founder key with --key, or export SVC_KEY=svc_key_… (the first \`${svc} serve\` prints one)`
+      ? 'the service does not know this API key: check --key or SVC_KEY'
+      : (svc: string) => `set the API key with SVC_KEY or --key (the first \`${svc} serve\` prints the founder key)`
     return new CommandFailure(EXIT_CODE.unauthorised, message, advice)
   }
   if (response.status === 403) return new CommandFailure(EXIT_CODE.unauthorised, message)
-  const wait = response.headers.get('retry-after')
-  return commandFailed(message, wait ? `try again in ${wait} s` : undefined)
+  const seconds = response.headers.get('retry-after')
+  return commandFailed(message, seconds ? `try again in ${seconds} s` : undefined)
 }
 
-/** Any server of pages may answer 200: nothing is made of what is not the service's. */
+/** Another web server may return 200 too, so a body that is not a JSON object is an error. */
 function parseResponse(base: string, text: string): JsonObject {
-  const answer = text === '' ? {} : tryParseJsonObject(text)
-  if (answer) return answer
-  const advice = 'say where the service is with --url or SVC_URL'
-  throw new CommandFailure(EXIT_CODE.unreachable, `${base} does not answer like the service`, advice)
+  const response = text === '' ? {} : tryParseJsonObject(text)
+  if (response) return response
+  const advice = 'set the URL of the service with --url or SVC_URL'
+  throw new CommandFailure(EXIT_CODE.unreachable, `${base} is not an Agent Work Service`, advice)
 }

@@ -3,21 +3,21 @@ import { styleText } from 'node:util'
 
 export type TextStyle = Parameters<typeof styleText>[0]
 
-/** Where a command is used: by a person, or by a script that wants JSON lines. */
+/** Input and output of a command, for a person or, with `--json`, for a script. */
 export interface Terminal {
   isJson: boolean
-  /** Whether a person sits in front of it. */
+  /** True if stdin is a terminal. */
   isInteractive: boolean
-  /** Results, on stdout. */
+  /** Prints one line of the result to stdout. */
   print(line: string): void
-  /** Pieces of a line, on stdout. */
+  /** Prints a part of a line to stdout. */
   write(text: string): void
-  /** One JSON line, on stdout. */
+  /** Prints one JSON line to stdout. */
   printJson(value: unknown): void
-  /** What is not a result: questions, advice, errors; on stderr. */
+  /** Prints a line that is not a result to stderr: a question, a hint, an error. */
   note(line: string): void
   styled(style: TextStyle, text: string): string
-  /** The next line that is typed or piped in; null when there is none, or when the signal makes it pointless. */
+  /** Returns the next line of stdin, or null if stdin has ended or the signal was aborted. */
   ask(question: string, signal: AbortSignal): Promise<string | null>
   close(): void
 }
@@ -47,7 +47,7 @@ export function openTerminal(
     async ask(question, signal) {
       if (stdin.isTTY) return askTyped(streams, question, signal)
       stderr.write(question)
-      // What is piped in may hold the answers to later questions, so the reader stays.
+      // Piped input may contain the answers to later questions, so the reader stays open.
       piped ??= new LineQueue(createInterface({ input: stdin }))
       return piped.next(signal)
     },
@@ -55,7 +55,7 @@ export function openTerminal(
   }
 }
 
-/** A reader per question: an editor that is opened between two questions has the keyboard for itself. */
+/** Opens a reader for each question, so that an editor started between two questions gets all key presses. */
 async function askTyped(
   { stdin, stderr }: TerminalStreams,
   question: string,
@@ -71,36 +71,36 @@ async function askTyped(
   }
 }
 
-/** Lines in the order they came, also when several came before anybody asked. */
+/** Queues lines that arrive before they are asked for. */
 class LineQueue {
-  #waiting: ((line: string | null) => void) | null = null
+  #resolveNext: ((line: string | null) => void) | null = null
   #ended = false
-  readonly #ready: string[] = []
+  readonly #queue: string[] = []
   readonly #reader: Interface
 
   constructor(reader: Interface) {
     this.#reader = reader
-    reader.on('line', (line) => (this.#waiting ? this.#waiting(line) : void this.#ready.push(line)))
+    reader.on('line', (line) => (this.#resolveNext ? this.#resolveNext(line) : void this.#queue.push(line)))
     reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
     reader.on('close', () => {
       this.#ended = true
-      this.#waiting?.(null)
+      this.#resolveNext?.(null)
     })
   }
 
   next(signal: AbortSignal): Promise<string | null> {
-    const line = this.#ready.shift()
-    if (line !== undefined) return Promise.resolve(line)
+    const queued = this.#queue.shift()
+    if (queued !== undefined) return Promise.resolve(queued)
     if (this.#ended || signal.aborted) return Promise.resolve(null)
     return new Promise((resolve) => {
-      const settle = (answer: string | null) => {
-        this.#waiting = null
-        signal.removeEventListener('abort', give)
-        resolve(answer)
+      const settle = (line: string | null) => {
+        this.#resolveNext = null
+        signal.removeEventListener('abort', onAbort)
+        resolve(line)
       }
-      const give = () => settle(null)
-      this.#waiting = settle
-      signal.addEventListener('abort', give)
+      const onAbort = () => settle(null)
+      this.#resolveNext = settle
+      signal.addEventListener('abort', onAbort)
     })
   }
 

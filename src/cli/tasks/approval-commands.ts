@@ -11,7 +11,7 @@ import { limitOption } from './list-command.ts'
 export const listApprovalsCommand: CliCommand = {
   name: 'approvals',
   usage: '[--status STATUS|all] [--task TASK] [--wedge WEDGE] [--limit N]',
-  summary: 'list the approvals that wait (or those of another status)',
+  summary: 'list pending approvals, or those with another status',
   options: {
     status: { type: 'string' },
     task: { type: 'string' },
@@ -21,28 +21,29 @@ export const listApprovalsCommand: CliCommand = {
   argCount: [0, 0],
   async run(call) {
     const { terminal, service } = call.context
-    const asked = stringOption(call, 'status') ?? 'pending'
-    const status = asked === 'all' ? undefined : asked
+    const wanted = stringOption(call, 'status') ?? 'pending'
+    const status = wanted === 'all' ? undefined : wanted
     const query = { status, task_id: stringOption(call, 'task'), wedge: stringOption(call, 'wedge') }
-    const found = await service.list('/v1/approvals', query, limitOption(call))
-    if (terminal.isJson) for (const approval of found) terminal.printJson(approval)
+    const approvals = await service.list('/v1/approvals', query, limitOption(call))
+    if (terminal.isJson) for (const approval of approvals) terminal.printJson(approval)
     else {
-      const rows = found.map(({ approval_id, status, action, connection, connection_id, risk, expires_at, preview }) =>
-        [approval_id, status, action, connection ?? connection_id ?? '-', risk, formatTime(expires_at), preview].map(
-          (cell) => toShortText(cell, 60),
-        ),
+      const rows = approvals.map(
+        ({ approval_id, status, action, connection, connection_id, risk, expires_at, preview }) =>
+          [approval_id, status, action, connection ?? connection_id ?? '-', risk, formatTime(expires_at), preview].map(
+            (cell) => toShortText(cell, 60),
+          ),
       )
-      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'THROUGH', 'RISK', 'EXPIRES (UTC)', 'WOULD SEND']
-      showTable(terminal, heading, rows, status === 'pending' ? 'no approvals wait' : 'no approvals')
+      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'CONNECTION', 'RISK', 'EXPIRES (UTC)', 'PAYLOAD']
+      showTable(terminal, heading, rows, status === 'pending' ? 'no pending approvals' : 'no approvals')
     }
-    return 0
+    return EXIT_CODE.ok
   },
 }
 
 export const approveCommand: CliCommand = {
   name: 'approvals approve',
   usage: 'APPROVAL [--edit FILE|-|JSON] [--note TEXT]',
-  summary: 'approve, with changed fields laid over the payload if given',
+  summary: 'approve; fields given with --edit replace those of the payload',
   options: { edit: { type: 'string' }, note: { type: 'string' } },
   argCount: [1, 1],
   async run(call) {
@@ -51,21 +52,21 @@ export const approveCommand: CliCommand = {
     const note = stringOption(call, 'note')
     const edited = edit === undefined ? {} : { edited: await readObjectOption('--edit', edit) }
     if (edit !== undefined) await requireEditable(service, commandArg(call, 0))
-    const answer = await service.call('POST', `${approvalPath(commandArg(call, 0))}/approve`, {
+    const decision = await service.call('POST', `${approvalPath(commandArg(call, 0))}/approve`, {
       ...edited,
       ...(note && { note }),
     })
-    if (terminal.isJson) terminal.printJson(answer)
+    if (terminal.isJson) terminal.printJson(decision)
     else terminal.print(`${commandArg(call, 0)} approved`)
-    return 0
+    return EXIT_CODE.ok
   },
 }
 
 export const editApprovalCommand: CliCommand = {
   name: 'approvals edit',
   usage: 'APPROVAL [--note TEXT]',
-  summary: 'change the payload in your editor ($VISUAL or $EDITOR), then approve it',
-  details: 'A file that is saved unchanged, or an editor that fails, decides nothing.',
+  summary: 'edit the payload in $VISUAL or $EDITOR, then approve it',
+  details: 'Nothing is decided if the file is not changed or the editor fails.',
   options: { note: { type: 'string' } },
   argCount: [1, 1],
   async run(call) {
@@ -73,27 +74,30 @@ export const editApprovalCommand: CliCommand = {
     const id = commandArg(call, 0)
     const editor = findEditor(env)
     if (!editor)
-      throw usageError('neither VISUAL nor EDITOR is set', (svc) => `or: ${svc} approvals approve ${id} --edit JSON`)
+      throw usageError(
+        'neither VISUAL nor EDITOR is set',
+        (svc) => `set one, or run: ${svc} approvals approve ${id} --edit JSON`,
+      )
     const { preview = null } = await requireEditable(service, id)
     const edited = editPayload(editor, preview)
     if (!edited)
       throw commandFailed(
-        'nothing was changed, so nothing was decided',
-        (svc) => `as it is: ${svc} approvals approve ${id}`,
+        'the payload was not changed, so nothing was decided',
+        (svc) => `to approve it unchanged: ${svc} approvals approve ${id}`,
       )
     const note = stringOption(call, 'note')
-    const answer = await service.call('POST', `${approvalPath(id)}/approve`, { edited, ...(note && { note }) })
-    if (terminal.isJson) terminal.printJson(answer)
-    else terminal.print(`${id} approved with ${Object.keys(edited).join(', ')} changed`)
+    const decision = await service.call('POST', `${approvalPath(id)}/approve`, { edited, ...(note && { note }) })
+    if (terminal.isJson) terminal.printJson(decision)
+    else terminal.print(`${id} approved with edits: ${Object.keys(edited).join(', ')}`)
     return EXIT_CODE.ok
   },
 }
 
-/** An edit of a payload that cannot be edited would be passed over, and what was proposed be sent. */
+/** The service ignores the edit of a payload that cannot be edited and would send the original. */
 async function requireEditable(service: ServiceClient, id: string): Promise<JsonObject> {
   const approval = await service.call('GET', approvalPath(id))
   const { status, allowed_decisions: allowed } = approval
-  // One that is decided is refused by the service, which says how.
+  // The service refuses an approval that is already decided, with a better message.
   if (status !== 'pending' || (Array.isArray(allowed) && allowed.includes('edit'))) return approval
   const choices = (svc: string) => `${svc} approvals approve ${id}, or ${svc} approvals reject ${id}`
   throw commandFailed('this payload cannot be edited', choices)
@@ -108,11 +112,11 @@ export const rejectCommand: CliCommand = {
   async run(call) {
     const { terminal, service } = call.context
     const reason = stringOption(call, 'reason')
-    const answer = await service.call('POST', `${approvalPath(commandArg(call, 0))}/reject`, {
+    const decision = await service.call('POST', `${approvalPath(commandArg(call, 0))}/reject`, {
       ...(reason && { reason }),
     })
-    if (terminal.isJson) terminal.printJson(answer)
+    if (terminal.isJson) terminal.printJson(decision)
     else terminal.print(`${commandArg(call, 0)} rejected`)
-    return 0
+    return EXIT_CODE.ok
   },
 }

@@ -6,13 +6,13 @@ import { toText } from '../shell/format.ts'
 export const cancelTaskCommand: CliCommand = {
   name: 'cancel',
   usage: 'TASK',
-  summary: 'end a task that is not over; what it asked approval for is not done',
+  summary: 'cancel a task that has not finished; its pending actions are not executed',
   argCount: [1, 1],
   async run(call) {
     const { terminal, service } = call.context
-    const answer = await service.call('POST', `${taskPath(commandArg(call, 0))}/cancel`, {})
-    if (terminal.isJson) terminal.printJson(answer)
-    else terminal.print(`${commandArg(call, 0)} ${toText(answer.status)}`)
+    const task = await service.call('POST', `${taskPath(commandArg(call, 0))}/cancel`, {})
+    if (terminal.isJson) terminal.printJson(task)
+    else terminal.print(`${commandArg(call, 0)} ${toText(task.status)}`)
     return EXIT_CODE.ok
   },
 }
@@ -20,7 +20,7 @@ export const cancelTaskCommand: CliCommand = {
 export const retryTaskCommand: CliCommand = {
   name: 'retry',
   usage: 'TASK [--detach]',
-  summary: 'run a finished task again as a new one, and watch it as run does',
+  summary: 'run a finished task again as a new task, and watch it',
   options: { detach: { type: 'boolean' } },
   argCount: [1, 1],
   async run(call) {

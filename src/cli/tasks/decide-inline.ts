@@ -5,23 +5,23 @@ import { askForEdits } from './edit-payload.ts'
 import { CommandFailure } from '../shell/failure.ts'
 import { toPrintable, toShortText, toText, throughConnection } from '../shell/format.ts'
 
-/** Asks the person for a decision until there is one, or until the signal says that it is too late. */
-export async function askForDecision(shell: CommandContext, approvalId: string, signal: AbortSignal): Promise<void> {
-  const { terminal, service } = shell
+/** Asks until there is a decision. The signal aborts when the approval was decided elsewhere or the task ended. */
+export async function askForDecision(context: CommandContext, approvalId: string, signal: AbortSignal): Promise<void> {
+  const { terminal, service } = context
   const approval = await service.call('GET', approvalPath(approvalId))
   if (approval.status !== 'pending' || signal.aborted) return
   const choices = Array.isArray(approval.allowed_decisions) ? approval.allowed_decisions : []
-  showApproval(shell, approval)
+  showApproval(context, approval)
   while (!signal.aborted) {
     const answer = await terminal.ask(`${choices.map((name) => CHOICE_LABELS[toText(name)]).join(', ')}? `, signal)
     if (answer === null) {
       if (signal.aborted) return
-      // The question stands at the end of its line.
+      // Ends the line of the question.
       terminal.note('')
-      return showHowToDecide(shell, approvalId)
+      return showHowToDecide(context, approvalId)
     }
     try {
-      if (await applyAnswer(shell, approval, answer.trim().toLowerCase(), signal)) return
+      if (await applyAnswer(context, approval, answer.trim().toLowerCase(), signal)) return
     } catch (error) {
       if (!(error instanceof CommandFailure)) throw error
       terminal.note(errorMessage(error))
@@ -35,11 +35,11 @@ export const approvalPath = (approvalId: string) => `/v1/approvals/${encodeURICo
 const CHOICE_LABELS: Record<string, string> = { approve: '[a]pprove', edit: '[e]dit', reject: '[r]eject' }
 
 function showApproval({ terminal }: CommandContext, { action, risk, preview, expires_at, ...rest }: JsonObject): void {
-  const until = typeof expires_at === 'string' ? `, until ${expires_at.slice(11, 19)} UTC` : ''
+  const expiry = typeof expires_at === 'string' ? `, expires ${expires_at.slice(11, 19)} UTC` : ''
   terminal.note(
     terminal.styled(
       'yellow',
-      `${toShortText(action)}${throughConnection(rest)} (risk ${toShortText(risk)}${until}) would send:`,
+      `${toShortText(action)}${throughConnection(rest)} (risk ${toShortText(risk)}${expiry}) will send:`,
     ),
   )
   terminal.note(toPrintable(JSON.stringify(preview, null, 2)))
@@ -47,11 +47,11 @@ function showApproval({ terminal }: CommandContext, { action, risk, preview, exp
 
 export function showHowToDecide({ programName: svc, terminal }: CommandContext, approvalId: string): void {
   terminal.note(
-    `nobody to ask here: decide with \`${svc} approvals approve ${approvalId}\` or \`… reject ${approvalId}\``,
+    `stdin has no answer; decide with \`${svc} approvals approve ${approvalId}\` or \`${svc} approvals reject ${approvalId}\``,
   )
 }
 
-/** Whether the answer was a decision. */
+/** Returns true if the answer was a decision. */
 async function applyAnswer(
   { terminal, service, ...rest }: CommandContext,
   approval: JsonObject,
@@ -64,19 +64,19 @@ async function applyAnswer(
     return true
   }
   if (['r', 'reject', 'n', 'no'].includes(answer)) {
-    const reason = await terminal.ask('reason (may be empty): ', signal)
+    const reason = await terminal.ask('reason (optional): ', signal)
     if (signal.aborted) return true
     await service.call('POST', `${path}/reject`, reason ? { reason } : {})
     return true
   }
-  const mayEdit = Array.isArray(approval.allowed_decisions) && approval.allowed_decisions.includes('edit')
-  if (!mayEdit || !['e', 'edit'].includes(answer)) {
-    terminal.note(mayEdit ? 'answer a, e or r' : 'answer a or r')
+  const canEdit = Array.isArray(approval.allowed_decisions) && approval.allowed_decisions.includes('edit')
+  if (!canEdit || !['e', 'edit'].includes(answer)) {
+    terminal.note(canEdit ? 'type a, e or r' : 'type a or r')
     return false
   }
   const edited = await askForEdits({ terminal, service, ...rest }, approval.preview ?? null, signal)
   if (!edited) {
-    terminal.note('nothing was changed')
+    terminal.note('the payload was not changed')
     return false
   }
   await service.call('POST', `${path}/approve`, { edited })

@@ -1,4 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createParser } from 'eventsource-parser'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { EXIT_CODE, CommandFailure } from '../shell/failure.ts'
 import type { ServiceClient } from '../shell/service-client.ts'
@@ -9,42 +10,42 @@ export interface FollowedEvent {
   type: string
   ts: string
   data: JsonObject
-  /** As it came, for scripts. */
+  /** The whole event as it was received, for `--json`. */
   source: JsonObject
 }
 
 const MAX_ATTEMPTS = 10
 const MAX_RETRY_DELAY_MS = 5_000
 
-/** Every event of a task once and in order, until it is finished; a lost connection is taken up where it broke. */
+/** Yields every event of a task once and in order until the task finishes. Reconnects after the last event. */
 export async function* followTask(
   service: ServiceClient,
   taskId: string,
   { after = 0, onLost }: { after?: number; onLost?: () => void } = {},
 ): AsyncGenerator<FollowedEvent> {
   let last = after
-  let tries = 0
-  while (tries < MAX_ATTEMPTS) {
+  let attempts = 0
+  while (attempts < MAX_ATTEMPTS) {
     try {
       for await (const event of streamEvents(service, taskId, last)) {
         if (event.id <= last) continue
         last = event.id
-        tries = 0
+        attempts = 0
         yield event
         if (event.type === 'task.finished') return
       }
-      // A stream that ends by itself has told everything, when the task is over.
+      // The server also closes the stream when it stops, so check whether this was the end of the log.
       if (await isFinished(service, taskId, last)) return
     } catch (error) {
       if (error instanceof CommandFailure && error.exit !== EXIT_CODE.unreachable) throw error
-      if (tries === 0) onLost?.()
+      if (attempts === 0) onLost?.()
     }
-    await pause(Math.min(MAX_RETRY_DELAY_MS, 100 * 2 ** tries++))
+    await sleep(Math.min(MAX_RETRY_DELAY_MS, 100 * 2 ** attempts++))
   }
   throw new CommandFailure(
     EXIT_CODE.unreachable,
-    'the connection was lost again and again',
-    (svc) => `take it up with: ${svc} tail ${taskId}`,
+    `the connection failed ${MAX_ATTEMPTS} times in a row`,
+    (svc) => `continue with: ${svc} tail ${taskId}`,
   )
 }
 
@@ -54,32 +55,27 @@ async function isFinished(service: ServiceClient, taskId: string, last: number):
 }
 
 async function* streamEvents(service: ServiceClient, taskId: string, last: number): AsyncGenerator<FollowedEvent> {
-  const gone = new AbortController()
+  const abort = new AbortController()
   const headers = { accept: 'text/event-stream', ...(last > 0 && { 'last-event-id': String(last) }) }
   try {
-    const { body } = await service.open(`/v1/tasks/${encodeURIComponent(taskId)}/events`, headers, gone.signal)
+    const { body } = await service.open(`/v1/tasks/${encodeURIComponent(taskId)}/events`, headers, abort.signal)
     if (!body) return
+    const received: FollowedEvent[] = []
+    const parser = createParser({ onEvent: ({ data }) => received.push(...parseEvent(data)) })
     const decoder = new TextDecoder()
-    let rest = ''
-    for await (const piece of body) {
-      const frames = (rest + decoder.decode(piece, { stream: true })).split(/\r?\n\r?\n/)
-      rest = frames.pop() ?? ''
-      for (const event of frames.flatMap(parseFrame)) yield event
+    for await (const chunk of body) {
+      parser.feed(decoder.decode(chunk, { stream: true }))
+      yield* received.splice(0)
     }
   } finally {
-    gone.abort()
+    abort.abort()
   }
 }
 
-/** Comments and the overflow frame are no events: after either the log is simply read on. */
-function parseFrame(frame: string): FollowedEvent[] {
-  const data = frame
-    .split(/\r?\n/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice('data:'.length).replace(/^ /, ''))
-    .join('\n')
-  const source: unknown = data === '' ? null : JSON.parse(data)
+/** Returns no event for the overflow and pruned-log frames, which have no id; the log continues after them. */
+function parseEvent(json: string): FollowedEvent[] {
+  const source: unknown = JSON.parse(json)
   if (!isJsonObject(source) || typeof source.id !== 'number' || typeof source.type !== 'string') return []
-  const { id, type, ts, data: fields } = source
-  return [{ id, type, ts: toText(ts), data: isJsonObject(fields) ? fields : {}, source }]
+  const { id, type, ts, data } = source
+  return [{ id, type, ts: toText(ts), data: isJsonObject(data) ? data : {}, source }]
 }

@@ -14,20 +14,20 @@ import { createTimeline } from './timeline.ts'
 export const runTaskCommand: CliCommand = {
   name: 'run',
   usage: 'WEDGE TYPE [--input FILE|-|JSON] [--detach]',
-  summary: 'create a task, watch it, and decide its approvals here',
+  summary: 'create a task, watch it, and decide its approvals',
   details: (
     svc,
-  ) => `Approvals are asked inline: a approves, e edits the payload ($VISUAL or $EDITOR, else a line of JSON), r rejects
-and ends the task. Answers may be piped in, one per line, unless --input - reads stdin. Whatever is not answered
-here can be decided with \`${svc} approvals\`. --detach prints the task's id and leaves it to itself. Ctrl-C stops
-watching; the task goes on.
+  ) => `When the task needs an approval, type a to approve, e to edit the payload (in $VISUAL or $EDITOR, else as one line
+of JSON) or r to reject, which ends the task. You can pipe the answers in, one per line, unless --input - reads stdin.
+An approval that is not answered here can be decided with \`${svc} approvals\`.
+--detach prints the id of the task and returns at once. Ctrl-C stops watching; the task continues.
 With --json: the events as JSON lines, then {"type":"task","data":{…}}.`,
   options: { input: { type: 'string' }, detach: { type: 'boolean' } },
   argCount: [2, 2],
   async run(call) {
     const { terminal, service } = call.context
     const body = await readTaskBody(call)
-    // A repeated request that crossed a broken connection makes no second task.
+    // Prevents a second task if the request is repeated after a broken connection.
     const task = await service.call('POST', '/v1/tasks', body, { 'idempotency-key': randomUUID() })
     if (!call.options.detach) return watchTask(call.context, toText(task.id), stringOption(call, 'input') !== '-')
     showDetachedTask(terminal, task)
@@ -35,13 +35,13 @@ With --json: the events as JSON lines, then {"type":"task","data":{…}}.`,
   },
 }
 
-/** A task that was just created, to its end; `asks` when its approvals may be decided here. */
-export async function watchTask(shell: CommandContext, taskId: string, asks: boolean): Promise<number> {
-  const { terminal } = shell
+/** Follows a new task to its end. `canAsk` is false if stdin cannot answer approvals. */
+export async function watchTask(context: CommandContext, taskId: string, canAsk: boolean): Promise<number> {
+  const { terminal } = context
   if (!terminal.isJson) terminal.note(terminal.styled('dim', `task ${taskId}`))
-  return runUntilInterrupted(shell, taskId, async () => {
-    await followAndDecide(shell, taskId, asks)
-    return showTaskResult(shell, taskId)
+  return runUntilInterrupted(context, taskId, async () => {
+    await followAndDecide(context, taskId, canAsk)
+    return showTaskResult(context, taskId)
   })
 }
 
@@ -50,61 +50,61 @@ export function showDetachedTask(terminal: Terminal, task: JsonObject): void {
   else terminal.print(toText(task.id))
 }
 
-/** Whoever presses ctrl-C stops watching; the task is the service's, and they are told how to end that too. */
+/** Ctrl-C stops watching but not the task, so the hint says how to cancel it. */
 export async function runUntilInterrupted(
-  shell: CommandContext,
+  context: CommandContext,
   taskId: string,
   work: () => Promise<number>,
 ): Promise<number> {
-  const { programName: svc, terminal } = shell
-  const leave = () => {
+  const { programName: svc, terminal } = context
+  const onInterrupt = () => {
     terminal.note(
-      `\nthe task goes on; watch it with \`${svc} tail ${taskId}\`, end it with \`${svc} cancel ${taskId}\``,
+      `\nthe task continues; watch it with \`${svc} tail ${taskId}\`, cancel it with \`${svc} cancel ${taskId}\``,
     )
     process.exit(EXIT_CODE.interrupted)
   }
-  process.once('SIGINT', leave)
-  return work().finally(() => process.off('SIGINT', leave))
+  process.once('SIGINT', onInterrupt)
+  return work().finally(() => process.off('SIGINT', onInterrupt))
 }
 
 async function readTaskBody(call: CommandCall): Promise<JsonObject> {
-  const given = stringOption(call, 'input')
-  const input = given === undefined ? {} : { input: await readJsonOption('--input', given) }
+  const option = stringOption(call, 'input')
+  const input = option === undefined ? {} : { input: await readJsonOption('--input', option) }
   return { wedge: commandArg(call, 0), task_type: commandArg(call, 1), ...input }
 }
 
-/** The log goes on while a question stands: an answer from elsewhere, or the end of the task, takes it back. */
-async function followAndDecide(shell: CommandContext, taskId: string, asks: boolean): Promise<void> {
-  const show = createTimeline(shell.terminal)
-  const open = new Map<string, AbortController>()
+/** Shows events while it asks. A question is withdrawn when its approval is decided elsewhere or the task ends. */
+async function followAndDecide(context: CommandContext, taskId: string, canAsk: boolean): Promise<void> {
+  const showEvent = createTimeline(context.terminal)
+  const questions = new Map<string, AbortController>()
   let asking = Promise.resolve()
-  for await (const event of followTask(shell.service, taskId, { onLost: () => noteLostConnection(shell) })) {
-    show(event)
+  for await (const event of followTask(context.service, taskId, { onLost: () => noteLostConnection(context) })) {
+    showEvent(event)
     const approvalId = toText(event.data.approval_id)
-    if (event.type === 'approval.requested' && asks) {
-      const moot = new AbortController()
-      open.set(approvalId, moot)
+    if (event.type === 'approval.requested' && canAsk) {
+      const question = new AbortController()
+      questions.set(approvalId, question)
       asking = asking
-        .then(() => askForDecision(shell, approvalId, moot.signal))
-        .catch((error) => noteUndecided(shell, error))
+        .then(() => askForDecision(context, approvalId, question.signal))
+        .catch((error) => noteUndecided(context, error))
     }
-    if (event.type === 'approval.requested' && !asks) showHowToDecide(shell, approvalId)
-    if (event.type === 'approval.resolved') open.get(approvalId)?.abort()
+    if (event.type === 'approval.requested' && !canAsk) showHowToDecide(context, approvalId)
+    if (event.type === 'approval.resolved') questions.get(approvalId)?.abort()
   }
-  for (const moot of open.values()) moot.abort()
+  for (const question of questions.values()) question.abort()
   await asking
 }
 
 export function noteLostConnection({ terminal }: CommandContext): void {
-  terminal.note(terminal.styled('dim', 'the connection is lost; trying again'))
+  terminal.note(terminal.styled('dim', 'connection lost; reconnecting'))
 }
 
 function noteUndecided({ programName: svc, terminal }: CommandContext, error: unknown): void {
-  terminal.note(`not decided here: ${errorMessage(error)}`)
+  terminal.note(`the approval was not decided here: ${errorMessage(error)}`)
   if (error instanceof CommandFailure && error.advice) terminal.note(adviceText(error.advice, svc))
 }
 
-/** Shows what came out, and says by the code how it ended. */
+/** Prints the output of a finished task and returns its exit code. */
 export async function showTaskResult({ terminal, service }: CommandContext, taskId: string): Promise<number> {
   const task = await service.call('GET', `/v1/tasks/${encodeURIComponent(taskId)}`)
   if (terminal.isJson) terminal.printJson({ type: 'task', data: task })

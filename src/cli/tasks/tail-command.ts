@@ -7,22 +7,22 @@ import { createTimeline } from './timeline.ts'
 export const tailTaskCommand: CliCommand = {
   name: 'tail',
   usage: 'TASK [--after EVENT]',
-  summary: "show a task's log from the start, live to its end",
-  details: 'Ends with the code of the task. --after leaves out the events up to that number.',
+  summary: 'show the log of a task from the start, and follow it to the end',
+  details: 'The exit code is that of the task. --after skips the events up to that number.',
   options: { after: { type: 'string' } },
   argCount: [1, 1],
   async run(call) {
-    const { context: shell } = call
+    const { context } = call
     const after = Number(stringOption(call, 'after') ?? 0)
-    if (!Number.isSafeInteger(after) || after < 0) throw usageError('--after must be the number of an event')
+    if (!Number.isSafeInteger(after) || after < 0) throw usageError('option --after must be the number of an event')
     const id = commandArg(call, 0)
-    // Asked for first, so that a wrong id or address is told at once and not taken for a lost connection.
-    await shell.service.call('GET', `/v1/tasks/${encodeURIComponent(id)}`)
-    return runUntilInterrupted(shell, id, async () => {
-      const show = createTimeline(shell.terminal)
-      for await (const event of followTask(shell.service, id, { after, onLost: () => noteLostConnection(shell) }))
-        show(event)
-      return showTaskResult(shell, id)
+    // Reports a wrong id or URL at once, which would otherwise be retried as a lost connection.
+    await context.service.call('GET', `/v1/tasks/${encodeURIComponent(id)}`)
+    return runUntilInterrupted(context, id, async () => {
+      const showEvent = createTimeline(context.terminal)
+      const onLost = () => noteLostConnection(context)
+      for await (const event of followTask(context.service, id, { after, onLost })) showEvent(event)
+      return showTaskResult(context, id)
     })
   },
 }

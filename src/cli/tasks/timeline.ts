@@ -3,20 +3,20 @@ import type { FollowedEvent } from './follow-task.ts'
 import { toPrintable, toShortText, toText, throughConnection } from '../shell/format.ts'
 import type { TextStyle, Terminal } from '../shell/terminal.ts'
 
-/** Shows a task's log as it grows: one line per event, and the words of the model as they come. */
+/** Returns a function that prints one line per event, and the text of the model as it arrives. */
 export function createTimeline(terminal: Terminal): (event: FollowedEvent) => void {
   if (terminal.isJson) return (event) => terminal.printJson(event.source)
-  let speaking = false
+  let isInText = false
   return (event) => {
     if (event.type === 'token.delta') {
-      if (!speaking) terminal.write(timePrefix(terminal, event.ts))
-      speaking = true
+      if (!isInText) terminal.write(timePrefix(terminal, event.ts))
+      isInText = true
       return terminal.write(
         terminal.styled('dim', toPrintable(toText(event.data.text)).replaceAll('\n', '\n         ')),
       )
     }
-    if (speaking) terminal.write('\n')
-    speaking = false
+    if (isInText) terminal.write('\n')
+    isInText = false
     const line = describeEvent(event)
     if (line) terminal.print(timePrefix(terminal, event.ts) + terminal.styled(line.style, `${line.mark} ${line.text}`))
   }
@@ -31,24 +31,24 @@ interface TimelineLine {
 }
 
 function describeEvent({ type, data }: FollowedEvent): TimelineLine | null {
-  const of = (name: string) => toShortText(data[name])
+  const field = (name: string) => toShortText(data[name])
   switch (type) {
     case 'task.created':
-      return toLine('▶', `${of('wedge')}/${of('task_type')} ${describeStart(data)}`, 'bold')
+      return toLine('▶', `${field('wedge')}/${field('task_type')} ${describeStart(data)}`, 'bold')
     case 'step.started':
-      return toLine('·', `step ${of('step')}: ${of('label')}`, 'dim')
+      return toLine('·', `step ${field('step')}: ${field('label')}`, 'dim')
     case 'tool.called':
-      return toLine('→', `${of('tool')} ${of('input')}`, 'cyan')
+      return toLine('→', `${field('tool')} ${field('input')}`, 'cyan')
     case 'tool.result':
       return data.ok === true
-        ? toLine('←', `${of('tool')} ${of('output')}`)
-        : toLine('✗', `${of('tool')}: ${of('error')}`, 'red')
+        ? toLine('←', `${field('tool')} ${field('output')}`)
+        : toLine('✗', `${field('tool')}: ${field('error')}`, 'red')
     case 'progress':
-      return toLine('·', of('text'))
+      return toLine('·', field('text'))
     case 'approval.requested':
       return toLine(
         '?',
-        `${of('action')}${throughConnection(data)} waits for approval ${of('approval_id')} (risk ${of('risk')})`,
+        `${field('action')}${throughConnection(data)} needs approval ${field('approval_id')} (risk ${field('risk')})`,
         'yellow',
       )
     case 'approval.resolved':
@@ -59,12 +59,12 @@ function describeEvent({ type, data }: FollowedEvent): TimelineLine | null {
       )
     case 'output.validated':
       return data.ok === true
-        ? toLine('✓', 'the output fits its schema', 'dim')
-        : toLine('✗', `the output is wrong: ${describeErrors(data.errors)}`, 'red')
+        ? toLine('✓', 'output matches its schema', 'dim')
+        : toLine('✗', `output does not match its schema: ${describeErrors(data.errors)}`, 'red')
     case 'artifact.created':
-      return toLine('+', `${of('name')} (${of('size')} bytes), artifact ${of('artifact_id')}`, 'dim')
+      return toLine('+', `created ${field('name')} (${field('size')} bytes, artifact ${field('artifact_id')})`, 'dim')
     case 'cost.charged':
-      return toLine('$', `${of('cost_usd')} USD, ${of('total_usd')} in all`, 'dim')
+      return toLine('$', `${field('cost_usd')} USD, ${field('total_usd')} USD total`, 'dim')
     case 'task.finished':
       return describeEnd(data.status, data.error, data.duration_ms)
     default:
@@ -72,20 +72,20 @@ function describeEvent({ type, data }: FollowedEvent): TimelineLine | null {
   }
 }
 
-const toLine = (mark: string, words: string, style: TextStyle = 'reset'): TimelineLine => ({ mark, text: words, style })
+const toLine = (mark: string, text: string, style: TextStyle = 'reset'): TimelineLine => ({ mark, text, style })
 
 function describeDecision(data: FollowedEvent['data']): string {
-  const why = data.policy_reason ? `: ${toShortText(data.policy_reason)}` : data.edited ? ', with changes' : ''
-  return `${toShortText(data.action)} ${toText(data.decision).replace('_', '-')}${why}`
+  const detail = data.policy_reason ? `: ${toShortText(data.policy_reason)}` : data.edited ? ' with edits' : ''
+  return `${toShortText(data.action)} ${toText(data.decision).replace('_', '-')}${detail}`
 }
 
 function describeEnd(status: Json | undefined, error: Json | undefined, ms: Json | undefined): TimelineLine {
-  const why = isJsonObject(error) ? `: ${toShortText(error.message, 500)}` : ''
-  const good = status === 'succeeded'
+  const reason = isJsonObject(error) ? `: ${toShortText(error.message, 500)}` : ''
+  const isSuccess = status === 'succeeded'
   return {
-    mark: good ? '■' : '✗',
-    text: `${toText(status)} after ${Number(ms) / 1000} s${why}`,
-    style: good ? 'green' : 'red',
+    mark: isSuccess ? '■' : '✗',
+    text: `${toText(status)} after ${Number(ms) / 1000} s${reason}`,
+    style: isSuccess ? 'green' : 'red',
   }
 }
 
@@ -96,6 +96,8 @@ function describeErrors(errors: Json | undefined): string {
     .join('; ')
 }
 
-/** What ended in the queue has the event too, as every log begins with it. */
+/** A task that ended in the queue never ran, but its log begins with the same event. */
 const describeStart = ({ sandbox, model }: JsonObject): string =>
-  sandbox === 'none' ? 'ends before it runs' : `runs in ${toShortText(sandbox)} with ${toShortText(model)}`
+  sandbox === 'none'
+    ? 'ended before it ran'
+    : `started · sandbox: ${toShortText(sandbox)} · model: ${toShortText(model)}`

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import { checkWedge } from './check-wedge.ts'
-import { type CliCommand, commandArg } from '../shell/command.ts'
+import type { CliCommand } from '../shell/command.ts'
 import { EXIT_CODE } from '../shell/failure.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { findWedgeFolders } from './wedge-folders.ts'
@@ -8,14 +8,14 @@ import { findWedgeFolders } from './wedge-folders.ts'
 export const checkWedgeCommand: CliCommand = {
   name: 'wedge check',
   usage: '[DIR|WEDGE]',
-  summary: 'find every mistake in a wedge, with file and line, without the service',
-  details: `Looks at one wedge, or at all wedges below a folder; by default at this folder or at SVC_WEDGES_DIR.
-Ends with 1 when there is an error; warnings alone do not count.`,
+  summary: 'find the errors in a wedge, with file and line, without the service',
+  details: `Checks one wedge, or all wedges in a folder. Without an argument: the wedge in the current folder, else all wedges in
+SVC_WEDGES_DIR. The exit code is 1 if there is an error. Warnings do not count.`,
   argCount: [0, 1],
   async run(call) {
     const { terminal, env } = call.context
     let errors = 0
-    for (const folder of findWedgeFolders(env, call.args[0] === undefined ? undefined : commandArg(call, 0))) {
+    for (const folder of findWedgeFolders(env, call.args[0])) {
       errors += await reportFindings(terminal, folder)
     }
     return errors === 0 ? EXIT_CODE.ok : EXIT_CODE.failed

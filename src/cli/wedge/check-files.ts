@@ -18,23 +18,23 @@ import {
   addWarning,
 } from './findings.ts'
 
-/** The files that a manifest names, and the rehearsals. */
+/** Checks the files that a manifest names, and the rehearsals. */
 export async function checkWedgeFiles(
   inspection: WedgeInspection,
-  sheet: WedgeJsonFile,
-  sound: ValidSubset,
+  manifestFile: WedgeJsonFile,
+  subset: ValidSubset,
 ): Promise<void> {
-  const { manifest } = sound
+  const { manifest } = subset
   for (const { path, file } of listNamedFiles(manifest)) {
     const problem = await findFileProblem(inspection.dir, file)
-    if (problem) addError(inspection, sheet.file, sheet.lineOf(path), `${file} ${problem}`)
+    if (problem) addError(inspection, manifestFile.file, manifestFile.lineOf(path), `${file} ${problem}`)
     else if (file.endsWith('.mjs')) await checkWorkflowFile(inspection, file)
   }
   const rehearsals = await listFilesIn(inspection.dir, 'rehearsals')
   for (const file of rehearsals.filter((name) => name.endsWith('.json'))) {
-    await checkRehearsalFile(inspection, sound, file)
+    await checkRehearsalFile(inspection, subset, file)
   }
-  warnMissingRehearsals(inspection, sheet, manifest, rehearsals)
+  warnMissingRehearsals(inspection, manifestFile, manifest, rehearsals)
 }
 
 function listNamedFiles(manifest: WedgeManifest): { path: JsonPath; file: string }[] {
@@ -45,92 +45,95 @@ function listNamedFiles(manifest: WedgeManifest): { path: JsonPath; file: string
       ...toNamedFiles(harness.skills, ['task_types', type, 'harness', 'skills'], skillFile),
       ...toNamedFiles(harness.instructions, ['task_types', type, 'harness', 'instructions'], instructionFile),
     ]),
-    ...manifest.workflows.map(({ name }, at) => ({ path: ['workflows', at, 'name'], file: `workflows/${name}.mjs` })),
+    ...manifest.workflows.map(({ name }, index) => ({
+      path: ['workflows', index, 'name'],
+      file: `workflows/${name}.mjs`,
+    })),
   ]
 }
 
-const toNamedFiles = (names: string[] | undefined, path: JsonPath, fileOf: (name: string) => string) =>
-  (names ?? []).map((name, at) => ({ path: [...path, at], file: fileOf(name) }))
+const toNamedFiles = (names: string[] | undefined, path: JsonPath, toFile: (name: string) => string) =>
+  (names ?? []).map((name, index) => ({ path: [...path, index], file: toFile(name) }))
 const skillFile = (name: string) => `skills/${name}.md`
 const instructionFile = (path: string) => `knowledge/${path.replace(/^(\.\/)?(knowledge\/)?/, '')}`
 
-/** Node itself reads the file, without running it. */
+/** Lets Node parse the file without running it. */
 async function checkWorkflowFile(inspection: WedgeInspection, file: string): Promise<void> {
   const path = join(inspection.dir, file)
   try {
     await promisify(execFile)(process.execPath, ['--check', path])
   } catch (error) {
-    const said = isJsonObject(error) && typeof error.stderr === 'string' ? error.stderr : String(error)
-    const message = /^\w*Error: .*$/m.exec(said)?.[0] ?? 'node cannot read it'
-    return addError(inspection, file, Number(/:(\d+)$/m.exec(said)?.[1] ?? 1), message)
+    const output = isJsonObject(error) && typeof error.stderr === 'string' ? error.stderr : String(error)
+    const message = /^\w*Error: .*$/m.exec(output)?.[0] ?? 'cannot be parsed by Node'
+    return addError(inspection, file, Number(/:(\d+)$/m.exec(output)?.[1] ?? 1), message)
   }
   if (!/\bexport\s+default\b|\bas\s+default\b/.test(await readFile(path, 'utf8'))) {
-    addError(inspection, file, 1, 'has no default export: the service calls `export default function`')
+    addError(inspection, file, 1, 'has no default export (expected `export default function`)')
   }
 }
 
-async function checkRehearsalFile(inspection: WedgeInspection, sound: ValidSubset, name: string): Promise<void> {
+async function checkRehearsalFile(inspection: WedgeInspection, subset: ValidSubset, name: string): Promise<void> {
   const file = `rehearsals/${name}`
   const type = name.replace(/(\.input|\.records)?\.json$/, '')
-  if (!Object.hasOwn(sound.manifest.task_types, type) && sound.isComplete('task_types'))
-    return addError(inspection, file, 1, `'${type}' is no task type of this wedge`)
-  const sheet = await readWedgeJson(inspection, file)
-  if (!sheet || name.endsWith('.input.json')) return
-  if (name.endsWith('.records.json')) return checkRecordsFile(inspection, sheet)
-  for (const sentence of rehearsalProblems(sheet.value)) {
-    const turn = /^turn (\d+): /.exec(sentence)?.[1]
-    addError(inspection, file, sheet.lineOf(turn ? [Number(turn) - 1] : []), sentence)
+  if (!Object.hasOwn(subset.manifest.task_types, type) && subset.isComplete('task_types'))
+    return addError(inspection, file, 1, `'${type}' is not a task type of this wedge`)
+  const json = await readWedgeJson(inspection, file)
+  if (!json || name.endsWith('.input.json')) return
+  if (name.endsWith('.records.json')) return checkRecordsFile(inspection, json)
+  for (const problem of rehearsalProblems(json.value)) {
+    const turn = /^turn (\d+): /.exec(problem)?.[1]
+    addError(inspection, file, json.lineOf(turn ? [Number(turn) - 1] : []), problem)
   }
-  for (const [at, turn] of (Array.isArray(sheet.value) ? sheet.value : []).entries()) {
-    const fault = findCallError(sound, isJsonObject(turn) ? turn.call : undefined)
-    if (fault) addError(inspection, file, sheet.lineOf([at, 'call']), `turn ${at + 1}: ${fault}`)
+  for (const [index, turn] of (Array.isArray(json.value) ? json.value : []).entries()) {
+    const problem = findCallError(subset, isJsonObject(turn) ? turn.call : undefined)
+    if (problem) addError(inspection, file, json.lineOf([index, 'call']), `turn ${index + 1}: ${problem}`)
   }
 }
 
-function checkRecordsFile(inspection: WedgeInspection, sheet: WedgeJsonFile): void {
-  if (isJsonObject(sheet.value) && Object.values(sheet.value).every(isJsonObject)) return
-  addError(inspection, sheet.file, 1, 'must be an object of collections, each an object of values by key')
+function checkRecordsFile(inspection: WedgeInspection, json: WedgeJsonFile): void {
+  if (isJsonObject(json.value) && Object.values(json.value).every(isJsonObject)) return
+  addError(inspection, json.file, 1, 'must be {"collection": {"key": value}}')
 }
 
 const TOOLS = ['act', 'read', 'workflow', 'records_get', 'records_put', 'records_list', 'case_get', 'case_update']
 const OTHER_TOOLS = ['report_gap', 'progress', 'finish']
 const FILE_TOOLS = ['write_file', 'read_file', 'list_files']
 
-function findCallError({ manifest, isComplete: whole }: ValidSubset, call: Json | undefined): string | null {
+function findCallError({ manifest, isComplete }: ValidSubset, call: Json | undefined): string | null {
   if (!isJsonObject(call) || typeof call.tool !== 'string' || !isJsonObject(call.input)) return null
   const { tool, input } = call
-  const has = (name: 'files' | 'shell') => manifest.tools.includes(name)
+  const hasGroup = (name: 'files' | 'shell') => manifest.tools.includes(name)
   const known = [
     ...TOOLS,
     ...OTHER_TOOLS,
-    ...(has('files') ? FILE_TOOLS : []),
-    ...(has('shell') ? ['run_command'] : []),
+    ...(hasGroup('files') ? FILE_TOOLS : []),
+    ...(hasGroup('shell') ? ['run_command'] : []),
   ]
-  if (!known.includes(tool)) return whole('tools') ? `no tool of this wedge is called '${tool}'` : null
+  if (!known.includes(tool)) return isComplete('tools') ? `this wedge has no tool '${tool}'` : null
   const workflows = manifest.workflows.map(({ name }) => name)
-  if (tool === 'workflow' && whole('workflows') && isUnknownName(input.name, workflows)) {
-    return `workflows declares no '${toText(input.name)}'`
+  if (tool === 'workflow' && isComplete('workflows') && isUnknownName(input.name, workflows)) {
+    return `unknown workflow '${toText(input.name)}'`
   }
-  const connects = (tool === 'act' || tool === 'read') && whole('connections')
-  if (connects && isUnknownName(input.connection, manifest.connections)) {
-    return `connections does not list '${toText(input.connection)}'`
+  const usesConnection = (tool === 'act' || tool === 'read') && isComplete('connections')
+  if (usesConnection && isUnknownName(input.connection, manifest.connections)) {
+    return `unknown connection '${toText(input.connection)}'`
   }
   return null
 }
 
-/** A placeholder may become any name. */
+/** A name with a placeholder is not checked, because its value is known only at run time. */
 const isUnknownName = (name: Json | undefined, names: string[]) =>
   typeof name === 'string' && !name.includes('{{') && !names.includes(name)
 
 function warnMissingRehearsals(
   inspection: WedgeInspection,
-  sheet: WedgeJsonFile,
+  manifestFile: WedgeJsonFile,
   manifest: WedgeManifest,
   files: string[],
 ): void {
   for (const [name, { harness }] of Object.entries(manifest.task_types)) {
     if (harness.shape === 'workflow' || files.includes(`${name}.json`)) continue
-    const message = `task type '${name}' has no rehearsals/${name}.json: it cannot be tried without a model`
-    addWarning(inspection, sheet.file, sheet.lineOf(['task_types', name]), message)
+    const message = `task type '${name}' has no rehearsals/${name}.json, so it cannot be tested without a model`
+    addWarning(inspection, manifestFile.file, manifestFile.lineOf(['task_types', name]), message)
   }
 }

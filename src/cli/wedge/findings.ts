@@ -10,13 +10,13 @@ export interface WedgeFinding {
   message: string
 }
 
-/** A wedge's folder while it is checked: what is in it, and what was found wrong. */
+/** The folder of a wedge, and what the checks have found in it so far. */
 export interface WedgeInspection {
   dir: string
   findings: WedgeFinding[]
 }
 
-/** A JSON file of the wedge, to complain about with lines. */
+/** A JSON file of the wedge whose errors can be reported with a line. */
 export interface WedgeJsonFile extends JsonWithLines {
   file: string
 }
@@ -29,7 +29,7 @@ export function addWarning({ findings }: WedgeInspection, file: string, line: nu
   findings.push({ level: 'warning', file, line, message })
 }
 
-/** Null when it cannot be read, which is then among the findings. */
+/** Returns null, and adds an error, if the file cannot be read. */
 export async function readWedgeJson(inspection: WedgeInspection, file: string): Promise<WedgeJsonFile | null> {
   const problem = await findFileProblem(inspection.dir, file)
   if (problem) {
@@ -37,10 +37,9 @@ export async function readWedgeJson(inspection: WedgeInspection, file: string): 
     return null
   }
   try {
-    const placed = parseJsonWithLines(await readFile(join(inspection.dir, file), 'utf8'))
-    for (const { key, line } of placed.duplicateKeys)
-      addError(inspection, file, line, `the key "${key}" stands here again`)
-    return { ...placed, file }
+    const json = parseJsonWithLines(await readFile(join(inspection.dir, file), 'utf8'))
+    for (const { key, line } of json.duplicateKeys) addError(inspection, file, line, `duplicate key "${key}"`)
+    return { ...json, file }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     addError(inspection, file, error.line, error.message)
@@ -50,14 +49,14 @@ export async function readWedgeJson(inspection: WedgeInspection, file: string): 
 
 const MAX_WEDGE_FILE_BYTES = 1024 * 1024
 
-/** Why the service could not use a file of the wedge; null when it can. */
+/** Says why the service cannot use a file of the wedge, or returns null. */
 export async function findFileProblem(dir: string, file: string): Promise<string | null> {
   const path = await realpathInside(dir, file)
-  if (!path) return 'is missing, or a link that leads out of the folder'
-  const found = await stat(path)
-  if (!found.isFile()) return 'is not a file'
-  if (found.size > MAX_WEDGE_FILE_BYTES) return `has more than ${MAX_WEDGE_FILE_BYTES} bytes`
-  return isUtf8(await readFile(path)) ? null : 'is not text in utf-8'
+  if (!path) return 'does not exist, or is a link to a file outside the folder'
+  const stats = await stat(path)
+  if (!stats.isFile()) return 'is not a file'
+  if (stats.size > MAX_WEDGE_FILE_BYTES) return `has more than ${MAX_WEDGE_FILE_BYTES} bytes`
+  return isUtf8(await readFile(path)) ? null : 'is not UTF-8 text'
 }
 
 function isUtf8(bytes: Uint8Array): boolean {

@@ -3,12 +3,12 @@ import { toText } from '../shell/format.ts'
 
 export type JsonPath = readonly (string | number)[]
 
-/** JSON that remembers where it was written, so that a mistake can be shown in its line. */
+/** A parsed JSON file with the line of each value, so that errors can be reported with a line. */
 export interface JsonWithLines {
   value: Json
-  /** The line of a value, counted from 1; for a path that leads nowhere, that of the nearest value around it. */
+  /** The line of a value, counted from 1. For a path that does not exist, the line of the nearest parent. */
   lineOf(path: JsonPath): number
-  /** Keys that stand twice in one object; readers take the last and say nothing. */
+  /** Keys that occur twice in one object; JSON.parse silently uses the last. */
   duplicateKeys: { key: string; line: number }[]
 }
 
@@ -21,15 +21,15 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** Throws a JsonFault with the line where the text stops being JSON. */
+/** Throws a JsonSyntaxError with the line of the first syntax error. */
 export function parseJsonWithLines(text: string): JsonWithLines {
   const lines = new Map<string, number>()
-  const repeated: JsonWithLines['duplicateKeys'] = []
-  const reader = new JsonReader(text, (path, line) => lines.set(JSON.stringify(path), line), repeated)
+  const duplicateKeys: JsonWithLines['duplicateKeys'] = []
+  const reader = new JsonReader(text, (path, line) => lines.set(JSON.stringify(path), line), duplicateKeys)
   const value = reader.document()
   return {
     value,
-    duplicateKeys: repeated,
+    duplicateKeys,
     lineOf(path) {
       for (let length = path.length; length > 0; length--) {
         const line = lines.get(JSON.stringify(path.slice(0, length)))
@@ -44,85 +44,90 @@ const SCALAR = /"(?:[^"\\\n\r]|\\.)*"|-?\d[\d.eE+-]*|true|false|null/y
 const MAX_DEPTH = 64
 
 class JsonReader {
-  #at = 0
-  /** Only white space holds line breaks: a string in JSON cannot. */
+  #index = 0
+  /** Counted only in white space, because a JSON string cannot contain a line break. */
   #line = 1
   readonly #text: string
-  readonly #found: (path: JsonPath, line: number) => void
-  readonly #repeated: JsonWithLines['duplicateKeys']
+  readonly #onValue: (path: JsonPath, line: number) => void
+  readonly #duplicateKeys: JsonWithLines['duplicateKeys']
 
-  constructor(text: string, found: (path: JsonPath, line: number) => void, repeated: JsonWithLines['duplicateKeys']) {
+  constructor(
+    text: string,
+    onValue: (path: JsonPath, line: number) => void,
+    duplicateKeys: JsonWithLines['duplicateKeys'],
+  ) {
     this.#text = text
-    this.#found = found
-    this.#repeated = repeated
+    this.#onValue = onValue
+    this.#duplicateKeys = duplicateKeys
   }
 
   document(): Json {
     const value = this.#value([])
-    if (this.#peek() !== '') throw this.#fault('nothing may follow the value')
+    if (this.#peek() !== '') throw this.#error('unexpected text after the value')
     return value
   }
 
   #value(path: JsonPath): Json {
-    if (path.length > MAX_DEPTH) throw this.#fault(`must not nest deeper than ${MAX_DEPTH} levels`)
+    if (path.length > MAX_DEPTH) throw this.#error(`must not nest deeper than ${MAX_DEPTH} levels`)
     const next = this.#peek()
-    this.#found(path, this.#line)
+    this.#onValue(path, this.#line)
     if (next === '{') return this.#object(path)
     return next === '[' ? this.#array(path) : this.#scalar()
   }
 
   #object(path: JsonPath): Json {
     const fields = new Map<string, Json>()
-    this.#at++
+    this.#index++
     while (this.#peek() !== '}') {
-      if (fields.size > 0) this.#expect(',', "a ',' or '}' is missing")
-      if (this.#peek() !== '"') throw this.#fault('a key in double quotes must stand here')
+      if (fields.size > 0) this.#expect(',', "expected ',' or '}'")
+      if (this.#peek() !== '"') throw this.#error('expected a key in double quotes')
       const line = this.#line
       const key = toText(this.#scalar())
-      if (fields.has(key)) this.#repeated.push({ key, line })
-      this.#expect(':', `a ':' is missing after "${key}"`)
+      if (fields.has(key)) this.#duplicateKeys.push({ key, line })
+      this.#expect(':', `expected ':' after "${key}"`)
       fields.set(key, this.#value([...path, key]))
-      this.#found([...path, key], line)
+      this.#onValue([...path, key], line)
     }
-    this.#at++
+    this.#index++
     return Object.fromEntries(fields)
   }
 
   #array(path: JsonPath): Json {
     const items: Json[] = []
-    this.#at++
+    this.#index++
     while (this.#peek() !== ']') {
-      if (items.length > 0) this.#expect(',', "a ',' or ']' is missing")
+      if (items.length > 0) this.#expect(',', "expected ',' or ']'")
       items.push(this.#value([...path, items.length]))
     }
-    this.#at++
+    this.#index++
     return items
   }
 
   #scalar(): Json {
-    SCALAR.lastIndex = this.#at
+    SCALAR.lastIndex = this.#index
     const token = SCALAR.exec(this.#text)?.[0]
     try {
       const value: Json = JSON.parse(token ?? '')
-      this.#at += token?.length ?? 0
+      this.#index += token?.length ?? 0
       return value
     } catch {
-      throw this.#fault(this.#at >= this.#text.length ? 'the file ends too early' : 'a JSON value must stand here')
+      throw this.#error(this.#index >= this.#text.length ? 'unexpected end of the file' : 'expected a JSON value')
     }
   }
 
   #expect(character: string, message: string): void {
-    if (this.#peek() !== character) throw this.#fault(message)
-    this.#at++
+    if (this.#peek() !== character) throw this.#error(message)
+    this.#index++
   }
 
-  /** The next character that is not white space; empty at the end. */
+  /** The next character that is not white space, or an empty string at the end. */
   #peek(): string {
-    for (; /[ \t\r\n]/.test(this.#text[this.#at] ?? ''); this.#at++) if (this.#text[this.#at] === '\n') this.#line++
-    return this.#text[this.#at] ?? ''
+    for (; /[ \t\r\n]/.test(this.#text[this.#index] ?? ''); this.#index++)
+      if (this.#text[this.#index] === '\n') this.#line++
+    return this.#text[this.#index] ?? ''
   }
 
-  #fault(message: string): JsonSyntaxError {
+  #error(message: string): JsonSyntaxError {
     return new JsonSyntaxError(`malformed json: ${message}`, this.#line)
   }
 }

@@ -5,20 +5,23 @@ import { isSlug } from '../../base/slug.ts'
 import { resolveWedgesDir } from '../../contract/settings.ts'
 import { quoteForShell } from '../shell/program-name.ts'
 import { type CliCommand, commandArg } from '../shell/command.ts'
-import { usageError } from '../shell/failure.ts'
+import { EXIT_CODE, usageError } from '../shell/failure.ts'
 import { starterWedgeFiles } from './starter-wedge.ts'
 
 export const newWedgeCommand: CliCommand = {
   name: 'wedge new',
   usage: 'NAME',
-  summary: 'make a small wedge that works at once, to change into your own',
-  details: 'Below SVC_WEDGES_DIR, by default ./wedges. A running service finds it by itself.',
+  summary: 'create a small wedge that works, as a starting point for your own',
+  details: 'The wedge is created in SVC_WEDGES_DIR (default: ./wedges). A running service finds it without a restart.',
   argCount: [1, 1],
   async run(call) {
     const { terminal, env, programName: svc } = call.context
     const name = commandArg(call, 0)
     if (!isSlug(name))
-      throw usageError(`'${name}' cannot be a name`, 'use a-z, 0-9, _ and -, and begin with a letter or digit')
+      throw usageError(
+        `'${name}' is not a valid name for a wedge`,
+        'use a-z, 0-9, _ and -, and begin with a letter or digit',
+      )
     const folder = join(resolveWedgesDir(env), name)
     const files = Object.entries(starterWedgeFiles(name))
     createFolder(folder)
@@ -34,7 +37,7 @@ export const newWedgeCommand: CliCommand = {
       terminal.note(`next: ${svc} wedge check ${quoteForShell(shown)}, ${svc} wedge rehearse ${name}`)
       terminal.note(`then: ${svc} run ${name} answer --input ${input}`)
     }
-    return 0
+    return EXIT_CODE.ok
   },
 }
 
@@ -44,8 +47,8 @@ function createFolder(folder: string): void {
     mkdirSync(folder)
   } catch (error) {
     throw usageError(
-      `cannot make the folder '${folder}': ${errorMessage(error)}`,
-      'take another name, or remove what is there',
+      `cannot create the folder '${folder}': ${errorMessage(error)}`,
+      'choose another name, or remove the existing folder',
     )
   }
 }

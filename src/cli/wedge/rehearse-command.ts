@@ -17,22 +17,22 @@ import { findWedgeFolder } from './wedge-folders.ts'
 export const rehearseWedgeCommand: CliCommand = {
   name: 'wedge rehearse',
   usage: 'WEDGE [TYPE]',
-  summary: "play a wedge's rehearsals as tests, offline",
-  details: `Starts a service of its own in a temporary folder and runs each task type that has rehearsals/TYPE.json (or is a
-workflow with an input) with the input in rehearsals/TYPE.input.json, or {}. rehearsals/TYPE.records.json may hold what
-is in the record store before, as {"collection": {"key": value}}. Approvals are given by themselves, and every connection
-leads to a place that answers 200 with {}. With --url the tasks run in that service instead.`,
+  summary: 'play the rehearsals of a wedge as tests, offline',
+  details: `Starts a temporary service and runs each task type that has rehearsals/TYPE.json, or is a workflow with an input.
+The input is rehearsals/TYPE.input.json, or {}. rehearsals/TYPE.records.json may contain records to store first, as
+{"collection": {"key": value}}. Approvals are given automatically, and every connection is replaced by a test server
+that returns 200 with {}. With --url the tasks run in that service instead.`,
   argCount: [1, 2],
   async run(call) {
-    const { context: shell } = call
-    const folder = findWedgeFolder(shell.env, commandArg(call, 0))
+    const { context } = call
+    const folder = findWedgeFolder(context.env, commandArg(call, 0))
     const manifest = readManifest(folder)
     const types = listRehearsedTypes(folder, manifest, call.args[1])
-    const play = (service: ServiceClient) => rehearseAll(shell, service, folder, types)
-    const failures = shell.isUrlGiven
-      ? await play(shell.service)
-      : await withTemporaryService(shell, dirname(folder), (service) => withFakeConnections(service, manifest, play))
-    if (!shell.terminal.isJson) shell.terminal.note(`${types.length - failures} of ${types.length} passed`)
+    const play = (service: ServiceClient) => rehearseAll(context, service, folder, types)
+    const failures = context.isUrlGiven
+      ? await play(context.service)
+      : await withTemporaryService(context, dirname(folder), (service) => withFakeConnections(service, manifest, play))
+    if (!context.terminal.isJson) context.terminal.note(`${types.length - failures} of ${types.length} passed`)
     return failures === 0 ? EXIT_CODE.ok : EXIT_CODE.failed
   },
 }
@@ -42,15 +42,16 @@ function readManifest(folder: string): WedgeManifest {
     return WedgeManifest.parse(JSON.parse(readFileSync(join(folder, 'wedge.json'), 'utf8')))
   } catch {
     throw commandFailed(
-      `${folder} is not a wedge that can run`,
-      (svc) => `see what is wrong with: ${svc} wedge check ${quoteForShell(folder)}`,
+      `the wedge in ${folder} has errors`,
+      (svc) => `list them with: ${svc} wedge check ${quoteForShell(folder)}`,
     )
   }
 }
 
 function listRehearsedTypes(folder: string, manifest: WedgeManifest, only: string | undefined): string[] {
   const known = Object.keys(manifest.task_types)
-  if (only !== undefined && !known.includes(only)) throw usageError(`'${only}' is not one of ${known.join(', ')}`)
+  if (only !== undefined && !known.includes(only))
+    throw usageError(`unknown task type '${only}'`, `task types: ${known.join(', ')}`)
   const types = (only === undefined ? known : [only]).filter((type) =>
     existsSync(
       join(
@@ -61,7 +62,7 @@ function listRehearsedTypes(folder: string, manifest: WedgeManifest, only: strin
     ),
   )
   if (types.length === 0)
-    throw commandFailed(`${basename(folder)} has no rehearsal to play`, 'write rehearsals/TYPE.json')
+    throw commandFailed(`the wedge ${basename(folder)} has no rehearsals`, 'create rehearsals/TYPE.json')
   return types
 }
 
@@ -105,7 +106,7 @@ async function rehearseOne(service: ServiceClient, folder: string, type: string)
   }
 }
 
-/** One that somebody else has decided, in a service that is not ours alone, is as good. */
+/** Ignores an approval that another user decided first, which can happen with --url. */
 async function approveForRehearsal(service: ServiceClient, approvalId: string): Promise<void> {
   await service
     .call('POST', `${approvalPath(approvalId)}/approve`, { note: 'approved by a rehearsal' })
@@ -133,19 +134,19 @@ function readRehearsalJson(folder: string, name: string): Json {
   }
 }
 
-/** Gives every connection of the wedge somewhere to lead to, for as long as the work takes. */
+/** Points every connection of the wedge to a local test server while the work runs. */
 async function withFakeConnections(
   service: ServiceClient,
   manifest: WedgeManifest,
   work: (service: ServiceClient) => Promise<number>,
 ) {
-  const outside = createServer((request, response) => {
+  const testServer = createServer((request, response) => {
     request.resume()
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   })
-  await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => testServer.listen(0, '127.0.0.1', resolve))
   try {
-    const address = outside.address()
+    const address = testServer.address()
     const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
     const config = { api_url: url, base_url: url, from: 'rehearsal@example.com' }
     for (const name of manifest.connections) {
@@ -158,7 +159,7 @@ async function withFakeConnections(
     }
     return await work(service)
   } finally {
-    outside.close()
-    outside.closeAllConnections()
+    testServer.close()
+    testServer.closeAllConnections()
   }
 }

@@ -1,4 +1,4 @@
-/** The files of a first wedge: it answers a message, and a person approves what goes out. Works without a model. */
+/** The files of a wedge that replies to a message after a person approved the reply. It works without a model. */
 export function starterWedgeFiles(name: string): Record<string, string> {
   return {
     'wedge.json': toJsonFile(starterManifest(name)),
@@ -38,27 +38,27 @@ const starterManifest = (name: string) => ({
   workflows: [
     {
       name: 'sort_message',
-      description: 'Says what a message is about. Call it first.',
+      description: 'Returns the topic of a message. Call it first.',
       input_schema: objectSchema({ text: stringSchema }),
       output_schema: objectSchema({ topic: topicSchema }),
     },
     {
       name: 'send_answer',
-      description: 'Sends the answer. A person approves it before it goes out.',
+      description: 'Sends the answer after a person has approved it.',
       input_schema: objectSchema({ to: stringSchema, topic: topicSchema, text: stringSchema }),
       output_schema: objectSchema({ topic: topicSchema, sent_to: stringSchema, answer: stringSchema }),
     },
   ],
-  intake: [{ id: 'hours', question: 'When are you open?', why: 'Many messages ask for it.' }],
+  intake: [{ id: 'hours', question: 'When are you open?', why: 'Many customers ask this.' }],
 })
 
 const REHEARSAL = [
   {
-    say: 'A message from {{input.from}}. I sort it first.',
+    say: 'A message from {{input.from}}. First I find its topic.',
     call: { tool: 'workflow', input: { name: 'sort_message', args: { text: '{{input.text}}' } } },
   },
   {
-    say: 'It is a {{last.topic}}. I answer it; a person looks at the answer before it goes out.',
+    say: 'It is a {{last.topic}}. I write an answer; a person approves it before it is sent.',
     call: {
       tool: 'workflow',
       input: {
@@ -77,10 +77,10 @@ const REHEARSAL = [
 const SKILL = `# Answering
 
 1. Call \`sort_message\` with the text of the message.
-2. Write an answer of at most five sentences, from what the knowledge says and nothing else.
-3. Call \`send_answer\`. When it was approved, finish with the topic, the address and the answer.
+2. Write an answer of at most five sentences. Use only facts from the knowledge.
+3. Call \`send_answer\`. When it is approved, finish with the topic, the address and the answer.
 
-When the knowledge does not say it, report the gap and promise nothing.
+If a fact is missing in the knowledge, report the gap. Do not promise anything.
 `
 
 const KNOWLEDGE = `# The company
@@ -89,14 +89,14 @@ const KNOWLEDGE = `# The company
 - Messages are answered within one working day.
 `
 
-const SORT_MESSAGE = `/** Code, because the same message must always be sorted the same way. */
+const SORT_MESSAGE = `/** This is code and not a prompt, so that the same message always gets the same topic. */
 export default function sortMessage({ text }) {
   const complaint = /\\b(broken|late|wrong|refund|angry|complain)/i.test(text)
   return { topic: complaint ? 'complaint' : 'question' }
 }
 `
 
-const SEND_ANSWER = `/** Sends nothing yet: let it become an action of a connection when you have one to send with. */
+const SEND_ANSWER = `/** Sends nothing yet. Replace it with an action when you have a connection for sending. */
 export default function sendAnswer({ to, topic, text }) {
   return { topic, sent_to: to, answer: text }
 }

@@ -8,56 +8,56 @@ import type { CommandContext } from '../shell/command.ts'
 import { EXIT_CODE, commandFailed } from '../shell/failure.ts'
 import { type ServiceClient, createServiceClient } from '../shell/service-client.ts'
 
-/** The secret of every connection in a temporary service. */
+/** The environment variable with the secret of every connection in a temporary service. */
 export const REHEARSAL_SECRET = 'REHEARSAL_SECRET'
 
-/** A service of its own for a while: own store, free port, no model, no network but this machine; gone afterwards. */
+/** Starts a service with its own store, a free port, no model and only local connections, and removes it afterwards. */
 export async function withTemporaryService<T>(
-  shell: CommandContext,
+  context: CommandContext,
   wedgesDir: string,
   work: (service: ServiceClient) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-rehearsal-'))
   mkdirSync(join(folder, 'blueprints'))
   const key = `svc_key_${randomBytes(24).toString('base64url')}`
-  const child = spawn(process.execPath, [...process.execArgv, shell.programPath, 'serve'], {
+  const child = spawn(process.execPath, [...process.execArgv, context.programPath, 'serve'], {
     cwd: folder,
     env: {
-      ...withoutServiceSettings(shell.env),
+      ...withoutServiceSettings(context.env),
       ...temporarySettings(folder, wedgesDir, key),
-      SVC_SANDBOX: shell.env.SVC_SANDBOX || 'auto',
+      SVC_SANDBOX: context.env.SVC_SANDBOX || 'auto',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit')
-  const end = async () => {
+  const stop = async () => {
     child.kill('SIGTERM')
     await exited
     rmSync(folder, { recursive: true, force: true })
   }
   const interrupted = new AbortController()
-  const leave = () => {
+  const onSignal = () => {
     interrupted.abort()
-    void end().then(() => process.exit(EXIT_CODE.interrupted))
+    void stop().then(() => process.exit(EXIT_CODE.interrupted))
   }
-  for (const signal of END_SIGNALS) process.once(signal, leave)
+  for (const signal of END_SIGNALS) process.once(signal, onSignal)
   try {
     return await work(createServiceClient(await readListenUrl(child), key))
   } finally {
-    for (const signal of END_SIGNALS) process.off(signal, leave)
-    await end()
-    // What failed because the service was ended is not worth a word.
+    for (const signal of END_SIGNALS) process.off(signal, onSignal)
+    await stop()
+    // An error that was caused by the interruption is not reported.
     if (interrupted.signal.aborted) process.exit(EXIT_CODE.interrupted)
   }
 }
 
-/** Whoever ends the rehearsal ends its service, which would stay otherwise. */
+/** These signals also stop the temporary service, which would otherwise keep running. */
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** The environment without what would make it another service than the wedge alone, or let it reach a model. */
+/** Removes the settings of the user's deployment, such as its store and its model. */
 function withoutServiceSettings(env: CommandContext['env']): CommandContext['env'] {
-  const ours = /^(SVC_|BROKER_|ANTHROPIC_|OPENAI_|OTEL_|PG|DATABASE_URL)/
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !ours.test(name)))
+  const isSetting = /^(SVC_|BROKER_|ANTHROPIC_|OPENAI_|OTEL_|PG|DATABASE_URL)/
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSetting.test(name)))
 }
 
 const temporarySettings = (folder: string, wedgesDir: string, key: string) => ({
@@ -79,20 +79,18 @@ const temporarySettings = (folder: string, wedgesDir: string, key: string) => ({
 const MAX_OUTPUT_CHARS = 4_000
 
 function readListenUrl(child: ChildProcess): Promise<string> {
-  let said = ''
-  let complained = ''
+  let stdout = ''
+  let stderr = ''
   return new Promise((resolve, reject) => {
-    child.stderr
-      ?.setEncoding('utf8')
-      .on('data', (text: string) => (complained = (complained + text).slice(-MAX_OUTPUT_CHARS)))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-MAX_OUTPUT_CHARS)))
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-MAX_OUTPUT_CHARS)
-      const address = /listens on (\S+)\n/.exec(said)?.[1]
-      if (address) resolve(address)
+      stdout = (stdout + text).slice(-MAX_OUTPUT_CHARS)
+      const url = /listens on (\S+)\n/.exec(stdout)?.[1]
+      if (url) resolve(url)
     })
     child.once('error', reject)
     child.once('exit', () =>
-      reject(commandFailed(`the temporary service did not start: ${complained.trim() || said.trim()}`)),
+      reject(commandFailed(`the temporary service did not start: ${stderr.trim() || stdout.trim()}`)),
     )
   })
 }

@@ -4,73 +4,73 @@ import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { WedgeManifest, TaskType } from '../../contract/wedge-manifest.ts'
 import type { JsonPath } from './json-with-lines.ts'
 
-/** What is left of a manifest without the values that are wrong, so that they do not hide what is wrong elsewhere. */
+/** The manifest without its invalid values, so that one error does not hide the others. */
 export interface ValidSubset {
   manifest: WedgeManifest
-  /** Where a value of it stands in the file: what was left out of a list has moved those behind it. */
+  /** Converts a path in the subset to the path in the file, because removed list items shift the indexes. */
   pathInFile: (path: JsonPath) => JsonPath
-  /** Whether all that a key of the manifest names is there; else a name that is missing may be among what is wrong. */
+  /** False if an entry of this key was removed: a name that seems to be missing may be the removed one. */
   isComplete: (key: keyof WedgeManifest) => boolean
 }
 
-/** Everything may be left out; what must be there has been asked for before. */
+/** Requires nothing, because missing required keys have already been reported. */
 const PartialManifest = WedgeManifest.extend({
   wedge: z.string().default(''),
   task_types: z.record(z.string(), TaskType).default({}),
 })
 
 export function findValidSubset(source: JsonObject): ValidSubset | null {
-  const without: RemovedValues = { left: new Map(), kept: new Map() }
+  const removed: RemovedValues = { paths: new Map(), keptIndexes: new Map() }
   for (;;) {
-    const value = copyWithout(without, source, [])
+    const value = copyWithout(removed, source, [])
     const { data: manifest, error } = PartialManifest.safeParse(value)
     if (manifest)
       return {
         manifest,
-        pathInFile: (path) => pathInFile(without, path),
-        isComplete: (key) => isComplete(without, key),
+        pathInFile: (path) => pathInFile(removed, path),
+        isComplete: (key) => isComplete(removed, key),
       }
-    const before = without.left.size
+    const before = removed.paths.size
     for (const path of error.issues.flatMap((issue) => faultyPaths(issue, value))) {
-      const place = pathInFile(without, path)
-      without.left.set(JSON.stringify(place), place)
+      const inFile = pathInFile(removed, path)
+      removed.paths.set(JSON.stringify(inFile), inFile)
     }
-    if (without.left.size === before || without.left.has('[]')) return null
+    if (removed.paths.size === before || removed.paths.has('[]')) return null
   }
 }
 
-/** The values that were left out, and the numbers of those that stayed in each list; both by their place in the file. */
+/** The removed values, and the indexes that were kept in each list. Both use paths in the file, as JSON, as keys. */
 interface RemovedValues {
-  left: Map<string, JsonPath>
-  kept: Map<string, number[]>
+  paths: Map<string, JsonPath>
+  keptIndexes: Map<string, number[]>
 }
 
-function copyWithout(without: RemovedValues, value: Json, path: JsonPath): Json {
-  const stays = (key: string | number) => !without.left.has(JSON.stringify([...path, key]))
+function copyWithout(removed: RemovedValues, value: Json, path: JsonPath): Json {
+  const isKept = (key: string | number) => !removed.paths.has(JSON.stringify([...path, key]))
   if (Array.isArray(value)) {
-    const kept = [...value.keys()].filter(stays)
-    without.kept.set(JSON.stringify(path), kept)
-    return kept.map((at) => copyWithout(without, value[at] ?? null, [...path, at]))
+    const kept = [...value.keys()].filter(isKept)
+    removed.keptIndexes.set(JSON.stringify(path), kept)
+    return kept.map((index) => copyWithout(removed, value[index] ?? null, [...path, index]))
   }
   if (!isJsonObject(value)) return value
-  const fields = Object.entries(value).filter(([key]) => stays(key))
-  return Object.fromEntries(fields.map(([key, inner]) => [key, copyWithout(without, inner, [...path, key])]))
+  const fields = Object.entries(value).filter(([key]) => isKept(key))
+  return Object.fromEntries(fields.map(([key, inner]) => [key, copyWithout(removed, inner, [...path, key])]))
 }
 
-/** What lacks something cannot be mended by leaving that out, so it goes as a whole. */
+/** If a required value is missing, its parent is removed, because removing a missing value changes nothing. */
 function faultyPaths(issue: z.core.$ZodIssue, value: Json): JsonPath[] {
   const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => [...path, key])
   return [valueAtPath(value, path) === undefined ? path.slice(0, -1) : path]
 }
 
-function pathInFile({ kept }: RemovedValues, path: JsonPath): JsonPath {
-  return path.reduce<JsonPath>((place, key) => {
-    const numbers = typeof key === 'number' ? kept.get(JSON.stringify(place)) : undefined
-    return [...place, typeof key === 'number' ? (numbers?.[key] ?? key) : key]
+function pathInFile({ keptIndexes }: RemovedValues, path: JsonPath): JsonPath {
+  return path.reduce<JsonPath>((parent, key) => {
+    const indexes = typeof key === 'number' ? keptIndexes.get(JSON.stringify(parent)) : undefined
+    return [...parent, typeof key === 'number' ? (indexes?.[key] ?? key) : key]
   }, [])
 }
 
-/** What is left out deeper than that is no entry of the key's, but something about one. */
-const isComplete = ({ left }: RemovedValues, key: string) =>
-  ![...left.values()].some((path) => path[0] === key && path.length <= 2)
+/** A deeper path removes only a part of an entry, not the entry. */
+const isComplete = ({ paths }: RemovedValues, key: string) =>
+  ![...paths.values()].some((path) => path[0] === key && path.length <= 2)

@@ -6,26 +6,26 @@ import { usageError } from '../shell/failure.ts'
 
 type Env = Record<string, string | undefined>
 
-/** One wedge by its folder or, in the wedges folder, by its name. */
-export function findWedgeFolder(env: Env, given: string): string {
-  const folder = [resolve(given), join(resolveWedgesDir(env), given)].find(isWedgeFolder)
+/** Finds one wedge by its folder, or by its name in the wedges folder. */
+export function findWedgeFolder(env: Env, folderOrName: string): string {
+  const folder = [resolve(folderOrName), join(resolveWedgesDir(env), folderOrName)].find(isWedgeFolder)
   if (!folder)
     throw usageError(
-      `there is no wedge.json in '${given}'`,
-      (svc) => `make a wedge with: ${svc} wedge new ${isSlug(given) ? given : 'NAME'}`,
+      `there is no wedge.json in '${folderOrName}'`,
+      (svc) => `create a wedge with: ${svc} wedge new ${isSlug(folderOrName) ? folderOrName : 'NAME'}`,
     )
   return folder
 }
 
-/** The wedge given, or all wedges below the folder given; by default this folder, else the wedges folder. */
-export function findWedgeFolders(env: Env, given: string | undefined): string[] {
-  if (given === undefined && isWedgeFolder(resolve('.'))) return [resolve('.')]
-  const root = given === undefined ? resolveWedgesDir(env) : resolve(given)
-  const below = !isWedgeFolder(root) && existsSync(root) ? listWedgeFolders(root) : []
-  if (below.length > 0) return below
-  if (given === undefined)
-    throw usageError(`there are no wedges in '${root}'`, (svc) => `make one with: ${svc} wedge new NAME`)
-  return [findWedgeFolder(env, given)]
+/** Finds one wedge, or all wedges in a folder. Without an argument: the current folder, else the wedges folder. */
+export function findWedgeFolders(env: Env, folderOrName: string | undefined): string[] {
+  if (folderOrName === undefined && isWedgeFolder(resolve('.'))) return [resolve('.')]
+  const root = folderOrName === undefined ? resolveWedgesDir(env) : resolve(folderOrName)
+  const folders = !isWedgeFolder(root) && existsSync(root) ? listWedgeFolders(root) : []
+  if (folders.length > 0) return folders
+  if (folderOrName === undefined)
+    throw usageError(`there are no wedges in '${root}'`, (svc) => `create one with: ${svc} wedge new NAME`)
+  return [findWedgeFolder(env, folderOrName)]
 }
 
 const isWedgeFolder = (folder: string) => existsSync(join(folder, 'wedge.json'))

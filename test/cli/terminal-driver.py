@@ -1,6 +1,6 @@
-"""Runs a command on a terminal of its own: `terminal.py EXPECTED TYPED EXPECTED TYPED -- COMMAND...`.
+"""Runs a command on a pseudo terminal: `terminal-driver.py EXPECTED TYPED EXPECTED TYPED -- COMMAND...`.
 
-Each TYPED is sent once the EXPECTED before it has been shown. What was shown goes to stdout; ends with the command's code.
+Each TYPED is sent when the EXPECTED before it has been printed. All output goes to stdout, and the exit code is the command's.
 """
 import os
 import pty

@@ -1,0 +1,43 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { SECRET_KEY } from '../approvals/gated-app.ts'
+import { runSvc, temporaryFolder } from './run-svc.ts'
+
+describe('svc doctor', () => {
+  const CHECKS = ['node', 'bubblewrap', 'user namespaces', 'disk', 'store', 'secret key', 'model', 'wedges']
+
+  test('doctor checks everything the service needs, and says how to fix each problem', async () => {
+    const { code, lines } = await runSvc(['doctor', '--json'], {
+      cwd: temporaryFolder(),
+      env: { SVC_SECRET_KEY: SECRET_KEY },
+    })
+    expect(lines.map(({ check }) => check)).toEqual(CHECKS)
+    for (const { level, detail, fix } of lines) {
+      expect(detail).toEqual(expect.any(String))
+      expect(level === 'ok' ? fix === null : typeof fix === 'string').toBe(true)
+    }
+    expect(lines.find(({ check }) => check === 'secret key').level).toBe('ok')
+    expect(lines.find(({ check }) => check === 'wedges').fix).toContain('svc wedge new')
+    expect(code).toBe(0)
+  })
+
+  test('the exit code of doctor is 1 when a setting is wrong, and it shows no password', async () => {
+    const env = { SVC_SECRET_KEY: 'short', DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' }
+    const { code, stdout } = await runSvc(['doctor'], { cwd: temporaryFolder(), env })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/✗ store: PostgreSQL at 127\.0\.0\.1:1, database db cannot be used/)
+    expect(stdout).toMatch(/✗ secret key: SVC_SECRET_KEY is not 32 bytes in base64\n {4}export SVC_SECRET_KEY=/)
+    expect(stdout).not.toContain('hunter2')
+  })
+
+  test('doctor reads secrets from files, and names a file that cannot be read', async () => {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'key'), `${SECRET_KEY}\n`)
+    const found = await runSvc(['doctor'], { cwd, env: { SVC_SECRET_KEY_FILE: join(cwd, 'key') } })
+    expect(found.stdout).toContain('secret key: set, 32 bytes')
+    const lost = await runSvc(['doctor'], { cwd, env: { DATABASE_URL_FILE: join(cwd, 'absent') } })
+    expect(lost.code).toBe(1)
+    expect(lost.stdout).toContain('DATABASE_URL_FILE cannot be read')
+  })
+})
