@@ -1,60 +1,20 @@
 import { queryOptions } from '@tanstack/react-query'
 import { callApi } from './http.ts'
 import { fetchList } from './paging.ts'
-import type { JsonObject } from './types.ts'
+import type { Schemas } from './types.ts'
 
 /** Types and queries of clients, channels, threads and cases. */
-export interface Client {
-  id: string
-  display_name: string | null
-  handles: string[]
-  metadata: JsonObject
-  created_at: string
-}
+export type Client = Schemas['Client']
 
-export interface Channel {
-  id: string
-  connection_id: string
-  address: string
-  wedge: string
-  task_type: string
-}
+export type Channel = Schemas['Channel']
 
-export interface ThreadSummary {
-  id: string
-  client_id: string
-  subject: string | null
-  status: 'open' | 'closed'
-  message_count: number
-  updated_at: string
-}
+export type ThreadSummary = Schemas['ThreadSummary']
 
-export interface Message {
-  id: string
-  direction: 'inbound' | 'outbound'
-  from: { handle: string | null; name: string | null } | null
-  to: string[] | null
-  body: string
-  task_id: string | null
-  created_at: string
-}
+export type Message = Schemas['Message']
 
-export interface Thread extends ThreadSummary {
-  messages: Message[]
-}
+export type Thread = Schemas['Thread']
 
-export interface Case {
-  id: string
-  wedge: string
-  title: string | null
-  stage: string
-  status: 'open' | 'closed'
-  client_id: string | null
-  data: JsonObject
-  history: { from: string | null; to: string; at: string; by: { kind: string; id: string }; note: string | null }[]
-  task_ids: string[]
-  updated_at: string
-}
+export type Case = Schemas['Case']
 
 export const channelsQuery = queryOptions({
   queryKey: ['channels'],

@@ -1,16 +1,8 @@
 import { pagedQuery } from './paging.ts'
-import type { Json, JsonObject } from './types.ts'
+import type { Schemas } from './types.ts'
 
 /** Types and queries of records and of the audit log. */
-export interface StoredRecord {
-  id: string
-  wedge: string
-  collection: string
-  key: string
-  value: Json
-  version: number
-  updated_at: string
-}
+export type StoredRecord = Schemas['Record']
 
 export interface RecordFilter {
   wedge?: string
@@ -18,25 +10,9 @@ export interface RecordFilter {
   where?: string
 }
 
-export interface AuditEntry {
-  seq: number
-  ts: string
-  actor: { kind: string; id: string }
-  action: string
-  subject: string
-  data: JsonObject
-  hash: string
-}
+export type AuditEntry = Schemas['AuditEntry']
 
-export interface AuditVerification {
-  ok: boolean
-  entries: number
-  head: string | null
-  first_bad_seq: number | null
-  problem: string | null
-  sealed_from: number | null
-  checkpoints: { signed: number; not_verifiable: number }
-}
+export type AuditVerification = Schemas['VerifyAuditResponse']
 
 export const recordsQuery = (filter: RecordFilter) =>
   pagedQuery<StoredRecord>(['records', filter], '/v1/records', { ...filter })

@@ -1,109 +1,41 @@
 import { queryOptions } from '@tanstack/react-query'
 import { callApi } from './http.ts'
 import { fetchList, pagedQuery } from './paging.ts'
-import type { ApprovalStatus, Json, JsonObject, Project, Role, WedgeSummary } from './types.ts'
+import type { JsonObject, Project, Schemas, WedgeSummary } from './types.ts'
 
 /** Types and queries of connections, wedges, schedules, blueprints, projects, members and keys. */
 export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker'] as const
 export type ConnectionKind = (typeof CONNECTION_KINDS)[number]
 
-export interface Connection {
-  id: string
-  kind: ConnectionKind
-  name: string
-  client_id: string | null
-  config: JsonObject
-  secret_ref: string | null
-  has_secret: boolean
-  status: 'connected' | 'needs_secret' | 'needs_authorisation'
-  last_ok_at: string | null
-  last_error: string | null
-}
+export type Connection = Schemas['Connection']
 
-export interface BrokerToolkit {
-  slug: string
-  name: string
-  description: string | null
-}
+export type BrokerToolkit = Schemas['Toolkit']
 
-export interface BrokerAuthorisation {
-  connection_id: string
-  redirect_url: string | null
-}
+export type BrokerAuthorisation = Schemas['Authorisation']
 
-export interface KnowledgeItem {
-  id: string
-  name: string
-  content: string
-  kind: string
-  version: number
-  updated_at: string
-}
+export type KnowledgeItem = Schemas['Knowledge']
 
-export interface KnowledgeRevision {
-  version: number
-  name: string
-  content: string
-  kind: string
-  by: { kind: string; id: string }
-  at: string
-}
+export type KnowledgeRevision = Schemas['KnowledgeRevision']
 
 export interface WedgeDetail extends WedgeSummary {
   skills: { name: string; content: string }[]
   knowledge: { authored: { name: string; content: string }[]; live: KnowledgeItem[] }
 }
 
-export interface IntakeQuestion {
-  id: string
-  question: string
-  why: string | null
-  kind: 'seed' | 'gap'
-  status: 'open' | 'answered' | 'dismissed'
-  answer: string | null
-  asked: number
-}
+export type IntakeQuestion = Schemas['IntakeQuestion']
 
-export interface Intake {
-  coverage: number
-  questions: IntakeQuestion[]
-}
+export type Intake = Schemas['GetIntakeResponse']
 
-export interface PolicySimulation {
-  checked: number
-  would_pass: number
-  would_gate: number
-  results: { approval_id: string; action: string; status: ApprovalStatus; would: 'pass' | 'gate'; reason: string }[]
-}
+export type PolicySimulation = Schemas['PolicySimulation']
 
-export interface Schedule {
-  id: string
-  name: string
-  wedge: string
-  task_type: string
-  cadence: Cadence
-  input: Json
-  enabled: boolean
-  next_run_at: string | null
-  last_run_at: string | null
-  last_task_id: string | null
-  last_error: string | null
-}
+export type Schedule = Schemas['Schedule']
 
 export type Cadence =
   | { kind: 'every'; seconds: number }
   | { kind: 'daily'; hour: number; minute: number }
   | { kind: 'monthly'; day: number; hour: number; minute: number }
 
-export interface Blueprint {
-  blueprint: string
-  title: string
-  summary: string
-  sells_as: string
-  wedge: string
-  installed: boolean
-  active: boolean
-}
+export type Blueprint = Schemas['Blueprint']
 
 export interface ReadinessFix {
   method: 'GET' | 'POST' | 'PUT'
@@ -111,28 +43,11 @@ export interface ReadinessFix {
   body: JsonObject | null
 }
 
-export interface BlueprintReadiness {
-  ready: boolean
-  items: { item: string; kind: string; ok: boolean; detail: string; fix: ReadinessFix | null }[]
-  warnings: string[]
-}
+export type BlueprintReadiness = Schemas['Readiness']
 
-export interface Member {
-  id: string
-  email: string
-  name: string | null
-  role: Role
-  status: 'invited' | 'active'
-}
+export type Member = Schemas['Member']
 
-export interface ApiKey {
-  id: string
-  name: string
-  role: Role
-  hint: string
-  created_at: string
-  last_used_at: string | null
-}
+export type ApiKey = Schemas['Key']
 
 export const connectionsQuery = queryOptions({
   queryKey: ['connections'],

@@ -1,6 +1,8 @@
+import type { components, Json, JsonObject } from './openapi.ts'
+
 /** The API types, limited to the fields that the console uses. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-export type JsonObject = { [key: string]: Json }
+export type { Json, JsonObject }
+export type Schemas = components['schemas']
 
 export interface Page<T> {
   data: T[]
@@ -20,38 +22,9 @@ export const TASK_STATUSES = [
 ] as const
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
-export interface Artifact {
-  id: string
-  name: string
-  content_type: string
-  size: number
-}
+export type Artifact = Schemas['Artifact']
 
-export interface Task {
-  id: string
-  project_id: string
-  wedge: string
-  task_type: string
-  status: TaskStatus
-  input: Json
-  actor: Json
-  constraints: { max_runtime_s: number; max_cost_usd: number; approval_required: boolean }
-  tools: string[]
-  output_schema: JsonObject | null
-  output: Json
-  error: { reason: string; message: string } | null
-  cost_usd: number
-  artifacts: Artifact[]
-  client_id: string | null
-  thread_id: string | null
-  case_id: string | null
-  schedule_id: string | null
-  retry_of: string | null
-  last_event_id: number
-  created_at: string
-  started_at: string | null
-  finished_at: string | null
-}
+export type Task = Schemas['Task']
 
 export interface TaskEvent {
   id: number
@@ -64,65 +37,14 @@ export interface TaskEvent {
 
 export type ApprovalStatus = 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired'
 
-export interface Approval {
-  approval_id: string
-  task_id: string
-  project_id: string
-  wedge: string
-  task_type: string
-  action: string
-  risk: string
-  preview: Json
-  payload_sha256: string
-  allowed_decisions: ('approve' | 'edit' | 'reject')[]
-  status: ApprovalStatus
-  path: 'action' | 'tool'
-  /** Name and id of the connection; null or absent for a tool call of the agent. */
-  connection?: string | null
-  connection_id?: string | null
-  /** Why a policy rule approved the action, or why a pending approval needs a person. */
-  policy_reason: string | null
-  edited: JsonObject | null
-  reason: string | null
-  note: string | null
-  created_at: string
-  expires_at: string | null
-  decided_at: string | null
-  decided_by: { kind: string; id: string } | null
-}
+export type Approval = Schemas['Approval']
 
 /** An external action: one call that the service sent through a connection. */
-export interface Effect {
-  approval_id: string
-  action: string
-  connection: string
-  payload_sha256: string
-  outcome: 'sent' | 'ok' | 'failed' | 'unknown'
-  status: number | null
-  error: string | null
-  created_at: string
-  finished_at: string | null
-}
+export type Effect = Schemas['Action']
 
-export interface Span {
-  span_id: string
-  parent_id: string | null
-  name: string
-  kind: 'task' | 'step' | 'tool' | 'model' | 'approval'
-  status: 'running' | 'ok' | 'failed'
-  started_at: string
-  ended_at: string | null
-  duration_ms: number | null
-  attributes: JsonObject
-  children: Span[]
-}
+export type Span = Schemas['Span']
 
-export interface Trace {
-  task_id: string
-  status: TaskStatus
-  /** Null before the run starts and after its log is pruned. */
-  root: Span | null
-}
+export type Trace = Schemas['GetTaskTraceResponse']
 
 export interface PolicyRule {
   action: string
@@ -156,51 +78,19 @@ export interface WedgeSummary {
   problems: string[]
 }
 
-export interface Project {
-  id: string
-  name: string
-  slug: string
-  tier: string
-  wedges: string[] | null
-}
+export type Project = Schemas['Project']
 
 /** From the least to the most powerful. */
 export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
-export interface Session {
-  member: { id: string; email: string; name: string | null; role: Role } | null
-  key: { id: string; name: string; hint: string; project_id: string } | null
-  organisation: { id: string; name: string }
-  projects: Project[]
-  role: Role
-}
+export type Session = Schemas['GetSessionResponse']
 
 /** The server refuses shorter passwords. */
 export const MIN_PASSWORD_CHARS = 10
 
-export interface SignInResult {
-  session_token: string
-  expires_at: string
-}
+export type SignInResult = Schemas['SignInResult']
 
-export interface Meta {
-  version: string
-  wedges: { wedge: string; title: string; task_types: string[] }[]
-  problems: { wedge: string; problem: string }[]
-  store: { kind: string }
-  sandbox: { kind: string; isolation: JsonObject }
-  model: { provider: string; name: string }
-}
+export type Meta = Schemas['GetMetaResponse']
 
-export interface Analytics {
-  runs: number
-  succeeded: number
-  failed: number
-  success_rate: number | null
-  cost_usd: number
-  median_approval_wait_s: number | null
-  by_day: { day: string; runs: number; succeeded: number; cost_usd: number }[]
-  by_wedge: { wedge: string; runs: number; success_rate: number; cost_usd: number }[]
-  approvals: Record<'requested' | 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired', number>
-}
+export type Analytics = Schemas['Analytics']

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { fetchList, pagedQuery } from './paging.ts'
+import type { Schemas } from './types.ts'
 
 /** Types and queries of webhooks and their deliveries. */
 export const WEBHOOK_EVENTS = [
@@ -11,31 +12,13 @@ export const WEBHOOK_EVENTS = [
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
-export interface Webhook {
-  id: string
-  url: string
-  events: WebhookEvent[]
-  enabled: boolean
-  previous_secret_until: string | null
-}
+export type Webhook = Schemas['Webhook']
 
-export interface WebhookWithSecret extends Webhook {
-  secret: string
-}
+export type WebhookWithSecret = Schemas['WebhookWithSecret']
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed'
 
-export interface WebhookDelivery {
-  id: string
-  event: WebhookEvent
-  payload: { data: { id: string } }
-  status: DeliveryStatus
-  attempts: number
-  next_at: string | null
-  last_status: number | null
-  last_error: string | null
-  created_at: string
-}
+export type WebhookDelivery = Schemas['WebhookDelivery']
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks'],

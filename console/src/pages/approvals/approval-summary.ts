@@ -24,8 +24,8 @@ const TARGET_FIELDS = [
   },
 ]
 
-type SummarizedApproval = Pick<Approval, 'action' | 'preview' | 'connection' | 'connection_id'> &
-  Partial<Pick<Approval, 'edited'>>
+type SummarizedApproval = Pick<Approval, 'action' | 'preview'> &
+  Partial<Pick<Approval, 'connection' | 'connection_id' | 'edited'>>
 
 export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline {
   const payload = { ...toObject(approval.preview), ...approval.edited }

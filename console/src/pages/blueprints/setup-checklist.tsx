@@ -90,7 +90,7 @@ function FixButton({ label, item, fix }: { label: string; item: string; fix: Rea
       onSuccess: (response) => {
         setOpen(false)
         if (fix.path.endsWith('/broker/connect')) {
-          openAuthorisation({ connection_id: item, redirect_url: response.redirect_url ?? null })
+          openAuthorisation({ redirect_url: response.redirect_url ?? null })
         }
       },
     },

@@ -64,7 +64,7 @@ function ToolkitRow({ toolkit, onClose }: { toolkit: BrokerToolkit; onClose: () 
 }
 
 /** Opens the provider's page without `window.opener`, so that it cannot navigate the console. */
-export function openAuthorisation({ redirect_url }: BrokerAuthorisation): void {
+export function openAuthorisation({ redirect_url }: Pick<BrokerAuthorisation, 'redirect_url'>): void {
   if (!redirect_url || !/^https?:/.test(redirect_url)) return showToast(connectionsText.noAuthorisationPage, true)
   window.open(redirect_url, '_blank', 'noopener')
   showToast(connectionsText.authoriseInNewTab)

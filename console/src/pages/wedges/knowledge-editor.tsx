@@ -23,7 +23,7 @@ export function KnowledgeEditor({
   item: KnowledgeItem | null
   onClose: () => void
 }) {
-  const [draft, setDraft] = useState({
+  const [draft, setDraft] = useState<Record<'name' | 'kind' | 'content', string>>({
     name: item?.name ?? '',
     kind: item?.kind ?? 'note',
     content: item?.content ?? '',
