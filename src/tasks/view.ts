@@ -38,16 +38,15 @@ export const TaskView = z
     created_at: z.string(),
     started_at: z.string().nullable(),
     finished_at: z.string().nullable(),
-    log_pruned_at: z.string().nullable().meta({ description: 'when its log and files were removed for their age' }),
+    log_pruned_at: z.string().nullable().meta({ description: 'when retention removed its log and files' }),
   })
   .meta({ id: 'Task' })
 
-/** A task as the API shows it. */
-export type Task = z.infer<typeof TaskView>
+export type TaskView = z.infer<typeof TaskView>
 
 export type ArtifactHead = Pick<ArtifactRow, 'id' | 'task_id' | 'name' | 'content_type' | 'size'>
 
-/** The JSON columns of a row, each read where it is needed. */
+// The JSON columns of a task are parsed one by one, where they are needed.
 export const parseTaskInput = (row: Pick<TaskRow, 'input'>) => JSON.parse(row.input) as Json
 export const parseTaskConstraints = (row: Pick<TaskRow, 'constraints'>) =>
   JSON.parse(row.constraints) as TaskConstraints
@@ -55,7 +54,7 @@ export const parseTaskTools = (row: Pick<TaskRow, 'tools'>) => JSON.parse(row.to
 export const parseTaskOutputSchema = (row: Pick<TaskRow, 'output_schema'>) =>
   row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject)
 
-export function toTaskView(row: TaskRow, artifacts: readonly ArtifactHead[]): Task {
+export function toTaskView(row: TaskRow, artifacts: readonly ArtifactHead[]): TaskView {
   return {
     id: row.id,
     project_id: row.project_id,
