@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from '../base/json.ts'
-import { jsonObject } from '../http/validate.ts'
 import type { ChannelRow, MessageRow, ThreadRow } from '../store/tables.ts'
-import type { ClientWithHandles } from '../clients/rows.ts'
 import { parseRecipients } from './messages.ts'
 import { THREAD_STATUSES } from './threads.ts'
 
@@ -18,26 +15,19 @@ export const ChannelView = z
   })
   .meta({ id: 'Channel' })
 
-export const ClientView = z
-  .object({
-    id: z.string(),
-    project_id: z.string(),
-    display_name: z.string().nullable(),
-    handles: z.array(z.string()),
-    metadata: jsonObject,
-    created_at: z.string(),
-    updated_at: z.string(),
-  })
-  .meta({ id: 'Client' })
-
 export const MessageSenderView = z.object({ handle: z.string().nullable(), name: z.string().nullable() })
 
 export const MessageView = z
   .object({
     id: z.string(),
     direction: z.enum(['inbound', 'outbound']),
-    from: MessageSenderView.nullable().meta({ description: 'who wrote; null: the service, or one of you' }),
-    to: z.array(z.string()).nullable().meta({ description: 'whom a mail went to; null: said in the thread' }),
+    from: MessageSenderView.nullable().meta({
+      description: 'the client who wrote; null for a message from the agent or a member',
+    }),
+    to: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'the recipients of a mail; null for a message in the thread only' }),
     body: z.string(),
     subject: z.string().nullable(),
     task_id: z.string().nullable(),
@@ -65,11 +55,6 @@ export const ThreadView = ThreadSummaryView.extend({ messages: z.array(MessageVi
 export function toChannelView(row: ChannelRow) {
   const { id, project_id, connection_id, address, wedge, task_type, created_at } = row
   return { id, project_id, connection_id, address, wedge, task_type, created_at }
-}
-
-export function toClientView(client: ClientWithHandles): z.output<typeof ClientView> & { metadata: JsonObject } {
-  const { id, project_id, display_name, handles, metadata, created_at, updated_at } = client
-  return { id, project_id, display_name, handles, metadata, created_at, updated_at }
 }
 
 export function toThreadSummaryView(row: ThreadRow) {

@@ -19,7 +19,7 @@ export const ScheduleView = z
     next_run_at: z.string().nullable(),
     last_run_at: z.string().nullable(),
     last_task_id: z.string().nullable(),
-    last_error: z.string().nullable().meta({ description: 'why the last due time made no task' }),
+    last_error: z.string().nullable().meta({ description: 'why the last due time created no task' }),
     created_at: z.string(),
     updated_at: z.string(),
   })
@@ -28,7 +28,6 @@ export const ScheduleView = z
 export const parseCadence = (row: Pick<ScheduleRow, 'cadence'>): Cadence => JSON.parse(row.cadence) as Cadence
 export const parseScheduleInput = (row: Pick<ScheduleRow, 'input'>): Json => JSON.parse(row.input) as Json
 
-/** A schedule as the API shows it. */
 export function toScheduleView(row: ScheduleRow) {
   return {
     id: row.id,

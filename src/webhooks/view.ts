@@ -12,15 +12,14 @@ export const WebhookView = z
     previous_secret_until: z
       .string()
       .nullable()
-      .meta({ description: 'until when the secret before the last rotation signs too' }),
+      .meta({ description: 'until when the previous secret also signs deliveries' }),
     created_at: z.string(),
     updated_at: z.string(),
   })
   .meta({ id: 'Webhook' })
 
-/** What is told once. */
 export const WebhookWithSecretView = WebhookView.extend({
-  secret: z.string().meta({ description: 'whsec_…, shown here and never again' }),
+  secret: z.string().meta({ description: 'whsec_…, shown only in this response' }),
 }).meta({ id: 'WebhookWithSecret' })
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
@@ -50,7 +49,6 @@ export const DeliveryView = z
 export const parseWebhookEvents = (row: Pick<WebhookRow, 'events'>): WebhookEvent[] =>
   JSON.parse(row.events) as WebhookEvent[]
 
-/** A webhook as the API shows it: with its secret only where it is made. */
 export function toWebhookView(row: WebhookRow) {
   return {
     id: row.id,
@@ -64,7 +62,7 @@ export function toWebhookView(row: WebhookRow) {
   }
 }
 
-/** What the receiver gets: enough to ask for the rest, and nothing that would be a pity to lose. */
+/** The body that the receiver gets. It holds only ids, so a leaked delivery reveals nothing. */
 export function deliveryPayload(row: WebhookDeliveryRow) {
   return { id: row.id, type: row.event, created_at: row.created_at, data: { id: row.subject } }
 }
