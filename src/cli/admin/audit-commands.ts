@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { type AuditExportVerdict, verifyAuditExport } from '../../contract/audit-export.ts'
 import { errorMessage } from '../../base/error-message.ts'
+import { createLineSplitter } from '../../base/lines.ts'
 import { type CliCommand, commandArg } from '../shell/command.ts'
 import { EXIT_CODE, commandFailed, usageError } from '../shell/failure.ts'
 import type { Terminal } from '../shell/terminal.ts'
@@ -43,7 +44,7 @@ async function verifyFile(file: string): Promise<AuditExportVerdict> {
   if (file !== '-') await access(file).catch(() => Promise.reject(usageError(`cannot read the file '${file}'`)))
   const input = file === '-' ? process.stdin : createReadStream(file)
   try {
-    return await verifyAuditExport(splitLines(input.setEncoding('utf8')))
+    return await verifyAuditExport(splitLines(input))
   } catch (error) {
     throw commandFailed(
       `${file}: ${errorMessage(error)}`,
@@ -52,15 +53,15 @@ async function verifyFile(file: string): Promise<AuditExportVerdict> {
   }
 }
 
-/** Not as readline does: in newer Node it also ends a line at U+2028 and U+2029, which may stand in a JSON string. */
-async function* splitLines(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const piece of pieces) {
-    const lines = (rest + piece).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
+/** Not with readline: newer Node versions also end a line at U+2028 and U+2029, which a JSON string may contain. */
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const lines: string[] = []
+  const splitter = createLineSplitter(Number.POSITIVE_INFINITY, (line) => lines.push(line))
+  for await (const chunk of chunks) {
+    splitter.push(chunk)
+    yield* lines.splice(0)
   }
-  yield rest
+  yield splitter.rest()
 }
 
 function showVerdict(terminal: Terminal, verdict: AuditExportVerdict): void {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { createEventStreamParser } from '../../base/event-stream.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { EXIT_CODE, CommandFailure } from '../shell/failure.ts'
 import type { ServiceClient } from '../shell/service-client.ts'
@@ -60,25 +61,20 @@ async function* streamEvents(service: ServiceClient, taskId: string, last: numbe
     const { body } = await service.open(`/v1/tasks/${encodeURIComponent(taskId)}/events`, headers, gone.signal)
     if (!body) return
     const decoder = new TextDecoder()
-    let rest = ''
-    for await (const piece of body) {
-      const frames = (rest + decoder.decode(piece, { stream: true })).split(/\r?\n\r?\n/)
-      rest = frames.pop() ?? ''
-      for (const event of frames.flatMap(parseFrame)) yield event
+    const events: FollowedEvent[] = []
+    const parse = createEventStreamParser((data) => events.push(...parseEvent(data)))
+    for await (const chunk of body) {
+      parse(decoder.decode(chunk, { stream: true }))
+      yield* events.splice(0)
     }
   } finally {
     gone.abort()
   }
 }
 
-/** Comments and the overflow frame are no events: after either the log is simply read on. */
-function parseFrame(frame: string): FollowedEvent[] {
-  const data = frame
-    .split(/\r?\n/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice('data:'.length).replace(/^ /, ''))
-    .join('\n')
-  const source: unknown = data === '' ? null : JSON.parse(data)
+/** Empty for data that is not a task event, such as the overflow notice: reading continues after it. */
+function parseEvent(data: string): FollowedEvent[] {
+  const source: unknown = JSON.parse(data)
   if (!isJsonObject(source) || typeof source.id !== 'number' || typeof source.type !== 'string') return []
   const { id, type, ts, data: fields } = source
   return [{ id, type, ts: toText(ts), data: isJsonObject(fields) ? fields : {}, source }]
