@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createParser } from 'eventsource-parser'
+import { createEventStreamParser } from '../../base/event-stream.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { EXIT_CODE, CommandFailure } from '../shell/failure.ts'
 import type { ServiceClient } from '../shell/service-client.ts'
@@ -60,12 +60,12 @@ async function* streamEvents(service: ServiceClient, taskId: string, last: numbe
   try {
     const { body } = await service.open(`/v1/tasks/${encodeURIComponent(taskId)}/events`, headers, abort.signal)
     if (!body) return
-    const received: FollowedEvent[] = []
-    const parser = createParser({ onEvent: ({ data }) => received.push(...parseEvent(data)) })
     const decoder = new TextDecoder()
+    const events: FollowedEvent[] = []
+    const parse = createEventStreamParser((data) => events.push(...parseEvent(data)))
     for await (const chunk of body) {
-      parser.feed(decoder.decode(chunk, { stream: true }))
-      yield* received.splice(0)
+      parse(decoder.decode(chunk, { stream: true }))
+      yield* events.splice(0)
     }
   } finally {
     abort.abort()
