@@ -141,7 +141,7 @@ test('what the README and the sources name is a setting, and a model may be set 
     .map(page)
     .join()
   const named = [...sources.matchAll(/\bSVC_[A-Z_]+\b/g)].map(([name]) => name)
-  expect(named).toEqual(expect.arrayContaining(['SVC_POOL', 'SVC_SECRET_KEY_FILE', 'SVC_WORKFLOW_TIMEOUT_MS']))
+  expect(named).toEqual(expect.arrayContaining(['SVC_POOL', 'SVC_SECRET_KEY', 'SVC_WORKFLOW_TIMEOUT_MS']))
   const env = Object.fromEntries([...named, 'SVC_MODEL_GOLD'].map((name) => [name, '1']))
   expect(describeUnknownSettings(env)).toEqual([])
 })
