@@ -6,7 +6,6 @@ import type { Scope } from '../ctx/scope.ts'
 import { deleteOtherSessions } from './credential-rows.ts'
 import { countLoginAttempt, clearLoginFailures, auditFailedLogin } from './login-limit.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
-import { sessionEndedTopic } from './revocation-topics.ts'
 import { findMember, updatePassword } from './member-rows.ts'
 
 export interface PasswordChange {
@@ -36,7 +35,7 @@ export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChan
     if (!(await updatePassword(tx.db, member, password))) throw conflict('the password was changed meanwhile')
     await clearLoginFailures(tx, attempt, counted)
     for (const hash of await deleteOtherSessions(tx.db, member.id, tokenHash(input.session)))
-      tx.notify(sessionEndedTopic(hash))
+      tx.notify({ topic: 'session-ended', id: hash })
     await appendAuditEntry(tx, scope.orgId, scope.actor, 'member.password_changed', member.id)
   })
 }

@@ -5,7 +5,6 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope, Role } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { deleteApiKey, insertApiKey, type ApiKey } from './credential-rows.ts'
-import { keyRevokedTopic } from './revocation-topics.ts'
 
 /** The roles that a key can have. Who makes keys is an admin at least, so no key is above its maker. */
 export const API_KEY_ROLES = ['viewer', 'operator', 'admin'] as const satisfies Role[]
@@ -48,7 +47,7 @@ export async function addApiKey(
 export async function revokeApiKey(ctx: Ctx, scope: ProjectScope, key: ApiKey): Promise<void> {
   await inTx(ctx, async (tx) => {
     if (!(await deleteApiKey(tx.db, key.id))) throw notFound('key')
-    tx.notify(keyRevokedTopic(key.id))
+    tx.notify({ topic: 'key-revoked', id: key.id })
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'key.deleted', key.id, { name: key.name })
   })
 }

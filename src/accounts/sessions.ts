@@ -5,7 +5,6 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { deleteSession, updateSessionExpiry, insertSession, findMemberBySession } from './credential-rows.ts'
 import { toMemberView, toOrganisationView, toProjectView } from './view.ts'
-import { sessionEndedTopic } from './revocation-topics.ts'
 import type { Member } from './member-rows.ts'
 import { findOrganisation } from './organisation-rows.ts'
 import { listOrganisationProjects } from './project-rows.ts'
@@ -41,7 +40,7 @@ export async function signOutSession(ctx: Ctx, token: string): Promise<void> {
   await inTx(ctx, async (tx) => {
     const [member] = await findMemberBySession(tx.db, { hash, now: isoNow(tx) })
     if (!member || !(await deleteSession(tx.db, hash))) throw unauthorized()
-    tx.notify(sessionEndedTopic(hash))
+    tx.notify({ topic: 'session-ended', id: hash })
     await appendAuditEntry(tx, member.org_id, { kind: 'member', id: member.id }, 'member.signed_out', member.id)
   })
 }

@@ -6,7 +6,6 @@ import type { RequestHead, StreamResponse } from '../http/route.ts'
 import { type AccessRight, revocableStream } from '../http/revocable-stream.ts'
 import { bearerToken } from './authenticate.ts'
 import { findApiKeyByHash, findMemberBySession } from './credential-rows.ts'
-import { keyRevokedTopic, memberRemovedTopic, sessionEndedTopic } from './revocation-topics.ts'
 
 /** A founder's stream, for as long as whoever opened it may look. */
 export function endStreamOnRevocation(
@@ -24,8 +23,16 @@ export function endStreamOnRevocation(
  */
 export function streamAccess(ctx: Ctx, { actor }: Scope, request: RequestHead): AccessRight {
   const hash = tokenHash(bearerToken(request))
-  if (actor.kind === 'key') return { topics: [keyRevokedTopic(actor.id)], isValid: () => isKeyValid(ctx, hash) }
-  return { topics: [memberRemovedTopic(actor.id), sessionEndedTopic(hash)], isValid: () => isSessionValid(ctx, hash) }
+  if (actor.kind === 'key') {
+    return { topics: [{ topic: 'key-revoked', id: actor.id }], isValid: () => isKeyValid(ctx, hash) }
+  }
+  return {
+    topics: [
+      { topic: 'member-removed', id: actor.id },
+      { topic: 'session-ended', id: hash },
+    ],
+    isValid: () => isSessionValid(ctx, hash),
+  }
 }
 
 async function isKeyValid({ db }: Ctx, hash: string): Promise<boolean> {

@@ -94,10 +94,10 @@ const POLL_MS = 700
 
 async function waitForDecision(ctx: Ctx, asked: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow> {
   const decided = await waitFor(ctx, {
-    bell: `approval:${asked.id}`,
+    topic: { topic: 'approval-decided', id: asked.id },
     signal,
     pollMs: POLL_MS,
-    async look() {
+    async check() {
       const [now] = await findApprovalDecision(ctx.db, { id: asked.id })
       return now && now.status !== 'pending' ? now : null
     },

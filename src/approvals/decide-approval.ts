@@ -90,7 +90,7 @@ async function decidePendingApproval(
     // Past its time and not swept yet: nobody can decide it any more.
     throw conflict(`approval already decided (${now?.status === 'pending' ? 'expired' : now?.status})`)
   }
-  tx.notify(`approval:${row.id}`)
+  tx.notify({ topic: 'approval-decided', id: row.id })
   notifyProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status })
   return payload_sha256
 }

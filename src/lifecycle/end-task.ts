@@ -106,7 +106,7 @@ async function closeApprovalsOfTask(
     by_id: by.id,
   })
   for (const { id, project_id, action } of closed) {
-    tx.notify(`approval:${id}`)
+    tx.notify({ topic: 'approval-decided', id })
     notifyProjectChange(tx, project_id, { kind: 'approval', id, status })
     await appendAuditEntry(tx, project_id, by, `approval.${status}`, id, { action, task_id: taskId })
   }

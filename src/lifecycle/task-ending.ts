@@ -38,7 +38,7 @@ export async function writeTaskEnding(
   const events = [...opening, ...told, finishedEvent(task, ending.status, error, finished_at)]
   await writeEvents(tx, id, task.last_event_id, events)
   if (task.heard) await queueWebhookDeliveries(tx, task.project_id, 'task.finished', id)
-  tx.notify(`task:${id}`)
+  tx.notify({ topic: 'task-ended', id })
   notifyProjectChange(tx, task.project_id, { kind: 'task', id, status: ending.status })
   return true
 }

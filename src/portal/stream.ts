@@ -7,9 +7,6 @@ import type { RequestHead, StreamResponse } from '../http/route.ts'
 import { revocableStream } from '../http/revocable-stream.ts'
 import { findClientSession } from './rows.ts'
 
-/** Rung when a client's access is revoked. */
-export const portalRevokedTopic = (clientId: string): string => `portal:${clientId}`
-
 /** A stream that ends with the session that opened it: after a revocation the client hears nothing more. */
 export function revocablePortalStream(
   ctx: Ctx,
@@ -20,7 +17,7 @@ export function revocablePortalStream(
   const hash = tokenHash(bearerToken(request))
   return revocableStream(
     ctx,
-    { topics: [portalRevokedTopic(clientId)], isValid: () => isValidClientSession(ctx, hash) },
+    { topics: [{ topic: 'portal-revoked', id: clientId }], isValid: () => isValidClientSession(ctx, hash) },
     answer,
   )
 }

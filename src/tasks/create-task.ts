@@ -118,12 +118,12 @@ export async function planTask(
  * transaction; else some runner hears the bell after the commit.
  */
 export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise<void> {
-  const beginning = tx.taskStarter.take(tx, plan)
+  const beginning = tx.taskStarter.tryStart(tx, plan)
   await insertTask(tx.db, beginning?.task ?? plan)
   // As the answer says it; that it runs already is told next.
   notifyProjectChange(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
   if (beginning) await beginning.appendFirstEvent()
-  else tx.notify('tasks')
+  else tx.notify({ topic: 'task-queued' })
   await appendAuditEntry(tx, plan.project_id, actor, 'task.created', plan.id, {
     wedge: plan.wedge,
     task_type: plan.task_type,

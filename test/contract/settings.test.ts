@@ -137,7 +137,9 @@ test('what is set to nothing is not set', () => {
 })
 
 test('what the README and the sources name is a setting, and a model may be set for any tier', () => {
-  const sources = ['README.md', 'src/config/config.ts', 'src/config/otlp-config.ts', 'src/contract/settings.ts'].map(page).join()
+  const sources = ['README.md', 'src/config/config.ts', 'src/config/otlp-config.ts', 'src/contract/settings.ts']
+    .map(page)
+    .join()
   const named = [...sources.matchAll(/\bSVC_[A-Z_]+\b/g)].map(([name]) => name)
   expect(named).toEqual(expect.arrayContaining(['SVC_POOL', 'SVC_SECRET_KEY_FILE', 'SVC_WORKFLOW_TIMEOUT_MS']))
   const env = Object.fromEntries([...named, 'SVC_MODEL_GOLD'].map((name) => [name, '1']))
