@@ -3,23 +3,19 @@ import type { FastifyRequest } from 'fastify'
 import { badRequest, forbidden, notFound, unauthorized } from '../base/problem.ts'
 import { TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
-import { type ProjectScope, isRoleAtLeast, type Scope } from '../ctx/scope.ts'
+import { isRoleAtLeast, type ProjectScope, type Role, type Scope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import type { RequestHead, Route } from '../http/route.ts'
+import type { RequestHead } from '../http/route.ts'
 import { findApiKeyByHash, findMemberBySession, updateApiKeyLastUsed } from './credential-rows.ts'
 import { listProjectSlugs } from './project-rows.ts'
 import { parseRole } from './stored-role.ts'
 import { extendSessionIfDue } from './sessions.ts'
 
-/** Who asks on the founder plane and what the route may reach; for a write of a project, exactly that project. */
-export async function authorizeRequest(
-  ctx: Ctx,
-  request: FastifyRequest,
-  route: Pick<Route<Scope>, 'method' | 'role' | 'level'>,
-): Promise<Scope> {
+/** The caller of the founder plane with the projects that it may reach; a 403 when its role is too low. */
+export async function authorizeRequest(ctx: Ctx, request: FastifyRequest, role: Role): Promise<Scope> {
   const scope = await authenticateRequest(ctx, request)
-  if (!isRoleAtLeast(scope.role, route.role)) throw roleForbidden(scope)
-  return route.method === 'GET' || route.level === 'organisation' ? scope : requireOneProject(scope)
+  if (!isRoleAtLeast(scope.role, role)) throw roleForbidden(scope)
+  return scope
 }
 
 /** Only the two founder tokens are known here; every other credential is refused with the same words. */

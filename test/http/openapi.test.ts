@@ -218,7 +218,7 @@ describe('the log of the service', () => {
       .call('POST', '/v1/connections', { kind: 'email', name: 'mail' })
       .then(({ body }) => app.call('POST', `/v1/connections/${body.id}/secret`, { value: CANARY }))
     const log = app.logged.join('')
-    expect(log).toContain('"answered"')
+    expect(log).toContain('"request completed"')
     expect(log).not.toContain(CANARY)
     expect(log).not.toContain(FOUNDER_KEY)
     expect(log).not.toMatch(/svc_(key|fst|cst|plt|tsk|gat)_/)
