@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { badRequest, forbidden, notFound, unauthorized } from '../base/problem.ts'
-import { TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { isRoleAtLeast, type ProjectScope, type Role, type Scope } from '../ctx/scope.ts'
-import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { toIsoTime } from '../ctx/world.ts'
 import type { RequestHead } from '../http/route.ts'
-import { findApiKeyByHash, findMemberBySession, updateApiKeyLastUsed } from './credential-rows.ts'
+import { updateApiKeyLastUsed } from './credential-rows.ts'
+import { type Credential, findCredential, parseFounderToken } from './find-credential.ts'
 import { listProjectSlugs } from './project-rows.ts'
 import { parseRole } from './stored-role.ts'
 import { extendSessionIfDue } from './sessions.ts'
@@ -18,13 +18,12 @@ export async function authorizeRequest(ctx: Ctx, request: FastifyRequest, role: 
   return scope
 }
 
-/** Only the two founder tokens are known here; every other credential is refused with the same words. */
+/** Accepts an API key or a member's session; every other credential gets the same 401. */
 export async function authenticateRequest(ctx: Ctx, request: FastifyRequest): Promise<Scope> {
-  const token = bearerToken(request)
+  const credential = await findCredential(ctx, parseFounderToken(bearerToken(request)))
+  if (!credential) throw unauthorized()
   const wanted = request.headers['x-svc-project']
-  if (token.startsWith(TOKEN_PREFIX.founderKey)) return keyScope(ctx, token, wanted)
-  if (token.startsWith(TOKEN_PREFIX.founderSession)) return memberScope(ctx, token, wanted)
-  throw unauthorized()
+  return credential.kind === 'key' ? keyScope(ctx, credential, wanted) : memberScope(ctx, credential, wanted)
 }
 
 export function bearerToken(request: RequestHead): string {
@@ -41,9 +40,7 @@ export const roleForbidden = ({ role }: Pick<Scope, 'role'>) => forbidden(`role 
 type ProjectHeader = string | string[] | undefined
 
 /** A key sees exactly its project. */
-async function keyScope(ctx: Ctx, token: string, wanted: ProjectHeader): Promise<Scope> {
-  const [key] = await findApiKeyByHash(ctx.db, { hash: tokenHash(token) })
-  if (!key) throw unauthorized()
+function keyScope(ctx: Ctx, { key }: Extract<Credential, { kind: 'key' }>, wanted: ProjectHeader): Scope {
   if (wanted !== undefined && wanted !== key.project_id && wanted !== key.slug) throw notFound('project')
   recordKeyUse(ctx, key.id, key.last_used_at)
   return {
@@ -56,10 +53,11 @@ async function keyScope(ctx: Ctx, token: string, wanted: ProjectHeader): Promise
 }
 
 /** A member sees the whole organisation; the header narrows that to one project. */
-async function memberScope(ctx: Ctx, token: string, wanted: ProjectHeader): Promise<Scope> {
-  const hash = tokenHash(token)
-  const [member] = await findMemberBySession(ctx.db, { hash, now: isoNow(ctx) })
-  if (!member) throw unauthorized()
+async function memberScope(
+  ctx: Ctx,
+  { member, hash }: Extract<Credential, { kind: 'session' }>,
+  wanted: ProjectHeader,
+): Promise<Scope> {
   const projects = await listProjectSlugs(ctx.db, { org_id: member.org_id })
   const seen = projects.filter(({ id, slug }) => wanted === undefined || wanted === id || wanted === slug)
   if (seen.length === 0) throw notFound('project')

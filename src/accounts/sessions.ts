@@ -1,9 +1,10 @@
 import { unauthorized } from '../base/problem.ts'
-import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
+import { newToken, tokenHash } from '../base/tokens.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { deleteSession, updateSessionExpiry, insertSession, findMemberBySession } from './credential-rows.ts'
+import { toIsoTime } from '../ctx/world.ts'
+import { deleteSession, insertSession, updateSessionExpiry } from './credential-rows.ts'
+import { findCredential, parseFounderToken } from './find-credential.ts'
 import { toMemberView, toOrganisationView, toProjectView } from './view.ts'
 import type { Member } from './member-rows.ts'
 import { findOrganisation } from './organisation-rows.ts'
@@ -35,11 +36,12 @@ export async function readOrganisationTree({ db }: Pick<Ctx, 'db'>, orgId: strin
 }
 
 export async function signOutSession(ctx: Ctx, token: string): Promise<void> {
-  if (!token.startsWith(TOKEN_PREFIX.founderSession)) throw unauthorized()
-  const hash = tokenHash(token)
+  const session = parseFounderToken(token)
+  if (session?.kind !== 'session') throw unauthorized()
   await inTx(ctx, async (tx) => {
-    const [member] = await findMemberBySession(tx.db, { hash, now: isoNow(tx) })
-    if (!member || !(await deleteSession(tx.db, hash))) throw unauthorized()
+    const credential = await findCredential(tx, session)
+    if (credential?.kind !== 'session' || !(await deleteSession(tx.db, credential.hash))) throw unauthorized()
+    const { member, hash } = credential
     tx.notify({ topic: 'session-ended', id: hash })
     await appendAuditEntry(tx, member.org_id, { kind: 'member', id: member.id }, 'member.signed_out', member.id)
   })

@@ -5,7 +5,7 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { EXIT_CODE_MEANINGS } from '../../src/cli/shell/failure.ts'
 import { WEBHOOK_EVENTS } from '../../src/events/webhook-events.ts'
 import { MCP_TOOLS } from '../../src/mcp/tools.ts'
-import { KNOWN_TOOLS } from '../../src/tasks/tools.ts'
+import { TOOL_NAMES } from '../../src/contract/tool-names.ts'
 import { page, pages, ROOT } from './pages.ts'
 
 const source = (path: string): string => readFileSync(join(ROOT, 'src', path), 'utf8')
@@ -44,7 +44,7 @@ test('the page on the command line lists the commands and exit codes that exist'
 
 test('the page on wedges lists the tools that a model can call', () => {
   const shown = rowsBelow('docs/making-a-wedge.md', '5. What the agent can call')
-  expect(shown).toEqual([...KNOWN_TOOLS])
+  expect(shown).toEqual([...TOOL_NAMES])
 })
 
 test('the agent protocol shows every route of the sandbox plane', () => {

@@ -125,8 +125,8 @@ describe('the reference', () => {
     const names = operationsOf(paths).map(({ operationId }) => operationId)
     expect(names).toHaveLength(bound.length)
     expect(new Set(names).size).toBe(names.length)
-    for (const name of names) expect(name).toMatch(/^(get|post|put|delete)[A-Z][A-Za-z]*$/)
-    expect(paths['/v1/clients/{id}/portal-link'].post.operationId).toBe('postClientsIdPortalLink')
+    for (const name of names) expect(name).toMatch(/^[a-z]+([A-Z][a-z]+)+$/)
+    expect(paths['/v1/clients/{id}/portal-link'].post.operationId).toBe('createPortalLink')
   })
 
   test('says which bodies cannot be left out, and the service holds them for needed', async () => {
