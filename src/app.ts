@@ -15,10 +15,10 @@ import { openVault } from './vault/vault.ts'
 import { type Ctx, inTx } from './ctx/ctx.ts'
 import { createLoop, type Loop } from './ctx/loop.ts'
 import { createMemoryState } from './ctx/memory.ts'
+import { decodeNotification } from './ctx/topics.ts'
 import { toIsoTime, type World } from './ctx/world.ts'
 import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
 import { requireFreePort } from './http/free-port.ts'
-import { RECHECK_STREAMS } from './http/revocable-stream.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
 import { createPublicServer } from './planes/public-server.ts'
@@ -153,10 +153,11 @@ async function openCtx(config: Config, world: World) {
     vault: openVault(world),
     replica: `rep_${Buffer.from(world.random(9)).toString('base64url')}`,
   }
-  store.subscribe((topic) => {
-    if (!topic.startsWith('log:')) return ctx.notifications.publish(topic)
-    // The poll finds what could not be read now.
-    catchUpFollowers(ctx, topic.slice(4)).catch((err) => world.log.warn({ err }, 'followers not told'))
+  store.subscribe((text) => {
+    const notification = decodeNotification(text)
+    if (notification?.topic !== 'log-appended') return notification && ctx.notifications.publish(notification)
+    // What cannot be read now is found by the next poll.
+    catchUpFollowers(ctx, notification.id).catch((err) => world.log.warn({ err }, 'log followers not caught up'))
   })
   wedges.start()
   return ctx
@@ -197,7 +198,7 @@ function createSweeps(ctx: Ctx, runner: Runner): Loop[] {
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('due times', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
     sweep('checkpoints', SWEEP_MS, () => signDueCheckpoints(ctx, brokenChains)),
-    sweep('open streams', STREAM_RECHECK_MS, async () => ctx.notifications.publish(RECHECK_STREAMS)),
+    sweep('open streams', STREAM_RECHECK_MS, async () => ctx.notifications.publish({ topic: 'recheck-streams' })),
     sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),
     sweep('left-overs', CLEANUP_MS, () => deleteExpiredRows(ctx)),

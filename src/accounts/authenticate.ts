@@ -1,34 +1,29 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { badRequest, forbidden, notFound, unauthorized } from '../base/problem.ts'
-import { TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
-import { type ProjectScope, isRoleAtLeast, type Scope } from '../ctx/scope.ts'
-import { isoNow, toIsoTime } from '../ctx/world.ts'
-import type { RequestHead, Route } from '../http/route.ts'
-import { findApiKeyByHash, findMemberBySession, updateApiKeyLastUsed } from './credential-rows.ts'
+import { isRoleAtLeast, type ProjectScope, type Role, type Scope } from '../ctx/scope.ts'
+import { toIsoTime } from '../ctx/world.ts'
+import type { RequestHead } from '../http/route.ts'
+import { updateApiKeyLastUsed } from './credential-rows.ts'
+import { type Credential, findCredential, parseFounderToken } from './find-credential.ts'
 import { listProjectSlugs } from './project-rows.ts'
 import { parseRole } from './member-rows.ts'
 import { extendSessionIfDue } from './sessions.ts'
 
-/** The scope of a founder request, checked against the role of the route. A write to a project has exactly one. */
-export async function authorizeRequest(
-  ctx: Ctx,
-  request: FastifyRequest,
-  route: Pick<Route<Scope>, 'method' | 'role' | 'level'>,
-): Promise<Scope> {
+/** The scope of a founder request; 403 if the caller's role is too low. */
+export async function authorizeRequest(ctx: Ctx, request: FastifyRequest, role: Role): Promise<Scope> {
   const scope = await authenticateRequest(ctx, request)
-  if (!isRoleAtLeast(scope.role, route.role)) throw roleForbidden(scope)
-  return route.method === 'GET' || route.level === 'organisation' ? scope : requireOneProject(scope)
+  if (!isRoleAtLeast(scope.role, role)) throw roleForbidden(scope)
+  return scope
 }
 
-/** Accepts founder API keys and sessions. Every other credential gets the same 401. */
+/** Accepts an API key or a member's session; every other credential gets the same 401. */
 export async function authenticateRequest(ctx: Ctx, request: FastifyRequest): Promise<Scope> {
-  const token = bearerToken(request)
-  const projectHeader = request.headers['x-svc-project']
-  if (token.startsWith(TOKEN_PREFIX.founderKey)) return keyScope(ctx, token, projectHeader)
-  if (token.startsWith(TOKEN_PREFIX.founderSession)) return memberScope(ctx, token, projectHeader)
-  throw unauthorized()
+  const credential = await findCredential(ctx, parseFounderToken(bearerToken(request)))
+  if (!credential) throw unauthorized()
+  const wanted = request.headers['x-svc-project']
+  return credential.kind === 'key' ? keyScope(ctx, credential, wanted) : memberScope(ctx, credential, wanted)
 }
 
 export function bearerToken(request: RequestHead): string {
@@ -45,11 +40,8 @@ export const roleForbidden = ({ role }: Pick<Scope, 'role'>) => forbidden(`role 
 type ProjectHeader = string | string[] | undefined
 
 /** A key can access only its own project. */
-async function keyScope(ctx: Ctx, token: string, projectHeader: ProjectHeader): Promise<Scope> {
-  const [key] = await findApiKeyByHash(ctx.db, { hash: tokenHash(token) })
-  if (!key) throw unauthorized()
-  if (projectHeader !== undefined && projectHeader !== key.project_id && projectHeader !== key.slug)
-    throw notFound('project')
+function keyScope(ctx: Ctx, { key }: Extract<Credential, { kind: 'key' }>, wanted: ProjectHeader): Scope {
+  if (wanted !== undefined && wanted !== key.project_id && wanted !== key.slug) throw notFound('project')
   recordKeyUse(ctx, key.id, key.last_used_at)
   return {
     actor: { kind: 'key', id: key.id },
@@ -61,10 +53,11 @@ async function keyScope(ctx: Ctx, token: string, projectHeader: ProjectHeader): 
 }
 
 /** A member can access all projects of the organisation, or the one in the x-svc-project header. */
-async function memberScope(ctx: Ctx, token: string, projectHeader: ProjectHeader): Promise<Scope> {
-  const hash = tokenHash(token)
-  const [member] = await findMemberBySession(ctx.db, { hash, now: isoNow(ctx) })
-  if (!member) throw unauthorized()
+async function memberScope(
+  ctx: Ctx,
+  { member, hash }: Extract<Credential, { kind: 'session' }>,
+  projectHeader: ProjectHeader,
+): Promise<Scope> {
   const projects = await listProjectSlugs(ctx.db, { org_id: member.org_id })
   const inScope = projects.filter(
     ({ id, slug }) => projectHeader === undefined || projectHeader === id || projectHeader === slug,

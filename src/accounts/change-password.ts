@@ -6,7 +6,6 @@ import type { Scope } from '../ctx/scope.ts'
 import { deleteOtherSessions } from './credential-rows.ts'
 import { countLoginAttempt, clearLoginFailures, auditFailedLogin } from './login-limit.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
-import { sessionEndedTopic } from './revocation-topics.ts'
 import { findMember, updatePassword } from './member-rows.ts'
 
 export interface PasswordChange {
@@ -37,7 +36,7 @@ export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChan
       throw conflict('the password was changed at the same time: sign in again')
     await clearLoginFailures(tx, attempt, counted)
     for (const hash of await deleteOtherSessions(tx.db, member.id, tokenHash(input.session)))
-      tx.notify(sessionEndedTopic(hash))
+      tx.notify({ topic: 'session-ended', id: hash })
     await appendAuditEntry(tx, scope.orgId, scope.actor, 'member.password_changed', member.id)
   })
 }

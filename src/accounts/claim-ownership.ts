@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { isLoopback } from '../base/loopback.ts'
-import { tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { bearerToken } from './authenticate.ts'
-import { findApiKeyByHash } from './credential-rows.ts'
+import { findCredential, parseFounderToken } from './find-credential.ts'
 import { findOrganisation } from './organisation-rows.ts'
 
 /**
@@ -30,7 +29,8 @@ function isFromThisMachine({ config }: Ctx, { socket, headers }: FastifyRequest)
 const hostInUrl = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '')
 
 /** An admin key of the first organisation; before it has an owner the organisation has one project. */
-async function isFirstOrganisationKey({ db }: Ctx, token: string): Promise<boolean> {
-  const [key] = await findApiKeyByHash(db, { hash: tokenHash(token) })
-  return key?.role === 'admin' && (await findOrganisation(db, key.org_id)).founding === 1
+async function isFirstOrganisationKey(ctx: Ctx, token: string): Promise<boolean> {
+  const credential = await findCredential(ctx, parseFounderToken(token))
+  if (credential?.kind !== 'key' || credential.key.role !== 'admin') return false
+  return (await findOrganisation(ctx.db, credential.key.org_id)).founding === 1
 }

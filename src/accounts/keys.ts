@@ -5,7 +5,6 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope, Role } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { deleteApiKey, insertApiKey, type ApiKey } from './credential-rows.ts'
-import { keyRevokedTopic } from './revocation-topics.ts'
 
 /** The roles of keys. Creating keys needs the role admin, so a key never has a higher role than its creator. */
 export const API_KEY_ROLES = ['viewer', 'operator', 'admin'] as const satisfies Role[]
@@ -48,7 +47,7 @@ export async function addApiKey(
 export async function revokeApiKey(ctx: Ctx, scope: ProjectScope, key: ApiKey): Promise<void> {
   await inTx(ctx, async (tx) => {
     if (!(await deleteApiKey(tx.db, key.id))) throw notFound('key')
-    tx.notify(keyRevokedTopic(key.id))
+    tx.notify({ topic: 'key-revoked', id: key.id })
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'key.deleted', key.id, { name: key.name })
   })
 }

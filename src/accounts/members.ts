@@ -3,7 +3,6 @@ import { conflict, forbidden, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { type Role, isRoleAtLeast, type Scope } from '../ctx/scope.ts'
 import { roleForbidden } from './authenticate.ts'
-import { memberRemovedTopic } from './revocation-topics.ts'
 import { deleteMember, findMember, hasOtherOwner, type Member, updateMember } from './member-rows.ts'
 import { lockOrganisation } from './organisation-rows.ts'
 
@@ -31,7 +30,7 @@ export async function removeMember(ctx: Ctx, scope: Scope, id: string): Promise<
     const member = await findMemberLocked(tx, scope, id)
     await refuseRemovingLastOwner(tx, member)
     await deleteMember(tx.db, id)
-    tx.notify(memberRemovedTopic(id))
+    tx.notify({ topic: 'member-removed', id })
     await appendAuditEntry(tx, scope.orgId, scope.actor, 'member.deleted', id, { role: member.role })
   })
 }

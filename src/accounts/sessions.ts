@@ -1,21 +1,20 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { unauthorized } from '../base/problem.ts'
-import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
+import { newToken, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import {
   deleteExpiredSessions,
   deleteLoginFailuresBefore,
   deleteSession,
-  findMemberBySession,
   insertSession,
   updateSessionExpiry,
 } from './credential-rows.ts'
+import { findCredential, parseFounderToken } from './find-credential.ts'
 import { failureWindowStart } from './login-limit.ts'
 import type { Member } from './member-rows.ts'
 import { findOrganisation } from './organisation-rows.ts'
 import { listOrganisationProjects } from './project-rows.ts'
-import { sessionEndedTopic } from './revocation-topics.ts'
 import { toMemberView, toOrganisationView, toProjectView } from './view.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -44,12 +43,13 @@ export async function readOrganisationTree({ db }: Pick<Ctx, 'db'>, orgId: strin
 }
 
 export async function signOutSession(ctx: Ctx, token: string): Promise<void> {
-  if (!token.startsWith(TOKEN_PREFIX.founderSession)) throw unauthorized()
-  const hash = tokenHash(token)
+  const session = parseFounderToken(token)
+  if (session?.kind !== 'session') throw unauthorized()
   await inTx(ctx, async (tx) => {
-    const [member] = await findMemberBySession(tx.db, { hash, now: isoNow(tx) })
-    if (!member || !(await deleteSession(tx.db, hash))) throw unauthorized()
-    tx.notify(sessionEndedTopic(hash))
+    const credential = await findCredential(tx, session)
+    if (credential?.kind !== 'session' || !(await deleteSession(tx.db, credential.hash))) throw unauthorized()
+    const { member, hash } = credential
+    tx.notify({ topic: 'session-ended', id: hash })
     await appendAuditEntry(tx, member.org_id, { kind: 'member', id: member.id }, 'member.signed_out', member.id)
   })
 }

@@ -1,12 +1,9 @@
-import { tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { isoNow } from '../ctx/world.ts'
 import { type AccessRight, revocableStream } from '../http/revocable-stream.ts'
 import type { RequestHead, StreamResponse } from '../http/route.ts'
 import { bearerToken } from './authenticate.ts'
-import { findApiKeyByHash, findMemberBySession } from './credential-rows.ts'
-import { keyRevokedTopic, memberRemovedTopic, sessionEndedTopic } from './revocation-topics.ts'
+import { findCredential, parseFounderToken } from './find-credential.ts'
 
 /** Ends a founder's stream when its credential is revoked. */
 export function endStreamOnRevocation(
@@ -19,19 +16,13 @@ export function endStreamOnRevocation(
 }
 
 /**
- * The right of the API key, or of the session and its member. Every role may read, so a change of role ends no stream.
- * Keeps only the hash, because the request would stay in memory as long as the stream.
+ * The right of the key, or of the session and its member. Every role may read, so a change of role ends no stream. Only
+ * the hash of the token is kept, because the request would stay in memory for as long as the stream is open.
  */
 export function streamAccess(ctx: Ctx, { actor }: Scope, request: RequestHead): AccessRight {
-  const hash = tokenHash(bearerToken(request))
-  if (actor.kind === 'key') return { topics: [keyRevokedTopic(actor.id)], isValid: () => isKeyValid(ctx, hash) }
-  return { topics: [memberRemovedTopic(actor.id), sessionEndedTopic(hash)], isValid: () => isSessionValid(ctx, hash) }
-}
-
-async function isKeyValid({ db }: Ctx, hash: string): Promise<boolean> {
-  return (await findApiKeyByHash(db, { hash })).length > 0
-}
-
-async function isSessionValid(ctx: Ctx, hash: string): Promise<boolean> {
-  return (await findMemberBySession(ctx.db, { hash, now: isoNow(ctx) })).length > 0
+  const token = parseFounderToken(bearerToken(request))
+  const isValid = async () => (await findCredential(ctx, token)) !== null
+  if (actor.kind === 'key') return { topics: [{ topic: 'key-revoked', id: actor.id }], isValid }
+  const sessionEnded = token ? [{ topic: 'session-ended' as const, id: token.hash }] : []
+  return { topics: [{ topic: 'member-removed', id: actor.id }, ...sessionEnded], isValid }
 }

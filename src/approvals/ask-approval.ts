@@ -94,10 +94,10 @@ const POLL_MS = 700
 
 async function waitForDecision(ctx: Ctx, requested: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow> {
   const decision = await waitFor(ctx, {
-    bell: `approval:${requested.id}`,
+    topic: { topic: 'approval-decided', id: requested.id },
     signal,
     pollMs: POLL_MS,
-    async look() {
+    async check() {
       const [current] = await findApprovalDecision(ctx.db, { id: requested.id })
       return current && current.status !== 'pending' ? current : null
     },

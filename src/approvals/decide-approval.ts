@@ -88,7 +88,7 @@ async function decidePendingApproval(
     // A row that is still pending has passed its `expires_at`, and the sweep has not closed it yet.
     throw conflict(`approval already decided (${current?.status === 'pending' ? 'expired' : current?.status})`)
   }
-  tx.notify(`approval:${row.id}`)
+  tx.notify({ topic: 'approval-decided', id: row.id })
   notifyProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status })
   return payload_sha256
 }

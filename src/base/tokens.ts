@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** The fixed prefixes say which plane a token belongs to. */
+/** The prefix of a token says which plane accepts it. */
 export const TOKEN_PREFIX = {
   founderKey: 'svc_key_',
   founderSession: 'svc_fst_',
@@ -12,15 +12,19 @@ export const TOKEN_PREFIX = {
 } as const
 export type TokenKind = keyof typeof TOKEN_PREFIX
 
-/** 256 random bits behind the prefix. */
+/** The prefix followed by 256 random bits. */
 export function newToken(kind: TokenKind, random: (bytes: number) => Uint8Array): string {
   return TOKEN_PREFIX[kind] + Buffer.from(random(32)).toString('base64url')
 }
 
-/** Only this is stored. The token has 256 bits of its own, so no salt is needed. */
+/** Only this hash is stored. A token has 256 random bits, so the hash needs no salt. */
 export function tokenHash(token: string): string {
   return hash('sha256', token)
 }
 
-/** What a list shows of a key. */
+/** A founder key that an operator may choose: the prefix and at least 20 letters, digits, `_` or `-`. */
+export const isFounderKey = (text: string): boolean =>
+  text.startsWith(TOKEN_PREFIX.founderKey) && /^[A-Za-z0-9_-]{20,}$/.test(text.slice(TOKEN_PREFIX.founderKey.length))
+
+/** The part of a key that lists show. */
 export const tokenHint = (token: string): string => `${token.slice(0, 12)}…${token.slice(-4)}`

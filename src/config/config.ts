@@ -1,18 +1,26 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isFounderKey } from '../base/tokens.ts'
 import { readDatabaseUrl } from '../contract/database-url.ts'
-import { resolveDataDir, SECRET_SETTINGS, readSetting, resolveWedgesDir } from '../contract/settings.ts'
+import {
+  readSetting,
+  resolveDataDir,
+  resolveWedgesDir,
+  SECRET_SETTINGS,
+  type SettingName,
+  type SettingsEnv,
+} from '../contract/settings.ts'
 import { parseHttpUrl } from './http-url.ts'
 import { type OtlpConfig, readOtlpConfig } from './otlp-config.ts'
 import { checkTrustedProxies } from './trusted-proxies.ts'
 
-/** The deployment's settings, read once at start. Secrets are not among them: `world.env` opens those where they are used. */
+/** The settings of the deployment, read once at start. Secrets are not here: `world.env` reads each where it is used. */
 export interface Config {
   host: string
   port: number
-  /** Where people reach the service, for links that leave it. */
+  /** The address of the service for links in messages and portal links. */
   publicUrl: string | null
-  /** Whose word is taken for where a request comes from: addresses and networks. */
+  /** IP addresses and networks of proxies whose X-Forwarded-For header is believed. */
   trustedProxies: string[]
   dataDir: string
   databaseUrl: string | null
@@ -22,7 +30,7 @@ export interface Config {
   sandbox: 'auto' | 'bwrap' | 'process'
   founderApiKey: string | null
   openSignup: boolean
-  /** 0: a replica that only serves. */
+  /** 0: this replica runs no tasks. */
   maxConcurrentTasks: number
   pool: number
   maxRuntimeS: number
@@ -34,7 +42,7 @@ export interface Config {
   sseKeepaliveMs: number
   agentCommand: string | null
   agentDir: string | null
-  /** `provider/name`, by project tier; the tier `default` serves the rest. */
+  /** `provider/name` by project tier; `default` is for every other tier. */
   models: Record<string, string>
   anthropicBaseUrl: string
   openaiBaseUrl: string
@@ -42,22 +50,23 @@ export interface Config {
   egressAllow: string[]
   envSecrets: string[] | null
   recordRehearsal: boolean
-  /** Logs and files of tasks that ended longer ago are removed; null: everything is kept. */
+  /** Logs and files of tasks that ended longer ago are deleted; null: they are kept. */
   retentionDays: number | null
   logLevel: string
-  /** Where Prometheus may look; null: nowhere. */
+  /** The port of the Prometheus metrics; null: there is none. */
   metricsPort: number | null
   metricsHost: string
-  /** Where the traces of finished tasks are sent; null: nowhere. */
+  /** The OpenTelemetry collector for traces of finished tasks; null: none are sent. */
   otlp: OtlpConfig | null
 }
 
-type Env = Record<string, string | undefined>
+type Variables = Record<string, string | undefined>
 
-export function loadConfig(given: Env, cwd = process.cwd()): Config {
-  const env = withoutBlanks(given)
-  // A file that cannot be read must not be found out by the first call that needs it.
-  for (const name of SECRET_SETTINGS) readSetting(env, name)
+export function loadConfig(given: Variables, cwd = process.cwd()): Config {
+  const variables = withoutBlanks(given)
+  const env: SettingsEnv = variables
+  // Fail at start, not at first use, when the file of a secret cannot be read.
+  for (const name of SECRET_SETTINGS) readSetting(variables, name)
   return {
     host: env.SVC_HOST ?? '127.0.0.1',
     port: integerSetting(env, 'SVC_PORT', 8787, 0, MAX_PORT),
@@ -82,12 +91,12 @@ export function loadConfig(given: Env, cwd = process.cwd()): Config {
     sseKeepaliveMs: integerSetting(env, 'SVC_SSE_KEEPALIVE_MS', 0, 0),
     agentCommand: env.SVC_AGENT_COMMAND || null,
     agentDir: agentDirSetting(env, cwd),
-    models: modelSettings(env),
+    models: modelSettings(variables),
     anthropicBaseUrl: urlSetting(env, 'ANTHROPIC_BASE_URL') ?? 'https://api.anthropic.com',
     openaiBaseUrl: urlSetting(env, 'OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
     brokerBaseUrl: urlSetting(env, 'BROKER_BASE_URL') ?? 'https://backend.composio.dev',
     egressAllow: parseList(env.SVC_EGRESS_ALLOW),
-    // An empty list allows no name at all: somebody shut the door, and it must not spring open.
+    // An empty list allows no name, whereas an absent setting allows all of them.
     envSecrets: given.SVC_ENV_SECRETS === undefined ? null : parseList(given.SVC_ENV_SECRETS),
     recordRehearsal: booleanSetting(env, 'SVC_RECORD_REHEARSAL'),
     retentionDays: env.SVC_RETENTION_DAYS ? positiveSetting(env, 'SVC_RETENTION_DAYS', 0) : null,
@@ -99,66 +108,63 @@ export function loadConfig(given: Env, cwd = process.cwd()): Config {
 }
 
 /**
- * What is empty is not set: `SVC_HOST=` in a file of variables means the default. Taken at its word, an empty host
- * opens the service to every network, and an empty folder is the one that it was started in.
+ * An empty value counts as not set: `SVC_HOST=` in a file of variables means the default. Otherwise an empty host would
+ * open the service to every network, and an empty folder would be the working directory.
  */
-function withoutBlanks(env: Env): Env {
+function withoutBlanks(env: Variables): Variables {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()))
 }
 
 const MAX_PORT = 65_535
 
-function integerSetting(env: Env, name: string, fallback: number, least: number, most = Infinity): number {
+function integerSetting(env: SettingsEnv, name: SettingName, fallback: number, min: number, max = Infinity): number {
   const value = env[name] ? Number(env[name]) : fallback
-  if (Number.isInteger(value) && value >= least && value <= most) return value
-  throw new Error(
-    `${name} must be a whole number ${most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`}`,
-  )
+  if (Number.isInteger(value) && value >= min && value <= max) return value
+  throw new Error(`${name} must be a whole number ${max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`}`)
 }
 
-function positiveSetting(env: Env, name: string, fallback: number): number {
+function positiveSetting(env: SettingsEnv, name: SettingName, fallback: number): number {
   const value = env[name] ? Number(env[name]) : fallback
   if (!Number.isFinite(value) || value <= 0) throw new Error(`${name} must be a positive number`)
   return value
 }
 
 /** The first choice is the default. */
-function choiceSetting<const T extends string>(env: Env, name: string, choices: readonly [T, ...T[]]): T {
+function choiceSetting<const T extends string>(env: SettingsEnv, name: SettingName, choices: readonly [T, ...T[]]): T {
   const value = env[name] || choices[0]
   const found = choices.find((choice) => choice === value)
   if (!found) throw new Error(`${name} must be one of ${choices.join(', ')}`)
   return found
 }
 
-/** Anything but these two is a mistake: `true` would quietly mean no. */
-function booleanSetting(env: Env, name: string): boolean {
+/** Only 0 and 1 are allowed, because `true` would otherwise silently mean no. */
+function booleanSetting(env: SettingsEnv, name: SettingName): boolean {
   return choiceSetting(env, name, ['0', '1']) === '1'
 }
 
-function urlSetting(env: Env, name: string): string | undefined {
+function urlSetting(env: SettingsEnv, name: SettingName): string | undefined {
   const text = env[name]
   if (text !== undefined) parseHttpUrl(name, text)
   return text
 }
 
-/** Looked for at the start: without it every task would fail, one by one. */
-function agentDirSetting({ SVC_AGENT_DIR: dir }: Env, cwd: string): string | null {
+/** Checked at start: without the folder every task would fail. */
+function agentDirSetting({ SVC_AGENT_DIR: dir }: SettingsEnv, cwd: string): string | null {
   if (!dir) return null
   const path = resolve(cwd, dir)
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`SVC_AGENT_DIR is no folder: ${path}`)
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`SVC_AGENT_DIR must be a folder: ${path}`)
   return path
 }
 
-function founderKeySetting(env: Env): string | null {
+function founderKeySetting(env: SettingsEnv): string | null {
   const key = readSetting(env, 'SVC_FOUNDER_API_KEY')
   if (!key) return null
-  if (!/^svc_key_[A-Za-z0-9_-]{20,}$/.test(key)) {
-    throw new Error('SVC_FOUNDER_API_KEY must be svc_key_ and at least 20 letters or digits')
-  }
+  if (!isFounderKey(key)) throw new Error('SVC_FOUNDER_API_KEY must be svc_key_ and at least 20 letters or digits')
   return key
 }
 
-function modelSettings(env: Env): Record<string, string> {
+function modelSettings(env: Variables): Record<string, string> {
   const models: Record<string, string> = {}
   for (const [name, value] of Object.entries(env)) {
     const tier = /^SVC_MODEL(?:_([A-Z0-9_]+))?$/.exec(name)

@@ -1,17 +1,16 @@
+import type { SettingsEnv } from '../contract/settings.ts'
 import { parseHttpUrl } from './http-url.ts'
 
-/** Where traces of finished tasks go, by the names that OpenTelemetry gave its settings. */
+/** The collector for traces of finished tasks, from the settings that OpenTelemetry defines. */
 export interface OtlpConfig {
   url: string
   serviceName: string
-  /** Further attributes of the resource. */
+  /** Additional resource attributes. */
   resource: Record<string, string>
 }
 
-type Env = Record<string, string | undefined>
-
-/** Null unless an endpoint is set. The headers may hold a secret and are read where they are sent. */
-export function readOtlpConfig(env: Env): OtlpConfig | null {
+/** Null without an endpoint. The headers may hold a secret and are read when they are sent. */
+export function readOtlpConfig(env: SettingsEnv): OtlpConfig | null {
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT
   const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
   const off = env.OTEL_SDK_DISABLED === 'true' || env.OTEL_TRACES_EXPORTER === 'none'
@@ -24,7 +23,7 @@ export function readOtlpConfig(env: Env): OtlpConfig | null {
   }
 }
 
-/** `name=value,name=value`, with values as in a URL. What is not such a pair is left out. */
+/** Parses `name=value,name=value` with URL-encoded values; ignores everything that is not such a pair. */
 export function parseKeyValueList(text: string | undefined): Record<string, string> {
   const found: Record<string, string> = {}
   for (const part of (text ?? '').split(',')) {
@@ -40,15 +39,15 @@ const tracesUrl = (base: string) => `${endpointUrl('OTEL_EXPORTER_OTLP_ENDPOINT'
 function endpointUrl(name: string, text: string): string {
   const url = parseHttpUrl(name, text)
   if (url.username || url.password) {
-    throw new Error(`${name} must not carry a user or password: use OTEL_EXPORTER_OTLP_HEADERS`)
+    throw new Error(`${name} must not contain a user or password: use OTEL_EXPORTER_OTLP_HEADERS`)
   }
   return text
 }
 
-/** Collectors take JSON where they take protobuf, on the same port; gRPC has another. */
-function refuseGrpc(env: Env): void {
-  for (const name of ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']) {
-    if (env[name] === 'grpc') throw new Error(`${name} must be http/json: grpc is not spoken here`)
+/** Collectors accept JSON and protobuf on the same port; gRPC has another port and is not supported. */
+function refuseGrpc(env: SettingsEnv): void {
+  for (const name of ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] as const) {
+    if (env[name] === 'grpc') throw new Error(`${name} must be http/json: grpc is not supported`)
   }
 }
 

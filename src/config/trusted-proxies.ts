@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 
-/** Refuses at the start what would trust nobody, or, as a network of no bits, everybody. */
+/** Refuses, at start, entries that would trust no address, or every address (a network of 0 bits). */
 export function checkTrustedProxies(names: string[]): string[] {
   const bad = names.find((name) => !isNetwork(name))
   if (bad === undefined) return names
-  throw new Error(`SVC_TRUSTED_PROXIES must be addresses or networks, unlike '${bad}'`)
+  throw new Error(`SVC_TRUSTED_PROXIES must list IP addresses or networks, and '${bad}' is neither`)
 }
 
 function isNetwork(name: string): boolean {

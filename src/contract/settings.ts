@@ -2,13 +2,11 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { errorMessage } from '../base/error-message.ts'
 
-type Env = Record<string, string | undefined>
-
 /**
- * Settings that hold a secret. Each may be given as a file instead, named by `<NAME>_FILE`: an environment is shown to
- * every process of the same user, and container platforms hand out secrets as files.
+ * Settings that hold a secret. Each may come from a file instead, named by `<NAME>_FILE`: an environment variable is
+ * visible to every process of the same user, and container platforms provide secrets as files.
  */
-export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
+const SECRET_SETTING_NAMES = [
   'SVC_SECRET_KEY',
   'SVC_FOUNDER_API_KEY',
   'SVC_METRICS_TOKEN',
@@ -18,14 +16,75 @@ export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
   'BROKER_API_KEY',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
-])
+] as const
 
-/** What is set to nothing is not set: a compose file hands on every variable that it names. */
-export const resolveDataDir = (env: Env, cwd = '') => resolve(cwd, env.SVC_DATA_DIR || '.svc')
-export const resolveWedgesDir = (env: Env, cwd = '') => resolve(cwd, env.SVC_WEDGES_DIR || 'wedges')
+const PLAIN_SETTING_NAMES = [
+  'SVC_AGENT_COMMAND',
+  'SVC_AGENT_DIR',
+  'SVC_APPROVAL_TTL_S',
+  'SVC_BLUEPRINTS_DIR',
+  'SVC_CALLED_AS',
+  'SVC_DATA_DIR',
+  'SVC_EGRESS_ALLOW',
+  'SVC_ENV_SECRETS',
+  'SVC_HOST',
+  'SVC_KEY',
+  'SVC_LOG_LEVEL',
+  'SVC_MAX_CONCURRENT_TASKS',
+  'SVC_MAX_COST_USD',
+  'SVC_MAX_RUNTIME_S',
+  'SVC_METRICS_HOST',
+  'SVC_METRICS_PORT',
+  'SVC_MODEL',
+  'SVC_OPEN_SIGNUP',
+  'SVC_POOL',
+  'SVC_PORT',
+  'SVC_PUBLIC_URL',
+  'SVC_READ_MAX_PER_TASK',
+  'SVC_RECORD_REHEARSAL',
+  'SVC_RETENTION_DAYS',
+  'SVC_SANDBOX',
+  'SVC_SECRET_KEY_OLD',
+  'SVC_SQLITE_SYNC',
+  'SVC_SSE_KEEPALIVE_MS',
+  'SVC_TASK_RATE_PER_MIN',
+  'SVC_TRUSTED_PROXIES',
+  'SVC_URL',
+  'SVC_WEDGES_DIR',
+  'SVC_WORKFLOW_TIMEOUT_MS',
+  'ANTHROPIC_BASE_URL',
+  'OPENAI_BASE_URL',
+  'BROKER_BASE_URL',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+  'OTEL_RESOURCE_ATTRIBUTES',
+  'OTEL_SDK_DISABLED',
+  'OTEL_SERVICE_NAME',
+  'OTEL_TRACES_EXPORTER',
+] as const
 
-/** The value of a setting, from the environment or from the file that it names. */
-export function readSetting(env: Env, name: string): string | undefined {
+type SecretSettingName = (typeof SECRET_SETTING_NAMES)[number]
+export type SettingName = SecretSettingName | (typeof PLAIN_SETTING_NAMES)[number]
+
+/** An environment in which a misspelt setting is a type error. */
+export type SettingsEnv = { readonly [Name in SettingName | `${SecretSettingName}_FILE`]?: string | undefined }
+
+export const SECRET_SETTINGS: ReadonlySet<string> = new Set(SECRET_SETTING_NAMES)
+
+/** Every variable that the server or the command line reads, apart from `SVC_MODEL_<TIER>`. */
+export const KNOWN_SETTINGS: readonly string[] = [
+  ...PLAIN_SETTING_NAMES,
+  ...SECRET_SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]),
+]
+
+/** An empty value counts as not set, because a compose file passes on every variable that it names. */
+export const resolveDataDir = (env: SettingsEnv, cwd = '') => resolve(cwd, env.SVC_DATA_DIR || '.svc')
+export const resolveWedgesDir = (env: SettingsEnv, cwd = '') => resolve(cwd, env.SVC_WEDGES_DIR || 'wedges')
+
+/** The value of a setting, from the environment or from the file that `<NAME>_FILE` names. */
+export function readSetting(env: Record<string, string | undefined>, name: string): string | undefined {
   const file = SECRET_SETTINGS.has(name) ? env[`${name}_FILE`] : undefined
   if (env[name] || !file) return env[name]
   try {

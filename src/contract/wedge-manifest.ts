@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { SLUG } from '../base/slug.ts'
 import type { NamedText } from './agent-protocol.ts'
+import { TOOL_GROUPS } from './tool-names.ts'
 
 export const slugSchema = z.string().regex(SLUG, 'must be a slug: a-z, 0-9, _ and -')
 const jsonSchemaObject = z.custom<JsonObject>(isJsonObject, 'must be an object')
@@ -40,7 +41,7 @@ export const WedgeManifest = z.object({
   task_types: z
     .record(slugSchema, TaskType)
     .refine((types) => Object.keys(types).length > 0, 'must name at least one task type'),
-  tools: z.array(z.enum(['files', 'shell'])).default([]),
+  tools: z.array(z.enum(TOOL_GROUPS)).default([]),
   connections: z.array(z.string()).default([]),
   approvals: z
     .array(

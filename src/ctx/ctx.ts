@@ -3,80 +3,81 @@ import type { Config } from '../config/config.ts'
 import type { GroupCommitState } from '../store/group-commit-state.ts'
 import type { Db, Store, TransactionWork } from '../store/store.ts'
 import type { QueuedTask } from '../store/tables.ts'
-import type { Notifications } from './notifications.ts'
 import type { Counts } from './counts.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { LogFollowers } from './log-followers.ts'
+import type { Notifications } from './notifications.ts'
+import { encodeNotification, type SharedNotification } from './topics.ts'
 import type { Vault } from './vault.ts'
 import type { World } from './world.ts'
 
-/** Everything that is passed around: data and the few things that live in memory. Given first, never imported. */
+/** Everything that functions need from outside: data and a few objects in memory. Always the first argument. */
 export interface Ctx {
   config: Config
   store: Store
-  /** Committed rows; inside a transaction, the transaction's own. */
+  /** Reads committed rows; inside a transaction, also the transaction's own changes. */
   db: Db
   world: World
   notifications: Notifications
-  /** The logs that somebody follows right now. */
+  /** The open streams of task logs on this replica. */
   logFollowers: LogFollowers
-  /** The runs of this replica, with the handles that end them. */
+  /** The runs of this replica, each with a handle that ends it. */
   liveRuns: LiveRuns
-  /** The runner, while it works: begins tasks in the transaction that queues them. */
-  taskStarter: { take: StartOnCreate }
-  /** The wedges as they lie in the folder now. */
+  /** Starts tasks in the transaction that creates them; set by the runner. */
+  taskStarter: { tryStart: StartOnCreate }
+  /** The wedges of the folder, re-read when a file changes. */
   wedges: WedgeLibrary
   /** Seals and opens the secrets of connections. */
   vault: Vault
-  /** What this replica has done, for those who watch it. */
+  /** What this replica has done since it started, for the metrics. */
   counts: Counts
-  /** This replica's name in the leases. */
+  /** The name of this replica in its leases. */
   replica: string
 }
 
-/** A context inside a transaction: `db` is the transaction, and what others hear waits for the commit. */
+/** A context inside a transaction: `db` is the transaction, and notifications wait for the commit. */
 export interface Tx extends Ctx {
   groupCommit: GroupCommitState
-  notify(topic: string): void
+  notify(notification: SharedNotification): void
   afterCommit(call: () => void): void
-  /** Called when all this came to nothing; with a `StoreAway`, when nobody can say whether it did. */
+  /** Called when nothing was committed; with a `StoreUnavailable`, when it is unknown whether it was. */
   afterFailure(call: (error: unknown) => void): void
 }
 
 /**
- * Takes a task that this transaction is about to queue, if it can begin at once; null: it has to wait. Lower floors
- * offer tasks through it and never call the runner.
+ * Starts a task that this transaction is about to queue, if a slot is free; null: the task has to wait. The task folder
+ * calls the runner through this function, because it may not import it.
  */
 export type StartOnCreate = (tx: Tx, task: QueuedTask) => StartedTask | null
 
-/** The task as it is when it has begun, and its first event. */
+/** The task as it is once it has started. */
 interface StartedTask {
   task: QueuedTask
   appendFirstEvent(): Promise<void>
 }
 
-/** Where no runner works, tasks wait in the queue. */
+/** Without a runner, tasks wait in the queue. */
 export const neverStart: StartOnCreate = () => null
 
 /**
- * All or nothing; bells ring and frames fly only after the commit. The work awaits only the database. Works of one lane
- * may share a commit (`Store.transact`).
+ * Runs the work in one transaction and sends its notifications after the commit. The work may await only the database.
+ * Transactions with the same group may share a commit (see `Store.transact`).
  */
-export function inTx<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, lane?: string): Promise<T> {
-  return commit(ctx, work, (attempt) => ctx.store.transact(attempt, lane))
+export function inTx<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, group?: string): Promise<T> {
+  return commit(ctx, work, (attempt) => ctx.store.transact(attempt, group))
 }
 
 /**
- * Like `inTx`, for what has happened already and must be written: while the store is away it waits, until the signal
- * fires if there is one, and then does it exactly once.
+ * Like `inTx`, for something that has happened already and must be recorded: it waits while the store is unavailable,
+ * until the signal fires if there is one, and then commits exactly once.
  */
 export function inDurableTx<T>(
   ctx: Ctx,
   work: (tx: Tx) => Promise<T>,
   signal?: AbortSignal,
-  lane?: string,
+  group?: string,
 ): Promise<T> {
-  return commit(ctx, work, (attempt) => ctx.store.transactDurably(attempt, signal, lane))
+  return commit(ctx, work, (attempt) => ctx.store.transactDurably(attempt, signal, group))
 }
 
 async function commit<T>(
@@ -84,21 +85,21 @@ async function commit<T>(
   work: (tx: Tx) => Promise<T>,
   transact: (attempt: TransactionWork<T>) => Promise<T>,
 ): Promise<T> {
-  if ('afterCommit' in ctx) throw new Error('a transaction was opened inside a transaction')
-  let topics: string[] = []
+  if ('afterCommit' in ctx) throw new Error('a transaction cannot be opened inside a transaction')
+  let notifications: SharedNotification[] = []
   let calls: (() => void)[] = []
   let failures: ((error: unknown) => void)[] = []
   const fail = (error: unknown) => {
     for (const call of failures) call(error)
   }
-  const attempt = (db: Db, shared: GroupCommitState) => {
-    // The store may run the work again: only the attempt that commits is heard.
+  const attempt = (db: Db, groupCommit: GroupCommitState) => {
+    // The store may run the work again; only the attempt that commits has effects.
     fail(null)
-    topics = []
+    notifications = []
     calls = []
     failures = []
     return work({
-      // One by one: a spread with more behind it costs as much as a statement.
+      // Field by field, because a spread followed by more fields costs as much as a statement.
       config: ctx.config,
       store: ctx.store,
       db,
@@ -111,8 +112,8 @@ async function commit<T>(
       vault: ctx.vault,
       counts: ctx.counts,
       replica: ctx.replica,
-      groupCommit: shared,
-      notify: (topic) => topics.push(topic),
+      groupCommit,
+      notify: (notification) => notifications.push(notification),
       afterCommit: (call) => calls.push(call),
       afterFailure: (call) => failures.push(call),
     })
@@ -123,7 +124,7 @@ async function commit<T>(
   })
   ctx.counts.commits++
   for (const call of calls) call()
-  for (const topic of topics) ctx.notifications.publish(topic)
-  if (topics.length > 0) ctx.store.notify(topics)
+  for (const notification of notifications) ctx.notifications.publish(notification)
+  if (notifications.length > 0) ctx.store.notify(notifications.map(encodeNotification))
   return result
 }

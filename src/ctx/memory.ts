@@ -1,10 +1,10 @@
-import { Notifications } from './notifications.ts'
 import { createCounts } from './counts.ts'
 import { type Ctx, neverStart } from './ctx.ts'
 import { LiveRuns } from './live-runs.ts'
 import { LogFollowers } from './log-followers.ts'
+import { Notifications } from './notifications.ts'
 
-/** What a context keeps in memory, as it is before anything has happened. */
+/** The parts of a context that live in memory, in their initial state. */
 export function createMemoryState(): Pick<
   Ctx,
   'notifications' | 'logFollowers' | 'liveRuns' | 'taskStarter' | 'counts'
@@ -13,7 +13,7 @@ export function createMemoryState(): Pick<
     notifications: new Notifications(),
     logFollowers: new LogFollowers(),
     liveRuns: new LiveRuns(),
-    taskStarter: { take: neverStart },
+    taskStarter: { tryStart: neverStart },
     counts: createCounts(),
   }
 }

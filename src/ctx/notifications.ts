@@ -1,27 +1,31 @@
+import { type Notification, type Topic, topicKey } from './topics.ts'
+
+type Listener = (notification: Notification) => void
+
 /**
- * A bell is a hint that rows changed; the rows are the truth. Whoever waits for one also polls, so a lost ring costs
- * a little time and nothing else. Topics: `tasks` (something is queued), `log:<task>`, `approval:<id>`,
- * `task:<id>` (it has ended), `project:<id>`, `key:<id>`, `member:<id>`, `session:<hash>` and `portal:<client>` (they may
- * look no more), `streams` (those that are open look whether they may be), `moved` (something has a new status by this
- * replica's doing; the last two are not told to others). Behind a question mark a topic may carry a word on what changed;
- * listeners get it, and are found by what stands before.
+ * A notification is a hint that rows changed; the rows are the truth. Every subscriber also polls, so a lost
+ * notification costs a little time and nothing else.
  */
 export class Notifications {
-  readonly #listeners = new Map<string, Set<(topic: string) => void>>()
+  readonly #listeners = new Map<string, Set<Listener>>()
 
-  publish(topic: string): void {
-    const word = topic.indexOf('?')
-    const listeners = this.#listeners.get(word === -1 ? topic : topic.slice(0, word))
-    if (listeners) for (const listener of listeners) listener(topic)
+  publish(notification: Notification): void {
+    const listeners = this.#listeners.get(topicKey(notification))
+    if (listeners) for (const listener of listeners) listener(notification)
   }
 
-  /** Calls the listener at each ring until the returned function is called. */
-  subscribe(topic: string, listener: (topic: string) => void): () => void {
-    const listeners = this.#listeners.get(topic) ?? new Set()
-    this.#listeners.set(topic, listeners.add(listener))
+  /** Calls the listener at each notification of the topic until the returned function is called. */
+  subscribe<T extends Topic>(
+    topic: T,
+    listener: (notification: Extract<Notification, { topic: T['topic'] }>) => void,
+  ): () => void {
+    const key = topicKey(topic)
+    const listeners = this.#listeners.get(key) ?? new Set()
+    // The key holds the topic's name, so this listener gets notifications of that topic only.
+    this.#listeners.set(key, listeners.add(listener as Listener))
     return () => {
-      listeners.delete(listener)
-      if (listeners.size === 0 && this.#listeners.get(topic) === listeners) this.#listeners.delete(topic)
+      listeners.delete(listener as Listener)
+      if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key)
     }
   }
 }

@@ -1,55 +1,57 @@
 import { StoreUnavailable } from '../store/errors.ts'
 import type { Ctx } from './ctx.ts'
+import type { Topic } from './topics.ts'
 
-/** Remembers that somebody rang until somebody has waited for it. */
+/** Remembers a call of `wake` until `woken` is awaited. */
 class WakeUp {
-  #rung = false
-  #wake: (() => void) | null = null
+  #isWoken = false
+  #resolve: (() => void) | null = null
 
-  readonly ring = (): void => {
-    this.#rung = true
-    this.#wake?.()
+  readonly wake = (): void => {
+    this.#isWoken = true
+    this.#resolve?.()
   }
 
-  passed(): Promise<void> {
+  woken(): Promise<void> {
     return new Promise((resolve) => {
-      this.#wake = () => {
-        this.#wake = null
-        this.#rung = false
+      this.#resolve = () => {
+        this.#resolve = null
+        this.#isWoken = false
         resolve()
       }
-      if (this.#rung) this.#wake()
+      if (this.#isWoken) this.#resolve()
     })
   }
 }
 
 interface WaitOptions<T> {
-  bell: string
+  topic: Topic
   signal: AbortSignal
-  /** How long to trust the bell when it is rung on another replica, from where a ring can get lost. */
+  /** With PostgreSQL, checks at least this often, because a notification of another replica can get lost. */
   pollMs: number
-  look: () => Promise<T | null>
+  /** Null: there is no result yet. */
+  check: () => Promise<T | null>
 }
 
 /**
- * Looks, and looks again at each ring, until there is something to see; null when the signal fires first. The bell is
- * heard from before the first look, so nothing slips in between. While the store is away there is nothing to see.
+ * Checks now and again after each notification until there is a result; null when the signal fires first. It subscribes
+ * before the first check, so no change is missed in between. An unavailable store counts as no result yet.
  */
-export async function waitFor<T>(ctx: Ctx, { bell, signal, pollMs, look }: WaitOptions<T>): Promise<T | null> {
-  const latch = new WakeUp()
-  const unhear = ctx.notifications.subscribe(bell, latch.ring)
-  signal.addEventListener('abort', latch.ring)
+export async function waitFor<T>(ctx: Ctx, { topic, signal, pollMs, check }: WaitOptions<T>): Promise<T | null> {
+  const wakeUp = new WakeUp()
+  const unsubscribe = ctx.notifications.subscribe(topic, wakeUp.wake)
+  signal.addEventListener('abort', wakeUp.wake)
   try {
     for (;;) {
-      const seen = await look().catch(nullIfUnavailable)
-      if (seen !== null || signal.aborted) return seen
-      const cancel = ctx.store.kind === 'postgres' ? ctx.world.clock.after(pollMs, latch.ring) : null
-      await latch.passed()
-      cancel?.()
+      const result = await check().catch(nullIfUnavailable)
+      if (result !== null || signal.aborted) return result
+      const cancelPoll = ctx.store.kind === 'postgres' ? ctx.world.clock.after(pollMs, wakeUp.wake) : null
+      await wakeUp.woken()
+      cancelPoll?.()
     }
   } finally {
-    unhear()
-    signal.removeEventListener('abort', latch.ring)
+    unsubscribe()
+    signal.removeEventListener('abort', wakeUp.wake)
   }
 }
 

@@ -1,16 +1,8 @@
 import { z } from 'zod'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
+import { CHANGE_KINDS, type ProjectChange } from '../ctx/topics.ts'
 import { isoNow } from '../ctx/world.ts'
 import { sseErrorFrame, type SseClient } from '../http/sse.ts'
-
-const CHANGE_KINDS = ['task', 'approval', 'case', 'thread'] as const
-
-/** A task, approval, case or thread of the project has this status now. */
-export interface ProjectChange {
-  kind: (typeof CHANGE_KINDS)[number]
-  id: string
-  status: string
-}
 
 export const ProjectChangeView = z
   .object({
@@ -21,10 +13,10 @@ export const ProjectChangeView = z
   })
   .meta({ id: 'ProjectChange', description: 'A hint that a task, approval, case or thread changed its status.' })
 
-/** Tells, after the commit, everyone who watches the project. What is told travels in the bell's topic. */
-export function notifyProjectChange(tx: Tx, projectId: string, { kind, id, status }: ProjectChange): void {
-  tx.notify(`project:${projectId}?${kind}:${id}:${status}`)
-  tx.afterCommit(() => tx.notifications.publish(`moved?${kind}:${id}:${status}`))
+/** Notifies, after the commit, the subscribers of the project on all replicas and the counters of this one. */
+export function notifyProjectChange(tx: Tx, projectId: string, change: ProjectChange): void {
+  tx.notify({ topic: 'project-changed', id: projectId, change })
+  tx.afterCommit(() => tx.notifications.publish({ topic: 'status-changed', change }))
 }
 
 /** Of a reader that does not read. One that comes again reads anew what it shows, which is less than all this. */
@@ -44,9 +36,7 @@ export async function followProjectChanges(ctx: Ctx, projectIds: readonly string
     )
     waiting.clear()
   }
-  const hear = (topic: string) => {
-    const change = parseProjectChange(topic)
-    if (!change) return
+  const hear = ({ change }: { change: ProjectChange }) => {
     waiting.set(`${change.kind}:${change.id}`, change)
     // What one commit changed leaves together.
     if (waiting.size === 1) setImmediate(pass)
@@ -56,7 +46,7 @@ export async function followProjectChanges(ctx: Ctx, projectIds: readonly string
       reader.onDisconnect()
     }
   }
-  const unhear = projectIds.map((id) => ctx.notifications.subscribe(`project:${id}`, hear))
+  const unhear = projectIds.map((id) => ctx.notifications.subscribe({ topic: 'project-changed', id }, hear))
   reader.onDrain = pass
   reader.write('event: ready\ndata: {}\n\n')
   await new Promise<void>((resolve) => {
@@ -64,10 +54,4 @@ export async function followProjectChanges(ctx: Ctx, projectIds: readonly string
     if (reader.isDisconnected) resolve()
   })
   for (const stop of unhear) stop()
-}
-
-export function parseProjectChange(topic: string): ProjectChange | null {
-  const [named, id, status] = (topic.split('?')[1] ?? '').split(':')
-  const kind = CHANGE_KINDS.find((one) => one === named)
-  return kind && id && status ? { kind, id, status } : null
 }

@@ -1,8 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Brief } from '../contract/agent-protocol.ts'
+import { OPTIONAL_TOOLS, type ToolName } from '../contract/tool-names.ts'
 
-const FILE_TOOLS = ['write_file', 'read_file', 'list_files', 'run_command']
+const FILE_TOOLS: readonly ToolName[] = [...OPTIONAL_TOOLS.files, ...OPTIONAL_TOOLS.shell]
 
 export function usesFiles({ shape, tools }: Brief): boolean {
   return shape === 'agent' && FILE_TOOLS.some((name) => tools.includes(name))

@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '../base/json.ts'
+import type { ToolName } from '../contract/tool-names.ts'
 import type { HarnessRun } from './harness-run.ts'
 
 export interface HarnessTool {
-  name: string
+  name: ToolName
   description: string
   /** The fields of the input; all those named in `required` must be there. */
   properties: JsonObject

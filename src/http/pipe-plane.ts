@@ -62,7 +62,7 @@ export function createPipePlane<ScopeT>(
       : problemResponse(new Problem(404, `no such route: ${method} ${url[0]}`))
     const status = told?.status ?? 200
     if (place) countResponse(place.count, status)
-    ctx.world.log.debug({ method, route: place?.route.path, status }, 'answered')
+    ctx.world.log.debug({ method, route: place?.route.path, status }, 'request completed')
     return told
   }
   return async (scope, question, asker) => {

@@ -1,49 +1,47 @@
 import type { Ctx } from '../ctx/ctx.ts'
+import type { Topic } from '../ctx/topics.ts'
 import { StreamResponse } from './route.ts'
 
-/** Rung on each replica again and again: whoever looks on asks whether they still may. */
-export const RECHECK_STREAMS = 'streams'
-
-/** What allows somebody to look on: the bells that tell of its end, and whether it still holds. */
+/** The authorization of a caller: the topics that announce its end, and the check whether it is still valid. */
 export interface AccessRight {
-  topics: readonly string[]
+  topics: readonly Topic[]
   isValid: () => Promise<boolean>
 }
 
 /**
- * Calls `end` when the right is revoked, on whichever replica, until the returned function is called. What no bell told
- * of, such as a session that runs out, is found when it looks again.
+ * Calls `end` when the right is revoked on any replica, until the returned function is called. An end without a
+ * notification, such as an expired session, is found by the periodic re-check.
  */
-export function onRevoked(ctx: Ctx, { topics: bells, isValid: holds }: AccessRight, end: () => void): () => void {
-  const lookAgain = () => {
-    // While the store is away nobody can say that it does not hold.
-    holds().then(
-      (still) => still || end(),
+export function onRevoked(ctx: Ctx, { topics, isValid }: AccessRight, end: () => void): () => void {
+  const recheck = () => {
+    // While the store is unavailable, the right counts as valid.
+    isValid().then(
+      (valid) => valid || end(),
       () => {},
     )
   }
-  const unhear = [
-    ctx.notifications.subscribe(RECHECK_STREAMS, lookAgain),
-    ...bells.map((bell) => ctx.notifications.subscribe(bell, end)),
+  const subscriptions = [
+    ctx.notifications.subscribe({ topic: 'recheck-streams' }, recheck),
+    ...topics.map((topic) => ctx.notifications.subscribe(topic, end)),
   ]
   return () => {
-    for (const stop of unhear) stop()
+    for (const unsubscribe of subscriptions) unsubscribe()
   }
 }
 
 /**
- * A stream that ends with the right to it. It listens before it looks whether that still holds, so a revocation between
- * the request's own look and this one ends it too.
+ * A stream that ends when the caller's right is revoked. It subscribes before it checks the right, so a revocation
+ * after the request was authenticated ends it too.
  */
-export function revocableStream(ctx: Ctx, right: AccessRight, answer: StreamResponse): StreamResponse {
-  return new StreamResponse(answer.headers, async (out) => {
-    const end = () => void out[answer.earlyEnd]()
-    const stop = onRevoked(ctx, right, end)
+export function revocableStream(ctx: Ctx, right: AccessRight, response: StreamResponse): StreamResponse {
+  return new StreamResponse(response.headers, async (out) => {
+    const end = () => void out[response.earlyEnd]()
+    const unsubscribe = onRevoked(ctx, right, end)
     try {
-      if (await right.isValid()) await answer.write(out)
+      if (await right.isValid()) await response.write(out)
       else end()
     } finally {
-      stop()
+      unsubscribe()
     }
   })
 }

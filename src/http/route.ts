@@ -8,11 +8,11 @@ import type { ClientScope, ProjectScope, Role, Scope } from '../ctx/scope.ts'
 import type { Db } from '../store/store.ts'
 
 /**
- * A route is data: what it takes, what it answers and what it does. The planes bind it, OpenAPI describes it and the
- * tests try every credential on it, all from this one value.
+ * A route is data: its inputs, its responses and its handler. The planes bind it, OpenAPI describes it and the tests try
+ * every credential on it, all from this one value.
  *
- * The order of a call is fixed: scope (401, 403, 404 of the project), then `find` (404 of the subject), and only then
- * are query and body judged (400), so nobody learns by a 400 that something exists.
+ * The order of a call is fixed: authentication (401, 403, 404 for the project), then `find` (404 for the subject), then
+ * validation of query and body (400). So a 400 never reveals that something exists.
  */
 export interface Route<ScopeT, Request = FastifyRequest> {
   /** The operation id in OpenAPI: the key under which `nameRoutes` got the route. */
@@ -23,31 +23,39 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   summary: string
   /** What a caller needs to know beyond the summary. */
   description?: string
-  /** The least role on the founder plane. */
+  /** The lowest role that may call it on the founder plane. */
   role: Role
-  /** A write happens in one project, unless it is about the organisation itself. */
-  level: 'project' | 'organisation'
   headers: RouteHeaders
   query: z.ZodType | null
   body: z.ZodType | null
   /** The response schema by status, for the reference. */
   responses: RouteResponses
-  run(ask: RunInput<ScopeT, Request>): Promise<unknown>
+  run: (input: RunInput<ScopeT, Request>) => Promise<unknown>
 }
 
-/** What a route has to do with headers beside those that all have, each with what it is for, for the reference. */
+/** A founder route that reads from every project in scope, or writes to the organisation itself. */
+export interface OrganisationRoute extends Route<Scope> {
+  level: 'organisation'
+}
+
+/** A founder route that writes to exactly one project. */
+export interface ProjectRoute extends Route<ProjectScope> {
+  level: 'project'
+}
+
+/** Headers that only some routes have, each with its description. */
 export interface RouteHeaders {
   read?: Record<string, string>
   sent?: Record<string, string>
 }
 
-/** Of one parameter of a path, as it stands in the path. */
+/** The limit for one path parameter, in characters as they are in the URL. */
 export const MAX_PARAM_LENGTH = 512
 
 /** A schema of JSON, the schema of each event of a stream, or a content type whose body has no schema. */
 export type RouteResponses = Record<number, z.ZodType | { eventStreamOf: z.ZodType } | string>
 
-/** What a handler gets. `subject` is what `find` found. */
+/** The argument of a handler. `subject` is the result of `find`. */
 interface HandlerInput<ScopeT, Query, Body, Subject, Request> {
   ctx: Ctx
   scope: ScopeT
@@ -61,10 +69,10 @@ interface HandlerInput<ScopeT, Query, Body, Subject, Request> {
 /** Path parameters by name; a route that names a parameter always has it. */
 export type PathParams = Record<string, string>
 
-/** What `find` gets. */
+/** The argument of `find`. */
 export type FindInput<ScopeT> = Pick<RunInput<ScopeT>, 'ctx' | 'scope' | 'params'>
 
-/** All that a route learns of a request that may have come by a pipe. */
+/** The part of a request that exists over HTTP and over a pipe. */
 export type RequestHead = Pick<FastifyRequest, 'headers'>
 
 interface RunInput<ScopeT, Request = FastifyRequest> {
@@ -72,7 +80,7 @@ interface RunInput<ScopeT, Request = FastifyRequest> {
   scope: ScopeT
   params: PathParams
   request: Request
-  /** Judges query and body by the route's schemas; called after the subject was found. */
+  /** Validates query and body against the schemas of the route; called after `find`. */
   validate(): { query: unknown; body: unknown }
 }
 
@@ -80,13 +88,12 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   summary: string
   description?: string
   role?: Role
-  level?: 'project' | 'organisation'
   headers?: RouteHeaders
   query?: Query
   body?: Body
   responses: RouteResponses
-  find?: (ask: FindInput<ScopeT>) => Promise<Subject>
-  handle: (ask: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
+  find?: (input: FindInput<ScopeT>) => Promise<Subject>
+  handle: (input: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
 }
 
 export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest>(
@@ -100,15 +107,13 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     summary: spec.summary,
     ...(spec.description !== undefined && { description: spec.description }),
     role: spec.role ?? (method === 'GET' ? 'viewer' : 'operator'),
-    level: spec.level ?? 'project',
     headers: spec.headers ?? {},
     query: spec.query ?? null,
     body: spec.body ?? null,
     responses: spec.responses,
-    async run(ask) {
-      const { ctx, scope, params, request } = ask
+    async run({ ctx, scope, params, request, validate }) {
       const subject = (await spec.find?.({ ctx, scope, params })) as Subject
-      const { query, body } = ask.validate() as { query: z.output<Query>; body: z.output<Body> }
+      const { query, body } = validate() as { query: z.output<Query>; body: z.output<Body> }
       return spec.handle({ ctx, scope, params, query, body, subject, request })
     },
   }
@@ -120,7 +125,7 @@ export function nameRoutes<Routes extends Record<string, Pick<Route<never>, 'ope
   return routes
 }
 
-/** Finds what the `id` of a path names in the caller's projects. Somebody else's is not there, as if it had never been. */
+/** Finds the row with the `id` of the path in the caller's projects; a row of another project is a 404. */
 export const findInScope =
   <Subject>(noun: string, find: (db: Db, projectIds: readonly string[], id: string) => Promise<Subject | undefined>) =>
   async ({ ctx, scope, params }: FindInput<Scope>): Promise<Subject> => {
@@ -129,7 +134,7 @@ export const findInScope =
     return subject
   }
 
-/** Needs no credential. */
+/** A route that needs no credential. */
 export function openRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
   method: 'GET' | 'POST',
   path: string,
@@ -138,7 +143,7 @@ export function openRoute<Query extends z.ZodType, Body extends z.ZodType, Subje
   return defineRoute(method, path, spec)
 }
 
-/** Client plane: the scope is one client. */
+/** A route of the client plane: the scope is one client. */
 export function portalRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
   method: 'GET' | 'POST',
   path: string,
@@ -147,33 +152,33 @@ export function portalRoute<Query extends z.ZodType, Body extends z.ZodType, Sub
   return defineRoute(method, path, spec)
 }
 
-/** Founder plane: reads reach every project in scope. */
+/** A route of the founder plane that reads from every project in scope. */
 export function defineRead<Query extends z.ZodType, Subject>(
   path: string,
   spec: RouteSpec<Scope, Query, z.ZodNever, Subject>,
-) {
-  return defineRoute('GET', path, spec)
+): OrganisationRoute {
+  return { ...defineRoute('GET', path, spec), level: 'organisation' }
 }
 
-/** Founder plane: a write happens in exactly one project. */
+/** A route of the founder plane that writes to exactly one project. */
 export function defineWrite<Query extends z.ZodType, Body extends z.ZodType, Subject>(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,
   spec: RouteSpec<ProjectScope, Query, Body, Subject>,
-) {
-  return defineRoute(method, path, spec)
+): ProjectRoute {
+  return { ...defineRoute(method, path, spec), level: 'project' }
 }
 
-/** Founder plane: a write about the organisation itself, in no project. */
+/** A route of the founder plane that writes to the organisation itself, in no project. */
 export function writeOrganisation<Query extends z.ZodType, Body extends z.ZodType, Subject>(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,
   spec: RouteSpec<Scope, Query, Body, Subject>,
-) {
-  return defineRoute(method, path, { ...spec, level: 'organisation' })
+): OrganisationRoute {
+  return { ...defineRoute(method, path, spec), level: 'organisation' }
 }
 
-/** An answer that is more than 200 and a JSON body. */
+/** A response other than status 200 with a JSON body. */
 export class HttpResponse {
   readonly status: number
   readonly body: unknown
@@ -188,30 +193,34 @@ export class HttpResponse {
 export const createdResponse = (location: string, body: unknown, headers: Record<string, string> = {}) =>
   new HttpResponse(201, body, Object.assign({ location }, headers))
 export const noContentResponse = () => new HttpResponse(204, null)
-/** Bytes with their own content type. */
+/** A body of bytes; the headers name its content type. */
 export const bytesResponse = (content: Buffer, headers: Record<string, string>) =>
   new HttpResponse(200, content, headers)
 
-/** An answer that writes to the socket, or to whatever `Out` is, itself for as long as the caller stays. */
+/** A response that writes its body itself for as long as the caller stays connected. */
 export class StreamResponse<Out extends Writable = ServerResponse> {
   readonly write: (out: Out) => Promise<void>
   readonly headers: Record<string, string>
-  /** How it ends before its time: a file that is not whole must not look like one. */
+  /** How the server ends it early. A file is destroyed, so that an incomplete one does not look complete. */
   readonly earlyEnd: 'end' | 'destroy'
-  constructor(headers: Record<string, string>, write: (out: Out) => Promise<void>, cut: 'end' | 'destroy' = 'end') {
+  constructor(
+    headers: Record<string, string>,
+    write: (out: Out) => Promise<void>,
+    earlyEnd: 'end' | 'destroy' = 'end',
+  ) {
     this.headers = headers
     this.write = write
-    this.earlyEnd = cut
+    this.earlyEnd = earlyEnd
   }
 }
 
-/** Fires when the caller of a stream is gone. */
+/** Fires when the caller of a stream has disconnected. */
 export function disconnectSignal(out: Writable): AbortSignal {
-  const gone = new AbortController()
-  out.once('close', () => gone.abort(DISCONNECTED))
-  if (out.destroyed) gone.abort(DISCONNECTED)
-  return gone.signal
+  const disconnected = new AbortController()
+  out.once('close', () => disconnected.abort(DISCONNECTED))
+  if (out.destroyed) disconnected.abort(DISCONNECTED)
+  return disconnected.signal
 }
 
-/** A word as the reason: an abort without one makes an error with a stack, for nobody. */
-const DISCONNECTED = 'the caller is gone'
+/** A string as the reason, because an abort without one creates an error with a stack. */
+const DISCONNECTED = 'the caller has disconnected'

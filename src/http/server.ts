@@ -15,32 +15,23 @@ import { validateBody, validateQuery } from './validate.ts'
 import { toProblem } from './to-problem.ts'
 import { HttpResponse, type RouteResponses, MAX_PARAM_LENGTH, type Route, StreamResponse } from './route.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who asks, as the plane knows it. */
-    scope: unknown
-    /** The body was still on its way after that was found out. */
-    isLate: boolean
-  }
-}
-
 export const MAX_BODY_BYTES = 1024 * 1024
 
-/** The edge that all planes share: limits, request ids, bodies kept raw until they are judged, errors as one shape. */
+/** The server of all planes: limits, request ids, bodies kept raw until they are validated, and errors in one shape. */
 export function createHttpServer(ctx: Ctx): FastifyInstance {
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
-    // Anybody can send X-Forwarded-For; only a proxy of the operator's is believed.
+    // Any client can send X-Forwarded-For, so it counts only from the operator's own proxies.
     trustProxy: ctx.config.trustedProxies.length > 0 && ctx.config.trustedProxies,
     requestTimeout: 0,
-    // Pooled clients keep connections for long; closing them first gives resets.
+    // Longer than pooled clients keep idle connections: closing first would cause resets.
     keepAliveTimeout: 75_000,
     connectionTimeout: 0,
     forceCloseConnections: true,
-    // Node would refuse a missing host without a body; we say it in our own shape.
+    // Node would refuse a missing host without a body, so the check is in `ambiguousRequest`.
     http: {
       headersTimeout: 10_000,
-      // Node looks every 30 s only; ten seconds would be forty.
+      // By default Node checks only every 30 s, which would turn the 10 s into 40 s.
       connectionsCheckingInterval: 2_000,
       maxHeaderSize: 16 * 1024,
       requireHostHeader: false,
@@ -49,21 +40,19 @@ export function createHttpServer(ctx: Ctx): FastifyInstance {
     logger: false,
     genReqId: () => Buffer.from(ctx.world.random(9)).toString('base64url'),
     clientErrorHandler: respondToMalformedRequest,
-    // What fails before any hook runs, such as a path that cannot be decoded.
+    // Errors before any hook runs, such as a path that cannot be decoded.
     frameworkErrors: (error, request, reply) =>
       sendError(ctx, error, request, reply.header('x-request-id', request.id)),
   })
-  // Node would refuse it without a word; what else somebody expects changes nothing in what we answer.
+  // Node would refuse an unknown `Expect` header without a body; the service ignores the header.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  app.decorateRequest('scope', null)
-  app.decorateRequest('isLate', false)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done(ambiguousRequest(request))
   })
-  // Where nobody would read the line, a stream need not keep what it tells of. The level stays what it is at the start.
+  // Without debug logging there is no hook, so that a long stream does not keep its request in memory.
   if (ctx.world.log.isLevelEnabled('debug')) {
     app.addHook('onResponse', (request, reply, done) => {
       logResponse(ctx, request, reply)
@@ -77,38 +66,41 @@ export function createHttpServer(ctx: Ctx): FastifyInstance {
   return app
 }
 
-/** Ends a stream with the right of whoever opened it. */
-type Hold<ScopeT> = (scope: ScopeT, request: FastifyRequest, answer: StreamResponse) => StreamResponse
+/** How a plane authenticates the callers of a route. */
+export interface Authentication<ScopeT> {
+  /** The scope of the caller; throws a 401, 403 or 404. */
+  authenticate: (request: FastifyRequest) => Promise<ScopeT>
+  /** Ends a stream when the caller's right is revoked. */
+  limitStream?: (scope: ScopeT, request: FastifyRequest, response: StreamResponse) => StreamResponse
+}
 
-/**
- * Binds a route to the server; `scopeOf` is the plane's way to know who asks, and `hold` to know for how long they may.
- * That a write's scope names its project is the plane's promise; the types of a whole list of routes cannot carry it.
- */
+/** Binds a route to the server. The caller is authenticated before the body is read, and again if the body came late. */
 export function bindRoute<ScopeT>(
   app: FastifyInstance,
   ctx: Ctx,
   route: Route<ScopeT>,
-  scopeOf: (request: FastifyRequest) => Promise<unknown>,
-  hold: Hold<ScopeT> = (_scope, _request, answer) => answer,
+  { authenticate, limitStream }: Authentication<ScopeT>,
 ): void {
   const count = responseCountFor(ctx.counts, route.path)
+  const calls = new WeakMap<FastifyRequest, AuthenticatedCall<ScopeT>>()
   app.route({
     method: route.method,
     url: route.path,
-    // Pages and probes answer HEAD; below /v1 it would open streams nobody reads.
+    // Pages and probes answer HEAD; below /v1 it would open streams without a reader.
     exposeHeadRoute: route.method === 'GET' && !route.path.startsWith('/v1/') && route.path !== '/mcp',
-    // Before the body is read: a stranger's megabyte is not ours to carry.
     onRequest: async (request) => {
-      request.scope = await scopeOf(request)
-      // Not at once: of a body that came with its head the parser has not told yet.
-      if (!request.raw.complete) setImmediate(() => (request.isLate = !request.raw.complete))
+      const call = { scope: await authenticate(request), isBodyLate: false }
+      calls.set(request, call)
+      // Checked in the next turn: the parser has not yet reported a body that arrived with the headers.
+      if (!request.raw.complete) setImmediate(() => (call.isBodyLate = !request.raw.complete))
     },
     handler: async (request, reply) => {
-      // Whoever keeps the body back may have been revoked meanwhile.
-      if (request.isLate) request.scope = await scopeOf(request)
+      const call = calls.get(request)
+      // The credential may have been revoked while the body was on its way.
+      const scope = call && !call.isBodyLate ? call.scope : await authenticate(request)
       const result = await route.run({
         ctx,
-        scope: request.scope as ScopeT,
+        scope,
         params: request.params as Record<string, string>,
         request,
         validate: () => ({
@@ -117,22 +109,31 @@ export function bindRoute<ScopeT>(
         }),
       })
       if (!(result instanceof StreamResponse)) return send(reply, result)
-      // Nobody waits for it: all that led here would stay in memory for as long as the stream does.
-      const held = hold(request.scope as ScopeT, request, result)
-      stream(ctx, request.id, countStream(count, reply.hijack().raw), held)
+      // Not awaited, because this function's variables would stay in memory for as long as the stream is open.
+      const limited = limitStream?.(scope, request, result) ?? result
+      stream(ctx, request.id, countStream(count, reply.hijack().raw), limited)
       return reply
     },
-    // Where nobody can read the counts, nobody pays for them.
+    // Without a metrics port there is no reader of the counts.
     ...(ctx.config.metricsPort !== null && { onResponse: countingHook(count, route.responses) }),
   })
 }
 
-function countingHook(count: ResponseCount, answers: RouteResponses): onResponseHookHandler {
-  // How long a stream was followed, or an agent's question waited for a person, says nothing about us.
-  const timed = count.plane !== 'sandbox' && !(typeof answers[200] === 'object' && 'eventStreamOf' in answers[200])
+interface AuthenticatedCall<ScopeT> {
+  scope: ScopeT
+  /** The body had not arrived completely when the caller was authenticated. */
+  isBodyLate: boolean
+}
+
+const isEventStream = (response: RouteResponses[number] | undefined) =>
+  typeof response === 'object' && 'eventStreamOf' in response
+
+function countingHook(count: ResponseCount, responses: RouteResponses): onResponseHookHandler {
+  // The duration of a stream, or of an agent's wait for a decision, says nothing about the service.
+  const isTimed = count.plane !== 'sandbox' && !isEventStream(responses[200])
   return (_request, reply, done) => {
     countResponse(count, reply.statusCode)
-    if (timed) countResponseTime(count, reply.elapsedTime)
+    if (isTimed) countResponseTime(count, reply.elapsedTime)
     done()
   }
 }
@@ -144,20 +145,20 @@ function send(reply: FastifyReply, result: unknown): unknown {
   return Buffer.isBuffer(result.body) ? reply.send(result.body) : sendJson(reply, result.body)
 }
 
-/** Serialised here: Fastify would look for a response schema first. */
+/** Serialised here, because Fastify would first look for a response schema. */
 function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body))
 }
 
-function stream(ctx: Ctx, requestId: string, out: ServerResponse, answer: StreamResponse): void {
-  out.writeHead(200, { ...answer.headers, 'x-request-id': requestId })
-  answer.write(out).catch((error: unknown) => {
+function stream(ctx: Ctx, requestId: string, out: ServerResponse, response: StreamResponse): void {
+  out.writeHead(200, { ...response.headers, 'x-request-id': requestId })
+  response.write(out).catch((error: unknown) => {
     ctx.world.log.error({ err: error, request: requestId }, 'stream failed')
     out.destroy()
   })
 }
 
-/** What two readers of the request could read in two ways, such as who asks whom. */
+/** A request that two parsers could understand in two ways, such as one with two credentials or two hosts. */
 function ambiguousRequest({ url, raw: { rawHeaders } }: FastifyRequest): Problem | undefined {
   let authorization = 0
   let host = 0
@@ -168,7 +169,7 @@ function ambiguousRequest({ url, raw: { rawHeaders } }: FastifyRequest): Problem
   }
   if (authorization > 1) return badRequest("header 'authorization' must not be repeated")
   if (host !== 1) return badRequest(`header 'host' ${host === 0 ? 'is required' : 'must not be repeated'}`)
-  // One of the stores could not even compare it.
+  // PostgreSQL cannot compare a text that contains NUL.
   return url.includes('%00') ? badRequest('url must not contain nul characters') : undefined
 }
 
@@ -185,7 +186,7 @@ function sendError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRequ
     .send({ error: problem.message, ...problem.extra })
 }
 
-/** One line an answer, with ids and without payloads, query strings or tokens. */
+/** One line per response, with ids and without payloads, query strings or tokens. */
 function logResponse(ctx: Ctx, request: FastifyRequest, reply: FastifyReply): void {
   ctx.world.log.debug(
     {
@@ -195,6 +196,6 @@ function logResponse(ctx: Ctx, request: FastifyRequest, reply: FastifyReply): vo
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
     },
-    'answered',
+    'request completed',
   )
 }

@@ -19,7 +19,7 @@ export async function closeApprovalsOfTask(
   const change = { task_id: taskId, status, decided_at: isoNow(tx), by_kind: by.kind, by_id: by.id }
   const closed = await updatePendingApprovalsClosed(tx.db, change)
   for (const { id, project_id, action } of closed) {
-    tx.notify(`approval:${id}`)
+    tx.notify({ topic: 'approval-decided', id })
     notifyProjectChange(tx, project_id, { kind: 'approval', id, status })
     await appendAuditEntry(tx, project_id, by, `approval.${status}`, id, { action, task_id: taskId })
   }

@@ -39,7 +39,7 @@ export async function writeTaskEnding(
   const closing = finishedEvent(task, ending.status, error, finished_at)
   await writeEvents(tx, id, task.last_event_id, [...opening, ...events, closing])
   if (task.has_subscribed_webhook) await queueWebhookDeliveries(tx, task.project_id, 'task.finished', id)
-  tx.notify(`task:${id}`)
+  tx.notify({ topic: 'task-ended', id })
   notifyProjectChange(tx, task.project_id, { kind: 'task', id, status: ending.status })
   return true
 }

@@ -5,6 +5,7 @@ import { APPROVAL_STATUSES, toApprovalView } from '../approvals/view.ts'
 import { findDecidableApproval, listApprovals } from '../approvals/rows.ts'
 import type { JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
+import type { McpToolName } from '../contract/tool-names.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Role, Scope } from '../ctx/scope.ts'
 import { jsonValue, jsonObject, validateFields } from '../http/validate.ts'
@@ -121,7 +122,7 @@ interface ToolSpec<Input extends z.ZodObject> {
 }
 
 /** A tool with its arguments described and judged by one schema. */
-function defineTool<Input extends z.ZodObject>(name: string, role: Role, spec: ToolSpec<Input>): McpTool {
+function defineTool<Input extends z.ZodObject>(name: McpToolName, role: Role, spec: ToolSpec<Input>): McpTool {
   const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(spec.input, { io: 'input', unrepresentable: 'any' })
   const { description } = spec
   return {

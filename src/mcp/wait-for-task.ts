@@ -19,8 +19,8 @@ export async function waitForTask(ctx: Ctx, task: TaskRow, waitS: number, gone: 
   if (waitS === 0) over.abort()
   try {
     // Everything that a task's status does rings for those who watch the project.
-    const look = () => isSettled(ctx, task.id)
-    await waitFor(ctx, { bell: `project:${task.project_id}`, signal, pollMs: POLL_MS, look })
+    const check = () => isSettled(ctx, task.id)
+    await waitFor(ctx, { topic: { topic: 'project-changed', id: task.project_id }, signal, pollMs: POLL_MS, check })
   } finally {
     cancel()
   }

@@ -11,9 +11,8 @@ import { clientRoutes } from '../clients/routes.ts'
 import { threadRoutes } from '../channels/thread-routes.ts'
 import { brokerRoutes } from '../connections/broker-routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
-import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { eventRoutes } from '../events/routes.ts'
-import type { Route } from '../http/route.ts'
+import type { OrganisationRoute, ProjectRoute } from '../http/route.ts'
 import { intakeRoutes } from '../knowledge/intake-routes.ts'
 import { knowledgeRoutes } from '../knowledge/routes.ts'
 import { lifecycleRoutes } from '../lifecycle/routes.ts'
@@ -27,9 +26,9 @@ import { webhookRoutes } from '../webhooks/routes.ts'
 import { wedgeRoutes } from '../wedges/routes.ts'
 import { VERSION } from './version.ts'
 
-/** The founder's API, in the order of the contract. */
-export type FounderRoute = Route<Scope> | Route<ProjectScope>
+export type FounderRoute = OrganisationRoute | ProjectRoute
 
+/** The founder's API in the order of the contract, by section of the reference. */
 export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
   Tasks: [
     taskRoutes.createTask,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { authorizeRequest } from '../accounts/authenticate.ts'
+import { authorizeRequest, requireOneProject } from '../accounts/authenticate.ts'
 import { endStreamOnRevocation } from '../accounts/stream-revocation.ts'
 import { unauthorized } from '../base/problem.ts'
 import { authenticateClient } from '../portal/session.ts'
@@ -8,45 +8,51 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { renderDocsPage } from '../http/docs-page.ts'
 import type { OpenApiDocument } from '../http/openapi.ts'
-import { HttpResponse, type Route, defineRoute } from '../http/route.ts'
+import { defineRoute, HttpResponse, type Route, type StreamResponse } from '../http/route.ts'
 import { bindRoute, createHttpServer } from '../http/server.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { createApiDocument, listPublicRoutes } from './api-document.ts'
 import { clientPlaneRoutes } from './client.ts'
 import { consolePages } from './console-pages.ts'
+import type { FounderRoute } from './founder.ts'
 
-/** The server that people and programs reach: the open routes, the founder's and the client's plane. */
+/** The server on the public port: the open routes, the founder plane, the client plane and the console. */
 export function createPublicServer(
   ctx: Ctx,
   driver: Promise<SandboxDriver>,
   isDraining: () => boolean,
 ): FastifyInstance {
   const app = createHttpServer(ctx)
-  // A stranger's body that never comes shall not keep a connection. It limits receiving: answers, waits and streams
-  // begin when the request is whole.
+  // The time to receive a whole request. Responses, waits and streams begin after it and are not limited.
   app.server.requestTimeout = 60_000
   const { open, founder, client } = listPublicRoutes(driver, isDraining)
-  for (const one of [
-    ...Object.values(open).flat(),
-    ...referencePages(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl)),
-  ])
-    bindRoute(app, ctx, one, async () => null)
-  for (const one of Object.values(founder).flat()) {
-    const scopeOf = (request: FastifyRequest) => authorizeRequest(ctx, request, one)
-    bindRoute<Scope>(app, ctx, one, scopeOf, (scope, request, answer) =>
-      endStreamOnRevocation(ctx, scope, request, answer),
-    )
+  const reference = referencePages(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl))
+  const unauthenticated = [...Object.values(open).flat(), ...reference, ...consolePages()]
+  for (const route of unauthenticated) bindRoute(app, ctx, route, { authenticate: async () => null })
+  for (const route of Object.values(founder).flat()) bindFounderRoute(app, ctx, route)
+  for (const route of clientPlaneRoutes) {
+    bindRoute(app, ctx, route, {
+      authenticate: (request) => authenticateClient(ctx, request),
+      limitStream: (scope, request, response) => revocablePortalStream(ctx, scope, request, response),
+    })
   }
-  for (const one of consolePages()) bindRoute(app, ctx, one, async () => null)
-  for (const one of clientPlaneRoutes) {
-    const scopeOf = (request: FastifyRequest) => authenticateClient(ctx, request)
-    bindRoute(app, ctx, one, scopeOf, (scope, request, answer) => revocablePortalStream(ctx, scope, request, answer))
-  }
-  // The sandbox plane lives on the cells' own sockets; here no credential opens it.
+  // The sandbox plane is reachable only through the sockets of cells; on this port no credential opens it.
   app.all('/v1/internal/*', async () => {
     throw unauthorized()
   })
   return app
+}
+
+/** A project route gets a scope of one project; every other founder route gets all projects of the caller. */
+function bindFounderRoute(app: FastifyInstance, ctx: Ctx, route: FounderRoute): void {
+  const authenticate = (request: FastifyRequest) => authorizeRequest(ctx, request, route.role)
+  const limitStream = (scope: Scope, request: FastifyRequest, response: StreamResponse) =>
+    endStreamOnRevocation(ctx, scope, request, response)
+  if (route.level === 'organisation') bindRoute(app, ctx, route, { authenticate, limitStream })
+  else {
+    const inOneProject = async (request: FastifyRequest) => requireOneProject(await authenticate(request))
+    bindRoute(app, ctx, route, { authenticate: inOneProject, limitStream })
+  }
 }
 
 /** The document is created at the first request, because most starts never need it. */

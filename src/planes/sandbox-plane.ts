@@ -9,14 +9,14 @@ import type { Runner } from '../runs/runner.ts'
 import { refusedReads, type SandboxRoute, sandboxRoutes, workflowRoutes } from '../runs/sandbox-routes.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 
-/** What an agent can do. The gate takes the gate token, everything else the task token. */
+/** The routes for agents. The gate takes the gate token, every other route the task token. */
 export const sandboxPlaneRoutes = (workflows: WorkflowRunner): SandboxRoute[] => [
   ...Object.values(sandboxRoutes),
   ...refusedReads,
   ...Object.values(workflowRoutes(workflows)),
 ]
 
-/** The ways in: a server that no port leads to, only the sockets of cells, and the pipe of the bundled harness. */
+/** An HTTP server that is reachable only through the sockets of cells, and the pipe of the bundled harness. */
 export interface SandboxPlane {
   http: FastifyInstance
   pipe: PipePlane<TaskRun>
@@ -25,23 +25,24 @@ export interface SandboxPlane {
 export function openSandboxPlane(ctx: Ctx, runner: Runner, workflows: WorkflowRunner): SandboxPlane {
   const http = createHttpServer(ctx)
   const routes = sandboxPlaneRoutes(workflows)
-  for (const route of routes)
-    bindRoute(http, ctx, route, async (request) => authenticateRun(runner, request, tokenKind(route)))
-  const opens = (route: SandboxRoute, run: TaskRun, token: string) =>
+  for (const route of routes) {
+    bindRoute(http, ctx, route, { authenticate: async (request) => authenticateRun(runner, request, tokenKind(route)) })
+  }
+  const isAuthorized = (route: SandboxRoute, run: TaskRun, token: string) =>
     runner.isRunActive(run) && isTokenFor(route, run, token)
-  return { http, pipe: createPipePlane(ctx, routes, opens) }
+  return { http, pipe: createPipePlane(ctx, routes, isAuthorized) }
 }
 
 const tokenKind = (route: SandboxRoute) => (route === sandboxRoutes.checkGate ? 'gate' : 'task')
 
-/** A token is good through the socket of its own run and nowhere else. */
+/** A token is valid only through the socket of its own run. */
 function authenticateRun(runner: Runner, request: FastifyRequest, kind: 'task' | 'gate'): TaskRun {
   const run = runner.findRunByToken(bearerToken(request), kind, request.raw.socket)
   if (!run) throw unauthorized()
   return run
 }
 
-/** Who asks by lines is known by the line; it shows that it may all the same. */
+/** The pipe already identifies the run; the token is required all the same. */
 function isTokenFor(route: SandboxRoute, run: TaskRun, token: string): boolean {
   return token === (tokenKind(route) === 'gate' ? run.gateToken : run.taskToken)
 }

@@ -6,7 +6,6 @@ import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import type { ClientWithHandles } from '../clients/rows.ts'
 import { deleteClientSessions, insertPortalLink, updatePortalLinksRevoked } from './rows.ts'
-import { portalRevokedTopic } from './stream.ts'
 
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
@@ -42,7 +41,7 @@ export async function revokePortalAccess(ctx: Ctx, scope: ProjectScope, client: 
     // Links come first: the update waits for a concurrent exchange, whose session is then deleted with the others.
     await updatePortalLinksRevoked(tx.db, client.id, isoNow(tx))
     await deleteClientSessions(tx.db, client.id)
-    tx.notify(portalRevokedTopic(client.id))
+    tx.notify({ topic: 'portal-revoked', id: client.id })
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'portal.revoked', client.id)
   })
 }

@@ -7,8 +7,6 @@ import type { RequestHead, StreamResponse } from '../http/route.ts'
 import { revocableStream } from '../http/revocable-stream.ts'
 import { findClientSession } from './rows.ts'
 
-export const portalRevokedTopic = (clientId: string): string => `portal:${clientId}`
-
 /** A stream that ends when the session that opened it is revoked or expires. */
 export function revocablePortalStream(
   ctx: Ctx,
@@ -19,7 +17,7 @@ export function revocablePortalStream(
   const hash = tokenHash(bearerToken(request))
   return revocableStream(
     ctx,
-    { topics: [portalRevokedTopic(clientId)], isValid: () => isValidClientSession(ctx, hash) },
+    { topics: [{ topic: 'portal-revoked', id: clientId }], isValid: () => isValidClientSession(ctx, hash) },
     response,
   )
 }

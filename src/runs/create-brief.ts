@@ -6,6 +6,7 @@ import { toBriefConnections } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { buildGrounding } from '../knowledge/grounding.ts'
 import { parseTaskInput, parseTaskOutputSchema, parseTaskTools } from '../tasks/view.ts'
+import type { ToolName } from '../contract/tool-names.ts'
 import { toolsOfTask } from '../tasks/tools.ts'
 import { instructionsForTaskType, skillsForTaskType } from '../wedges/task-type.ts'
 import type { TaskRun } from './task-run.ts'
@@ -42,7 +43,7 @@ export async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null)
 /** What can do nothing in this run is not offered: the model would be paid for reading of it, and might try it. */
 function listUsableTools({ task, wedge: { manifest } }: TaskRun): string[] {
   const tools = new Set(toolsOfTask(manifest, parseTaskTools(task)))
-  const without = (missing: boolean, names: string[]) => {
+  const without = (missing: boolean, names: ToolName[]) => {
     if (missing) for (const name of names) tools.delete(name)
   }
   without(manifest.connections.length === 0, ['act', 'read'])

@@ -61,9 +61,9 @@ export class Runner implements Loop, RunnerSlots {
   }
 
   start(): void {
-    this.#ctx.taskStarter.take = createTaskStarter(this.#ctx, this.#starter, this, this.#stopping.signal)
+    this.#ctx.taskStarter.tryStart = createTaskStarter(this.#ctx, this.#starter, this, this.#stopping.signal)
     this.pool.warmUp(this.pool.usesCustomAgent ? 'custom' : 'harness')
-    this.#unhear = this.#ctx.notifications.subscribe('tasks', () => this.#claim())
+    this.#unhear = this.#ctx.notifications.subscribe({ topic: 'task-queued' }, () => this.#claim())
     this.#poll()
   }
 
@@ -197,7 +197,9 @@ export class Runner implements Loop, RunnerSlots {
   #admit(run: TaskRun): () => void {
     this.#ctx.liveRuns.add(run)
     this.#runs.add(run)
-    const unhear = this.#ctx.notifications.subscribe(`task:${run.taskId}`, () => run.end('cancelled'))
+    const unhear = this.#ctx.notifications.subscribe({ topic: 'task-ended', id: run.taskId }, () =>
+      run.end('cancelled'),
+    )
     run.workingTime.onWait = () => this.#claimMore()
     return () => {
       unhear()

@@ -119,12 +119,12 @@ export async function planTask(
  * transaction; otherwise the commit notifies the runners of all replicas.
  */
 export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise<void> {
-  const started = tx.taskStarter.take(tx, plan)
+  const started = tx.taskStarter.tryStart(tx, plan)
   await insertTask(tx.db, started?.task ?? plan)
   // Followers see `queued` first, as in the response, and then `running`.
   notifyProjectChange(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
   if (started) await started.appendFirstEvent()
-  else tx.notify('tasks')
+  else tx.notify({ topic: 'task-queued' })
   await appendAuditEntry(tx, plan.project_id, actor, 'task.created', plan.id, {
     wedge: plan.wedge,
     task_type: plan.task_type,

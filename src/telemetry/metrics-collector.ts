@@ -21,14 +21,14 @@ export function openMetricsCollector(
   ctx: Ctx,
   observed: MetricsSources,
 ): { text: () => Promise<string>; close: () => void } {
-  const { moves, stop } = startStatusCounters(ctx.notifications)
+  const { counters, stop } = startStatusCounters(ctx.notifications)
   const loop = startEventLoopMonitor()
   let kept: { at: number; text: Promise<string> } | null = null
   const collect = async () =>
     toPrometheusText([
       buildInfo(ctx, observed),
       ...(await storeMetrics(ctx)),
-      ...workMetrics(ctx.counts, moves),
+      ...workMetrics(ctx.counts, counters),
       ...cellMetrics(observed),
       loop.lag(),
       ...processMetrics(),

@@ -1,20 +1,17 @@
 import type { Notifications } from '../ctx/notifications.ts'
-import { parseProjectChange } from '../events/project-changes.ts'
 
-/** How often a task or an approval came to a status by this replica's doing. */
+/** How often this replica gave a task or an approval each status. */
 export interface StatusCounters {
   task: Map<string, number>
   approval: Map<string, number>
 }
 
-/** Counts until the returned function is called. */
-export function startStatusCounters(bells: Notifications): { moves: StatusCounters; stop: () => void } {
-  const moves: StatusCounters = { task: new Map(), approval: new Map() }
-  const stop = bells.subscribe('moved', (topic) => {
-    const change = parseProjectChange(topic)
-    if (change?.kind !== 'task' && change?.kind !== 'approval') return
-    const counts = moves[change.kind]
-    counts.set(change.status, (counts.get(change.status) ?? 0) + 1)
+/** Counts until `stop` is called. */
+export function startStatusCounters(notifications: Notifications): { counters: StatusCounters; stop: () => void } {
+  const counters: StatusCounters = { task: new Map(), approval: new Map() }
+  const stop = notifications.subscribe({ topic: 'status-changed' }, ({ change: { kind, status } }) => {
+    if (kind !== 'task' && kind !== 'approval') return
+    counters[kind].set(status, (counters[kind].get(status) ?? 0) + 1)
   })
-  return { moves, stop }
+  return { counters, stop }
 }

@@ -1,7 +1,7 @@
 import type { OtlpConfig } from '../config/otlp-config.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import type { ProjectChange } from '../ctx/topics.ts'
 import { createLoop, type Loop } from '../ctx/loop.ts'
-import { parseProjectChange } from '../events/project-changes.ts'
 import { buildTrace } from '../reports/trace.ts'
 import { readTraceEvents } from '../reports/trace-events.ts'
 import { findTaskUnscoped } from '../tasks/rows.ts'
@@ -34,14 +34,16 @@ export function createTraceExport(ctx: Ctx, otlp: OtlpConfig, version: string): 
   const send = (timeoutMs: number) => sendBatch(ctx, otlp, version, waiting, timeoutMs)
   const failed = (err: unknown) => ctx.world.log.error({ err }, 'traces failed')
   const loop = createLoop(ctx.world.clock, ROUND_MS, () => sendPending(ctx, waiting, send), failed)
-  let unhear: (() => void) | undefined
+  let unsubscribe: (() => void) | undefined
   return {
     start() {
-      unhear = ctx.notifications.subscribe('moved', (topic) => queueEndedTask(ctx, waiting, topic))
+      unsubscribe = ctx.notifications.subscribe({ topic: 'status-changed' }, ({ change }) =>
+        queueEndedTask(ctx, waiting, change),
+      )
       loop.start()
     },
     async stop() {
-      unhear?.()
+      unsubscribe?.()
       await loop.stop()
       // What ended during the drain gets one chance; a collector that is away must not hold up the stop.
       while (waiting.taskIds.length > 0 && (await send(STOP_TIMEOUT_MS)) === 'sent');
@@ -50,9 +52,8 @@ export function createTraceExport(ctx: Ctx, otlp: OtlpConfig, version: string): 
   }
 }
 
-function queueEndedTask(ctx: Ctx, { taskIds }: PendingTraces, topic: string): void {
-  const change = parseProjectChange(topic)
-  if (change?.kind !== 'task' || !isTerminalStatus(change.status)) return
+function queueEndedTask(ctx: Ctx, { taskIds }: PendingTraces, change: ProjectChange): void {
+  if (change.kind !== 'task' || !isTerminalStatus(change.status)) return
   if (taskIds.length < MAX_PENDING_TASKS) taskIds.push(change.id)
   else ctx.counts.traces.dropped++
 }

@@ -4,9 +4,9 @@ import { counterFamily, type MetricFamily, gaugeFamily, histogramSamples } from 
 import type { StatusCounters } from './status-counters.ts'
 
 /** What this replica has done since it started. */
-export function workMetrics(counts: Counts, moves: StatusCounters): MetricFamily[] {
+export function workMetrics(counts: Counts, counters: StatusCounters): MetricFamily[] {
   return [
-    ...taskMetrics(moves),
+    ...taskMetrics(counters),
     counterFamily('svc_commits_total', 'Transactions that were committed.', counts.commits),
     counterFamily('svc_events_total', 'Events that were appended to the logs of tasks.', counts.events),
     ...responseMetrics(counts),

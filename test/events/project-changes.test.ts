@@ -10,7 +10,12 @@ test('a screen that stopped reading is told so in the end, and what changed mean
   const app = await testApp({ store: 'sqlite' })
   // More than the buffers between two sockets hold stands before the changes.
   const filling = 'x'.repeat(32 * 1024 * 1024)
-  const change = (n: number) => app.ctx.notifications.publish(`project:prj_1?task:task_${n}:succeeded`)
+  const change = (n: number) =>
+    app.ctx.notifications.publish({
+      topic: 'project-changed',
+      id: 'prj_1',
+      change: { kind: 'task', id: `task_${n}`, status: 'succeeded' },
+    })
   let over = false
   const server = createServer((_request, out) => {
     out.write(filling)

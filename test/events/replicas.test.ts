@@ -72,17 +72,17 @@ test('the log is read once for all who follow it, however often somebody says th
   const app = await testApp({ store: 'sqlite', env: SCRIPTED_AGENT })
   const id = await startScriptedTask(app)
   const { ctx } = app
-  const elsewhere = { ...ctx, tails: new LogFollowers() }
+  const elsewhere = { ...ctx, logFollowers: new LogFollowers() }
   const handed = Array.from({ length: 50 }, (): EventChunk[] => [])
   for (const kept of handed)
-    elsewhere.tails.subscribe(id, { receive: (chunks) => kept.push(...chunks), wake: () => {} })
-  elsewhere.tails.markCaughtUp(id, 1)
+    elsewhere.logFollowers.subscribe(id, { receive: (chunks) => kept.push(...chunks), wake: () => {} })
+  elsewhere.logFollowers.markCaughtUp(id, 1)
   await appendAsRun(app, id, progressEvents(3))
-  expect(elsewhere.tails.isBehind(id, 4)).toBe(true)
+  expect(elsewhere.logFollowers.isBehind(id, 4)).toBe(true)
   await Promise.all(Array.from({ length: 20 }, () => catchUpFollowers(elsewhere, id)))
   expect(handed.map((chunks) => chunks.map(({ first, last }) => [first, last]))).toEqual(handed.map(() => [[2, 4]]))
   expect(new Set(handed.flat()).size).toBe(1)
-  expect(elsewhere.tails.isBehind(id, 4)).toBe(false)
+  expect(elsewhere.logFollowers.isBehind(id, 4)).toBe(false)
   await cancelTask(app, id)
 })
 
@@ -90,12 +90,12 @@ test('what is more than a page is read to its end at one bell', async () => {
   const app = await testApp({ store: 'sqlite', env: SCRIPTED_AGENT })
   const id = await startScriptedTask(app)
   const handed: [number, number][] = []
-  const elsewhere = { ...app.ctx, tails: new LogFollowers() }
-  elsewhere.tails.subscribe(id, {
+  const elsewhere = { ...app.ctx, logFollowers: new LogFollowers() }
+  elsewhere.logFollowers.subscribe(id, {
     receive: (chunks) => handed.push(...chunks.map(({ first, last }): [number, number] => [first, last])),
     wake: () => {},
   })
-  elsewhere.tails.markCaughtUp(id, 1)
+  elsewhere.logFollowers.markCaughtUp(id, 1)
   await appendAsRun(app, id, progressEvents(2 * EVENT_PAGE_SIZE + 10))
   await catchUpFollowers(elsewhere, id)
   expect(handed).toEqual([

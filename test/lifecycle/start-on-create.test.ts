@@ -57,9 +57,9 @@ function turnsOf({ liveRuns: live }: Ctx): string[] {
 /** For each task that is queued from now on: whether it starts at once. */
 function begunAtOnce({ taskStarter: taker }: Ctx): boolean[] {
   const begun: boolean[] = []
-  const { take } = taker
-  taker.take = (tx, task) => {
-    const beginning = take(tx, task)
+  const { tryStart } = taker
+  taker.tryStart = (tx, task) => {
+    const beginning = tryStart(tx, task)
     begun.push(beginning !== null)
     return beginning
   }

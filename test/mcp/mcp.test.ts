@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
+import { MCP_TOOL_NAMES } from '../../src/contract/tool-names.ts'
 import { signUpOwner } from '../accounts/members.ts'
 import { eachStore } from '../app.ts'
 import {
@@ -110,7 +111,7 @@ eachStore((store) => {
     test('finds tools that are described by JSON schemas', async () => {
       const { tools } = (await mcpClient(desk()).ask('tools/list')).result
       const names = tools.map(({ name }: { name: string }) => name)
-      expect(names).toEqual(['list_wedges', 'run_task', 'get_task', 'list_approvals', 'decide_approval'])
+      expect(names).toEqual(MCP_TOOL_NAMES)
       for (const { description, inputSchema } of tools) {
         expect(description).toMatch(/\.$/)
         expect(inputSchema).toMatchObject({ type: 'object', properties: expect.any(Object) })

@@ -113,7 +113,7 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
   }
   const app = createHttpServer(ctx)
   const model = modelRoute(ctx, run)
-  bindRoute(app, ctx, model, async () => null)
+  bindRoute(app, ctx, model, { authenticate: async () => null })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   onTestFinished(async () => {

@@ -1,5 +1,5 @@
 import { clientPlaneRoutes, openPortalRoutes } from '../../src/planes/client.ts'
-import { founderPlaneRoutes } from '../../src/planes/founder.ts'
+import { type FounderRoute, founderPlaneRoutes } from '../../src/planes/founder.ts'
 import { metaRoutes } from '../../src/planes/meta.ts'
 import { openPlaneRoutes } from '../../src/planes/open.ts'
 import type { OpenApiDocument, OpenApiOperation } from '../../src/http/openapi.ts'
@@ -7,10 +7,10 @@ import type { OpenApiSchema } from '../../src/http/openapi-schemas.ts'
 import type { Route } from '../../src/http/route.ts'
 import type { TestApp } from '../app.ts'
 
-export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'level' | 'responses'>
+export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'responses'>
 
 /** Every route that is bound, by plane: what is added to a plane is tried by these tests without being named here. */
-export const FOUNDER_ROUTES: AnyRoute[] = [
+export const FOUNDER_ROUTES: FounderRoute[] = [
   ...Object.values(founderPlaneRoutes).flat(),
   ...Object.values(metaRoutes(Promise.resolve({ kind: 'process' as const, isolation: {} as never }))),
 ]

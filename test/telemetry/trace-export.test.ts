@@ -217,7 +217,7 @@ describe('the spans of a task', () => {
 
 test.each([
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'must be an http or https url'],
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://u:p@collector:4318' }, 'must not carry a user or password'],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://u:p@collector:4318' }, 'must not contain a user or password'],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'must be http/json'],
 ])('settings that cannot work stop the start: %o', (env, sentence) => {
   expect(() => loadConfig(env)).toThrow(sentence)

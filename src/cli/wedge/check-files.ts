@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isJsonObject, type Json } from '../../base/json.ts'
 import { rehearsalProblems } from '../../contract/rehearsal.ts'
+import { toolsOfGroups } from '../../contract/tool-names.ts'
 import type { WedgeManifest } from '../../contract/wedge-manifest.ts'
 import type { JsonPath } from './json-with-lines.ts'
 import type { ValidSubset } from './valid-subset.ts'
@@ -95,20 +96,10 @@ function checkRecordsFile(inspection: WedgeInspection, json: WedgeJsonFile): voi
   addError(inspection, json.file, 1, 'must be {"collection": {"key": value}}')
 }
 
-const TOOLS = ['act', 'read', 'workflow', 'records_get', 'records_put', 'records_list', 'case_get', 'case_update']
-const OTHER_TOOLS = ['report_gap', 'progress', 'finish']
-const FILE_TOOLS = ['write_file', 'read_file', 'list_files']
-
 function findCallError({ manifest, isComplete }: ValidSubset, call: Json | undefined): string | null {
   if (!isJsonObject(call) || typeof call.tool !== 'string' || !isJsonObject(call.input)) return null
   const { tool, input } = call
-  const hasGroup = (name: 'files' | 'shell') => manifest.tools.includes(name)
-  const known = [
-    ...TOOLS,
-    ...OTHER_TOOLS,
-    ...(hasGroup('files') ? FILE_TOOLS : []),
-    ...(hasGroup('shell') ? ['run_command'] : []),
-  ]
+  const known: string[] = toolsOfGroups(manifest.tools)
   if (!known.includes(tool)) return isComplete('tools') ? `this wedge has no tool '${tool}'` : null
   const workflows = manifest.workflows.map(({ name }) => name)
   if (tool === 'workflow' && isComplete('workflows') && isUnknownName(input.name, workflows)) {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newToken } from '../../base/tokens.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { EXIT_CODE, commandFailed } from '../shell/failure.ts'
 import { type ServiceClient, createServiceClient } from '../shell/service-client.ts'
@@ -19,7 +20,7 @@ export async function withTemporaryService<T>(
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-rehearsal-'))
   mkdirSync(join(folder, 'blueprints'))
-  const key = `svc_key_${randomBytes(24).toString('base64url')}`
+  const key = newToken('founderKey', randomBytes)
   const child = spawn(process.execPath, [...process.execArgv, context.programPath, 'serve'], {
     cwd: folder,
     env: {
