@@ -65,11 +65,6 @@ export async function runCompiled<Row>(
   return (await db.executeQuery<Row>({ ...query, parameters })).rows
 }
 
-/** Makes a text column sort by its bytes. SQLite does so anyway, PostgreSQL by the language of the database. */
-export function byteOrderCollation(db: Db): string {
-  return isPostgres(db) ? 'collate "C"' : ''
-}
-
 /**
  * Many rows in few statements. The sizes are fixed so that both stores can keep the statements prepared. `adding` are
  * the columns that are added to a row that is there: the other columns are its key.

@@ -4,37 +4,36 @@ import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
 
-/** What a transaction does; `shared` is that of its commit. */
-export type TransactionWork<T> = (db: Db, shared: GroupCommitState) => Promise<T>
+/** What a transaction does; `state` belongs to the commit that it may share with others. */
+export type TransactionWork<T> = (db: Db, state: GroupCommitState) => Promise<T>
 
-/** What both stores promise. Everything above this folder is one code path. */
+/** What SQLite and PostgreSQL both provide. Code outside this folder is the same for both. */
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   /** Reads committed rows only; writes go through `transact`. */
   readonly db: Db
   /**
-   * All or nothing. The work may await only the database, and may be run again when the store asks for it, so it must
-   * change nothing but rows.
+   * Commits everything or nothing. The work may await only the database. The store may run it again, so it must change
+   * nothing but rows.
    *
-   * Those that name the same lane may share a commit, each still as if it were alone. Whoever names one vouches that
-   * all of them together wait for no lock that one of them does not take, and take theirs in the same order: else two
-   * replicas could wait for each other.
+   * Transactions of one group may share a commit and still behave as if each were alone. To be in one group, they must
+   * take the same locks in the same order: otherwise two replicas could deadlock.
    */
-  transact<T>(work: TransactionWork<T>, lane?: string): Promise<T>
+  transact<T>(work: TransactionWork<T>, group?: string): Promise<T>
   /**
-   * Like `transact`, but while the store is away it waits for it, and what was committed when the connection broke is
-   * not done again. The signal ends the waiting, not the work.
+   * Like `transact`, but retries while the store is unavailable, and never repeats a transaction that was committed when
+   * the connection broke. The signal ends the retries, not a running transaction.
    */
-  transactDurably<T>(work: TransactionWork<T>, signal?: AbortSignal, lane?: string): Promise<T>
-  /** The time that all replicas share; null where there is but one. */
+  transactDurably<T>(work: TransactionWork<T>, signal?: AbortSignal, group?: string): Promise<T>
+  /** The clock of the database, which all replicas share; null on SQLite, which has one replica. */
   readonly now: (() => number) | null
-  /** What a commit costs of late, in milliseconds: as long as it pays to wait for company. */
+  /** The recent duration of a commit in milliseconds: waiting that long for other transactions pays off. */
   readonly commitMs: () => number
   /** Rejects while the store cannot be reached or written. */
   ping(): Promise<void>
-  /** Tells the other replicas; a hint only, lost ones cost a poll. */
+  /** Sends topics to the other replicas. A lost notification costs them one poll interval. */
   notify(topics: string[]): void
-  /** Hears what other replicas told. */
+  /** Receives the topics that other replicas sent. */
   subscribe(listener: (topic: string) => void): void
   close(): Promise<void>
 }

@@ -1,24 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { Migrator } from 'kysely'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startApp } from '../../src/app.ts'
 import { appendAuditEntry } from '../../src/audit/append.ts'
 import { signDueCheckpoints } from '../../src/audit/sign-checkpoints.ts'
 import { adoptChains } from '../../src/audit/reseal-heads.ts'
 import { verifyStoredChain } from '../../src/audit/verify.ts'
-import { entryHash, GENESIS_HASH } from '../../src/contract/audit-chain.ts'
+import { entryHash } from '../../src/contract/audit-chain.ts'
 import { verifyAuditExport } from '../../src/contract/audit-export.ts'
-import { loadConfig } from '../../src/config/config.ts'
 import { rotateSecretKey } from '../../src/vault/rotate-key.ts'
 import { createVault } from '../../src/vault/vault.ts'
 import { type Ctx, inTx } from '../../src/ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
-import { createSystemWorld } from '../../src/ctx/system-world.ts'
-import { MIGRATIONS } from '../../src/store/schema/migrations.ts'
-import { createSqliteKysely, openSqliteConnection } from '../../src/store/sqlite/sqlite-connection.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
 import type { StoreKind } from '../stores.ts'
 import { contextLater, exportLines } from './chain-fixtures.ts'
@@ -299,27 +291,6 @@ eachStore((store) => {
       expect(await verifyStoredChain(ctx, chain)).toMatchObject({ ok: false, problem: refused[0]?.problem })
     })
   })
-})
-
-test('a store from before seals existed verifies only after it was adopted', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'svc-seal-'))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  const old = createSqliteKysely(openSqliteConnection(join(dir, 'svc.db'), 'normal'), null)
-  const migrator = new Migrator({ db: old, provider: { getMigrations: async () => MIGRATIONS } })
-  expect((await migrator.migrateTo('0016_record_columns')).error).toBeUndefined()
-  const entry = { seq: 1, ts: 'then', action: 'thing.noted', subject: 'thing', data: '{}', prev_hash: GENESIS_HASH }
-  const hash = entryHash({ ...entry, actor: SYSTEM_ACTOR })
-  const row = { ...entry, hash, chain: 'prj_1', actor_kind: SYSTEM_ACTOR.kind, actor_id: SYSTEM_ACTOR.id }
-  await old.insertInto('audit_entries').values(row).execute()
-  await old.insertInto('audit_heads').values({ chain: 'prj_1', seq: 1, hash }).execute()
-  await old.destroy()
-  const settings = { SVC_DATA_DIR: dir, SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_POOL: '0' }
-  const app = await startApp(loadConfig(settings, dir), createSystemWorld('silent'))
-  onTestFinished(() => app.stop())
-  const ctx = { ...app.ctx, vault: createVault(SECRET_KEY) }
-  expect(await verifyStoredChain(ctx, 'prj_1')).toMatchObject({ ok: false, entries: 1, problem: UNSEALED })
-  expect((await adoptChains(ctx)).adopted).toContainEqual({ chain: 'prj_1', found: 'unsealed', entries: 1 })
-  expect(await verifyStoredChain(ctx, 'prj_1')).toMatchObject({ ok: true, entries: 2, sealed_from: 2 })
 })
 
 /** A project chain with at least ten entries and a checkpoint before the last five. */

@@ -1,11 +1,11 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { resolveWithin, StoreUnavailable, classifyStoreError, retryUntilAvailable } from '../errors.ts'
+import { classifyStoreError, isUnreachable, resolveWithin, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
+import { GroupCommit, type InterruptedCommit, type OnInterruptedCommit } from '../group-commit.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
-import { PostgresGroupCommit } from './group-commit.ts'
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts'
-import { type InterruptedCommit, type OnInterruptedCommit, runTransactionWithRetry } from './transaction.ts'
+import { runTransaction } from './transaction.ts'
 import type { Db, Store, TransactionWork } from '../store.ts'
 import { StoreClock, SELECT_DATABASE_TIME } from './store-clock.ts'
 import type { Tables } from '../tables.ts'
@@ -20,9 +20,15 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
   await migrateOnce(url)
   const connections = new ConnectionPool(url, limits, warn)
   const { pool, db } = connections
-  const lanes = new PostgresGroupCommit(connections)
-  const transact = <T>(work: TransactionWork<T>, lane?: string, onCut?: OnInterruptedCommit<T>) =>
-    lane === undefined ? runTransactionWithRetry(connections, work, onCut) : lanes.transact(lane, work, onCut)
+  const commits = new GroupCommit({
+    maxBatch: MAX_BATCH,
+    runTransaction: (work, onInterrupted) => runTransaction(connections, work, onInterrupted),
+    canRetry: (error) => !isUnreachable(error),
+  })
+  const transact = <T>(work: TransactionWork<T>, group?: string, onInterrupted?: OnInterruptedCommit<T>) =>
+    group === undefined
+      ? runTransaction(connections, ({ db }, state) => work(db, state), onInterrupted)
+      : commits.transact(group, work, onInterrupted)
   const clock = new StoreClock()
   // It was there a moment ago, for the migrations: one that is busy now is waited for.
   await retryUntilAvailable(() => syncClock(pool, clock))
@@ -38,7 +44,8 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
     kind: 'postgres',
     db,
     transact,
-    transactDurably: (work, signal, lane) => runDurably(pool, (onCut) => transact(work, lane, onCut), signal),
+    transactDurably: (work, signal, group) =>
+      runDurably(pool, (onInterrupted) => transact(work, group, onInterrupted), signal),
     now: () => clock.now(),
     // The server gathers commits by itself.
     commitMs: () => 0,
@@ -62,6 +69,8 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
   }
 }
 
+/** The first transaction of a batch waits for the last. */
+const MAX_BATCH = 32
 const PING_TIMEOUT_MS = 3_000
 /** Several pulses. */
 const PEER_TIMEOUT_MS = 10_000

@@ -1,11 +1,12 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { retryUntilAvailable } from '../errors.ts'
-import { SqliteGroupCommit } from './sqlite-group-commit.ts'
+import { GroupCommit } from '../group-commit.ts'
 import { migrateStore } from '../schema/migrations.ts'
 import { type SqliteConnection, createSqliteKysely, loadSqlite, openSqliteConnection } from './sqlite-connection.ts'
+import type { Db, Store, TransactionWork } from '../store.ts'
 import type { TableVersions } from '../table-versions.ts'
-import type { Db, Store } from '../store.ts'
+import { SqliteWriter } from './sqlite-writer.ts'
 
 /**
  * One file, two connections: transactions that arrive together are committed together, because the flush to disk costs
@@ -15,28 +16,30 @@ export async function openSqliteStore(dataDir: string, sync: 'full' | 'normal'):
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'svc.db')
   keepPrivate(path)
-  const writer = openSqliteConnection(path, sync)
-  const writing = createSqliteKysely(writer, null)
-  await migrateInTransaction(writer, writing)
-  const lane = new SqliteGroupCommit(writer, writing)
-  const reading = createSqliteKysely(
-    readThroughWriter(lane, writer, openSqliteConnection(path, sync)),
-    createTableVersions(lane, writer),
+  const connection = openSqliteConnection(path, sync)
+  const writeDb = createSqliteKysely(connection, null)
+  await migrateInTransaction(connection, writeDb)
+  const writer = new SqliteWriter(connection, writeDb)
+  const commits = new GroupCommit(writer)
+  const transact = <T>(work: TransactionWork<T>) => commits.transact('all', work)
+  const readDb = createSqliteKysely(
+    readThroughWriter(writer, connection, openSqliteConnection(path, sync)),
+    createTableVersions(writer, connection),
   )
   return {
     kind: 'sqlite',
-    db: reading,
-    transact: (work) => lane.transact(work),
-    transactDurably: (work, signal) => retryUntilAvailable(() => lane.transact(work), signal),
+    db: readDb,
+    transact,
+    transactDurably: (work, signal) => retryUntilAvailable(() => transact(work), signal),
     now: null,
-    commitMs: () => lane.commitMs,
-    ping: () => lane.ping(),
+    commitMs: () => writer.commitMs,
+    ping: () => writer.ping(transact),
     notify: () => {},
     subscribe: () => {},
     async close() {
-      await lane.close()
-      await reading.destroy()
-      await writing.destroy()
+      await commits.close()
+      await readDb.destroy()
+      await writeDb.destroy()
     },
   }
 }
@@ -116,34 +119,34 @@ export function copySqliteStore(dataDir: string, to: string): void {
  * other connection, and with a cold cache the same read takes up to twice as long.
  */
 function readThroughWriter(
-  lane: SqliteGroupCommit,
-  writer: SqliteConnection,
+  writer: SqliteWriter,
+  connection: SqliteConnection,
   reader: SqliteConnection,
 ): SqliteConnection {
-  return { ...reader, prepare: (text) => (lane.isOpen ? reader : writer).prepare(text) }
+  return { ...reader, prepare: (text) => (writer.isOpen ? reader : connection).prepare(text) }
 }
 
 /**
  * Only this process writes while it holds the folder. What a person does to the file by hand is noticed soon: to ask
  * for it takes as long as a short read.
  */
-function createTableVersions(lane: SqliteGroupCommit, writer: SqliteConnection): TableVersions {
-  let foreign = writer.dataVersion()
+function createTableVersions(writer: SqliteWriter, connection: SqliteConnection): TableVersions {
+  let foreign = connection.dataVersion()
   let looked = performance.now()
   let changes = 0
   const lookAgain = (now: number) => {
     looked = now
-    const seen = writer.dataVersion()
+    const seen = connection.dataVersion()
     if (seen !== foreign) changes++
     foreign = seen
   }
   return {
     versionOf(tables) {
       // Also where a rollback has failed: what is read there may never be committed.
-      if (lane.isOpen || writer.inTransaction()) return null
+      if (writer.isOpen || connection.inTransaction()) return null
       const now = performance.now()
       if (now - looked > EXTERNAL_CHECK_MS) lookAgain(now)
-      return tables.reduce((sum, table) => sum + writer.writeCount(table), changes)
+      return tables.reduce((sum, table) => sum + connection.writeCount(table), changes)
     },
   }
 }

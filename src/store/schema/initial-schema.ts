@@ -1,14 +1,37 @@
-// The tables of the beginning, as the first migrations made them. What a store has now is these and all migrations since.
+import { isPostgres } from '../dialect.ts'
+import type { Db } from '../store.ts'
 
-export const ACCOUNTS = `
-  create table organisations (id text primary key, name text not null, created_at text not null);
+/**
+ * Every table and index, as statements of one store. Both stores run the same text but for two words: `without rowid`
+ * keeps small rows inside the primary key of SQLite, so that a commit writes fewer pages, and `collate "C"` makes
+ * PostgreSQL sort text by its bytes, which SQLite does anyway.
+ */
+export function initialSchema(db: Db): string[] {
+  const removed = isPostgres(db) ? / without rowid$/ : / collate "C"/g
+  const tables = [
+    ACCOUNT_TABLES,
+    TASK_TABLES,
+    APPROVAL_TABLES,
+    CLIENT_TABLES,
+    CASE_TABLES,
+    REPORT_TABLES,
+    WEBHOOK_TABLES,
+  ]
+  return tables.flatMap((ddl) => ddl.split(';')).map((statement) => statement.trim().replace(removed, ''))
+}
+
+const ACCOUNT_TABLES = `
+  create table organisations (
+    id text primary key, name text not null, created_at text not null, founding bigint);
+  create unique index organisations_founding on organisations (founding);
   create table projects (
     id text primary key, org_id text not null references organisations(id), slug text not null, name text not null,
     tier text not null, wedges text, created_at text not null, unique (org_id, slug));
   create table members (
-    id text primary key, org_id text not null references organisations(id), email text not null unique, name text,
-    role text not null, password text, invite_hash text unique, invite_expires_at text, created_at text not null);
-  create index members_org on members (org_id);
+    id text primary key, org_id text not null references organisations(id), email text not null, name text,
+    role text not null, password text, invite_hash text unique, invite_expires_at text, created_at text not null,
+    unique (org_id, email));
+  create unique index members_email on members (email) where password is not null;
   create table keys (
     id text primary key, project_id text not null references projects(id), name text not null, role text not null,
     hash text not null unique, hint text not null, created_at text not null, last_used_at text);
@@ -21,43 +44,43 @@ export const ACCOUNTS = `
     subject text not null, window_start text not null, count bigint not null, primary key (subject, window_start));
   create table replicas (id text primary key, started_at text not null, seen_at text not null)`
 
-export const TASKS = `
+const TASK_TABLES = `
   create table tasks (
     id text primary key, project_id text not null references projects(id), wedge text not null,
     task_type text not null, status text not null, input text not null, actor text not null,
     constraints text not null, tools text not null, output_schema text, output text, error text,
     cost_micros bigint not null, client_id text, thread_id text, channel_id text, case_id text, schedule_id text,
     retry_of text, last_event_id bigint not null, epoch bigint not null, replica text,
-    created_at text not null, started_at text, finished_at text);
-  create index tasks_project on tasks (project_id, id);
-  create index tasks_project_status on tasks (project_id, status, id);
-  create index tasks_queue on tasks (project_id, id) where status = 'queued';
-  create index tasks_active on tasks (replica, id) where status in ('provisioning', 'running', 'awaiting_approval');
-  create index tasks_case on tasks (case_id) where case_id is not null;
+    created_at text not null, started_at text, finished_at text, log_pruned_at text);
+  create index tasks_project_wedge on tasks (project_id, wedge, id);
+  create index tasks_status on tasks (status, project_id, id, replica);
+  create index tasks_case on tasks (case_id, id) where case_id is not null;
   create index tasks_client on tasks (client_id, id) where client_id is not null;
+  create index tasks_unpruned on tasks (finished_at) where finished_at is not null and log_pruned_at is null;
   create table idempotency_keys (
     project_id text not null, key text not null, body_hash text not null, task_id text not null,
     created_at text not null, primary key (project_id, key));
   create index idempotency_keys_age on idempotency_keys (created_at);
-  create table rate_heads (project_id text primary key, n bigint not null);
   create table rate_ring (
-    project_id text not null, slot bigint not null, at bigint not null, primary key (project_id, slot));
+    project_id text not null, slot bigint not null, at bigint not null, primary key (project_id, slot)) without rowid;
   create table events (
     task_id text not null, seq bigint not null, type text not null, ts text not null, data text not null,
-    primary key (task_id, seq));
+    primary key (task_id, seq)) without rowid;
   create table artifacts (
     id text primary key, project_id text not null, task_id text not null, name text not null,
-    content_type text not null, size bigint not null, content text, created_at text not null);
-  create index artifacts_task on artifacts (task_id, id)`
+    content_type text not null, size bigint not null, created_at text not null) without rowid;
+  create index artifacts_task on artifacts (task_id, id);
+  create table artifact_files (artifact_id text primary key, content text not null)`
 
-export const GATE = `
+const APPROVAL_TABLES = `
   create table approvals (
     id text primary key, project_id text not null, task_id text not null, wedge text not null,
     task_type text not null, action text not null, risk text not null, path text not null, payload text not null,
     payload_sha256 text not null, edited text, status text not null, policy_reason text, policy_rule text,
-    reason text, note text, connection_id text, created_at text not null, expires_at text, decided_at text,
+    reason text, note text, connection_id text, connection text, created_at text not null, expires_at text, decided_at text,
     decided_by_kind text, decided_by_id text);
   create index approvals_project on approvals (project_id, id);
+  create index approvals_project_wedge on approvals (project_id, wedge, id);
   create index approvals_project_status on approvals (project_id, status, id);
   create index approvals_task on approvals (task_id, id);
   create index approvals_due on approvals (expires_at) where status = 'pending';
@@ -79,7 +102,7 @@ export const GATE = `
     project_id text not null, key text not null, connection_id text not null, kind text not null,
     envelope text not null, updated_at text not null, primary key (project_id, key))`
 
-export const PEOPLE = `
+const CLIENT_TABLES = `
   create table channels (
     id text primary key, project_id text not null, connection_id text not null, address text not null,
     wedge text not null, task_type text not null, created_at text not null);
@@ -102,15 +125,16 @@ export const PEOPLE = `
   create index client_sessions_client on client_sessions (client_id);
   create table threads (
     id text primary key, project_id text not null, channel_id text not null, client_id text not null, subject text,
-    status text not null, created_at text not null, updated_at text not null);
+    status text not null, message_count bigint not null default 0, created_at text not null,
+    updated_at text not null);
   create index threads_project on threads (project_id, id);
   create index threads_client on threads (client_id, id);
   create unique index threads_open on threads (channel_id, client_id) where status = 'open';
   create table messages (
-    id text primary key, project_id text not null, thread_id text not null, channel_id text not null,
-    direction text not null, from_handle text, from_name text, body text not null, subject text, task_id text,
-    external_id text, created_at text not null, unique (channel_id, external_id));
-  create index messages_thread on messages (thread_id, id);
+    id text primary key, n bigint not null default 0, project_id text not null, thread_id text not null,
+    channel_id text not null, direction text not null, from_handle text, from_name text, body text not null, subject text, task_id text,
+    external_id text, recipients text, created_at text not null, unique (channel_id, external_id));
+  create index messages_thread on messages (thread_id, n);
   create table knowledge (
     id text primary key, project_id text not null, wedge text not null, name text not null, content text not null,
     kind text not null, source text, metadata text not null, task_id text, version bigint not null,
@@ -126,7 +150,9 @@ export const PEOPLE = `
     task_id text, asked bigint not null, created_at text not null, updated_at text not null,
     unique (project_id, wedge, question_id))`
 
-export const SURFACE = `
+const RECORD_COLUMNS = Array.from({ length: 64 }, (_, n) => `c${n} text collate "C"`).join(', ')
+
+const CASE_TABLES = `
   create table cases (
     id text primary key, project_id text not null, wedge text not null, title text, stage text not null,
     status text not null, client_id text, data text not null, created_at text not null, updated_at text not null,
@@ -141,6 +167,15 @@ export const SURFACE = `
     value text not null, version bigint not null, created_at text not null, updated_at text not null,
     unique (project_id, wedge, collection, key));
   create index records_collection on records (project_id, wedge, collection, id);
+  create table record_fields (
+    record_id text not null, shelf text not null, wedge text not null, path text not null,
+    sort_key text collate "C" not null, primary key (record_id, path));
+  create index record_fields_key on record_fields (shelf, path, sort_key, record_id, wedge);
+  create table record_paths (
+    shelf text not null, path text not null, n bigint not null, primary key (shelf, path), unique (shelf, n));
+  create table record_columns (
+    shelf text not null, record_id text not null, wedge text not null, ${RECORD_COLUMNS},
+    primary key (shelf, record_id)) without rowid;
   create table schedules (
     id text primary key, project_id text not null, name text not null, wedge text not null, task_type text not null,
     cadence text not null, input text not null, enabled bigint not null, client_id text, case_id text,
@@ -156,8 +191,37 @@ export const SURFACE = `
   create table audit_entries (
     chain text not null, seq bigint not null, ts text not null, actor_kind text not null, actor_id text not null,
     action text not null, subject text not null, data text not null, prev_hash text not null, hash text not null,
-    primary key (chain, seq));
-  create table audit_heads (chain text primary key, seq bigint not null, hash text not null);
+    primary key (chain, seq)) without rowid;
+  create table audit_heads (chain text primary key, seq bigint not null, hash text not null, seal text);
   create table audit_checkpoints (
     chain text not null, seq bigint not null, hash text not null, at text not null, kid text not null,
     signature text not null, primary key (chain, seq))`
+
+const REPORT_TABLES = `
+  create table report_marks (
+    project_id text not null, source text not null, folded_to text not null, primary key (project_id, source));
+  create table report_open (
+    project_id text not null, source text not null, id text not null, primary key (project_id, source, id));
+  create table report_runs (
+    project_id text not null, day text not null, wedge text not null, status text not null, runs bigint not null,
+    cost_micros bigint not null, primary key (project_id, day, wedge, status)) without rowid;
+  create table report_clients (
+    project_id text not null, span text not null, client_id text not null, runs bigint not null,
+    cost_micros bigint not null, primary key (project_id, span, client_id)) without rowid;
+  create table report_approvals (
+    project_id text not null, span text not null, status text not null, wait_ms bigint not null, n bigint not null,
+    primary key (project_id, span, status, wait_ms)) without rowid`
+
+const WEBHOOK_TABLES = `
+  create table webhooks (
+    id text primary key, project_id text not null, url text not null, events text not null, enabled bigint not null,
+    previous_until text, created_at text not null, updated_at text not null);
+  create index webhooks_project on webhooks (project_id, id);
+  create table webhook_deliveries (
+    webhook_id text not null, id text not null, project_id text not null, event text not null, subject text not null,
+    status text not null, attempts bigint not null, next_at text, last_status bigint, last_error text,
+    created_at text not null, delivered_at text, primary key (webhook_id, id));
+  create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_at) where status = 'pending';
+  create index webhook_deliveries_age on webhook_deliveries (created_at);
+  create unique index webhook_deliveries_expiring on webhook_deliveries (webhook_id, subject)
+    where event = 'approval.expiring'`
