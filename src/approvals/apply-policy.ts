@@ -1,34 +1,43 @@
 import { hash } from 'node:crypto'
-import { evaluatePolicy, firstMatchingRule, type PolicyCounts } from '../contract/policy.ts'
+import {
+  APPROVAL_REQUIRED_REASON,
+  capReachedReason,
+  evaluatePolicy,
+  firstMatchingRule,
+  type PolicyCounts,
+} from '../contract/policy.ts'
 import type { PolicyRule } from '../contract/wedge-manifest.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
-import type { GatedRun, GatedRequest } from './gated-request.ts'
-import { undoPolicyUse, upsertPolicyUse, countPolicyUses } from './policy-counter-rows.ts'
+import type { GatedRequest, GatedRun } from './gated-request.ts'
+import { countPolicyUses, undoPolicyUse, upsertPolicyUse } from './policy-counter-rows.ts'
+
+/** Why a request was approved or needs a person, and the rule that approved it. */
+export interface AppliedPolicy {
+  rule: PolicyRule | null
+  reason: string
+}
 
 /**
- * Asks the wedge's rules and, when one approves, uses its counters in the transaction that writes the approval.
- * A refusal uses nothing. Null: a person decides.
+ * Evaluates the wedge's auto-approve rules. If one approves, its counters are raised in the transaction that writes the
+ * approval. A request that is not approved raises no counter.
  */
-export async function applyPolicy(
-  tx: Tx,
-  run: GatedRun,
-  { action, payload }: GatedRequest,
-): Promise<{ rule: PolicyRule; reason: string } | null> {
-  if (run.constraints.approval_required) return null
+export async function applyPolicy(tx: Tx, run: GatedRun, { action, payload }: GatedRequest): Promise<AppliedPolicy> {
+  if (run.constraints.approval_required) return { rule: null, reason: APPROVAL_REQUIRED_REASON }
   const rules = run.wedge.manifest.policy.auto_approve
+  const evaluate = (counts: PolicyCounts) => evaluatePolicy(rules, { action, payload }, () => counts)
   const rule = rules[firstMatchingRule(rules, action) ?? -1]
-  if (!rule) return null
-  const counters = policyCounterKeys(tx, run, rule)
-  const counts = {
-    task: await countPolicyUses(tx.db, run.projectId, counters.rule, counters.task),
-    day: await countPolicyUses(tx.db, run.projectId, counters.rule, counters.day),
-  }
-  if (!evaluatePolicy(rules, { action, payload }, () => counts).approve) return null
-  const taken = await takePolicyUses(tx, run.projectId, counters, rule)
-  // Others may have used the rule since we counted: the reason tells the use that is ours.
-  const verdict = taken && evaluatePolicy(rules, { action, payload }, () => taken)
-  return verdict?.approve ? { rule, reason: verdict.reason } : null
+  if (!rule) return { rule: null, reason: evaluate({ task: 0, day: 0 }).reason }
+  const keys = policyCounterKeys(tx, run, rule)
+  const verdict = evaluate({
+    task: await countPolicyUses(tx.db, run.projectId, keys.rule, keys.task),
+    day: await countPolicyUses(tx.db, run.projectId, keys.rule, keys.day),
+  })
+  if (!verdict.approve) return { rule: null, reason: verdict.reason }
+  const uses = await takePolicyUses(tx, run.projectId, keys, rule)
+  if ('reached' in uses) return { rule: null, reason: capReachedReason(rule, uses.reached) }
+  // Other requests may have used the rule since it was counted. The stored reason counts this use.
+  return { rule, reason: evaluate(uses).reason }
 }
 
 interface PolicyCounterKeys {
@@ -38,8 +47,8 @@ interface PolicyCounterKeys {
 }
 
 /**
- * A rule is known by what it matches, so what was used stays used when its limits change, or it is moved. Of two rules
- * for the same only the first is ever asked.
+ * A rule is identified by the action that it matches, so its counters survive a change of its limits or its position. Of
+ * two rules with the same action only the first is ever evaluated.
  */
 function policyCounterKeys(tx: Tx, run: GatedRun, { action }: PolicyRule): PolicyCounterKeys {
   return {
@@ -49,13 +58,16 @@ function policyCounterKeys(tx: Tx, run: GatedRun, { action }: PolicyRule): Polic
   }
 }
 
-/** Takes one use of each cap and answers what was used before, or takes none: another may have taken the last. */
+/**
+ * Takes one use of each cap and returns the counts before it. If a concurrent request took the last use of a cap, takes
+ * none and returns which cap is reached.
+ */
 async function takePolicyUses(
   tx: Tx,
   project_id: string,
-  counters: PolicyCounterKeys,
+  keys: PolicyCounterKeys,
   rule: PolicyRule,
-): Promise<PolicyCounts | null> {
+): Promise<PolicyCounts | { reached: keyof PolicyCounts }> {
   const before: PolicyCounts = { task: 0, day: 0 }
   const taken: string[] = []
   for (const [kind, cap] of [
@@ -63,13 +75,13 @@ async function takePolicyUses(
     ['day', rule.max_per_day],
   ] as const) {
     if (cap === undefined) continue
-    const counter = { project_id, rule: counters.rule, span: counters[kind] }
+    const counter = { project_id, rule: keys.rule, span: keys[kind] }
     const [used] = await upsertPolicyUse(tx.db, { ...counter, cap })
     if (!used) {
       for (const span of taken) await undoPolicyUse(tx.db, { ...counter, span })
-      return null
+      return { reached: kind }
     }
-    taken.push(counters[kind])
+    taken.push(keys[kind])
     before[kind] = used.used - 1
   }
   return before

@@ -5,38 +5,41 @@ import { Problem } from '../base/problem.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { waitFor } from '../ctx/wait-for.ts'
 import { toIsoTime } from '../ctx/world.ts'
-import { appendEvents, RunEndedError, writeEvents } from '../events/append-events.ts'
+import { appendEvents } from '../events/append-events.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import { queueWebhookDeliveries } from '../events/webhook-events.ts'
+import { approvalExpiresAt } from '../lifecycle/expire-approvals.ts'
+import { parkTask } from '../lifecycle/park-task.ts'
+import { findApprovalDecision } from '../lifecycle/rows.ts'
 import type { ApprovalRow } from '../store/tables.ts'
-import { updateTaskWaiting } from '../lifecycle/rows.ts'
-import type { GatedRun, GatedRequest } from './gated-request.ts'
 import { applyPolicy } from './apply-policy.ts'
-import { findApprovalDecision, insertApproval } from './rows.ts'
+import type { GatedRequest, GatedRun } from './gated-request.ts'
+import { insertApproval } from './rows.ts'
 
-/** A person said no, nobody said yes in time, or the run is over. */
+/** The approval was rejected, expired, or its run ended. */
 export class ApprovalRefusal extends Problem {
   constructor(status: string) {
     super(403, `approval ${status}`)
   }
 }
 
-/** Asks the gate and waits for the answer. Only a row that says approved or auto_approved lets anything pass. */
+/** Asks for an approval and waits for the decision. Returns only if the stored row is approved or auto_approved. */
 export async function askApproval(ctx: Ctx, run: GatedRun, request: GatedRequest): Promise<ApprovalRow> {
-  const asked = await inDurableTx(ctx, (tx) => requestApproval(tx, run, request), run.over.signal)
-  const answered = asked.status === 'pending' ? await waitForDecision(ctx, asked, run.over.signal) : asked
-  if (answered.status !== 'approved' && answered.status !== 'auto_approved') throw new ApprovalRefusal(answered.status)
-  return answered
+  const requested = await inDurableTx(ctx, (tx) => requestApproval(tx, run, request), run.over.signal)
+  const decided = requested.status === 'pending' ? await waitForDecision(ctx, requested, run.over.signal) : requested
+  if (decided.status !== 'approved' && decided.status !== 'auto_approved') throw new ApprovalRefusal(decided.status)
+  return decided
 }
 
 export function hashPayload(payload: Json): string {
   return hash('sha256', canonicalJson(payload))
 }
 
-/** One transaction: the policy's answer with its counters, the row, the event and the task's status. */
+/** Writes in one transaction: the policy counters, the approval, the event and the status of the task. */
 async function requestApproval(tx: Tx, run: GatedRun, request: GatedRequest): Promise<ApprovalRow> {
   const now = tx.world.clock.now()
-  const verdict = await applyPolicy(tx, run, request)
+  const policy = await applyPolicy(tx, run, request)
+  const isApproved = policy.rule !== null
   const row: ApprovalRow = {
     id: tx.world.newId('apr'),
     project_id: run.projectId,
@@ -49,22 +52,22 @@ async function requestApproval(tx: Tx, run: GatedRun, request: GatedRequest): Pr
     payload: JSON.stringify(request.payload),
     payload_sha256: hashPayload(request.payload),
     edited: null,
-    status: verdict ? 'auto_approved' : 'pending',
-    policy_reason: verdict?.reason ?? null,
-    policy_rule: verdict ? JSON.stringify(verdict.rule) : null,
+    status: isApproved ? 'auto_approved' : 'pending',
+    policy_reason: policy.reason,
+    policy_rule: policy.rule && JSON.stringify(policy.rule),
     reason: null,
     note: null,
     connection_id: request.connection?.id ?? null,
     connection: request.connection?.name ?? null,
     created_at: toIsoTime(now),
-    expires_at: verdict ? null : toIsoTime(now + tx.config.approvalTtlS * 1000),
-    decided_at: verdict ? toIsoTime(now) : null,
-    decided_by_kind: verdict ? 'system' : null,
-    decided_by_id: verdict ? 'policy' : null,
+    expires_at: isApproved ? null : approvalExpiresAt(tx, now),
+    decided_at: isApproved ? toIsoTime(now) : null,
+    decided_by_kind: isApproved ? 'system' : null,
+    decided_by_id: isApproved ? 'policy' : null,
   }
   await insertApproval(tx.db, row)
-  if (verdict) await recordAutoApproval(tx, run, row, verdict.reason)
-  else await waitForPerson(tx, run, row, request.payload)
+  if (isApproved) await recordAutoApproval(tx, run, row, policy.reason)
+  else await requestDecision(tx, run, row, request.payload)
   return row
 }
 
@@ -77,31 +80,28 @@ async function recordAutoApproval(tx: Tx, run: GatedRun, row: ApprovalRow, polic
   await appendAuditEntry(tx, row.project_id, { kind: 'system', id: 'policy' }, 'approval.auto_approved', row.id, data)
 }
 
-async function waitForPerson(tx: Tx, run: GatedRun, row: ApprovalRow, preview: Json): Promise<void> {
-  const [head] = await updateTaskWaiting(tx.db, { id: run.taskId, epoch: run.epoch })
-  if (!head) throw new RunEndedError()
-  const { id: approval_id, action, risk, connection, expires_at } = row
+async function requestDecision(tx: Tx, run: GatedRun, row: ApprovalRow, preview: Json): Promise<void> {
+  const { id: approval_id, project_id, action, risk, connection, expires_at } = row
   const through = connection === null ? {} : { connection }
   const data = { approval_id, action, risk, ...through, preview, expires_at: expires_at ?? '' }
-  await writeEvents(tx, run.taskId, head.last_event_id, [{ type: 'approval.requested', data }])
-  await queueWebhookDeliveries(tx, row.project_id, 'approval.requested', row.id)
-  notifyProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })
-  notifyProjectChange(tx, row.project_id, { kind: 'task', id: row.task_id, status: 'awaiting_approval' })
+  notifyProjectChange(tx, project_id, { kind: 'approval', id: row.id, status: row.status })
+  await parkTask(tx, run, { type: 'approval.requested', data })
+  await queueWebhookDeliveries(tx, project_id, 'approval.requested', row.id)
 }
 
-/** A decision on another replica rings too, unless the ring was lost. */
+/** How often to look for a decision on PostgreSQL, because a notification from another replica can get lost. */
 const POLL_MS = 700
 
-async function waitForDecision(ctx: Ctx, asked: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow> {
-  const decided = await waitFor(ctx, {
-    bell: `approval:${asked.id}`,
+async function waitForDecision(ctx: Ctx, requested: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow> {
+  const decision = await waitFor(ctx, {
+    bell: `approval:${requested.id}`,
     signal,
     pollMs: POLL_MS,
     async look() {
-      const [now] = await findApprovalDecision(ctx.db, { id: asked.id })
-      return now && now.status !== 'pending' ? now : null
+      const [current] = await findApprovalDecision(ctx.db, { id: requested.id })
+      return current && current.status !== 'pending' ? current : null
     },
   })
-  if (!decided) throw new ApprovalRefusal('withdrawn')
-  return { ...asked, ...decided }
+  if (!decision) throw new ApprovalRefusal('withdrawn')
+  return { ...requested, ...decision }
 }

@@ -4,17 +4,18 @@ import { badRequest, conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import { writeEvents } from '../events/append-events.ts'
-import { notifyProjectChange } from '../events/project-changes.ts'
 import type { NewEvent } from '../events/event-types.ts'
+import { notifyProjectChange } from '../events/project-changes.ts'
 import { recordCorrection } from '../knowledge/corrections.ts'
-import { updateTaskResumed, type LockedTask, lockTask } from '../lifecycle/rows.ts'
-import { hashPayload } from './ask-approval.ts'
-import { approvedPayload, parseProposedPayload } from './view.ts'
-import { type DecidableApproval, findApprovalDecision, updateApprovalDecision } from './rows.ts'
 import { endTask } from '../lifecycle/end-task.ts'
+import { resumeTask } from '../lifecycle/park-task.ts'
+import { findApprovalDecision } from '../lifecycle/rows.ts'
+import { type LockedTask, lockTask } from '../tasks/rows.ts'
+import { hashPayload } from './ask-approval.ts'
+import { type DecidableApproval, updateApprovalDecision } from './rows.ts'
+import { approvedPayload, parseProposedPayload } from './view.ts'
 
-/** Lets the action pass, as proposed or as edited. The run goes on, on whichever replica it waits. */
+/** Approves the action as proposed or as edited. The run continues on the replica where it waits. */
 export function approveApproval(
   ctx: Ctx,
   scope: ProjectScope,
@@ -28,10 +29,8 @@ export function approveApproval(
   row.edited = edit && JSON.stringify(edit)
   return inTx(ctx, async (tx) => {
     const task = await lockTaskOfApproval(tx, row)
-    const payload_sha256 = await decidePendingApproval(tx, row, 'approved', scope.actor, {
-      note: note ?? null,
-      reason: null,
-    })
+    const comment = { note: note ?? null, reason: null }
+    const payload_sha256 = await decidePendingApproval(tx, row, 'approved', scope.actor, comment)
     const corrected = edit && isJsonObject(payload) ? await recordEdit(tx, scope.actor, row, payload, edit) : []
     await resumeTask(tx, task, [resolvedEvent(row, 'approved', scope.actor), ...corrected])
     await appendAuditEntry(tx, row.project_id, scope.actor, 'approval.approved', row.id, {
@@ -44,7 +43,7 @@ export function approveApproval(
   })
 }
 
-/** Refuses the action, and with it the whole task: not a skip of one step. */
+/** Rejects the action, which ends the whole task: a rejection does not skip one step. */
 export function rejectApproval(
   ctx: Ctx,
   scope: ProjectScope,
@@ -56,7 +55,7 @@ export function rejectApproval(
     await decidePendingApproval(tx, row, 'rejected', scope.actor, { reason: reason ?? null, note: null })
     await endTask(tx, row.task_id, {
       status: 'rejected',
-      // The founder's words stay in the row and the audit: customers read this log.
+      // Clients read this log, so the founder's reason is only in the approval and in the audit log.
       error: { reason: 'rejected', message: `the action '${row.action}' was rejected` },
       events: [resolvedEvent(row, 'rejected', scope.actor)],
     })
@@ -65,18 +64,17 @@ export function rejectApproval(
   })
 }
 
-/** Answers with the hash of the payload as decided. */
+/** Writes the decision and returns the hash of the payload that was decided. */
 async function decidePendingApproval(
   tx: Tx,
   row: DecidableApproval,
   status: 'approved' | 'rejected',
   actor: Actor,
-  words: { reason: string | null; note: string | null },
+  comment: { reason: string | null; note: string | null },
 ): Promise<string> {
   const payload_sha256 = hashPayload(approvedPayload(row))
   const [decided] = await updateApprovalDecision(tx.db, {
-    reason: words.reason,
-    note: words.note,
+    ...comment,
     id: row.id,
     status,
     edited: row.edited,
@@ -86,23 +84,16 @@ async function decidePendingApproval(
     decided_by_id: actor.id,
   })
   if (!decided) {
-    const [now] = await findApprovalDecision(tx.db, { id: row.id })
-    // Past its time and not swept yet: nobody can decide it any more.
-    throw conflict(`approval already decided (${now?.status === 'pending' ? 'expired' : now?.status})`)
+    const [current] = await findApprovalDecision(tx.db, { id: row.id })
+    // A row that is still pending has passed its `expires_at`, and the sweep has not closed it yet.
+    throw conflict(`approval already decided (${current?.status === 'pending' ? 'expired' : current?.status})`)
   }
   tx.notify(`approval:${row.id}`)
   notifyProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status })
   return payload_sha256
 }
 
-async function resumeTask(tx: Tx, { id, epoch, project_id }: LockedTask, events: NewEvent[]): Promise<void> {
-  const [head] = await updateTaskResumed(tx.db, { id, epoch, count: events.length })
-  if (!head) throw conflict('task already finished')
-  await writeEvents(tx, id, head.last_event_id, events)
-  notifyProjectChange(tx, project_id, { kind: 'task', id, status: head.status })
-}
-
-/** An edit that changed something becomes knowledge, and a note in the log. */
+/** Saves an edit that changes the payload as a correction in the wedge's knowledge, with an event for the log. */
 async function recordEdit(
   tx: Tx,
   by: Actor,

@@ -4,7 +4,7 @@ import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { EffectRow } from '../store/tables.ts'
 
-/** Claims the effect of an approval: of all who try, one inserts the row, and only that one may call. */
+/** Claims the effect of an approval: one of all concurrent callers inserts the row, and only that one may send. */
 export const insertEffect = prepareQuery<
   Omit<EffectRow, 'outcome' | 'status' | 'error' | 'finished_at'>,
   { approval_id: string }
@@ -39,7 +39,7 @@ export const updateEffectOutcome = prepareQuery<
     .returning('approval_id'),
 )
 
-/** What a dead replica had sent and never heard back from. */
+/** Effects that a replica has sent without a recorded outcome. */
 export const listOpenEffects = prepareQuery<
   { replica: string },
   Pick<EffectRow, 'approval_id' | 'project_id' | 'task_id' | 'action'>

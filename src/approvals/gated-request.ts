@@ -4,7 +4,7 @@ import type { Wedge } from '../contract/wedge-manifest.ts'
 import type { Connection } from '../connections/rows.ts'
 import type { TaskConstraints } from '../tasks/constraints.ts'
 
-/** The run that asks: what the gate needs to know of it. */
+/** What the gate needs to know of the run that asks for an approval. */
 export interface GatedRun {
   taskId: string
   epoch: number
@@ -12,7 +12,7 @@ export interface GatedRun {
   wedge: Wedge
   taskType: string
   constraints: TaskConstraints
-  /** Aborted when the run is ended from outside. */
+  /** Aborted when the run is ended by a cancel, a rejection, an expiry or a lost lease. */
   over: LazyAbort
 }
 
@@ -21,6 +21,6 @@ export interface GatedRequest {
   payload: Json
   path: 'action' | 'tool'
   risk: string
-  /** Through which it would go; null on the tool path. */
+  /** The connection that would send the action; null for a tool call, which the agent makes itself. */
   connection: Pick<Connection, 'id' | 'name'> | null
 }

@@ -1,40 +1,19 @@
-import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
-import { type ActionResult, sendAction } from '../connections/send-action.ts'
 import type { Connection } from '../connections/rows.ts'
+import { type ActionResult, sendAction } from '../connections/send-action.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
 import { updateLastEventId } from '../events/rows.ts'
-import type { ApprovalRow, EffectRow } from '../store/tables.ts'
-import { hashPayload, ApprovalRefusal } from './ask-approval.ts'
-import type { GatedRun } from './gated-request.ts'
+import { findApprovalDecision } from '../lifecycle/rows.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+import { ApprovalRefusal, hashPayload } from './ask-approval.ts'
 import { insertEffect, updateEffectOutcome } from './effect-rows.ts'
+import type { GatedRun } from './gated-request.ts'
 import { approvedPayload } from './view.ts'
-import { findApprovalDecision } from './rows.ts'
-
-export const EffectView = z
-  .object({
-    approval_id: z.string(),
-    task_id: z.string(),
-    action: z.string(),
-    connection_id: z.string(),
-    connection: z.string(),
-    payload_sha256: z.string(),
-    outcome: z.enum(['ok', 'failed', 'unknown', 'sent']),
-    status: z.number().nullable(),
-    error: z.string().nullable(),
-    created_at: z.string(),
-    finished_at: z.string().nullable(),
-  })
-  .meta({ id: 'Action' })
-
-export function toEffectView({ project_id: _project, replica: _replica, ...shown }: EffectRow) {
-  return shown
-}
 
 /**
- * Does what the approval lets pass, once. The row is claimed before the call leaves; an outcome that is never heard
- * stays `unknown`, and nobody tries again.
+ * Sends the approved action, once. The effect is inserted before the call. If its outcome never becomes known, it is
+ * `unknown`, and the service does not send the action again.
  */
 export async function performAction(
   ctx: Ctx,
@@ -43,30 +22,31 @@ export async function performAction(
   connection: Connection,
 ): Promise<ActionResult> {
   const payload = approvedPayload(approval)
-  // What leaves is what was decided, to the byte; anything else is refused.
+  // Only the payload that was approved, byte for byte, may be sent.
   if (hashPayload(payload) !== approval.payload_sha256) throw new ApprovalRefusal('does not match its payload')
   await inDurableTx(ctx, (tx) => claimApprovedEffect(tx, run, approval, connection), run.over.signal)
-  const ask = { capability: approval.action, payload, idempotencyKey: approval.id, runSignal: run.over.signal }
-  const result = await sendAction(ctx, connection, ask)
-  // It has happened: for as long as the process lives, its outcome will be written.
+  const request = { capability: approval.action, payload, idempotencyKey: approval.id, runSignal: run.over.signal }
+  const result = await sendAction(ctx, connection, request)
+  // The action was sent, so its outcome is written as soon as the store is available.
   await inDurableTx(ctx, (tx) => recordEffectOutcome(tx, run, approval, connection, result))
   return result
 }
 
-/** Only a row that says approved, of a run that still runs, becomes an effect. */
+/** Inserts the effect if the approval is still approved, the run still active and the effect not yet claimed. */
 async function claimApprovedEffect(
   tx: Tx,
   run: GatedRun,
   approval: ApprovalRow,
   connection: Connection,
 ): Promise<void> {
-  const [now] = await findApprovalDecision(tx.db, { id: approval.id })
-  const passed = now?.status === 'approved' || now?.status === 'auto_approved'
-  if (!now || !passed || now.payload_sha256 !== approval.payload_sha256)
-    throw new ApprovalRefusal(now?.status ?? 'withdrawn')
-  // Taking no number still locks the run's row: a cancel comes before the claim or after it, never in between.
+  const [current] = await findApprovalDecision(tx.db, { id: approval.id })
+  const isApproved = current?.status === 'approved' || current?.status === 'auto_approved'
+  if (!isApproved || current.payload_sha256 !== approval.payload_sha256) {
+    throw new ApprovalRefusal(current?.status ?? 'withdrawn')
+  }
+  // A count of 0 takes no event number but locks the task, so a cancel comes before this claim or after it.
   const [running] = await updateLastEventId(tx.db, { id: run.taskId, epoch: run.epoch, count: 0 })
-  if (!running) throw new ApprovalRefusal('withdrawn: the run is over')
+  if (!running) throw new ApprovalRefusal('withdrawn: the run has ended')
   const [claimed] = await insertEffect(tx.db, {
     approval_id: approval.id,
     project_id: approval.project_id,
@@ -90,17 +70,11 @@ async function recordEffectOutcome(
 ) {
   const { outcome, status, error } = result
   const finished_at = isoNow(tx)
-  const [settled] = await updateEffectOutcome(tx.db, { approval_id: approval.id, outcome, status, error, finished_at })
-  // Taken for dead meanwhile: another replica has written that nobody knows.
-  if (!settled) return
+  const [updated] = await updateEffectOutcome(tx.db, { approval_id: approval.id, outcome, status, error, finished_at })
+  // Another replica took this one for dead and has already written `unknown`.
+  if (!updated) return
   const { action, payload_sha256 } = approval
   const data = { action, connection_id: connection.id, payload_sha256, outcome, status, task_id: run.taskId }
-  await appendAuditEntry(
-    tx,
-    approval.project_id,
-    { kind: 'task', id: run.taskId },
-    'action.executed',
-    approval.id,
-    data,
-  )
+  const actor = { kind: 'task', id: run.taskId } as const
+  await appendAuditEntry(tx, approval.project_id, actor, 'action.executed', approval.id, data)
 }

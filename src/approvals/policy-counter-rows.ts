@@ -16,7 +16,7 @@ export async function countPolicyUses(db: Db, project_id: string, rule: string, 
   return (await findPolicyCounter(db, { project_id, rule, span }))[0]?.used ?? 0
 }
 
-/** Uses the rule once more unless its cap is reached: exact over replicas, because the row decides. */
+/** Counts one more use unless the cap is reached. The row decides, so the cap is exact over all replicas. */
 export const upsertPolicyUse = prepareQuery<
   { project_id: string; rule: string; span: string; cap: number },
   { used: number }
@@ -33,7 +33,7 @@ export const upsertPolicyUse = prepareQuery<
     .returning('used'),
 )
 
-/** Gives a use back that another cap did not allow. */
+/** Takes a use back because another cap of the same rule is reached. */
 export const undoPolicyUse = prepareQuery<{ project_id: string; rule: string; span: string }>((db, arg) =>
   db
     .updateTable('policy_counters')
@@ -44,7 +44,7 @@ export const undoPolicyUse = prepareQuery<{ project_id: string; rule: string; sp
     .$castTo<never>(),
 )
 
-/** Caps count within a day and within a run: what was counted for days before, or for tasks that are over, is done with. */
+/** Deletes the counters of earlier days and of finished tasks: caps count per day and per task only. */
 export async function deleteOldPolicyCounters(db: Db, beforeDay: string): Promise<void> {
   await db.deleteFrom('policy_counters').where('span', 'like', 'day:%').where('span', '<', `day:${beforeDay}`).execute()
   await db

@@ -28,7 +28,7 @@ const PolicySimulationView = z
   .meta({ id: 'PolicySimulation' })
 
 export const policyRoutes = nameRoutes({
-  /** Writes nothing: a question about the past, asked by POST because rules do not fit into a query. */
+  /** Writes nothing. It is a POST because rules do not fit into a query string. */
   simulatePolicy: defineWrite('POST', '/v1/wedges/:wedge/policy/simulate', {
     summary: 'Simulate a policy',
     description: 'Evaluates proposed rules against the newest approvals, oldest first.',
@@ -40,10 +40,10 @@ export const policyRoutes = nameRoutes({
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     async handle({ ctx, scope, subject: wedge, body }) {
       const past = await listPastApprovals(ctx.db, scope.projectId, wedge.slug, body.limit)
-      const answers = simulatePolicy(body.auto_approve, past.map(toPastRequest))
+      const decisions = simulatePolicy(body.auto_approve, past.map(toPastRequest))
       const results = past.flatMap(({ id: approval_id, action, status, created_at }, i) => {
-        const said = answers[i]
-        return said ? [{ approval_id, action, status, ...said, created_at }] : []
+        const decision = decisions[i]
+        return decision ? [{ approval_id, action, status, ...decision, created_at }] : []
       })
       const would_pass = results.filter(({ would }) => would === 'pass').length
       return { checked: results.length, would_pass, would_gate: results.length - would_pass, results }

@@ -1,15 +1,12 @@
 import { z } from 'zod'
+import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
+import { defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
 import { jsonObject } from '../http/validate.ts'
-import { filterParam, toPage, pageQueryById, pageSchema } from '../http/page.ts'
-import { findInScope, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
-import { TaskView } from '../tasks/view.ts'
-import { readTaskView, taskInScope } from '../tasks/routes.ts'
+import { taskInScope } from '../tasks/routes.ts'
 import { approveApproval, rejectApproval } from './decide-approval.ts'
-import { EffectView, toEffectView } from './perform-action.ts'
 import { listEffects } from './effect-rows.ts'
-import { APPROVAL_STATUSES, ApprovalView, toApprovalView } from './view.ts'
 import { findApproval, findDecidableApproval, listApprovals } from './rows.ts'
-import { cancelTask } from '../lifecycle/end-task.ts'
+import { APPROVAL_STATUSES, ApprovalView, EffectView, toApprovalView, toEffectView } from './view.ts'
 
 const approvalInScope = findInScope('approval', findApproval)
 const decidableInScope = findInScope('approval', findDecidableApproval)
@@ -63,14 +60,6 @@ export const approvalRoutes = nameRoutes({
       await rejectApproval(ctx, scope, subject, body.reason)
       return { ok: true, decision: 'rejected' }
     },
-  }),
-
-  cancelTask: defineWrite('POST', '/v1/tasks/:id/cancel', {
-    summary: 'Cancel a task',
-    description: 'A task that waits for an approval ends as rejected.',
-    responses: { 200: TaskView },
-    find: taskInScope,
-    handle: async ({ ctx, scope, subject }) => readTaskView(ctx, await cancelTask(ctx, scope, subject)),
   }),
 
   listTaskActions: defineRead('/v1/tasks/:id/actions', {

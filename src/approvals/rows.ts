@@ -46,7 +46,7 @@ const findInProjects =
 
 export const findApproval = findInProjects(approvalById)
 
-/** What a decision has to know: a third of the columns is read in half the time. */
+/** The columns that a decision needs. Reading a third of the columns takes half the time. */
 export type DecidableApproval = Pick<ApprovalRow, (typeof DECIDABLE_COLUMNS)[number]>
 
 const DECIDABLE_COLUMNS = ['id', 'project_id', 'task_id', 'wedge', 'action', 'path', 'payload', 'edited'] as const
@@ -56,12 +56,6 @@ const decidableApprovalById = prepareQuery<{ id: string }, DecidableApproval>((d
 )
 
 export const findDecidableApproval = findInProjects(decidableApprovalById)
-
-/** What a decision changes, as it is now. The service's own look, without a scope: never for a caller's id. */
-export const findApprovalDecision = prepareQuery<
-  { id: string },
-  Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256'>
->((db, arg) => db.selectFrom('approvals').select(['status', 'edited', 'payload_sha256']).where('id', '=', arg('id')))
 
 export interface ApprovalFilter extends PageQuery {
   status?: string | undefined
@@ -84,7 +78,7 @@ function listProjectApprovals(db: Db, projectId: string, filter: ApprovalFilter)
 export type PastApproval = Pick<ApprovalRow, 'id' | 'task_id' | 'action' | 'payload' | 'status' | 'created_at'> &
   Pick<TaskRow, 'constraints'>
 
-/** The newest of a wedge, in the order in which they were asked. */
+/** The newest approvals of a wedge, oldest first. */
 export async function listPastApprovals(
   db: Db,
   projectId: string,
@@ -105,7 +99,7 @@ export async function listPastApprovals(
   return newest.toReversed()
 }
 
-/** A person's decision: one compare-and-set, so of fifty simultaneous ones exactly one wins. Late is too late. */
+/** A person's decision, as a compare-and-set: concurrent decisions have one winner, and none wins after `expires_at`. */
 export const updateApprovalDecision = prepareQuery<
   {
     id: string
@@ -136,32 +130,4 @@ export const updateApprovalDecision = prepareQuery<
     .where('status', '=', 'pending')
     .where('expires_at', '>', arg('decided_at'))
     .returning('id'),
-)
-
-/** Closes what is still open of a task that ends. */
-export const updatePendingApprovalsClosed = prepareQuery<
-  { task_id: string; status: string; decided_at: string; by_kind: string; by_id: string },
-  Pick<ApprovalRow, 'id' | 'project_id' | 'action'>
->((db, arg) =>
-  db
-    .updateTable('approvals')
-    .set({
-      status: arg('status'),
-      decided_at: arg('decided_at'),
-      decided_by_kind: arg('by_kind'),
-      decided_by_id: arg('by_id'),
-    })
-    .where('task_id', '=', arg('task_id'))
-    .where('status', '=', 'pending')
-    .returning(['id', 'project_id', 'action']),
-)
-
-export const listDueApprovals = prepareQuery<{ now: string }, Pick<ApprovalRow, 'id' | 'task_id'>>((db, arg) =>
-  db
-    .selectFrom('approvals')
-    .select(['id', 'task_id'])
-    .where('status', '=', 'pending')
-    .where('expires_at', '<=', arg('now'))
-    .orderBy('expires_at')
-    .limit(200),
 )

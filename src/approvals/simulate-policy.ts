@@ -1,15 +1,15 @@
 import type { Json } from '../base/json.ts'
 import type { PolicyRule } from '../contract/wedge-manifest.ts'
-import { evaluatePolicy, type PolicyCounts } from '../contract/policy.ts'
+import { APPROVAL_REQUIRED_REASON, evaluatePolicy, type PolicyCounts } from '../contract/policy.ts'
 
-/** A gated request of the past, as the policy saw it. */
+/** A gated request of the past. */
 export interface PastGatedRequest {
   taskId: string
   action: string
   payload: Json
   /** ISO time; its first ten characters are the UTC day. */
   createdAt: string
-  /** The task had switched policy off. */
+  /** The task required approval for every action, so no rule applied. */
   approvalRequired: boolean
 }
 
@@ -19,18 +19,18 @@ export interface SimulatedDecision {
 }
 
 /**
- * What the proposed rules would have answered to the requests, given in the order in which they were made. The
- * counters start at zero, so what passes uses up the caps for what follows.
+ * What the proposed rules would have decided, for requests in the order in which they were made. The counters start at
+ * zero, and each auto-approval uses up the caps for the requests that follow.
  */
 export function simulatePolicy(rules: PolicyRule[], requests: readonly PastGatedRequest[]): SimulatedDecision[] {
   const used = new Map<string, number>()
   return requests.map((request) => {
-    if (request.approvalRequired) return { would: 'gate', reason: 'the task asked for a person on every action' }
+    if (request.approvalRequired) return { would: 'gate', reason: APPROVAL_REQUIRED_REASON }
     const spans = (rule: number) => countedSpans(rule, request)
-    const said = evaluatePolicy(rules, request, (rule) => countsOfSpans(used, spans(rule)))
-    if (!said.approve) return { would: 'gate', reason: said.reason }
-    for (const span of Object.values(spans(said.rule))) used.set(span, (used.get(span) ?? 0) + 1)
-    return { would: 'pass', reason: said.reason }
+    const verdict = evaluatePolicy(rules, request, (rule) => countsOfSpans(used, spans(rule)))
+    if (!verdict.approve) return { would: 'gate', reason: verdict.reason }
+    for (const span of Object.values(spans(verdict.rule))) used.set(span, (used.get(span) ?? 0) + 1)
+    return { would: 'pass', reason: verdict.reason }
   })
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { jsonValue, jsonObject } from '../http/validate.ts'
-import type { ApprovalRow } from '../store/tables.ts'
+import type { ApprovalRow, EffectRow } from '../store/tables.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
@@ -21,7 +21,10 @@ export const ApprovalView = z
     path: z.enum(['action', 'tool']),
     connection: z.string().nullable(),
     connection_id: z.string().nullable(),
-    policy_reason: z.string().nullable(),
+    policy_reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why a rule approved the request, or why it needs a decision.' }),
     policy_rule: jsonObject.nullable(),
     edited: jsonObject.nullable(),
     reason: z.string().nullable(),
@@ -35,8 +38,8 @@ export const ApprovalView = z
 
 export function toApprovalView(row: ApprovalRow) {
   const preview = parseProposedPayload(row)
-  // The tool gate asks about a call that the agent makes itself: its arguments are not ours to change. And an edit is
-  // laid over the fields of a payload: a text or a list has none.
+  // The agent itself makes a gated tool call, so the service cannot change its arguments. And an edit replaces fields of
+  // the payload: text or a list has none.
   const canEdit = row.path === 'action' && isJsonObject(preview)
   return {
     approval_id: row.id,
@@ -67,8 +70,28 @@ export function toApprovalView(row: ApprovalRow) {
 
 export const parseProposedPayload = (row: Pick<ApprovalRow, 'payload'>) => JSON.parse(row.payload) as Json
 
-/** What the approval lets through: the proposal, or the proposal overlaid with the person's edit. */
+/** The payload that may be sent: the proposed one, with the fields of the edit in place of its own. */
 export function approvedPayload(row: Pick<ApprovalRow, 'payload' | 'edited'>): Json {
   const payload = parseProposedPayload(row)
   return row.edited ? { ...(payload as JsonObject), ...(JSON.parse(row.edited) as JsonObject) } : payload
+}
+
+export const EffectView = z
+  .object({
+    approval_id: z.string(),
+    task_id: z.string(),
+    action: z.string(),
+    connection_id: z.string(),
+    connection: z.string(),
+    payload_sha256: z.string(),
+    outcome: z.enum(['ok', 'failed', 'unknown', 'sent']),
+    status: z.number().nullable(),
+    error: z.string().nullable(),
+    created_at: z.string(),
+    finished_at: z.string().nullable(),
+  })
+  .meta({ id: 'Action' })
+
+export function toEffectView({ project_id: _project, replica: _replica, ...view }: EffectRow) {
+  return view
 }

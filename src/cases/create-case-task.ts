@@ -3,11 +3,11 @@ import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import type { CaseRow, TaskRow } from '../store/tables.ts'
-import { planTask, queueTask, TaskInput } from '../tasks/create-task.ts'
+import { planTask, queueTask, TaskRequest } from '../tasks/create-task.ts'
 import { lockCase } from './rows.ts'
 
 /** A task's request; the wedge is the case's. */
-export const CaseTaskInput = TaskInput.omit({ wedge: true })
+export const CaseTaskInput = TaskRequest.omit({ wedge: true })
 
 /** Puts a task of the case's wedge into the queue, for the case's client. */
 export async function createCaseTask(

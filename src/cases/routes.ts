@@ -2,12 +2,10 @@ import { z } from 'zod'
 import { filterParam, pageQueryById, pageSchema } from '../http/page.ts'
 import { createdResponse, findInScope, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
 import { toTaskView, TaskView } from '../tasks/view.ts'
-import { taskInScope } from '../tasks/routes.ts'
 import { CASE_STATUSES, CaseView } from './view.ts'
 import { CaseChange, changeCase } from './change-case.ts'
 import { CaseInput, openCase } from './open-case.ts'
 import { readCaseViews, readCaseView } from './read-cases.ts'
-import { retryFinishedTask } from '../lifecycle/retry-task.ts'
 import { findCase, listCases } from './rows.ts'
 import { CaseTaskInput, createCaseTask } from './create-case-task.ts'
 
@@ -66,17 +64,6 @@ export const caseRoutes = nameRoutes({
     find: caseInScope,
     async handle({ ctx, scope, subject, body }) {
       const task = await createCaseTask(ctx, subject, body, scope.actor)
-      return createdResponse(`/v1/tasks/${task.id}`, toTaskView(task, []))
-    },
-  }),
-
-  retryTask: defineWrite('POST', '/v1/tasks/:id/retry', {
-    summary: 'Retry a finished task',
-    description: 'Creates a new task with the same input. 409 if its case is closed.',
-    responses: { 201: TaskView },
-    find: taskInScope,
-    async handle({ ctx, scope, subject }) {
-      const task = await retryFinishedTask(ctx, subject, scope.actor)
       return createdResponse(`/v1/tasks/${task.id}`, toTaskView(task, []))
     },
   }),

@@ -1,15 +1,18 @@
 import { isJsonObject, type Json } from '../base/json.ts'
 import type { PolicyRule } from './wedge-manifest.ts'
 
-/** How often a rule has approved already, in this run and in this project on this UTC day. */
+/** How often a rule has approved already: in this task, and in this project on this UTC day. */
 export type PolicyCounts = { task: number; day: number }
 
-/** `rule` is an index into the list; sentences count from one, as people do. */
+/** `rule` is an index into the list. `reason` is a full sentence that people read; it counts rules from one. */
 export type PolicyVerdict = { approve: true; rule: number; reason: string } | { approve: false; reason: string }
 
+export const APPROVAL_REQUIRED_REASON = 'This task requires approval for every action.'
+
 /**
- * Whether the rules approve the request without a person. Only the first rule that matches is asked: when it refuses,
- * no later rule may allow. Whatever cannot be judged is left to a person.
+ * Whether the auto-approve rules approve the request without a person, and why or why not. Only the first rule that
+ * matches the action counts: if it refuses, no later rule can approve. A request that a rule cannot evaluate needs a
+ * person. This is the only policy evaluation: the server stores the reason with the approval, clients only show it.
  */
 export function evaluatePolicy(
   rules: PolicyRule[],
@@ -18,12 +21,11 @@ export function evaluatePolicy(
 ): PolicyVerdict {
   const index = firstMatchingRule(rules, request.action)
   const rule = index === null ? undefined : rules[index]
-  if (index === null || !rule) return { approve: false, reason: 'no policy rule matches this action' }
-  const name = `rule ${index + 1} ('${rule.action}')`
+  if (index === null || !rule) return { approve: false, reason: `No auto-approve rule covers ${request.action}.` }
   const used = counts(index)
   const refusal = amountRefusal(rule, request.payload) ?? countRefusal(rule, used)
-  if (refusal !== null) return { approve: false, reason: `${name} ${refusal}` }
-  return { approve: true, rule: index, reason: `${name} allows ${describeAllowance(rule, used)}` }
+  if (refusal !== null) return { approve: false, reason: refusal }
+  return { approve: true, rule: index, reason: `Rule ${index + 1} (${rule.action}) allows ${describeAllowance(rule, used)}.` }
 }
 
 /** The rule whose counters a request would use. */
@@ -60,35 +62,39 @@ const AMOUNT_KEYS = ['amount_usd', 'amount', 'total', 'value']
 function amountRefusal(rule: PolicyRule, payload: Json): string | null {
   if (rule.max_amount_usd === undefined) return null
   const key = isJsonObject(payload) ? AMOUNT_KEYS.find((key) => Object.hasOwn(payload, key)) : undefined
-  if (!isJsonObject(payload) || key === undefined) return 'has a limit, and the payload states no amount'
+  const limit = `Auto-approval limit is ${formatDollars(rule.max_amount_usd)}`
+  if (!isJsonObject(payload) || key === undefined) return `${limit}; the payload states no amount.`
   const amount = payload[key]
   if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0) {
-    return `has a limit, and '${key}' in the payload is not a number of dollars`
+    return `${limit}; '${key}' in the payload is not an amount in dollars.`
   }
   if (amount <= rule.max_amount_usd) return null
-  return `allows up to ${formatDollars(rule.max_amount_usd)}, and this is ${formatDollars(amount)}`
+  return `${limit}; this is ${formatDollars(amount)}.`
 }
 
 function countRefusal(rule: PolicyRule, used: PolicyCounts): string | null {
-  if (rule.max_per_task !== undefined && !(used.task < rule.max_per_task)) {
-    return `has used up its ${rule.max_per_task} in this task`
-  }
-  if (rule.max_per_day !== undefined && !(used.day < rule.max_per_day)) {
-    return `has used up its ${rule.max_per_day} for today`
-  }
+  if (rule.max_per_task !== undefined && !(used.task < rule.max_per_task)) return capReachedReason(rule, 'task')
+  if (rule.max_per_day !== undefined && !(used.day < rule.max_per_day)) return capReachedReason(rule, 'day')
   return null
 }
 
-/** Counts include the approval that this sentence explains. */
-function describeAllowance(rule: PolicyRule, used: PolicyCounts): string {
-  const parts = [rule.max_amount_usd === undefined ? 'this action' : `up to ${formatDollars(rule.max_amount_usd)}`]
-  if (rule.max_per_task !== undefined) parts.push(`${used.task + 1} of ${rule.max_per_task} in this task`)
-  if (rule.max_per_day !== undefined) parts.push(`${used.day + 1} of ${rule.max_per_day} today`)
-  return parts.join(', ')
+export function capReachedReason(rule: PolicyRule, cap: keyof PolicyCounts): string {
+  const limit = cap === 'task' ? rule.max_per_task : rule.max_per_day
+  return `The limit of ${limit} auto-approvals per ${cap} is reached.`
 }
 
-/** Cents, unless they would hide by rounding what made the difference. */
+/** The counts include the approval that this sentence explains. */
+function describeAllowance(rule: PolicyRule, used: PolicyCounts): string {
+  const what = rule.max_amount_usd === undefined ? 'this action' : `up to ${formatDollars(rule.max_amount_usd)}`
+  const uses = [
+    ...(rule.max_per_task === undefined ? [] : [`${used.task + 1} of ${rule.max_per_task} in this task`]),
+    ...(rule.max_per_day === undefined ? [] : [`${used.day + 1} of ${rule.max_per_day} today`]),
+  ]
+  return uses.length === 0 ? what : `${what} (${uses.join(', ')})`
+}
+
+/** `$50`, `$84.50`, or all digits where rounding to cents would hide the difference to the limit. */
 function formatDollars(amount: number): string {
   const cents = amount.toFixed(2)
-  return `$${Number(cents) === amount ? cents : String(amount)}`
+  return `$${Number.isInteger(amount) || Number(cents) !== amount ? String(amount) : cents}`
 }

@@ -1,49 +1,17 @@
 import { type ExpressionBuilder, sql } from 'kysely'
-import { hasSubscribedWebhook } from '../events/webhook-event-rows.ts'
 import { WRITABLE_STATUSES } from '../events/rows.ts'
-import { isPostgres } from '../store/dialect.ts'
+import { hasSubscribedWebhook } from '../events/webhook-event-rows.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
-import type { Tables, TaskRow } from '../store/tables.ts'
-import { statusesBefore, type TerminalStatus } from '../tasks/status.ts'
+import type { ApprovalRow, Tables, TaskRow } from '../store/tables.ts'
+import type { TerminalStatus } from '../tasks/status.ts'
+import { statusesBefore } from './states.ts'
 
 /**
- * The statements that change a task's state. Each is a compare-and-set on the status (and on the epoch, where a run
- * asks) that takes the numbers of the events which tell of it, so state and log never disagree.
+ * The statements that change the status of a task. Each is a compare-and-set on the status, and on the epoch where a
+ * run is the caller. It also reserves the numbers of the events that report the change, so status and log agree.
  */
 
-export type LockedTask = Pick<TaskRow, (typeof LOCKED_TASK_COLUMNS)[number]>
-
-const LOCKED_TASK_COLUMNS = ['id', 'project_id', 'status', 'epoch', 'log_pruned_at'] as const
-
-/**
- * The task, held until the commit. Whoever decides by the approvals of a task holds it first: then no decision is
- * made on what another is just changing, and all take their locks in one order, task before approval.
- */
-export const lockTask = prepareQuery<{ id: string }, LockedTask>((db, arg) =>
-  db
-    .selectFrom('tasks')
-    .select(LOCKED_TASK_COLUMNS)
-    .where('id', '=', arg('id'))
-    .$if(isPostgres(db), (query) => query.forNoKeyUpdate()),
-)
-
-export const updateTaskCost = prepareQuery<
-  { id: string; epoch: number; micros: number },
-  { last_event_id: number; cost_micros: number }
->((db, arg) =>
-  db
-    .updateTable('tasks')
-    .set((eb) => ({
-      cost_micros: eb('cost_micros', '+', arg('micros')),
-      last_event_id: eb('last_event_id', '+', 1),
-    }))
-    .where('id', '=', arg('id'))
-    .where('epoch', '=', arg('epoch'))
-    .where('status', 'in', WRITABLE_STATUSES)
-    .returning(['last_event_id', 'cost_micros']),
-)
-
-/** Provisioning is over: the run begins. */
+/** provisioning → running. */
 export const updateTaskRunning = prepareQuery<
   { id: string; epoch: number; started_at: string },
   { last_event_id: number }
@@ -61,7 +29,7 @@ export const updateTaskRunning = prepareQuery<
     .returning('last_event_id'),
 )
 
-/** A run waits for a person. */
+/** running → awaiting_approval. A task that already waits stays so: an agent may ask for several approvals at once. */
 export const updateTaskWaiting = prepareQuery<{ id: string; epoch: number }, { last_event_id: number }>((db, arg) =>
   db
     .updateTable('tasks')
@@ -72,7 +40,7 @@ export const updateTaskWaiting = prepareQuery<{ id: string; epoch: number }, { l
     .returning('last_event_id'),
 )
 
-/** A run goes on after the answer, unless another of its questions is still open. */
+/** awaiting_approval → running, unless another approval of the task is still pending. */
 export const updateTaskResumed = prepareQuery<
   { id: string; epoch: number; count: number },
   { status: 'running' | 'awaiting_approval'; last_event_id: number }
@@ -102,14 +70,13 @@ const pendingApprovalIds = (eb: ExpressionBuilder<Tables, 'tasks'>) =>
     .whereRef('task_id', '=', 'tasks.id')
     .where('approvals.status', '=', 'pending')
 
-/** `heard`: a webhook wants to know. */
-export type EndedTask = Pick<TaskRow, (typeof ENDED_TASK_COLUMNS)[number]> & { heard: number }
+export type EndedTask = Pick<TaskRow, (typeof ENDED_TASK_COLUMNS)[number]> & { has_subscribed_webhook: number }
 
 const ENDED_TASK_COLUMNS = ['project_id', 'wedge', 'task_type', 'last_event_id', 'created_at', 'started_at'] as const
 
 /**
- * The end, from every status that may come before it, and for a run only in its own epoch. The log of
- * a task that never ran gets one number more, for the event that opens it.
+ * Ends a task from every status that can come before, and for a run only in its own epoch. A task that never ran gets
+ * one more event number, for the `task.created` event that opens its log.
  */
 export const updateTaskEnded = (status: TerminalStatus) =>
   prepareQuery<
@@ -136,5 +103,42 @@ export const updateTaskEnded = (status: TerminalStatus) =>
       .where('status', 'in', statusesBefore(status))
       .where('epoch', '=', (row) => row.fn.coalesce(row.val(arg('epoch')), 'epoch'))
       .returning(ENDED_TASK_COLUMNS)
-      .returning(hasSubscribedWebhook('task.finished', 'tasks.project_id').as('heard')),
+      .returning(hasSubscribedWebhook('task.finished', 'tasks.project_id').as('has_subscribed_webhook')),
   )
+
+/** Closes the pending approvals of a task that ends. */
+export const updatePendingApprovalsClosed = prepareQuery<
+  { task_id: string; status: string; decided_at: string; by_kind: string; by_id: string },
+  Pick<ApprovalRow, 'id' | 'project_id' | 'action'>
+>((db, arg) =>
+  db
+    .updateTable('approvals')
+    .set({
+      status: arg('status'),
+      decided_at: arg('decided_at'),
+      decided_by_kind: arg('by_kind'),
+      decided_by_id: arg('by_id'),
+    })
+    .where('task_id', '=', arg('task_id'))
+    .where('status', '=', 'pending')
+    .returning(['id', 'project_id', 'action']),
+)
+
+/** Pending approvals whose `expires_at` has passed, the longest overdue first. */
+export const listDueApprovals = prepareQuery<{ now: string }, Pick<ApprovalRow, 'id' | 'task_id'>>((db, arg) =>
+  db
+    .selectFrom('approvals')
+    .select(['id', 'task_id'])
+    .where('status', '=', 'pending')
+    .where('expires_at', '<=', arg('now'))
+    .orderBy('expires_at')
+    .limit(200),
+)
+
+/** The columns that a decision changes. Not limited to a scope: never pass an id that came from a caller. */
+export const findApprovalDecision = prepareQuery<
+  { id: string },
+  Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256'>
+>((db, arg) =>
+  db.selectFrom('approvals').select(['status', 'edited', 'payload_sha256']).where('id', '=', arg('id')),
+)

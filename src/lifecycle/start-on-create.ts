@@ -1,64 +1,64 @@
 import type { Ctx, StartOnCreate } from '../ctx/ctx.ts'
 import { isoNow, sleep } from '../ctx/world.ts'
-import { StoreUnavailable, retryUntilAvailable } from '../store/errors.ts'
-import { findTaskUnscoped } from '../tasks/rows.ts'
+import { retryUntilAvailable, StoreUnavailable } from '../store/errors.ts'
 import type { QueuedTask } from '../store/tables.ts'
-import { toClaimedTask, type ClaimedTask, type RunStarter } from '../runs/claim-tasks.ts'
+import { findTaskUnscoped } from '../tasks/rows.ts'
+import { type ClaimedTask, type RunStarter, toClaimedTask } from './claimed-task.ts'
 
-/** The places of a runner, as far as a task that is being queued is concerned. */
+/** The concurrency slots of the runner. */
 export interface RunnerSlots {
-  /** Whether one is free for which nobody waits. */
-  isFree(): boolean
-  /** Keeps one for a task that is on its way; null: it will not come. */
-  keep(task: QueuedTask, coming: Promise<ClaimedTask | null>): void
+  /** Whether a slot is free and no queued task waits for it. */
+  hasFreeSlot(): boolean
+  /** Reserves a slot until the transaction that creates the task ends; null: the task was not created. */
+  reserveSlot(task: QueuedTask, claim: Promise<ClaimedTask | null>): void
 }
 
 /**
- * Begins tasks in the transaction that queues them: nobody has to look for them, and a short run has one flush to disk
- * less to wait for.
+ * Starts a task in the transaction that creates it, if a slot and a cell are ready. This saves a search of the queue and
+ * one flush to disk, which is most of the time of a short run.
  */
 export function createTaskStarter(
   ctx: Ctx,
   starter: RunStarter,
-  places: RunnerSlots,
+  slots: RunnerSlots,
   stopping: AbortSignal,
 ): StartOnCreate {
   return (tx, queued) => {
-    if (!places.isFree() || !starter.canStart(queued)) return null
+    if (!slots.hasFreeSlot() || !starter.canStart(queued)) return null
     const task = toClaimedTask(queued, tx.replica, isoNow(tx), true)
-    const claimed: ClaimedTask = { task, hasStarted: true }
-    // Before its row was written nothing can have been committed.
+    // Nothing can have been committed before the first event was written.
     let isWritten = false
-    places.keep(
+    slots.reserveSlot(
       task,
       new Promise((resolve) => {
-        tx.afterCommit(() => resolve(claimed))
-        tx.afterFailure((error) =>
-          resolve(isWritten && error instanceof StoreUnavailable ? findCommittedTask(ctx, task, stopping) : null),
-        )
+        tx.afterCommit(() => resolve({ task, hasStarted: true }))
+        tx.afterFailure((error) => {
+          const mayBeCommitted = isWritten && error instanceof StoreUnavailable
+          resolve(mayBeCommitted ? findCommittedTask(ctx, task, stopping) : null)
+        })
       }),
     )
-    const tell = () => {
+    const appendFirstEvent = () => {
       isWritten = true
       return starter.writeStarted(tx, [task])
     }
-    return { task, appendFirstEvent: tell }
+    return { task, appendFirstEvent }
   }
 }
 
-const MAX_LOOKS = 3
-const LOOK_INTERVAL_MS = 1_000
+const MAX_ATTEMPTS = 3
+const ATTEMPT_INTERVAL_MS = 1_000
 
 /**
- * The connection broke when the task was committed, so nobody knows whether it was. If it was, nobody else would carry
- * it out; and the server may need a moment to notice.
+ * The connection to the database broke during the commit, so the outcome is unknown. If the task was committed, only this
+ * replica can run it. The database server may need a moment until the row is visible.
  */
 async function findCommittedTask(ctx: Ctx, task: QueuedTask, stopping: AbortSignal): Promise<ClaimedTask | null> {
-  for (let look = 0; look < MAX_LOOKS && !stopping.aborted; look++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS && !stopping.aborted; attempt++) {
     const row = await retryUntilAvailable(() => findTaskUnscoped(ctx.db, task.id), stopping).catch(() => undefined)
     const isOurs = row?.replica === ctx.replica && row.epoch === task.epoch && row.status === 'running'
     if (row) return isOurs ? { task, hasStarted: true } : null
-    await sleep(ctx.world.clock, LOOK_INTERVAL_MS, stopping)
+    await sleep(ctx.world.clock, ATTEMPT_INTERVAL_MS, stopping)
   }
   return null
 }

@@ -2,19 +2,20 @@ import type { Json } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
 import { writeEvents } from '../events/append-events.ts'
+import type { NewEvent } from '../events/event-types.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import { queueWebhookDeliveries } from '../events/webhook-events.ts'
-import type { NewEvent } from '../events/event-types.ts'
-import { updateTaskEnded, type EndedTask } from './rows.ts'
 import type { TaskError, TerminalStatus } from '../tasks/status.ts'
+import { type EndedTask, updateTaskEnded } from './rows.ts'
 
+/** How a task ends. `events` come right before `task.finished` in its log. */
 export type TaskEnding =
   | { status: 'succeeded'; output: Json; events: NewEvent[] }
   | { status: Exclude<TerminalStatus, 'succeeded'>; error: TaskError; output?: Json; events?: NewEvent[] }
 
 /**
- * Ends a task: its last status, its last events, once. False when the task is over already, cannot end that way from
- * where it is, or belongs to a later epoch than the run that asks.
+ * Writes the last status and the last events of a task, once. False if the task has ended, cannot end this way from its
+ * status, or has a newer epoch than the run that calls. `endTask` is the function to call: it closes approvals too.
  */
 export async function writeTaskEnding(
   tx: Tx,
@@ -24,20 +25,20 @@ export async function writeTaskEnding(
 ): Promise<boolean> {
   const finished_at = isoNow(tx)
   const error = ending.status === 'succeeded' ? null : ending.error
-  const told = ending.events ?? []
+  const events = ending.events ?? []
   const [task] = await END_STATEMENTS[ending.status](tx.db, {
     id,
     epoch,
     output: ending.output === undefined ? null : JSON.stringify(ending.output),
     error: error && JSON.stringify(error),
-    count: told.length + 1,
+    count: events.length + 1,
     finished_at,
   })
   if (!task) return false
   const opening = task.started_at === null ? [createdEvent(task)] : []
-  const events = [...opening, ...told, finishedEvent(task, ending.status, error, finished_at)]
-  await writeEvents(tx, id, task.last_event_id, events)
-  if (task.heard) await queueWebhookDeliveries(tx, task.project_id, 'task.finished', id)
+  const closing = finishedEvent(task, ending.status, error, finished_at)
+  await writeEvents(tx, id, task.last_event_id, [...opening, ...events, closing])
+  if (task.has_subscribed_webhook) await queueWebhookDeliveries(tx, task.project_id, 'task.finished', id)
   tx.notify(`task:${id}`)
   notifyProjectChange(tx, task.project_id, { kind: 'task', id, status: ending.status })
   return true
@@ -56,7 +57,7 @@ function finishedEvent(task: EndedTask, status: TerminalStatus, error: TaskError
   return { type: 'task.finished', data: { status, ...(error && { error }), duration_ms } }
 }
 
-/** A task that ends before it ran still has a log that begins with `task.created`. */
+/** Every log begins with `task.created`, also the log of a task that ended before it ran. */
 function createdEvent({ wedge, task_type }: EndedTask): NewEvent {
   return { type: 'task.created', data: { wedge, task_type, status: 'running', sandbox: 'none', model: 'none' } }
 }

@@ -16,6 +16,7 @@ import { eventRoutes } from '../events/routes.ts'
 import type { Route } from '../http/route.ts'
 import { intakeRoutes } from '../knowledge/intake-routes.ts'
 import { knowledgeRoutes } from '../knowledge/routes.ts'
+import { lifecycleRoutes } from '../lifecycle/routes.ts'
 import { mcpRoutes } from '../mcp/routes.ts'
 import { recordRoutes } from '../records/routes.ts'
 import { reportRoutes } from '../reports/routes.ts'
@@ -34,8 +35,8 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     taskRoutes.listTasks,
     taskRoutes.getTask,
     taskRoutes.followTask,
-    approvalRoutes.cancelTask,
-    caseRoutes.retryTask,
+    lifecycleRoutes.cancelTask,
+    lifecycleRoutes.retryTask,
     taskRoutes.createTaskFeedback,
     reportRoutes.getTaskTrace,
     approvalRoutes.listTaskActions,

@@ -1,21 +1,8 @@
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
+import { type ClaimedTask, type RunStarter, toClaimedTask } from '../lifecycle/claimed-task.ts'
 import type { QueuedTask } from '../store/tables.ts'
 import { updateTaskToClaimed, findNextQueuedProject, lockQueuedTasks } from './rows.ts'
-
-/** A claimed task, and whether it runs already. */
-export interface ClaimedTask {
-  task: QueuedTask
-  hasStarted: boolean
-}
-
-/** What the claim asks of a task's workplace. */
-export interface RunStarter {
-  /** Whether the task can run as soon as it is claimed. */
-  canStart(task: QueuedTask): boolean
-  /** Tells of the tasks that run now. */
-  writeStarted(tx: Tx, tasks: QueuedTask[]): Promise<void>
-}
 
 /**
  * Takes queued tasks, project after project, so that one with a long queue does not starve the others. `turn` is the
@@ -59,18 +46,6 @@ async function claimTask(tx: Tx, task: QueuedTask, begun: boolean): Promise<Clai
   const now = isoNow(tx)
   await (begun ? updateToRunning : updateToProvisioning)(tx.db, { id: task.id, replica: tx.replica, now })
   return { task: toClaimedTask(task, tx.replica, now, begun), hasStarted: begun }
-}
-
-/** The task as its row is once it is claimed; one that has begun has its first event. */
-export function toClaimedTask(task: QueuedTask, replica: string, now: string, begun: boolean): QueuedTask {
-  const claimed = { ...task }
-  claimed.epoch++
-  claimed.replica = replica
-  claimed.status = begun ? 'running' : 'provisioning'
-  if (!begun) return claimed
-  claimed.started_at = now
-  claimed.last_event_id = 1
-  return claimed
 }
 
 const updateToRunning = updateTaskToClaimed('running')

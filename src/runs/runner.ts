@@ -6,11 +6,12 @@ import type { Loop } from '../ctx/loop.ts'
 import { sleep } from '../ctx/world.ts'
 import type { PipePlane } from '../http/pipe-plane.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
+import type { ClaimedTask, RunStarter } from '../lifecycle/claimed-task.ts'
 import { endTask } from '../lifecycle/end-task.ts'
 import type { QueuedTask } from '../store/tables.ts'
 import { executeRun, createRunStarter, type RunEnvironment } from './execute-run.ts'
 import { CellPool } from './cell-pool.ts'
-import { type ClaimedTask, claimTasks, type RunStarter } from './claim-tasks.ts'
+import { claimTasks } from './claim-tasks.ts'
 import { INTERRUPTED_ENDING } from './replica-lease.ts'
 import type { TaskRun } from './task-run.ts'
 import { type RunnerSlots, createTaskStarter } from '../lifecycle/start-on-create.ts'
@@ -106,11 +107,11 @@ export class Runner implements Loop, RunnerSlots {
     return new Set(this.#carrying.values())
   }
 
-  isFree(): boolean {
+  hasFreeSlot(): boolean {
     return this.#emptied && this.#free() > this.#promised && !this.#stopping.signal.aborted
   }
 
-  keep(task: QueuedTask, coming: Promise<ClaimedTask | null>): void {
+  reserveSlot(task: QueuedTask, coming: Promise<ClaimedTask | null>): void {
     // It was this project's turn: among those who will wait, others come first.
     this.#turn = task.project_id
     this.#carry(task.id, coming)

@@ -1,6 +1,6 @@
 import { bytesResponse } from '../http/route.ts'
 
-/** Served as what the agent made, which may be hostile: never sniffed, never run. */
+/** An agent made the file, and it may be hostile: the headers stop browsers from sniffing its type and from running it. */
 export function serveArtifact(artifact: {
   name: string
   content_type: string

@@ -1,18 +1,18 @@
 import type { Counts } from '../ctx/counts.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { RunEndedError, writeEvents } from '../events/append-events.ts'
-import { updateTaskCost } from '../lifecycle/rows.ts'
+import { updateTaskCost } from './rows.ts'
 
 export interface ModelCharge {
   model: string
   input_tokens: number
   output_tokens: number
   micros: number
-  /** The model has no known price: the charge is not nothing, it is unknown. */
+  /** The model has no known price, so the charge is unknown and not zero. */
   unpriced: boolean
 }
 
-/** Adds to the task's spend and says so in its log, fenced by the run's epoch. Answers the total in micro-dollars. */
+/** Adds a model call to the cost of the task and to its log, if the epoch is current. Returns the total in micro-dollars. */
 export async function chargeTask(tx: Tx, run: { taskId: string; epoch: number }, charge: ModelCharge): Promise<number> {
   const { micros, unpriced, ...usage } = charge
   const [task] = await updateTaskCost(tx.db, { id: run.taskId, epoch: run.epoch, micros })

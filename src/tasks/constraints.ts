@@ -7,23 +7,23 @@ export interface TaskConstraints {
   approval_required: boolean
 }
 
-/** The server's ceiling, then the task type's, then the caller's; each may only lower what came before. */
+/** The lowest of the server's limit, the task type's limit and the requested limit. */
 export function clampConstraints(
   config: Pick<Config, 'maxRuntimeS' | 'maxCostUsd'>,
   { harness }: Pick<TaskType, 'harness'>,
-  asked: {
+  requested: {
     max_runtime_s?: number | undefined
     max_cost_usd?: number | undefined
     approval_required?: boolean | undefined
   },
 ): TaskConstraints {
   return {
-    max_runtime_s: lowest(config.maxRuntimeS, harness.max_runtime_s, asked.max_runtime_s),
-    max_cost_usd: lowest(config.maxCostUsd, harness.max_cost_usd, asked.max_cost_usd),
-    approval_required: asked.approval_required === true,
+    max_runtime_s: lowest(config.maxRuntimeS, harness.max_runtime_s, requested.max_runtime_s),
+    max_cost_usd: lowest(config.maxCostUsd, harness.max_cost_usd, requested.max_cost_usd),
+    approval_required: requested.approval_required === true,
   }
 }
 
-function lowest(ceiling: number, ...others: (number | undefined)[]): number {
-  return Math.min(ceiling, ...others.filter((other) => other !== undefined))
+function lowest(limit: number, ...others: (number | undefined)[]): number {
+  return Math.min(limit, ...others.filter((other) => other !== undefined))
 }

@@ -4,16 +4,17 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
-import { jsonValue, jsonObject } from '../http/validate.ts'
+import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { QueuedTask, TaskRow } from '../store/tables.ts'
 import { requireWedgeAndTier } from '../wedges/enabled-wedges.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
-import { bindIdempotencyKey, type IdempotencyKey, enforceRateLimit, taskIdOfIdempotencyKey } from './rate-limit.ts'
 import { clampConstraints } from './constraints.ts'
-import { insertTask, findTaskUnscoped } from './rows.ts'
+import { bindIdempotencyKey, type IdempotencyKey, taskIdOfIdempotencyKey } from './idempotency.ts'
+import { enforceRateLimit } from './rate-limit.ts'
+import { findTaskUnscoped, insertTask } from './rows.ts'
 import { checkToolNames } from './tools.ts'
 
-export const TaskInput = z.object({
+export const TaskRequest = z.object({
   wedge: z.string(),
   task_type: z.string(),
   input: jsonValue.optional(),
@@ -29,9 +30,9 @@ export const TaskInput = z.object({
   output_schema: jsonObject.nullish(),
 })
 
-export type TaskRequest = z.infer<typeof TaskInput>
+export type TaskRequest = z.infer<typeof TaskRequest>
 
-/** What a task belongs to, when it was not asked for by the founder directly. */
+/** What a task belongs to, if it was not created through `POST /v1/tasks`. */
 export interface TaskOrigin {
   client_id?: string | null
   thread_id?: string | null
@@ -41,14 +42,14 @@ export interface TaskOrigin {
   retry_of?: string | null
 }
 
-/** The founder's creation: counted by the rate limit, and made once per idempotency key. */
+/** Creates a task for `POST /v1/tasks`: within the rate limit, and once per idempotency key. */
 export async function createTask(
   ctx: Ctx,
   scope: ProjectScope,
   request: TaskRequest,
   key: IdempotencyKey | null,
 ): Promise<{ task: TaskRow; replayed: boolean }> {
-  const plan = await planTask(ctx, scope, request).catch((refusal) => replayOrThrow(refusal, ctx, scope, key))
+  const plan = await planTask(ctx, scope, request).catch((error) => replayOrThrow(error, ctx, scope, key))
   if ('replayed' in plan) return plan
   const create = async (tx: Tx) => {
     const bound = key ? await bindIdempotencyKey(tx, scope.projectId, key, plan.id) : plan.id
@@ -57,22 +58,22 @@ export async function createTask(
     await queueTask(tx, plan, scope.actor)
     return { task: plan, replayed: false }
   }
-  // All of a project's creations wait for its ring and then its chain, so they may as well wait together. Not those with
-  // a key, which another replica may hold while it waits for the ring.
+  // All creations of a project wait for its rate counter and its audit chain, so they share commits. Creations with an
+  // idempotency key do not: another replica may have locked the key while it waits for the rate counter.
   return inTx(ctx, create, key ? undefined : `create:${scope.projectId}`)
 }
 
 /**
- * A creation that is repeated gets its answer even if the wedge was disabled or has gone since. Asked only once the wedge
- * is refused, so that other creations do not pay for it.
+ * A repeated request gets its task even if the wedge was disabled or removed since. The key is looked up only after the
+ * request was refused, so that other creations do not pay for the lookup.
  */
-async function replayOrThrow(refusal: unknown, ctx: Ctx, { projectId }: ProjectScope, key: IdempotencyKey | null) {
+async function replayOrThrow(error: unknown, ctx: Ctx, { projectId }: ProjectScope, key: IdempotencyKey | null) {
   const bound = key && (await taskIdOfIdempotencyKey(ctx, projectId, key))
-  if (!bound) throw refusal
+  if (!bound) throw error
   return { task: await requireBoundTask(ctx, bound), replayed: true }
 }
 
-/** Checks a request and clamps it. Writes nothing: 400 for what is not known, 403 for a wedge that is not enabled. */
+/** Validates a request and returns the row to insert. 400 for an unknown wedge, type or tool; 403 for a disabled wedge. */
 export async function planTask(
   ctx: Ctx,
   scope: Pick<ProjectScope, 'projectId' | 'allowance'>,
@@ -114,15 +115,15 @@ export async function planTask(
 }
 
 /**
- * Puts a planned task into the queue, with its audit line. If this replica can begin it at once, it does so in the same
- * transaction; else some runner hears the bell after the commit.
+ * Inserts a planned task, with its audit entry. If this replica can start the task at once, the task starts in the same
+ * transaction; otherwise the commit notifies the runners of all replicas.
  */
 export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise<void> {
-  const beginning = tx.taskStarter.take(tx, plan)
-  await insertTask(tx.db, beginning?.task ?? plan)
-  // As the answer says it; that it runs already is told next.
+  const started = tx.taskStarter.take(tx, plan)
+  await insertTask(tx.db, started?.task ?? plan)
+  // Followers see `queued` first, as in the response, and then `running`.
   notifyProjectChange(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
-  if (beginning) await beginning.appendFirstEvent()
+  if (started) await started.appendFirstEvent()
   else tx.notify('tasks')
   await appendAuditEntry(tx, plan.project_id, actor, 'task.created', plan.id, {
     wedge: plan.wedge,
@@ -132,6 +133,6 @@ export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise
 
 async function requireBoundTask({ db }: Pick<Ctx, 'db'>, id: string): Promise<TaskRow> {
   const task = await findTaskUnscoped(db, id)
-  if (!task) throw new Error(`idempotency key names no task: ${id}`)
+  if (!task) throw new Error(`the idempotency key is bound to task ${id}, which does not exist`)
   return task
 }

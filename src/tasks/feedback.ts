@@ -4,7 +4,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { appendFeedbackEvent } from '../events/append-events.ts'
 import { jsonValue } from '../http/validate.ts'
-import { recordTaskFeedback, isEmptyFeedback } from '../knowledge/feedback.ts'
+import { isEmptyFeedback, recordTaskFeedback } from '../knowledge/feedback.ts'
 import type { TaskRow } from '../store/tables.ts'
 
 export const TaskFeedbackInput = z
@@ -15,7 +15,7 @@ export const TaskFeedbackInput = z
   })
   .refine((feedback) => !isEmptyFeedback(feedback), "one of 'rating', 'correction' and 'note' is required")
 
-/** The founder's word on a run: a note in its log, and knowledge for the next one. */
+/** Saves feedback on a run as an event in its log and as knowledge for later runs. */
 export function giveTaskFeedback(
   ctx: Ctx,
   scope: ProjectScope,

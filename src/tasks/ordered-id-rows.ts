@@ -3,8 +3,8 @@ import type { Db } from '../store/store.ts'
 import { TASK_STATUSES, type TaskStatus } from './status.ts'
 
 /**
- * The ids of a project's tasks, in their order, status by status: each is a stretch of the index that the queue needs
- * anyway. An index by project alone would be one more for every creation to write.
+ * The ids of a project's tasks in order, as a union over all statuses. Each part reads a range of the index on status and
+ * project, which the queue needs anyway. An index on the project alone would make every creation write one more index.
  */
 export function taskIdsInOrder(
   db: Db,
@@ -13,7 +13,7 @@ export function taskIdsInOrder(
   limit: number,
   narrow: (ids: TaskIdsOfStatus) => TaskIdsOfStatus,
 ) {
-  const each = TASK_STATUSES.map((status) =>
+  const perStatus = TASK_STATUSES.map((status) =>
     db
       .selectFrom(
         narrow(taskIdsOfStatus(db, projectId, status))
@@ -23,15 +23,15 @@ export function taskIdsInOrder(
       )
       .select('id'),
   )
-  const all = each.reduce((some, more) => some.unionAll(more))
+  const all = perStatus.reduce((union, next) => union.unionAll(next))
   return db.selectFrom(all.as('ids')).select('id').orderBy('id', order).limit(limit)
 }
 
 type TaskIdsOfStatus = ReturnType<typeof taskIdsOfStatus>
 
 /**
- * The status is part of the text: of one that is only known later PostgreSQL expects as many rows as of any other, and
- * would look for a status that no task has among all of them, in the order of their ids.
+ * The status is a literal, not a parameter. With a parameter PostgreSQL assumes that all statuses are equally common, and
+ * scans the whole primary key for a status that no task has.
  */
 const taskIdsOfStatus = (db: Db, projectId: string, status: TaskStatus) =>
   db

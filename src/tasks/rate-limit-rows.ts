@@ -3,46 +3,7 @@ import { isPostgres } from '../store/dialect.ts'
 import { excluded, prepareLock, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 
-export const deleteExpiredIdempotencyKey = prepareQuery<{ project_id: string; key: string; before: string }>(
-  (db, arg) =>
-    db
-      .deleteFrom('idempotency_keys')
-      .where('project_id', '=', arg('project_id'))
-      .where('key', '=', arg('key'))
-      .where('created_at', '<', arg('before'))
-      .$castTo<never>(),
-)
-
-export const insertIdempotencyKey = prepareQuery<
-  { project_id: string; key: string; body_hash: string; task_id: string; created_at: string },
-  { task_id: string }
->((db, arg) =>
-  db
-    .insertInto('idempotency_keys')
-    .values({
-      project_id: arg('project_id'),
-      key: arg('key'),
-      body_hash: arg('body_hash'),
-      task_id: arg('task_id'),
-      created_at: arg('created_at'),
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('task_id'),
-)
-
-export const findIdempotencyKey = prepareQuery<
-  { project_id: string; key: string; since: string },
-  { body_hash: string; task_id: string }
->((db, arg) =>
-  db
-    .selectFrom('idempotency_keys')
-    .select(['body_hash', 'task_id'])
-    .where('project_id', '=', arg('project_id'))
-    .where('key', '=', arg('key'))
-    .where('created_at', '>=', arg('since')),
-)
-
-/** Behind the last slot of every ring stands how many turns were taken: beside the newest, in the same page. */
+/** The row of `rate_ring` that holds the count instead of a time. It sorts after all slots, next to the newest ones. */
 const COUNTER_SLOT = Number.MAX_SAFE_INTEGER
 
 export const insertRateCounter = prepareQuery<{ project_id: string }>((db, arg) =>
@@ -53,7 +14,6 @@ export const insertRateCounter = prepareQuery<{ project_id: string }>((db, arg) 
     .$castTo<never>(),
 )
 
-/** Nobody else takes a turn before the commit. */
 const lockRateCounter = prepareLock<{ project_id: string }>((db, arg) =>
   db
     .selectFrom('rate_ring')
@@ -63,47 +23,50 @@ const lockRateCounter = prepareLock<{ project_id: string }>((db, arg) =>
     .forUpdate(),
 )
 
-/** How many turns were taken, and when the newest of the slots was that the next ones would take; 0: never. */
+/** How many creations were ever allowed, and the newest time in the slots that come next; 0: none was used yet. */
 export interface RateState {
-  turns: number
-  newest: number
+  count: number
+  newestAt: number
 }
 
-type RateQuery = { project_id: string; limit: number; next: number }
+/** `slots`: how many of the slots that come next to look at. */
+type RateQuery = { project_id: string; limit: number; slots: number }
 
-export async function lockRateState(db: Db, next: RateQuery): Promise<RateState | undefined> {
-  // A statement of its own: one that waits for a lock sees all other rows as they were before.
-  if (isPostgres(db)) await lockRateCounter(db, next)
-  const [row] = await findRateState(db, next)
-  return row && { turns: row.turns, newest: Math.max(row.newest ?? 0, row.wrapped ?? 0) }
+/** Locks the counter until the commit and reads the state. */
+export async function lockRateState(db: Db, query: RateQuery): Promise<RateState | undefined> {
+  // The lock is a statement of its own: a statement that waits for a lock sees the other rows as they were before.
+  if (isPostgres(db)) await lockRateCounter(db, query)
+  const [row] = await findRateState(db, query)
+  return row && { count: row.count, newestAt: Math.max(row.newest ?? 0, row.wrapped ?? 0) }
 }
 
-const findRateState = prepareQuery<RateQuery, { turns: number; newest: number | null; wrapped: number | null }>(
+/** `wrapped` is the newest of those slots that lie at the start of the ring, because it wraps around. */
+const findRateState = prepareQuery<RateQuery, { count: number; newest: number | null; wrapped: number | null }>(
   (db, arg) => {
-    const first = sql<number>`turns.at % cast(${arg('limit')} as bigint)`
-    const behind = sql<number>`${first} + cast(${arg('next')} as bigint)`
+    const first = sql<number>`counter.at % cast(${arg('limit')} as bigint)`
+    const end = sql<number>`${first} + cast(${arg('slots')} as bigint)`
     return db
-      .selectFrom('rate_ring as turns')
+      .selectFrom('rate_ring as counter')
       .select((eb) => {
         const slots = eb
           .selectFrom('rate_ring as ring')
           .select((of) => of.fn.max('ring.at').as('at'))
-          .whereRef('ring.project_id', '=', 'turns.project_id')
+          .whereRef('ring.project_id', '=', 'counter.project_id')
         return [
-          'turns.at as turns',
-          slots.where('ring.slot', '>=', first).where('ring.slot', '<', behind).as('newest'),
-          slots.where('ring.slot', '<', sql<number>`${behind} - cast(${arg('limit')} as bigint)`).as('wrapped'),
+          'counter.at as count',
+          slots.where('ring.slot', '>=', first).where('ring.slot', '<', end).as('newest'),
+          slots.where('ring.slot', '<', sql<number>`${end} - cast(${arg('limit')} as bigint)`).as('wrapped'),
         ]
       })
-      .where('turns.project_id', '=', arg('project_id'))
-      .where('turns.slot', '=', COUNTER_SLOT)
+      .where('counter.project_id', '=', arg('project_id'))
+      .where('counter.slot', '=', COUNTER_SLOT)
   },
 )
 
-export const updateRateCounter = prepareQuery<{ project_id: string; turns: number }>((db, arg) =>
+export const updateRateCounter = prepareQuery<{ project_id: string; count: number }>((db, arg) =>
   db
     .updateTable('rate_ring')
-    .set({ at: arg('turns') })
+    .set({ at: arg('count') })
     .where('project_id', '=', arg('project_id'))
     .where('slot', '=', COUNTER_SLOT)
     .$castTo<never>(),
@@ -119,9 +82,4 @@ export const upsertRateSlot = prepareQuery<{ project_id: string; slot: number; a
     .values({ project_id: arg('project_id'), slot: arg('slot'), at: arg('at') })
     .onConflict((conflict) => conflict.columns(['project_id', 'slot']).doUpdateSet({ at: excluded('at') }))
     .$castTo<never>(),
-)
-
-/** Keys are kept for a day. */
-export const deleteIdempotencyKeysBefore = prepareQuery<{ before: string }>((db, arg) =>
-  db.deleteFrom('idempotency_keys').where('created_at', '<', arg('before')).$castTo<never>(),
 )

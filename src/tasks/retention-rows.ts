@@ -2,7 +2,7 @@ import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ArtifactRow, TaskRow } from '../store/tables.ts'
 
-/** Tasks whose log is still there although they ended before, the oldest first. */
+/** Tasks that finished before a time and still have their log, oldest first. */
 export const listTasksWithOldLogs = prepareQuery<{ before: string; limit: number }, Pick<TaskRow, 'id' | 'project_id'>>(
   (db, arg) =>
     db
@@ -22,7 +22,7 @@ export const updateTaskLogPruned = prepareQuery<{ id: string; at: string }>((db,
     .$castTo<never>(),
 )
 
-/** Those with a content of their own: `output.json` is the task's output, which stays. */
+/** The artifacts with a stored file. `output.json` has none: it is the output of the task, which is kept. */
 export const listArtifactFiles = prepareQuery<{ task_id: string }, Pick<ArtifactRow, 'id' | 'size'>>((db, arg) =>
   db
     .selectFrom('artifacts')

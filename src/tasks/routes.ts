@@ -4,16 +4,16 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { filterParam, toPage, pageQueryById, pageSchema } from '../http/page.ts'
 import { HttpResponse, createdResponse, findInScope, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
 import type { TaskRow } from '../store/tables.ts'
-import { readIdempotencyKey } from './rate-limit.ts'
 import { serveArtifact } from './artifacts.ts'
-import { createTask, TaskInput } from './create-task.ts'
-import { TaskFeedbackInput, giveTaskFeedback } from './feedback.ts'
-import { toTaskView, TaskView } from './view.ts'
-import { listArtifacts, findArtifact, findTaskHead, findTask, listTasks } from './rows.ts'
+import { createTask, TaskRequest } from './create-task.ts'
+import { giveTaskFeedback, TaskFeedbackInput } from './feedback.ts'
+import { readIdempotencyKey } from './idempotency.ts'
+import { findArtifact, findTask, findTaskHead, listArtifacts, listTasks } from './rows.ts'
 import { TASK_STATUSES } from './status.ts'
-import { taskStreamHeaders, TaskStreamQuery, streamTask } from './stream.ts'
+import { streamTask, TaskStreamQuery, taskStreamHeaders } from './stream.ts'
+import { TaskView, toTaskView } from './view.ts'
 
-/** The task that a path names, if the caller may know of it. */
+/** The task of a path, or 404 if it does not exist in the caller's scope. */
 export const taskInScope = findInScope('task', findTask)
 const headInScope = findInScope('task', findTaskHead)
 const artifactInScope = findInScope('artifact', findArtifact)
@@ -31,7 +31,7 @@ export const taskRoutes = nameRoutes({
       },
       sent: { 'idempotency-replayed': '`true` where the key had made the task before' },
     },
-    body: TaskInput,
+    body: TaskRequest,
     responses: { 201: TaskView },
     async handle({ ctx, scope, body, request }) {
       const key = readIdempotencyKey(request)

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
+import { WRITABLE_STATUSES } from '../events/rows.ts'
 import { mergeNewest, type PageQuery } from '../http/page.ts'
+import { isPostgres } from '../store/dialect.ts'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ArtifactFileRow, ArtifactRow, TaskRow } from '../store/tables.ts'
@@ -44,12 +46,46 @@ const taskById = prepareQuery<{ id: string }, TaskRow>((db, arg) =>
   db.selectFrom('tasks').selectAll().where('id', '=', arg('id')),
 )
 
-/** The service's own look at a task, without a scope: never for a caller's id. */
+/** Not limited to a scope: never pass an id that came from a caller. */
 export async function findTaskUnscoped(db: Db, id: string): Promise<TaskRow | undefined> {
   return (await taskById(db, { id }))[0]
 }
 
-/** What a stream needs to know of its task. */
+/** The columns of a task that its lock reads. */
+export type LockedTask = Pick<TaskRow, (typeof LOCKED_TASK_COLUMNS)[number]>
+
+const LOCKED_TASK_COLUMNS = ['id', 'project_id', 'status', 'epoch', 'log_pruned_at'] as const
+
+/**
+ * Locks the task until the commit. Every decision about a task's approvals takes this lock first, so decisions do not
+ * overlap and all locks are taken in one order: the task before its approvals.
+ */
+export const lockTask = prepareQuery<{ id: string }, LockedTask>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select(LOCKED_TASK_COLUMNS)
+    .where('id', '=', arg('id'))
+    .$if(isPostgres(db), (query) => query.forNoKeyUpdate()),
+)
+
+/** Adds to the cost of a running task and reserves the number of one event. */
+export const updateTaskCost = prepareQuery<
+  { id: string; epoch: number; micros: number },
+  { last_event_id: number; cost_micros: number }
+>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set((eb) => ({
+      cost_micros: eb('cost_micros', '+', arg('micros')),
+      last_event_id: eb('last_event_id', '+', 1),
+    }))
+    .where('id', '=', arg('id'))
+    .where('epoch', '=', arg('epoch'))
+    .where('status', 'in', WRITABLE_STATUSES)
+    .returning(['last_event_id', 'cost_micros']),
+)
+
+/** The columns of a task that an event stream needs. */
 export type TaskHead = Pick<TaskRow, (typeof TASK_HEAD_COLUMNS)[number]>
 
 const TASK_HEAD_COLUMNS = ['id', 'project_id', 'status', 'last_event_id'] as const
@@ -75,7 +111,7 @@ export interface TaskFilter extends PageQuery {
   case_id?: string | undefined
 }
 
-/** Newest first, one more than a page. */
+/** Newest first, one more than a page: the extra row tells that there is a next page. */
 export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFilter): Promise<TaskRow[]> {
   return mergeNewest(projectIds, filter.limit + 1, (projectId) => listProjectTasks(db, projectId, filter))
 }
@@ -84,13 +120,13 @@ function listProjectTasks(db: Db, projectId: string, filter: TaskFilter): Promis
   const { status, wedge, client_id, case_id, cursor } = filter
   const limit = filter.limit + 1
   const tasks = db.selectFrom('tasks').selectAll().orderBy('id', 'desc')
-  // A client or a case has few tasks: by them, and by nothing else, they are looked for in an index.
-  const few = client_id !== undefined || case_id !== undefined
-  if (!few && !status && !wedge) {
+  // A client or a case has few tasks. `coalesce` keeps the planner from any other index than theirs.
+  const hasFewTasks = client_id !== undefined || case_id !== undefined
+  if (!hasFewTasks && !status && !wedge) {
     const newest = taskIdsInOrder(db, projectId, 'desc', limit, (ids) => (cursor ? ids.where('id', '<', cursor) : ids))
     return tasks.where('id', 'in', newest).execute()
   }
-  const column = (name: 'project_id' | 'status' | 'wedge') => (few ? sql<string>`coalesce(${sql.ref(name)}, '')` : name)
+  const column = (name: 'project_id' | 'status' | 'wedge') => (hasFewTasks ? sql<string>`coalesce(${sql.ref(name)}, '')` : name)
   let query = tasks.where(column('project_id'), '=', projectId)
   if (status) query = query.where(column('status'), '=', status)
   if (wedge) query = query.where(column('wedge'), '=', wedge)
@@ -140,7 +176,7 @@ export const insertArtifactFile = prepareQuery<ArtifactFileRow>((db, arg) =>
     .$castTo<never>(),
 )
 
-/** With the output of its task, which is the content of `output.json`. */
+/** The artifact with the output of its task, because the output is the content of `output.json`. */
 export function findArtifact(db: Db, projectIds: readonly string[], id: string) {
   return db
     .selectFrom('artifacts')

@@ -12,10 +12,10 @@ import { isTerminalStatus } from './status.ts'
 export const TaskStreamQuery = z.object({ lastEventId: z.string().optional() })
 
 export const taskStreamHeaders: RouteHeaders = {
-  read: { 'Last-Event-ID': 'the number of the last event that you have; it wins over `lastEventId`' },
+  read: { 'Last-Event-ID': 'the number of the last event that you have received; takes precedence over `lastEventId`' },
 }
 
-/** The log of a task as SSE, from where the caller left off; the header wins, as browsers set it on reconnect. */
+/** The log of a task as SSE after the last received event. Browsers send that number as a header when they reconnect. */
 export function streamTask(
   ctx: Ctx,
   task: TaskHead,
@@ -23,10 +23,10 @@ export function streamTask(
   query: z.infer<typeof TaskStreamQuery>,
   view: FrameView | null,
 ): StreamResponse {
-  // Nobody has seen an event that is not there yet: such a reader would wait for a number that may never come.
+  // A number beyond the end of the log is invalid: the reader would wait for an event that may never be written.
   const after = Math.min(parseLastEventId(request.headers['last-event-id'] ?? query.lastEventId), task.last_event_id)
   const following = { taskId: task.id, after, view, ended: isTerminalStatus(task.status) }
-  return sseResponse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) => followTaskLog(ctx, following, reader))
+  return sseResponse(ctx.world.clock, ctx.config.sseKeepaliveMs, (client) => followTaskLog(ctx, following, client))
 }
 
 function parseLastEventId(value: string | string[] | undefined): number {

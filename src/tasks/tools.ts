@@ -1,7 +1,7 @@
 import { badRequest } from '../base/problem.ts'
 import type { WedgeManifest } from '../contract/wedge-manifest.ts'
 
-/** The tools that the model of every wedge may see, and those that a wedge opts into. */
+/** The tools of every wedge. */
 const COMMON_TOOLS = [
   'act',
   'read',
@@ -15,6 +15,7 @@ const COMMON_TOOLS = [
   'progress',
   'finish',
 ] as const
+/** The tools that a wedge gets only if its manifest names their group. */
 const OPTIONAL_TOOLS = { files: ['write_file', 'read_file', 'list_files'], shell: ['run_command'] } as const
 
 export const KNOWN_TOOLS: ReadonlySet<string> = new Set<string>([
@@ -23,16 +24,15 @@ export const KNOWN_TOOLS: ReadonlySet<string> = new Set<string>([
   ...OPTIONAL_TOOLS.shell,
 ])
 
-/** A task's `tools` may only name tools that exist. */
 export function checkToolNames(names: readonly string[]): void {
   for (const name of names) if (!KNOWN_TOOLS.has(name)) throw badRequest(`unknown tool '${name}'`)
 }
 
-/** The wedge's tools, narrowed by the task's list when it has one; `finish` is how a run ends, so it stays. */
-export function toolsOfTask(manifest: Pick<WedgeManifest, 'tools'>, asked: readonly string[]): string[] {
+/** The tools of the wedge, limited to the task's list if it has one. `finish` is always included: a run ends with it. */
+export function toolsOfTask(manifest: Pick<WedgeManifest, 'tools'>, requested: readonly string[]): string[] {
   const all: string[] = [...COMMON_TOOLS, ...manifest.tools.flatMap((group) => OPTIONAL_TOOLS[group])]
-  return asked.length === 0 ? all : all.filter((name) => name === 'finish' || asked.includes(name))
+  return requested.length === 0 ? all : all.filter((name) => name === 'finish' || requested.includes(name))
 }
 
-/** Whether the model's words can become code: such a run gets a cell of its own. */
+/** Whether the model can run code. Such a run gets a cell of its own. */
 export const canExecuteCode = (tools: readonly string[]): boolean => tools.includes('run_command')

@@ -44,12 +44,11 @@ export const TaskView = z
   })
   .meta({ id: 'Task' })
 
-/** A task as the API shows it. */
-export type Task = z.infer<typeof TaskView>
+export type TaskView = z.infer<typeof TaskView>
 
 export type ArtifactHead = Pick<ArtifactRow, 'id' | 'task_id' | 'name' | 'content_type' | 'size'>
 
-/** The JSON columns of a row, each read where it is needed. */
+// The JSON columns of a task are parsed one by one, where they are needed.
 export const parseTaskInput = (row: Pick<TaskRow, 'input'>) => JSON.parse(row.input) as Json
 export const parseTaskConstraints = (row: Pick<TaskRow, 'constraints'>) =>
   JSON.parse(row.constraints) as TaskConstraints
@@ -57,7 +56,7 @@ export const parseTaskTools = (row: Pick<TaskRow, 'tools'>) => JSON.parse(row.to
 export const parseTaskOutputSchema = (row: Pick<TaskRow, 'output_schema'>) =>
   row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject)
 
-export function toTaskView(row: TaskRow, artifacts: readonly ArtifactHead[]): Task {
+export function toTaskView(row: TaskRow, artifacts: readonly ArtifactHead[]): TaskView {
   return {
     id: row.id,
     project_id: row.project_id,

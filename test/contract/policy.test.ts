@@ -93,25 +93,25 @@ describe('answers', () => {
       'approves',
       [full],
       { task: 0, day: 2 },
-      "rule 1 ('refund:*') allows up to $50.00, 1 of 2 in this task, 3 of 20 today",
+      'Rule 1 (refund:*) allows up to $50 (1 of 2 in this task, 3 of 20 today).',
     ],
     [
       'approves',
       [full],
       { task: 1, day: 19 },
-      "rule 1 ('refund:*') allows up to $50.00, 2 of 2 in this task, 20 of 20 today",
+      'Rule 1 (refund:*) allows up to $50 (2 of 2 in this task, 20 of 20 today).',
     ],
-    ['approves', rulesFor('x', '*'), { task: 9, day: 9 }, "rule 2 ('*') allows this action"],
-    ['gates', [full], { task: 2, day: 2 }, "rule 1 ('refund:*') has used up its 2 in this task"],
-    ['gates', [full], { task: 0, day: 20 }, "rule 1 ('refund:*') has used up its 20 for today"],
-    ['gates', [{ action: '*', max_per_day: 0 }], { task: 0, day: 0 }, "rule 1 ('*') has used up its 0 for today"],
-    ['gates', [], { task: 0, day: 0 }, 'no policy rule matches this action'],
-    ['gates', rulesFor('send'), { task: 0, day: 0 }, 'no policy rule matches this action'],
+    ['approves', rulesFor('x', '*'), { task: 9, day: 9 }, 'Rule 2 (*) allows this action.'],
+    ['gates', [full], { task: 2, day: 2 }, 'The limit of 2 auto-approvals per task is reached.'],
+    ['gates', [full], { task: 0, day: 20 }, 'The limit of 20 auto-approvals per day is reached.'],
+    ['gates', [{ action: '*', max_per_day: 0 }], { task: 0, day: 0 }, 'The limit of 0 auto-approvals per day is reached.'],
+    ['gates', [], { task: 0, day: 0 }, 'No auto-approve rule covers refund:full.'],
+    ['gates', rulesFor('send'), { task: 0, day: 0 }, 'No auto-approve rule covers refund:full.'],
     [
       'gates',
       [{ action: '*', max_amount_usd: 11.999 }, { action: '*' }],
       { task: 0, day: 0 },
-      "rule 1 ('*') allows up to $11.999, and this is $12.00",
+      'Auto-approval limit is $11.999; this is $12.',
     ],
   ])('%s %j after %j', (verb, rules, used, reason) => {
     const given = evaluatePolicy(rules, request, () => used)
@@ -120,8 +120,8 @@ describe('answers', () => {
   })
 
   test.each<[Json, string]>([
-    [{}, "rule 1 ('*') has a limit, and the payload states no amount"],
-    [{ total: 'ten' }, "rule 1 ('*') has a limit, and 'total' in the payload is not a number of dollars"],
+    [{}, 'Auto-approval limit is $5; the payload states no amount.'],
+    [{ total: 'ten' }, "Auto-approval limit is $5; 'total' in the payload is not an amount in dollars."],
   ])('%j is gated with the reason', (payload, reason) => {
     expect(evaluatePolicy([{ action: '*', max_amount_usd: 5 }], { action: 'a', payload }, unused)).toEqual({
       approve: false,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expireDueApprovals } from '../../src/lifecycle/end-task.ts'
+import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
 import { fireDueSchedules } from '../../src/schedules/fire-schedules.ts'
 import { eachStore } from '../app.ts'
 import { requestedApprovalId, sharedGatedApp, startAction, gatedWedgeFiles } from '../approvals/gated-app.ts'

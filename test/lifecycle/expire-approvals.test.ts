@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { expireDueApprovals } from '../../src/lifecycle/end-task.ts'
+import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
 import { toIsoTime } from '../../src/ctx/world.ts'
 import { eachStore } from '../app.ts'
 import {

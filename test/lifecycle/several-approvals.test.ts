@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { expireDueApprovals } from '../../src/lifecycle/end-task.ts'
+import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
 import { toIsoTime } from '../../src/ctx/world.ts'
 import { eachStore, writeFiles } from '../app.ts'
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { statusesBefore, isTerminalStatus, TASK_STATUSES } from '../../src/tasks/status.ts'
+import { statusesBefore } from '../../src/lifecycle/states.ts'
+import { isTerminalStatus, TASK_STATUSES } from '../../src/tasks/status.ts'
 
 /** Section 3.1 of the contract, one line a move; what restarts and cancels do is written out for every state. */
 const CONTRACT = `

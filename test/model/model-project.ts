@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
-import { expireDueApprovals } from '../../src/lifecycle/end-task.ts'
+import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
 import { fireDueSchedules } from '../../src/schedules/fire-schedules.ts'
 import { type GatedApp } from '../approvals/gated-app.ts'
 import { respondJson } from '../fake-upstream.ts'

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
-import { claimTasks, type RunStarter } from '../../src/runs/claim-tasks.ts'
-import { lockTask } from '../../src/lifecycle/rows.ts'
+import type { RunStarter } from '../../src/lifecycle/claimed-task.ts'
+import { claimTasks } from '../../src/runs/claim-tasks.ts'
+import { lockTask } from '../../src/tasks/rows.ts'
 import { testApp, type TestApp } from '../app.ts'
 import { openTableLock } from '../faults/table-lock.ts'
 

@@ -1,0 +1,34 @@
+import { appendAuditEntry } from '../audit/append.ts'
+import type { Tx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import { isoNow } from '../ctx/world.ts'
+import type { NewEvent } from '../events/event-types.ts'
+import { notifyProjectChange } from '../events/project-changes.ts'
+import { updatePendingApprovalsClosed } from './rows.ts'
+
+/**
+ * Closes the pending approvals of a task and returns the events for its log. Expired approvals have no event of their
+ * own: the contract reports them with `task.finished` only.
+ */
+export async function closeApprovalsOfTask(
+  tx: Tx,
+  taskId: string,
+  status: 'rejected' | 'expired',
+  by: Actor,
+): Promise<NewEvent[]> {
+  const change = { task_id: taskId, status, decided_at: isoNow(tx), by_kind: by.kind, by_id: by.id }
+  const closed = await updatePendingApprovalsClosed(tx.db, change)
+  for (const { id, project_id, action } of closed) {
+    tx.notify(`approval:${id}`)
+    notifyProjectChange(tx, project_id, { kind: 'approval', id, status })
+    await appendAuditEntry(tx, project_id, by, `approval.${status}`, id, { action, task_id: taskId })
+  }
+  return status === 'expired' ? [] : closed.map((approval) => rejectedEvent(approval, by))
+}
+
+function rejectedEvent({ id, action }: { id: string; action: string }, { kind, id: by }: Actor): NewEvent {
+  return {
+    type: 'approval.resolved',
+    data: { approval_id: id, action, decision: 'rejected', decided_by: { kind, id: by } },
+  }
+}
