@@ -9,7 +9,7 @@ import type { Blueprint } from './blueprint.ts'
 import { openReadinessItems, checkReadiness } from './readiness.ts'
 import { listSchedulesByName, updateInstallActive } from './rows.ts'
 
-/** Lets a blueprint work: its schedules fire from now on. 409 with what is missing as long as it is not ready. */
+/** Activates a blueprint and enables its schedules. 409 with the missing items if the blueprint is not ready. */
 export async function activateBlueprintInProject(ctx: Ctx, scope: ProjectScope, blueprint: Blueprint): Promise<void> {
   const { projectId, actor } = scope
   const missing = openReadinessItems(await checkReadiness(ctx, projectId, blueprint))
@@ -24,7 +24,7 @@ export async function activateBlueprintInProject(ctx: Ctx, scope: ProjectScope, 
 
 const notReady = (missing: unknown[]) => conflict('blueprint is not ready', { missing })
 
-/** Those that run already keep their times. */
+/** Schedules that are already enabled keep their due times. */
 async function enableSchedules(tx: Tx, projectId: string, { wedge, schedules }: Blueprint): Promise<string[]> {
   const now = tx.world.clock.now()
   const names = schedules.map(({ name }) => name)

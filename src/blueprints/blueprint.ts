@@ -7,7 +7,7 @@ import { Cadence } from '../schedules/cadence.ts'
 
 const name = z.string().min(1).max(128)
 
-/** What somebody can deploy: a wedge with all that it needs around it. Keys that we do not know are left alone. */
+/** A ready-made service: a wedge with the connections, schedules and knowledge that it needs. Unknown keys are ignored. */
 export const Blueprint = z.object({
   blueprint: slugSchema,
   title: z.string().min(1),
@@ -26,7 +26,7 @@ export const Blueprint = z.object({
 })
 export type Blueprint = z.infer<typeof Blueprint>
 
-/** What is wrong with a file, for its author. */
+/** What is wrong with a blueprint file. */
 export interface BlueprintProblem {
   blueprint: string
   problem: string

@@ -5,10 +5,10 @@ import { missingModelKeyWarning } from '../models/provider-keys.ts'
 import { findProjectAllowance } from '../wedges/rows.ts'
 import type { Blueprint } from './blueprint.ts'
 
-/** What keeps its tasks from being done and no call can mend: the model is the environment's. It stops no activation. */
+/** Warns if no model can run its tasks, because only the environment sets the model. It does not stop the activation. */
 export async function modelWarnings(ctx: Ctx, projectId: string, blueprint: Blueprint): Promise<string[]> {
   const wedge = ctx.wedges.get(blueprint.wedge)
-  // An agent of somebody's own may need no model.
+  // A custom agent may not need a model.
   const types = wedge && ctx.config.agentCommand === null ? modelTaskTypes(wedge) : []
   if (!wedge || types.length === 0) return []
   const { provider } = chooseModel(ctx.config, (await findProjectAllowance(ctx.db, projectId)).tier)
@@ -17,14 +17,18 @@ export async function modelWarnings(ctx: Ctx, projectId: string, blueprint: Blue
   return missing === null ? [] : [missing]
 }
 
-/** The task types that ask a model: a workflow is code alone. */
+/** The task types that call a model. A workflow is code only. */
 const modelTaskTypes = ({ manifest }: Wedge): string[] =>
   Object.entries(manifest.task_types).flatMap(([name, { harness }]) => (harness.shape === 'workflow' ? [] : [name]))
 
 function rehearsalWarnings({ rehearsals }: Wedge, types: string[]): string[] {
-  const silent = types.filter((name) => !Object.hasOwn(rehearsals, name))
+  const unrecorded = types.filter((name) => !Object.hasOwn(rehearsals, name))
   return [
-    ...(silent.length < types.length ? ['SVC_MODEL is not set: without a model tasks are rehearsed, not done'] : []),
-    ...silent.map((name) => `SVC_MODEL is not set: task type '${name}' has no rehearsal and will fail`),
+    ...(unrecorded.length < types.length
+      ? ['Set SVC_MODEL before going live: tasks currently run a recorded script.']
+      : []),
+    ...unrecorded.map(
+      (name) => `Set SVC_MODEL before going live: task type '${name}' has no recorded script and will fail.`,
+    ),
   ]
 }

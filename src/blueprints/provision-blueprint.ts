@@ -11,7 +11,7 @@ import { insertSchedule } from '../schedules/rows.ts'
 import type { Blueprint } from './blueprint.ts'
 import { insertInstall, listSchedulesByName } from './rows.ts'
 
-/** Names, by what they name. */
+/** The names of what was created or reused. */
 export interface BlueprintParts {
   connections: string[]
   schedules: string[]
@@ -19,8 +19,8 @@ export interface BlueprintParts {
 }
 
 /**
- * Makes what a blueprint needs and is not there: connections without secrets, schedules that are off, knowledge. All or
- * nothing, and nothing that exists is changed, so it can be done again at any time.
+ * Creates what a blueprint needs and does not exist yet: connections without secrets, disabled schedules, knowledge. It
+ * changes nothing that exists and runs in one transaction, so it can be repeated at any time.
  */
 export function provisionBlueprintInProject(
   ctx: Ctx,
@@ -29,7 +29,7 @@ export function provisionBlueprintInProject(
 ): Promise<{ created: BlueprintParts; reused: BlueprintParts }> {
   return inTx(ctx, async (tx) => {
     const { projectId } = scope
-    // Before anything is looked for: of two blueprints that name something alike, the second finds what the first made.
+    // The lock comes first: if two blueprints use the same name, the second finds what the first has created.
     await lockProject(tx.db, projectId)
     const now = isoNow(tx)
     await insertInstall(tx.db, {
@@ -42,52 +42,55 @@ export function provisionBlueprintInProject(
     const schedules = await provisionSchedules(tx, projectId, blueprint)
     const knowledge = await provisionKnowledge(tx, scope, blueprint)
     const connections = await provisionConnections(tx, scope, blueprint)
-    const created = { connections: connections.made, schedules: schedules.made, knowledge: knowledge.made }
+    const created = { connections: connections.created, schedules: schedules.created, knowledge: knowledge.created }
     await appendAuditEntry(tx, projectId, scope.actor, 'blueprint.provisioned', blueprint.blueprint, created)
-    return { created, reused: { connections: connections.kept, schedules: schedules.kept, knowledge: knowledge.kept } }
+    return {
+      created,
+      reused: { connections: connections.reused, schedules: schedules.reused, knowledge: knowledge.reused },
+    }
   })
 }
 
 interface ProvisionedNames {
-  made: string[]
-  kept: string[]
+  created: string[]
+  reused: string[]
 }
 
 async function provisionConnections(tx: Tx, scope: ProjectScope, blueprint: Blueprint): Promise<ProvisionedNames> {
-  const sorted: ProvisionedNames = { made: [], kept: [] }
+  const result: ProvisionedNames = { created: [], reused: [] }
   for (const { name, kind, config } of blueprint.requires_connections) {
     const added = await createConnectionInTx(tx, scope, { name, kind, config })
-    ;(added ? sorted.made : sorted.kept).push(name)
+    ;(added ? result.created : result.reused).push(name)
   }
-  return sorted
+  return result
 }
 
 async function provisionSchedules(tx: Tx, projectId: string, blueprint: Blueprint): Promise<ProvisionedNames> {
-  const sorted: ProvisionedNames = { made: [], kept: [] }
+  const result: ProvisionedNames = { created: [], reused: [] }
   const { wedge, schedules } = blueprint
   const names = schedules.map(({ name }) => name)
   const known = await listSchedulesByName(tx.db, projectId, wedge, names)
   for (const schedule of schedules) {
-    if (known.has(schedule.name)) sorted.kept.push(schedule.name)
+    if (known.has(schedule.name)) result.reused.push(schedule.name)
     else {
       const row = planSchedule(tx, projectId, { ...schedule, wedge, enabled: false }, blueprint.blueprint)
       await insertSchedule(tx.db, row)
-      sorted.made.push(schedule.name)
+      result.created.push(schedule.name)
     }
   }
-  return sorted
+  return result
 }
 
 async function provisionKnowledge(tx: Tx, scope: ProjectScope, blueprint: Blueprint): Promise<ProvisionedNames> {
-  const sorted: ProvisionedNames = { made: [], kept: [] }
+  const result: ProvisionedNames = { created: [], reused: [] }
   const { projectId, actor } = scope
   const { wedge, seed_knowledge } = blueprint
   for (const seed of seed_knowledge) {
-    if (await findKnowledgeItemByName(tx.db, projectId, wedge, seed.name)) sorted.kept.push(seed.name)
+    if (await findKnowledgeItemByName(tx.db, projectId, wedge, seed.name)) result.reused.push(seed.name)
     else {
       await createKnowledgeItem(tx, actor, { ...seed, projectId, wedge, source: `blueprint ${blueprint.blueprint}` })
-      sorted.made.push(seed.name)
+      result.created.push(seed.name)
     }
   }
-  return sorted
+  return result
 }

@@ -11,13 +11,13 @@ export interface BlueprintFolder {
   problems: BlueprintProblem[]
 }
 
-/** Read anew each time: the files are few, and what was just placed or mended counts at once. */
+/** Reads the folder on every call: the files are few, and a new or corrected file takes effect at once. */
 export async function readBlueprints(dir: string): Promise<BlueprintFolder> {
   const slugs = await listBlueprintSlugs(dir)
-  const read = await Promise.all(slugs.map((slug) => readBlueprint(dir, slug)))
+  const results = await Promise.all(slugs.map((slug) => readBlueprint(dir, slug)))
   return {
-    blueprints: read.filter((one) => 'wedge' in one),
-    problems: read.filter((one) => 'problem' in one),
+    blueprints: results.filter((one) => 'wedge' in one),
+    problems: results.filter((one) => 'problem' in one),
   }
 }
 
@@ -27,7 +27,7 @@ export async function requireBlueprint(ctx: Ctx, slug: string): Promise<Blueprin
   return read
 }
 
-/** Told at start, so that a broken file does not just look like a missing one. */
+/** Logs invalid files at start, so that they do not just look missing. */
 export async function logBlueprintProblems(ctx: Ctx): Promise<void> {
   const { problems } = await readBlueprints(ctx.config.blueprintsDir)
   for (const { blueprint, problem } of problems) {
@@ -45,14 +45,14 @@ async function readBlueprint(dir: string, slug: string): Promise<Blueprint | Blu
 }
 
 function validateBlueprint(source: unknown, slug: string): Blueprint {
-  if (!isSlug(slug)) throw new WedgeFileError('the name of the file must be a slug: a-z, 0-9, _ and -')
+  if (!isSlug(slug)) throw new WedgeFileError('the file name must be a slug: a-z, 0-9, _ and -')
   const parsed = Blueprint.safeParse(source)
   if (!parsed.success) throw new WedgeFileError(issueMessages(parsed.error, source))
   const { blueprint, requires_connections, schedules, seed_knowledge } = parsed.data
-  if (blueprint !== slug) throw new WedgeFileError(`blueprint is '${blueprint}' but the file is called '${slug}.json'`)
+  if (blueprint !== slug) throw new WedgeFileError(`field 'blueprint' is '${blueprint}' but the file is '${slug}.json'`)
   for (const named of [requires_connections, schedules, seed_knowledge]) {
-    const twice = named.find(({ name }, at) => named.findIndex((other) => other.name === name) !== at)
-    if (twice) throw new WedgeFileError(`'${twice.name}' is named twice`)
+    const duplicate = named.find(({ name }, at) => named.findIndex((other) => other.name === name) !== at)
+    if (duplicate) throw new WedgeFileError(`the name '${duplicate.name}' is used twice`)
   }
   return parsed.data
 }

@@ -23,7 +23,7 @@ const ReadinessItemView = z
       .nullable()
       .meta({
         description:
-          'the call that closes the item, null where no call can; what only you know stands in <angle brackets>',
+          'The request that fixes the item, or null if no request can. You fill in values in <angle brackets>.',
       }),
   })
   .meta({ id: 'ReadinessItem' })
@@ -33,7 +33,7 @@ export const ReadinessView = z
     items: z.array(ReadinessItemView),
     warnings: z
       .array(z.string())
-      .meta({ description: 'what no call can mend and will keep its tasks from being done' }),
+      .meta({ description: 'Problems that no request can fix and that affect its tasks.' }),
   })
   .meta({ id: 'Readiness' })
 export type ReadinessView = z.infer<typeof ReadinessView>
@@ -41,8 +41,8 @@ type ReadinessItem = z.infer<typeof ReadinessItemView>
 type ReadinessFix = NonNullable<ReadinessItem['fix']>
 
 /**
- * What is there and what is not, each open item with the call that closes it, if one can: made one after another, all is
- * ready.
+ * The setup checklist of a blueprint. Each open item names the request that fixes it, if one exists. After all these
+ * requests, in order, the blueprint is ready.
  */
 export async function checkReadiness(ctx: Ctx, projectId: string, blueprint: Blueprint): Promise<ReadinessView> {
   const items = [
@@ -59,7 +59,7 @@ export const openReadinessItems = ({ items }: ReadinessView) => items.filter(({ 
 async function wedgeItem(ctx: Ctx, projectId: string, { wedge }: Blueprint): Promise<ReadinessItem> {
   if (!(await ctx.wedges.find(wedge))) {
     const problem = ctx.wedges.problems().find((one) => one.wedge === wedge)?.problem
-    // No call can place a folder.
+    // No request can add a folder.
     return openItem('wedge', wedge, problem ?? `there is no wedge '${wedge}' in the wedges folder`, null)
   }
   const enabled = parseWedgeList((await findProjectAllowance(ctx.db, projectId)).wedges)
@@ -96,7 +96,7 @@ async function connectionItems(ctx: Ctx, projectId: string, blueprint: Blueprint
   })
 }
 
-/** It is somebody's, so it is not ours to delete: under another name it is out of the way. */
+/** A connection of another kind may be in use, so the fix is to rename it, not to delete it. */
 function wrongKindItem(connection: Connection, kind: string): ReadinessItem {
   const detail = `connection '${connection.name}' is of kind '${connection.kind}', not '${kind}'`
   return openItem('connection', connection.name, detail, changeConnectionCall(connection, { name: '<another name>' }))
@@ -109,7 +109,7 @@ const REQUIRED_CONFIG: Record<string, string[]> = {
   broker: ['toolkit'],
 }
 
-/** Of several, one is enough: a custom connection acts by one address and reads by the other. */
+/** One of the listed keys is enough: a custom connection sends to `api_url` and reads from `base_url`. */
 function configItems(connection: Connection): ReadinessItem[] {
   const { name, kind, config } = connection
   const keys = REQUIRED_CONFIG[kind] ?? []
@@ -117,17 +117,11 @@ function configItems(connection: Connection): ReadinessItem[] {
   if (first === undefined) return []
   if (keys.some((key) => config[key])) return [doneItem('config', name, `connection '${name}' is configured`)]
   const detail = `config.${first} of connection '${name}' is missing`
-  return [
-    openItem(
-      'config',
-      name,
-      detail,
-      changeConnectionCall(connection, { config: { ...config, [first]: `<${first}>` } }),
-    ),
-  ]
+  const fix = changeConnectionCall(connection, { config: { ...config, [first]: `<${first}>` } })
+  return [openItem('config', name, detail, fix)]
 }
 
-/** A webhook works unsigned, so it needs no secret unless it names one. */
+/** A webhook can be unsigned, so it needs a secret only if it refers to one. */
 function credentialItems(ctx: Ctx, connection: Connection, hasSecret: boolean): ReadinessItem[] {
   const { name, kind, secret_ref } = connection
   if (kind === 'broker') return [authorisationItem(connection, createBroker(ctx) !== null)]
@@ -137,29 +131,23 @@ function credentialItems(ctx: Ctx, connection: Connection, hasSecret: boolean): 
     const detail = `connection '${name}' reads its secret from ${secret_ref}, which is not set`
     return [openItem('secret', name, detail, changeConnectionCall(connection, { secret_ref: null }))]
   }
-  return [
-    openItem(
-      'secret',
-      name,
-      `connection '${name}' has no secret`,
-      connectionCall(connection, 'secret', { value: '<secret>' }),
-    ),
-  ]
+  const fix = connectionCall(connection, 'secret', { value: '<secret>' })
+  return [openItem('secret', name, `connection '${name}' has no secret`, fix)]
 }
 
 function authorisationItem(connection: Connection, hasBroker: boolean): ReadinessItem {
   const { id, name } = connection
   if (connectedAccountId(connection)) return doneItem('authorisation', name, `connection '${name}' is authorised`)
-  // No call can set the environment, and those of the broker are 501 without it.
+  // No request can set the environment variable, and broker requests return 501 without it.
   if (!hasBroker) {
     return openItem('authorisation', name, `connection '${name}' cannot be authorised: set BROKER_API_KEY`, null)
   }
   if (!connection.pending_account) {
-    const detail = `connection '${name}' is not authorised: the call answers with the page to open`
+    const detail = `connection '${name}' is not authorised: the response has the page to open`
     return openItem('authorisation', name, detail, connectionCall(connection, 'broker/connect', {}))
   }
-  const again = `to begin anew: POST /v1/connections/${id}/broker/connect`
-  const detail = `the authorisation of connection '${name}' has begun: finish it with the provider, then ask; ${again}`
+  const restart = `to start again: POST /v1/connections/${id}/broker/connect`
+  const detail = `the authorisation of connection '${name}' is not finished: complete it at the provider, then check; ${restart}`
   return openItem('authorisation', name, detail, {
     method: 'GET',
     path: `/v1/connections/${id}/broker/status`,
@@ -174,10 +162,12 @@ async function scheduleItems(ctx: Ctx, projectId: string, blueprint: Blueprint):
   const types = ctx.wedges.get(wedge)?.manifest.task_types
   return names.map((name) => {
     const schedule = found.get(name)
-    if (!schedule)
+    if (!schedule) {
       return openItem('schedule', name, `there is no schedule '${name}'`, provisionCall(blueprint.blueprint))
-    if (!types || Object.hasOwn(types, schedule.task_type))
-      return doneItem('schedule', name, `schedule '${name}' is there`)
+    }
+    if (!types || Object.hasOwn(types, schedule.task_type)) {
+      return doneItem('schedule', name, `schedule '${name}' exists`)
+    }
     const fix: ReadinessFix = {
       method: 'PUT',
       path: `/v1/schedules/${schedule.id}`,

@@ -14,7 +14,7 @@ export function findInstall(db: Db, projectId: string, blueprint: string): Promi
     .executeTakeFirst()
 }
 
-/** One that was there stays as it is. */
+/** Does nothing if the install exists. */
 export async function insertInstall(db: Db, install: BlueprintInstallRow): Promise<void> {
   await db
     .insertInto('blueprint_installs')
@@ -23,7 +23,7 @@ export async function insertInstall(db: Db, install: BlueprintInstallRow): Promi
     .execute()
 }
 
-/** False when it was never provisioned. */
+/** False if the blueprint was never provisioned. */
 export async function updateInstallActive(db: Db, projectId: string, blueprint: string, at: string): Promise<boolean> {
   const changed = await db
     .updateTable('blueprint_installs')
@@ -35,7 +35,7 @@ export async function updateInstallActive(db: Db, projectId: string, blueprint: 
   return changed !== undefined
 }
 
-/** A blueprint knows its schedules by wedge and name; the oldest counts. */
+/** The schedules of a wedge by name; if several have the same name, the oldest. */
 export async function listSchedulesByName(
   db: Db,
   projectId: string,

@@ -2,13 +2,13 @@ import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import type { CaseRow } from '../store/tables.ts'
-import type { Case } from './view.ts'
+import type { CaseView } from './view.ts'
 import { type CaseChange, changeCase } from './change-case.ts'
 import { readCaseView } from './read-cases.ts'
 import { findCaseUnscoped } from './rows.ts'
 
-/** The case of a task, for its agent. The id comes from the task's row, never from the agent. */
-export async function readCaseForAgent(ctx: Ctx, caseId: string | null): Promise<Case> {
+/** The case of a task, for its agent. `caseId` comes from the row of the task, never from the agent. */
+export async function readCaseForAgent(ctx: Ctx, caseId: string | null): Promise<CaseView> {
   return readCaseView(ctx.db, await requireCase(ctx, caseId))
 }
 
@@ -17,7 +17,7 @@ export async function changeCaseByAgent(
   caseId: string | null,
   change: CaseChange,
   actor: Actor,
-): Promise<Case> {
+): Promise<CaseView> {
   return readCaseView(ctx.db, await changeCase(ctx, await requireCase(ctx, caseId), change, actor))
 }
 

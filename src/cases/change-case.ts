@@ -11,7 +11,7 @@ import { CASE_STATUSES } from './view.ts'
 import { checkCaseStage } from './open-case.ts'
 import { insertCaseHistory, lockCase, updateCase } from './rows.ts'
 
-/** What is left out stays. */
+/** A field that is left out keeps its value. */
 export const CaseChange = z.object({
   title: z.string().max(500).nullable().optional(),
   stage: z.string().optional(),
@@ -21,13 +21,13 @@ export const CaseChange = z.object({
 })
 export type CaseChange = z.infer<typeof CaseChange>
 
-/** Changes a case. A move, a closing, a reopening and a note each leave an entry in its history. */
+/** Changes a case. A new stage, a close, a reopen and a note each add an entry to its history. */
 export async function changeCase(ctx: Ctx, found: CaseRow, change: CaseChange, actor: Actor): Promise<CaseRow> {
   if (change.stage !== undefined && change.stage !== found.stage) await checkStageOfCase(ctx, found, change.stage)
   return inTx(ctx, async (tx) => {
     const before = await lockCase(tx.db, found.id)
     if (!before) throw notFound('case')
-    // What the founder has closed, no agent moves any more.
+    // Only founders can change a closed case.
     if (actor.kind === 'task' && before.status === 'closed') throw conflict('case is closed')
     return writeCaseChange(tx, before, change, actor)
   })
@@ -61,7 +61,7 @@ function statusChange(before: string, status: string): 'closed' | 'reopened' | n
   return status === 'closed' ? 'closed' : 'reopened'
 }
 
-/** The wedge need not be enabled any more: what was begun can be brought to an end. */
+/** A disabled wedge is accepted here, so that its open cases can still be finished. */
 async function checkStageOfCase(ctx: Ctx, row: CaseRow, stage: string): Promise<void> {
   const wedge = await ctx.wedges.find(row.wedge)
   if (!wedge) throw badRequest(`unknown wedge '${row.wedge}'`)

@@ -6,10 +6,10 @@ import type { CaseRow, TaskRow } from '../store/tables.ts'
 import { planTask, queueTask, TaskRequest } from '../tasks/create-task.ts'
 import { lockCase } from './rows.ts'
 
-/** A task's request; the wedge is the case's. */
+/** The request of a task without its wedge, which is the wedge of the case. */
 export const CaseTaskInput = TaskRequest.omit({ wedge: true })
 
-/** Puts a task of the case's wedge into the queue, for the case's client. */
+/** Creates a task of the case's wedge, for the client of the case. */
 export async function createCaseTask(
   ctx: Ctx,
   found: CaseRow,
@@ -25,7 +25,7 @@ export async function createCaseTask(
   })
 }
 
-/** Holds the case open until the commit: whoever closes it at the same time comes before or after, not in between. */
+/** Locks the case until the commit, so that it cannot be closed before the task is created. 409 if it is closed. */
 export async function requireOpenCase(tx: Tx, caseId: string): Promise<void> {
   const row = await lockCase(tx.db, caseId)
   if (row?.status !== 'open') throw conflict('case is closed')

@@ -20,7 +20,7 @@ export const CaseInput = z.object({
   data: jsonObject.optional(),
 })
 
-/** Opens a case at the stage that is asked for, or at the wedge's initial one. */
+/** Opens a case at the requested stage, or at the wedge's initial stage. */
 export async function openCase(ctx: Ctx, scope: ProjectScope, input: z.infer<typeof CaseInput>): Promise<CaseRow> {
   const wedge = await requireWedge(ctx, scope, input.wedge)
   const stage = input.stage ?? requireStages(wedge).initial
@@ -51,14 +51,14 @@ export async function openCase(ctx: Ctx, scope: ProjectScope, input: z.infer<typ
   return row
 }
 
-/** Any declared stage may follow any other. */
+/** 400 for an unknown stage. Every stage of the wedge can follow every other. */
 export function checkCaseStage(wedge: Wedge, stage: string): void {
   const { stages } = requireStages(wedge)
   if (stages.includes(stage)) return
   throw badRequest(`unknown stage '${stage.slice(0, 100)}' of wedge '${wedge.slug}'; known are ${stages.join(', ')}`)
 }
 
-/** A client of another project is as unknown as one that does not exist. */
+/** 400 for a client that does not exist in the project. */
 export async function requireClientExists(ctx: Ctx, projectId: string, clientId: string): Promise<void> {
   if (!(await isClientOfProject(ctx.db, projectId, clientId)))
     throw badRequest(`unknown client '${clientId.slice(0, 100)}'`)

@@ -1,27 +1,27 @@
 import type { Db } from '../store/store.ts'
 import type { CaseRow } from '../store/tables.ts'
-import { type Case, toCaseView } from './view.ts'
+import { type CaseView, toCaseView } from './view.ts'
 import { listCaseHistory, listCaseTaskIds } from './rows.ts'
 
-/** Cases with their history and the tasks that were spawned on them. */
-export async function readCaseViews(db: Db, rows: readonly CaseRow[]): Promise<Case[]> {
+/** Reads the history and the task ids of cases and returns their views. */
+export async function readCaseViews(db: Db, rows: readonly CaseRow[]): Promise<CaseView[]> {
   const ids = rows.map((row) => row.id)
   const [history, tasks] = await Promise.all([listCaseHistory(db, ids), listCaseTaskIds(db, ids)])
-  const entriesOf = groupByCase(history)
-  const idsOf = groupByCase(tasks)
+  const entriesByCase = groupByCase(history)
+  const tasksByCase = groupByCase(tasks)
   return rows.map((row) =>
     toCaseView(
       row,
-      entriesOf.get(row.id) ?? [],
-      (idsOf.get(row.id) ?? []).map((task) => task.id),
+      entriesByCase.get(row.id) ?? [],
+      (tasksByCase.get(row.id) ?? []).map((task) => task.id),
     ),
   )
 }
 
-export async function readCaseView(db: Db, row: CaseRow): Promise<Case> {
-  const [shown] = await readCaseViews(db, [row])
-  if (!shown) throw new Error(`case ${row.id} was not shown`)
-  return shown
+export async function readCaseView(db: Db, row: CaseRow): Promise<CaseView> {
+  const [view] = await readCaseViews(db, [row])
+  if (!view) throw new Error(`no view of case ${row.id}`)
+  return view
 }
 
 function groupByCase<T extends { case_id: string | null }>(rows: readonly T[]): Map<string | null, T[]> {

@@ -16,7 +16,7 @@ export function findCase(db: Db, projectIds: readonly string[], id: string): Pro
     .executeTakeFirst()
 }
 
-/** The service's own look at a case, without a scope: never for a caller's id. */
+/** Not limited to a scope: never pass an id that came from a caller. */
 export function findCaseUnscoped(db: Db, id: string): Promise<CaseRow | undefined> {
   return db.selectFrom('cases').selectAll().where('id', '=', id).executeTakeFirst()
 }
@@ -37,10 +37,7 @@ export function listCases(db: Db, projectIds: readonly string[], filter: CaseFil
   return listNewestPage(query, filter)
 }
 
-/**
- * The case as it is now, and as it stays until the commit: an update that changes nothing holds the row on PostgreSQL,
- * and SQLite has one writer anyway.
- */
+/** Locks the case until the commit, with an update that changes nothing. SQLite has one writer, so it needs no lock. */
 export function lockCase(db: Db, id: string): Promise<CaseRow | undefined> {
   return db
     .updateTable('cases')
@@ -52,12 +49,12 @@ export function lockCase(db: Db, id: string): Promise<CaseRow | undefined> {
 
 export type CaseState = Pick<CaseRow, 'title' | 'stage' | 'status' | 'data' | 'updated_at' | 'closed_at'>
 
-/** Only for a case that `lockCase` holds. */
+/** Call it only after `lockCase`. */
 export async function updateCase(db: Db, id: string, state: CaseState): Promise<void> {
   await db.updateTable('cases').set(state).where('id', '=', id).execute()
 }
 
-/** Only while `lockCase` holds the case, or in the transaction that makes it: the number is counted here. */
+/** Call it only after `lockCase` or in the transaction that creates the case, because it counts the entries. */
 export async function insertCaseHistory(db: Db, entry: Omit<CaseHistoryRow, 'n'>): Promise<void> {
   const last = await db
     .selectFrom('case_history')

@@ -35,10 +35,9 @@ export const CaseView = z
   })
   .meta({ id: 'Case' })
 
-/** A case as the API shows it. */
-export type Case = z.infer<typeof CaseView>
+export type CaseView = z.infer<typeof CaseView>
 
-export function toCaseView(row: CaseRow, history: readonly CaseHistoryRow[], taskIds: readonly string[]): Case {
+export function toCaseView(row: CaseRow, history: readonly CaseHistoryRow[], taskIds: readonly string[]): CaseView {
   return {
     id: row.id,
     project_id: row.project_id,

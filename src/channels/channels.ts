@@ -18,7 +18,7 @@ export const ChannelInput = z.object({
   task_type: z.string(),
 })
 
-/** Binds an inbound address to the work that its messages ask for. */
+/** Binds an inbound address to the task type that each of its messages starts. */
 export async function createChannel(
   ctx: Ctx,
   scope: ProjectScope,
@@ -32,7 +32,7 @@ export async function createChannel(
     created_at: isoNow(ctx),
   }
   await inTx(ctx, async (tx) => {
-    // Held, so that the connection is not deleted meanwhile.
+    // The lock keeps the connection from being deleted before the channel is inserted.
     await lockProject(tx.db, scope.projectId)
     const connection = await findConnection(tx.db, input.connection_id)
     if (connection?.project_id !== scope.projectId) throw badRequest('unknown connection')
@@ -47,7 +47,7 @@ export async function createChannel(
   return channel
 }
 
-/** Nothing comes in any more; the threads and tasks that came in stay. */
+/** Removes a channel. Its threads and tasks are kept. */
 export async function removeChannel(ctx: Ctx, scope: ProjectScope, channel: ChannelRow): Promise<void> {
   await inTx(ctx, async (tx) => {
     if (!(await deleteChannel(tx.db, channel.id))) throw notFound('channel')

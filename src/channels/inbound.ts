@@ -32,26 +32,26 @@ export interface InboundResult {
   client_id: string
 }
 
-/** A message from a channel: who wrote it, where it belongs and the task that it asks for, all or nothing. */
+/** Receives a message: finds or creates the client, appends to the open thread and creates the task, in one transaction. */
 export async function receiveInbound(
   ctx: Ctx,
   scope: ProjectScope,
   channel: ChannelRow,
   message: InboundMessage,
 ): Promise<{ delivered: InboundResult; replayed: boolean }> {
-  // Asked before the wedge is: a delivery that is repeated gets its answer even if the wedge has gone since.
+  // Checked before the wedge, so that a repeated delivery gets its result even if the wedge was removed since.
   const earlier = await findEarlierInbound(ctx, channel, message)
   if (earlier) return { delivered: earlier, replayed: true }
   const plan = await planInboundTask(ctx, channel)
   return inTx(ctx, async (tx) => {
     if (!(await lockChannel(tx.db, channel.id))) throw notFound('channel')
-    const meanwhile = await findEarlierInbound(tx, channel, message)
-    if (meanwhile) return { delivered: meanwhile, replayed: true }
+    const concurrent = await findEarlierInbound(tx, channel, message)
+    if (concurrent) return { delivered: concurrent, replayed: true }
     return { delivered: await storeInbound(tx, scope, channel, plan, message), replayed: false }
   })
 }
 
-/** The task that a message of the channel asks for; whom it is for is filled in where the message is received. */
+/** The task that a message of the channel starts. `receiveMessage` fills in the client and the input. */
 export function planInboundTask(ctx: Ctx, channel: ChannelRow): Promise<QueuedTask> {
   const { wedge, task_type, project_id } = channel
   return planTask(ctx, { projectId: project_id }, { wedge, task_type }, { channel_id: channel.id })
@@ -71,10 +71,10 @@ async function storeInbound(
   { from, body, subject = null, external_id = null }: InboundMessage,
 ): Promise<InboundResult> {
   const client = await findOrCreateClient(tx, channel.project_id, from)
-  const place = await nextPositionOfClient(tx, channel, client.id, subject)
+  const position = await nextPositionOfClient(tx, channel, client.id, subject)
   const sender = { handle: from.handle, name: from.name ?? null }
-  const message = await receiveMessage(tx, scope.actor, place, plan, { from: sender, body, subject, external_id })
-  const delivered = { task_id: plan.id, thread_id: place.id, client_id: client.id }
+  const message = await receiveMessage(tx, scope.actor, position, plan, { from: sender, body, subject, external_id })
+  const delivered = { task_id: plan.id, thread_id: position.id, client_id: client.id }
   if (client.isNew)
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'client.created', client.id, { by: 'inbound' })
   await appendAuditEntry(tx, scope.projectId, scope.actor, 'message.received', message.id, {
@@ -84,7 +84,7 @@ async function storeInbound(
   return delivered
 }
 
-/** The next place in the client's open thread, which is opened when there is none. */
+/** The next position in the client's open thread. Opens a thread if there is none. */
 async function nextPositionOfClient(
   tx: Tx,
   channel: ChannelRow,
@@ -93,8 +93,8 @@ async function nextPositionOfClient(
 ): Promise<MessagePosition> {
   const now = isoNow(tx)
   for (;;) {
-    const [place] = await updateOpenThreadPosition(tx.db, { channel_id: channel.id, client_id: clientId, now })
-    if (place) return place
+    const [position] = await updateOpenThreadPosition(tx.db, { channel_id: channel.id, client_id: clientId, now })
+    if (position) return position
     await insertOpenThread(tx.db, {
       id: tx.world.newId('thr'),
       project_id: channel.project_id,

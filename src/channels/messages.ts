@@ -13,15 +13,15 @@ export interface ReceivedMessage {
   external_id: string | null
 }
 
-/** A client's message goes into its thread, and the task that it asks for into the queue. */
+/** Appends a client's message to its thread and creates the task that it starts. */
 export async function receiveMessage(
   tx: Tx,
   actor: Actor,
-  place: MessagePosition,
+  position: MessagePosition,
   plan: QueuedTask,
   { from, body, subject, external_id }: ReceivedMessage,
 ): Promise<MessageRow> {
-  const message = newMessage(tx, place, {
+  const message = newMessage(tx, position, {
     direction: 'inbound',
     from_handle: from.handle,
     from_name: from.name,
@@ -33,36 +33,35 @@ export async function receiveMessage(
   await insertMessage(tx.db, message)
   const task: QueuedTask = {
     ...plan,
-    client_id: place.client_id,
-    thread_id: place.id,
-    input: JSON.stringify({ from, body, subject, thread_id: place.id }),
-    actor: JSON.stringify({ kind: 'client', id: place.client_id }),
+    client_id: position.client_id,
+    thread_id: position.id,
+    input: JSON.stringify({ from, body, subject, thread_id: position.id }),
+    actor: JSON.stringify({ kind: 'client', id: position.client_id }),
   }
   await queueTask(tx, task, actor)
   return message
 }
 
-/** What is said, whoever says it. */
 type MessageContent = Partial<MessageRow> & Pick<MessageRow, 'direction' | 'body' | 'subject' | 'task_id'>
 
-/** A message in the place that was taken for it. */
-export function newMessage(tx: Tx, place: MessagePosition, said: MessageContent): MessageRow {
+/** The row of a message at a position that was reserved in its thread. */
+export function newMessage(tx: Tx, position: MessagePosition, content: MessageContent): MessageRow {
   return {
     id: tx.world.newId('msg'),
-    n: place.message_count,
-    project_id: place.project_id,
-    thread_id: place.id,
-    channel_id: place.channel_id,
+    n: position.message_count,
+    project_id: position.project_id,
+    thread_id: position.id,
+    channel_id: position.channel_id,
     from_handle: null,
     from_name: null,
     external_id: null,
     recipients: null,
     created_at: isoNow(tx),
-    ...said,
+    ...content,
   }
 }
 
-/** A mail that the thread's task sent to somebody else is the founder's matter: the client is not shown it. */
+/** Whether the client may see a message. A mail that the task sent to another recipient is hidden from the client. */
 export function isVisibleToClient(handles: readonly string[], message: Pick<MessageRow, 'recipients'>): boolean {
   const recipients = parseRecipients(message)
   return recipients === null || isAddressedToHandle(recipients, handles)

@@ -1,4 +1,5 @@
 import { appendAuditEntry } from '../audit/append.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
 import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
@@ -9,20 +10,20 @@ import { findClient } from '../clients/rows.ts'
 import { isVisibleToClient, newMessage } from './messages.ts'
 import { insertMessage, updateThreadPosition, listMessagesSentByTask } from './thread-rows.ts'
 
-/** A person's own words to the client. They are said in the thread only: what leaves the service passes the gate. */
+/** A member's reply to the client. It is shown in the thread and not mailed: outgoing mail needs an approval. */
 export function replyToThread(ctx: Ctx, scope: ProjectScope, { id }: ThreadRow, body: string): Promise<MessageRow> {
   return inTx(ctx, async (tx) => {
-    const [place] = await updateThreadPosition(tx.db, { id, now: isoNow(tx) })
-    if (place?.status !== 'open') throw conflict('thread is closed')
-    const message = newMessage(tx, place, { direction: 'outbound', body, subject: null, task_id: null })
+    const [position] = await updateThreadPosition(tx.db, { id, now: isoNow(tx) })
+    if (position?.status !== 'open') throw conflict('thread is closed')
+    const message = newMessage(tx, position, { direction: 'outbound', body, subject: null, task_id: null })
     await insertMessage(tx.db, message)
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'thread.replied', id, { message_id: message.id })
-    notifyProjectChange(tx, scope.projectId, { kind: 'thread', id, status: place.status })
+    notifyProjectChange(tx, scope.projectId, { kind: 'thread', id, status: position.status })
     return message
   })
 }
 
-/** The reply of a thread's task, unless the task has said just that to the client already, by mail. */
+/** Appends the reply of a task to its thread, unless the task has already mailed the same text to the client. */
 export async function appendTaskReply(tx: Tx, task: TaskRow, reply: string): Promise<void> {
   if (task.thread_id === null || reply.trim() === '') return
   if (await hasMailedClient(tx, task, task.thread_id, reply)) return
@@ -35,7 +36,17 @@ export interface SentMail {
   to: string | readonly string[]
 }
 
-/** A mail that a thread's task has sent. It may have gone to somebody else, so it is kept with whom it went to. */
+/** Reads the mail from the payload of an email action, by the field names of common mail APIs; null without a text. */
+export function parseSentMail(payload: Json): SentMail | null {
+  if (!isJsonObject(payload)) return null
+  const body = ['text', 'body', 'html', 'content'].map((key) => payload[key]).find((value) => typeof value === 'string')
+  if (typeof body !== 'string') return null
+  const { subject, to } = payload
+  const recipients = (Array.isArray(to) ? to : [to]).filter((one) => typeof one === 'string')
+  return { body, subject: typeof subject === 'string' ? subject : null, to: recipients }
+}
+
+/** Appends a mail that a task sent to its thread, with the recipients, which need not be the client. */
 export async function recordSentMail(tx: Tx, task: TaskRow, { body, subject, to }: SentMail): Promise<void> {
   if (task.thread_id === null) return
   const recipients = JSON.stringify([to].flat())
@@ -45,8 +56,8 @@ export async function recordSentMail(tx: Tx, task: TaskRow, { body, subject, to 
 type OutboundMessage = Pick<MessageRow, 'body' | 'subject' | 'task_id'> & { recipients?: string }
 
 async function insertOutboundMessage(tx: Tx, threadId: string, sent: OutboundMessage): Promise<void> {
-  const [place] = await updateThreadPosition(tx.db, { id: threadId, now: isoNow(tx) })
-  if (place) await insertMessage(tx.db, newMessage(tx, place, { direction: 'outbound', ...sent }))
+  const [position] = await updateThreadPosition(tx.db, { id: threadId, now: isoNow(tx) })
+  if (position) await insertMessage(tx.db, newMessage(tx, position, { direction: 'outbound', ...sent }))
 }
 
 async function hasMailedClient(tx: Tx, task: TaskRow, threadId: string, reply: string): Promise<boolean> {

@@ -22,14 +22,14 @@ export function listChannels(db: Db, projectIds: readonly string[], page: PageQu
   return listNewestPage(query, page)
 }
 
-/** False when it is gone already. */
+/** False if the channel did not exist any more. */
 export async function deleteChannel(db: Db, id: string): Promise<boolean> {
   return (await db.deleteFrom('channels').where('id', '=', id).returning('id').execute()).length > 0
 }
 
 /**
- * Held until the commit: threads are opened and deliveries are told apart by one transaction at a time. False when the
- * channel is gone.
+ * Locks the channel until the commit, so that one transaction at a time opens a thread or detects a repeated delivery.
+ * False if the channel does not exist any more.
  */
 export async function lockChannel(db: Db, id: string): Promise<boolean> {
   return (await touchChannel(db, { id })).length > 0

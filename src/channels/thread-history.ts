@@ -11,15 +11,15 @@ interface HistoryLimits {
 
 const HISTORY_LIMITS: HistoryLimits = { messages: 50, characters: 40_000 }
 
-/** What was said in a thread, for the brief of a task: the newest that fit, oldest first. */
+/** The messages of a thread for the brief of a task: the newest that fit, oldest first. */
 export async function readThreadHistory(db: Db, threadId: string, limits = HISTORY_LIMITS): Promise<HistoryMessage[]> {
-  // A character has three bytes at most, or four and counts as two: what fits is among these.
-  const most = { limit: limits.messages, bytes: 3 * limits.characters }
-  const newestFirst = await listNewestMessages(db, { thread_id: threadId, ...most })
+  // A UTF-16 unit takes at most three bytes of UTF-8, so this reads at least as many characters as fit.
+  const bounds = { limit: limits.messages, bytes: 3 * limits.characters }
+  const newestFirst = await listNewestMessages(db, { thread_id: threadId, ...bounds })
   return newestThatFit(newestFirst, limits.characters).map(toHistoryMessage).toReversed()
 }
 
-/** Whole messages without a gap; only the newest is cut when it alone is too long. */
+/** Whole messages without a gap. Only the newest is cut, if it alone is too long. */
 function newestThatFit(newestFirst: readonly MessageRow[], characters: number): MessageRow[] {
   const [newest, ...older] = newestFirst
   if (!newest) return []
@@ -35,11 +35,11 @@ function newestThatFit(newestFirst: readonly MessageRow[], characters: number): 
 
 function cutBody(message: MessageRow, characters: number): MessageRow {
   if (message.body.length <= characters) return message
-  const start = message.body.slice(0, characters).replace(HALF_CHARACTER, '')
-  return { ...message, body: `${start}\n[cut: ${message.body.length} characters in all]` }
+  const start = message.body.slice(0, characters).replace(HALF_SURROGATE_PAIR, '')
+  return { ...message, body: `${start}\n[cut: ${message.body.length} characters in total]` }
 }
 
-const HALF_CHARACTER = /[\uD800-\uDBFF]$/
+const HALF_SURROGATE_PAIR = /[\uD800-\uDBFF]$/
 
 function toHistoryMessage(message: MessageRow): HistoryMessage {
   const { body, created_at } = message
@@ -62,5 +62,5 @@ function ownSender(message: MessageRow): string {
   return recipients ? `us, by mail to ${recipients.join(', ')}` : 'us'
 }
 
-/** A name must not be able to look like the next message. */
+/** Line breaks are removed from a sender, so that a name cannot look like the next message. */
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ')

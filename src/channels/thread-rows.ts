@@ -24,7 +24,7 @@ export function listThreads(db: Db, projectIds: readonly string[], filter: Threa
   return listNewestPage(query, filter)
 }
 
-/** A client has one open thread on a channel: nothing happens when another was opened since. */
+/** Inserts nothing if the client has an open thread on the channel: a unique index allows one. */
 export const insertOpenThread = prepareQuery<Omit<ThreadRow, 'status' | 'message_count'>>((db, arg) =>
   db
     .insertInto('threads')
@@ -45,10 +45,10 @@ export const insertOpenThread = prepareQuery<Omit<ThreadRow, 'status' | 'message
 
 const MESSAGE_POSITION_COLUMNS = ['id', 'project_id', 'channel_id', 'client_id', 'status', 'message_count'] as const
 
-/** A place in a thread: the number of the message that is about to be said there. */
+/** A reserved position in a thread. `message_count` is the number of the message that comes there. */
 export type MessagePosition = Pick<ThreadRow, (typeof MESSAGE_POSITION_COLUMNS)[number]>
 
-/** The next place in the open thread of a client on a channel. The thread stays locked until the commit. */
+/** Reserves the next position in the client's open thread on a channel, and locks the thread until the commit. */
 export const updateOpenThreadPosition = prepareQuery<
   { channel_id: string; client_id: string; now: string },
   MessagePosition
@@ -62,7 +62,7 @@ export const updateOpenThreadPosition = prepareQuery<
     .returning(MESSAGE_POSITION_COLUMNS),
 )
 
-/** The next place in a thread, open or not: what was said belongs there either way. */
+/** Reserves the next position in a thread, open or closed, and locks the thread until the commit. */
 export const updateThreadPosition = prepareQuery<{ id: string; now: string }, MessagePosition>((db, arg) =>
   db
     .updateTable('threads')
@@ -94,8 +94,8 @@ export const insertMessage = prepareQuery<MessageRow>((db, arg) =>
 )
 
 /**
- * The newest of a thread, newest first: so many at most, and those before which there are fewer than so many bytes of
- * text. So the newest is always there, whatever its length.
+ * The newest messages of a thread, newest first, up to a number of messages and of bytes. A message is included while the
+ * newer ones have fewer bytes than the limit, so the newest is always included.
  */
 export const listNewestMessages = prepareQuery<{ thread_id: string; limit: number; bytes: number }, MessageRow>(
   (db, arg) =>
@@ -127,7 +127,7 @@ export const listMessagesSentByTask = prepareQuery<
     .where('direction', '=', 'outbound'),
 )
 
-/** What an earlier delivery of the same message answered. */
+/** The result of an earlier delivery of the same message. */
 export const findInboundByExternalId = prepareQuery<
   { channel_id: string; external_id: string },
   { task_id: string | null; thread_id: string; client_id: string }
@@ -140,13 +140,13 @@ export const findInboundByExternalId = prepareQuery<
     .where('messages.external_id', '=', arg('external_id')),
 )
 
-/** False when it was closed already. */
+/** False if the thread was already closed. */
 export async function updateThreadClosed(db: Db, id: string, now: string): Promise<boolean> {
   const query = db.updateTable('threads').set({ status: 'closed', updated_at: now }).where('id', '=', id)
   return (await query.where('status', '=', 'open').returning('id').execute()).length > 0
 }
 
-/** Under the lock of the channel. False when the client has an open thread there, which may be this one. */
+/** Call it only after `lockChannel`. False if the client has an open thread on the channel, which may be this one. */
 export async function updateThreadReopened(db: Db, thread: ThreadRow, now: string): Promise<boolean> {
   const { id, channel_id, client_id } = thread
   const others = db

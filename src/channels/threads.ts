@@ -11,7 +11,7 @@ import { updateThreadClosed, findThread, listNewestMessages, updateThreadReopene
 export const THREAD_STATUSES = ['open', 'closed'] as const
 export type ThreadStatus = (typeof THREAD_STATUSES)[number]
 
-/** The client's next message opens a new thread after a close, and comes here again after a reopening. */
+/** Closes or reopens a thread. After a close, the client's next message opens a new thread. */
 export function changeThreadStatus(
   ctx: Ctx,
   scope: ProjectScope,
@@ -19,12 +19,12 @@ export function changeThreadStatus(
   status: ThreadStatus,
 ): Promise<ThreadRow> {
   return inTx(ctx, async (tx) => {
-    const moved =
+    const isChanged =
       status === 'closed' ? await updateThreadClosed(tx.db, was.id, isoNow(tx)) : await reopenOnChannel(tx, was)
     const thread = await findThread(tx.db, [scope.projectId], was.id)
     if (thread?.status !== status) throw conflict('client has another open thread on this channel')
     const action = status === 'closed' ? 'thread.closed' : 'thread.reopened'
-    if (!moved) return thread
+    if (!isChanged) return thread
     await appendAuditEntry(tx, scope.projectId, scope.actor, action, was.id)
     notifyProjectChange(tx, scope.projectId, { kind: 'thread', id: was.id, status })
     return thread
@@ -32,16 +32,16 @@ export function changeThreadStatus(
 }
 
 const MAX_THREAD_MESSAGES = 1000
-/** Of their texts: a client may write a megabyte at a time. */
+/** Limits the total text, because one message may have a megabyte. */
 const MAX_THREAD_BYTES = 4 * 1024 * 1024
 
-/** The newest, oldest first: a thousand, or fewer where they are long. */
+/** The newest messages of a thread, oldest first, up to both limits. */
 export async function readThreadMessages({ db }: Pick<Ctx, 'db'>, thread: ThreadRow): Promise<MessageRow[]> {
-  const most = { limit: MAX_THREAD_MESSAGES, bytes: MAX_THREAD_BYTES }
-  return (await listNewestMessages(db, { thread_id: thread.id, ...most })).toReversed()
+  const bounds = { limit: MAX_THREAD_MESSAGES, bytes: MAX_THREAD_BYTES }
+  return (await listNewestMessages(db, { thread_id: thread.id, ...bounds })).toReversed()
 }
 
 async function reopenOnChannel(tx: Tx, thread: ThreadRow): Promise<boolean> {
-  if (!(await lockChannel(tx.db, thread.channel_id))) throw conflict('channel of this thread is gone')
+  if (!(await lockChannel(tx.db, thread.channel_id))) throw conflict('the channel of this thread was removed')
   return updateThreadReopened(tx.db, thread, isoNow(tx))
 }

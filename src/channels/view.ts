@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from '../base/json.ts'
-import { jsonObject } from '../http/validate.ts'
 import type { ChannelRow, MessageRow, ThreadRow } from '../store/tables.ts'
-import type { ClientWithHandles } from '../clients/rows.ts'
 import { parseRecipients } from './messages.ts'
 import { THREAD_STATUSES } from './threads.ts'
 
@@ -17,18 +14,6 @@ export const ChannelView = z
     created_at: z.string(),
   })
   .meta({ id: 'Channel' })
-
-export const ClientView = z
-  .object({
-    id: z.string(),
-    project_id: z.string(),
-    display_name: z.string().nullable(),
-    handles: z.array(z.string()),
-    metadata: jsonObject,
-    created_at: z.string(),
-    updated_at: z.string(),
-  })
-  .meta({ id: 'Client' })
 
 export const MessageSenderView = z
   .object({ handle: z.string().nullable(), name: z.string().nullable() })
@@ -70,11 +55,6 @@ export const ThreadView = ThreadSummaryView.extend({ messages: z.array(MessageVi
 export function toChannelView(row: ChannelRow) {
   const { id, project_id, connection_id, address, wedge, task_type, created_at } = row
   return { id, project_id, connection_id, address, wedge, task_type, created_at }
-}
-
-export function toClientView(client: ClientWithHandles): z.output<typeof ClientView> & { metadata: JsonObject } {
-  const { id, project_id, display_name, handles, metadata, created_at, updated_at } = client
-  return { id, project_id, display_name, handles, metadata, created_at, updated_at }
 }
 
 export function toThreadSummaryView(row: ThreadRow) {

@@ -8,7 +8,7 @@ import { jsonObject } from '../http/validate.ts'
 import { type ClientWithHandles, deleteHandles, findClient, insertClient, claimHandle, updateClient } from './rows.ts'
 import { normalizeHandle, clientHandle } from './handles.ts'
 
-/** Blank is no name. */
+/** A blank name is stored as null. */
 export const clientDisplayName = z
   .string()
   .trim()
@@ -33,7 +33,7 @@ export function createClient(ctx: Ctx, scope: ProjectScope, input: ClientInput):
   })
 }
 
-/** Replaces what is given and leaves the rest. */
+/** Replaces the fields that are given. */
 export function changeClient(
   ctx: Ctx,
   scope: ProjectScope,
@@ -52,13 +52,13 @@ export function changeClient(
       await claimHandles(tx, was, handles)
     }
     const client = await findClient(tx.db, [scope.projectId], was.id)
-    if (!client) throw new Error(`client ${was.id} is gone`)
+    if (!client) throw new Error(`client ${was.id} does not exist`)
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'client.updated', was.id, { fields: Object.keys(input) })
     return client
   })
 }
 
-/** The client that writes by this handle, made when nobody does. Of many first messages at once, one makes it. */
+/** Finds the client with this handle, or creates it. Concurrent first messages of one sender create one client. */
 export async function findOrCreateClient(
   tx: Tx,
   projectId: string,
@@ -89,7 +89,7 @@ function newClient(tx: Tx, projectId: string, input: ClientInput): ClientWithHan
   }
 }
 
-/** Taken in one order by everybody, so two that want the same ones do not wait for each other. */
+/** Handles are claimed in sorted order, so two requests for the same handles cannot deadlock. */
 async function claimHandles(tx: Tx, client: ClientWithHandles, shown: readonly string[]): Promise<string[]> {
   const wanted = new Map(shown.map((handle) => [normalizeHandle(handle), handle]))
   const inOrder = [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -5,7 +5,7 @@ import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ClientHandleRow, ClientRow } from '../store/tables.ts'
 
-/** A client as the features use it, with the handles as they were written. */
+/** A client with its parsed metadata and its handles, spelled as they were given. */
 export type ClientWithHandles = Omit<ClientRow, 'metadata'> & { metadata: JsonObject; handles: string[] }
 
 export async function insertClient(db: Db, client: ClientWithHandles): Promise<void> {
@@ -25,7 +25,7 @@ export async function findClient(
 }
 
 export interface ClientFilter extends PageQuery {
-  /** In its compared form. */
+  /** As `normalizeHandle` returns it. */
   handle?: string | undefined
 }
 
@@ -46,7 +46,7 @@ export async function listClients(
 
 export type ClientChanges = Partial<Pick<ClientWithHandles, 'display_name' | 'metadata'>> & { updated_at: string }
 
-/** Locks the row as well, so its handles are replaced by one transaction at a time. */
+/** The update also locks the client, so one transaction at a time replaces its handles. */
 export async function updateClient(db: Db, id: string, { metadata, ...rest }: ClientChanges): Promise<void> {
   await db
     .updateTable('clients')
@@ -63,13 +63,13 @@ const findHandleOwner = prepareQuery<{ project_id: string; handle: string }, { c
     .where('handle', '=', arg('handle')),
 )
 
-/** Whose handle it is now: of many that want it at once, the first. */
+/** Claims the handle for a client and returns the id of its owner. The first of concurrent claims wins. */
 export async function claimHandle(db: Db, row: ClientHandleRow): Promise<string> {
   for (;;) {
-    const [taken] = await insertHandle(db, row)
-    const [owner] = taken ? [taken] : await findHandleOwner(db, row)
+    const [inserted] = await insertHandle(db, row)
+    const [owner] = inserted ? [inserted] : await findHandleOwner(db, row)
     if (owner) return owner.client_id
-    // Whoever had it gave it up since we asked: ask again.
+    // The former owner released the handle after the insert failed, so the insert is tried again.
   }
 }
 

@@ -25,7 +25,11 @@ export function evaluatePolicy(
   const used = counts(index)
   const refusal = amountRefusal(rule, request.payload) ?? countRefusal(rule, used)
   if (refusal !== null) return { approve: false, reason: refusal }
-  return { approve: true, rule: index, reason: `Rule ${index + 1} (${rule.action}) allows ${describeAllowance(rule, used)}.` }
+  return {
+    approve: true,
+    rule: index,
+    reason: `Rule ${index + 1} (${rule.action}) allows ${describeAllowance(rule, used)}.`,
+  }
 }
 
 /** The rule whose counters a request would use. */

@@ -139,6 +139,4 @@ export const listDueApprovals = prepareQuery<{ now: string }, Pick<ApprovalRow, 
 export const findApprovalDecision = prepareQuery<
   { id: string },
   Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256'>
->((db, arg) =>
-  db.selectFrom('approvals').select(['status', 'edited', 'payload_sha256']).where('id', '=', arg('id')),
-)
+>((db, arg) => db.selectFrom('approvals').select(['status', 'edited', 'payload_sha256']).where('id', '=', arg('id')))

@@ -18,6 +18,7 @@ import { intakeRoutes } from '../knowledge/intake-routes.ts'
 import { knowledgeRoutes } from '../knowledge/routes.ts'
 import { lifecycleRoutes } from '../lifecycle/routes.ts'
 import { mcpRoutes } from '../mcp/routes.ts'
+import { portalLinkRoutes } from '../portal/link-routes.ts'
 import { recordRoutes } from '../records/routes.ts'
 import { reportRoutes } from '../reports/routes.ts'
 import { scheduleRoutes } from '../schedules/routes.ts'
@@ -77,8 +78,8 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     clientRoutes.listClients,
     clientRoutes.getClient,
     clientRoutes.updateClient,
-    clientRoutes.createPortalLink,
-    clientRoutes.revokePortalAccess,
+    portalLinkRoutes.createPortalLink,
+    portalLinkRoutes.revokePortalAccess,
   ],
   Threads: [
     threadRoutes.listThreads,

@@ -11,7 +11,7 @@ import { portalRevokedTopic } from './stream.ts'
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
 export interface PortalLink {
-  /** In this answer and nowhere else. */
+  /** Returned once and stored only as a hash. */
   token: string
   expires_at: string
   url: string
@@ -36,10 +36,10 @@ export async function createPortalLink(ctx: Ctx, scope: ProjectScope, client: Cl
   return { token, expires_at, url: portalUrl(ctx.config, token) }
 }
 
-/** Ends the client's access at once: links that are on their way, sessions, and streams that those opened. */
+/** Ends the client's access at once: unused links, sessions, and the streams of those sessions. */
 export async function revokePortalAccess(ctx: Ctx, scope: ProjectScope, client: ClientWithHandles): Promise<void> {
   await inTx(ctx, async (tx) => {
-    // Links first: whoever exchanges one now is waited for, and has a session by the time sessions are ended.
+    // Links come first: the update waits for a concurrent exchange, whose session is then deleted with the others.
     await updatePortalLinksRevoked(tx.db, client.id, isoNow(tx))
     await deleteClientSessions(tx.db, client.id)
     tx.notify(portalRevokedTopic(client.id))
@@ -47,8 +47,8 @@ export async function revokePortalAccess(ctx: Ctx, scope: ProjectScope, client: 
   })
 }
 
-/** Behind the `#`, where browsers keep it to themselves: no server and no scanner of mails sees the token. */
+/** The token is in the fragment, which browsers do not send, so it never appears in server or proxy logs. */
 function portalUrl({ publicUrl, host, port }: Config, token: string): string {
-  const here = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  return `${(publicUrl ?? here).replace(/\/+$/, '')}/portal#${token}`
+  const localUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `${(publicUrl ?? localUrl).replace(/\/+$/, '')}/portal#${token}`
 }

@@ -14,7 +14,7 @@ import { updateThreadPosition } from '../channels/thread-rows.ts'
 const MAX_MESSAGE_CHARACTERS = 10_000
 const MAX_MESSAGES_PER_MINUTE = 30
 
-/** A client's word in a thread of theirs, and the task that it asks for. */
+/** Posts a client's message to one of its threads and creates the task that the message starts. */
 export async function postPortalMessage(
   ctx: Ctx,
   scope: ClientScope,
@@ -24,14 +24,14 @@ export async function postPortalMessage(
   checkMessageLength(body)
   const plan = await planMessageTask(ctx, thread)
   return inTx(ctx, async (tx) => {
-    // Counted like the creations of a project, under the client's id: exact over all replicas.
+    // The rate limit counts by client id here, and by project id for tasks.
     await enforceRateLimit(tx, scope.clientId, MAX_MESSAGES_PER_MINUTE, 'messages')
     const client = await findClient(tx.db, [scope.projectId], scope.clientId)
-    const [place] = await updateThreadPosition(tx.db, { id: thread.id, now: isoNow(tx) })
-    if (place?.status !== 'open') throw conflict('thread is closed')
+    const [position] = await updateThreadPosition(tx.db, { id: thread.id, now: isoNow(tx) })
+    if (position?.status !== 'open') throw conflict('thread is closed')
     const from = { handle: client?.handles[0] ?? null, name: client?.display_name ?? null }
     const received = { from, body, subject: null, external_id: null }
-    const message = await receiveMessage(tx, scope.actor, place, plan, received)
+    const message = await receiveMessage(tx, scope.actor, position, plan, received)
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'message.posted', message.id, {
       thread_id: thread.id,
       task_id: plan.id,
@@ -40,7 +40,7 @@ export async function postPortalMessage(
   })
 }
 
-/** Characters as people count them, not the halves of which some are made in memory. */
+/** Counts Unicode characters, not UTF-16 units. */
 function checkMessageLength(body: string): void {
   if (body.trim() === '') throw badRequest("field 'body' must not be empty")
   if (body.length > MAX_MESSAGE_CHARACTERS && Array.from(body).length > MAX_MESSAGE_CHARACTERS) {
@@ -48,7 +48,7 @@ function checkMessageLength(body: string): void {
   }
 }
 
-/** Why a channel takes no messages is the founder's matter: the client learns only that it does not. */
+/** The client is not told why the channel accepts no messages: the reason concerns the founder only. */
 async function planMessageTask(ctx: Ctx, thread: ThreadRow): Promise<QueuedTask> {
   const channel = await findChannel(ctx.db, [thread.project_id], thread.channel_id)
   if (!channel) throw threadClosedToMessages()
@@ -57,4 +57,4 @@ async function planMessageTask(ctx: Ctx, thread: ThreadRow): Promise<QueuedTask>
   })
 }
 
-const threadClosedToMessages = () => conflict('thread takes no messages now')
+const threadClosedToMessages = () => conflict('thread does not accept messages')

@@ -26,7 +26,7 @@ import { openPortalSession } from './session.ts'
 import { findThread, listThreads } from '../channels/thread-rows.ts'
 import { readThreadMessages } from '../channels/threads.ts'
 
-/** Open: the link's token is the credential. A POST, so that who only looks at a link does not use it up. */
+/** Needs no session: the token of the link is the credential. A POST, so that a mail scanner does not use the link up. */
 export const portalSessionRoutes = nameRoutes({
   createPortalSession: openRoute('POST', '/v1/portal/session', {
     summary: 'Start a portal session',
@@ -68,7 +68,7 @@ async function requireOwnArtifact({ ctx, scope, params }: ClientFinding) {
 
 const idOf = (row: { id: string }) => row.id
 
-/** The client plane: a client reads and writes what is its own, and everything else does not exist. */
+/** The client plane. A client reaches only its own data; everything else is a 404. */
 export const portalRoutes = nameRoutes({
   getPortalClient: portalRoute('GET', '/v1/portal/me', {
     summary: 'Read the current client',

@@ -8,7 +8,7 @@ export async function insertPortalLink(db: Db, link: PortalLinkRow): Promise<voi
   await db.insertInto('portal_links').values(link).execute()
 }
 
-/** Uses a link up: of many simultaneous exchanges one gets the row. */
+/** Marks a link as used. One of concurrent exchanges gets the row. */
 export const updatePortalLinkUsed = prepareQuery<
   { hash: string; now: string },
   Pick<PortalLinkRow, 'project_id' | 'client_id'>
@@ -23,7 +23,7 @@ export const updatePortalLinkUsed = prepareQuery<
     .returning(['project_id', 'client_id']),
 )
 
-/** Used ones too: that waits for an exchange under way, whose session can then be seen and ended. */
+/** Includes used links: the update then waits for a concurrent exchange, whose session becomes visible. */
 export async function updatePortalLinksRevoked(db: Db, clientId: string, now: string): Promise<void> {
   const query = db.updateTable('portal_links').set({ revoked_at: now }).where('client_id', '=', clientId)
   await query.where('revoked_at', 'is', null).execute()
@@ -55,7 +55,7 @@ export async function deleteExpiredPortalRows(db: Db, now: string): Promise<void
 
 export type ClientCase = Pick<CaseRow, 'id' | 'title' | 'stage' | 'status' | 'created_at' | 'updated_at' | 'closed_at'>
 
-/** The client's own, without what the founder keeps in them. */
+/** The cases of a client, without the columns that only the founder may see. */
 export function listClientCases(
   db: Db,
   { projectId, clientId }: { projectId: string; clientId: string },

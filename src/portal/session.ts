@@ -17,7 +17,7 @@ export interface OpenedPortalSession {
   client: ClientWithHandles
 }
 
-/** Exchanges a link for a session, once. A link that is unknown, used, revoked or too old is no credential. */
+/** Exchanges a link for a session, once. 401 if the link is unknown, used, revoked or expired. */
 export function openPortalSession(ctx: Ctx, linkToken: string): Promise<OpenedPortalSession> {
   const now = ctx.world.clock.now()
   const session_token = newToken('clientSession', ctx.world.random)
@@ -38,7 +38,7 @@ export function openPortalSession(ctx: Ctx, linkToken: string): Promise<OpenedPo
   })
 }
 
-/** Who asks on the client plane. Only a client's session is known here; every other credential is a stranger's. */
+/** Authenticates a request on the client plane. Only the session of a client is accepted. */
 export async function authenticateClient(ctx: Ctx, request: FastifyRequest): Promise<ClientScope> {
   const token = bearerToken(request)
   if (!token.startsWith(TOKEN_PREFIX.clientSession)) throw unauthorized()
@@ -48,7 +48,7 @@ export async function authenticateClient(ctx: Ctx, request: FastifyRequest): Pro
   return { actor: { kind: 'client', id: client_id }, projectId: project_id, clientId: client_id }
 }
 
-/** What has run out is refused anyway; this only keeps the tables small. */
+/** Deletes expired links and sessions. They are refused anyway; this keeps the tables small. */
 export async function removeExpiredPortalAccess(ctx: Ctx): Promise<void> {
   await inTx(ctx, (tx) => deleteExpiredPortalRows(tx.db, isoNow(tx)))
 }

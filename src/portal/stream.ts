@@ -7,21 +7,20 @@ import type { RequestHead, StreamResponse } from '../http/route.ts'
 import { revocableStream } from '../http/revocable-stream.ts'
 import { findClientSession } from './rows.ts'
 
-/** Rung when a client's access is revoked. */
 export const portalRevokedTopic = (clientId: string): string => `portal:${clientId}`
 
-/** A stream that ends with the session that opened it: after a revocation the client hears nothing more. */
+/** A stream that ends when the session that opened it is revoked or expires. */
 export function revocablePortalStream(
   ctx: Ctx,
   { clientId }: ClientScope,
   request: RequestHead,
-  answer: StreamResponse,
+  response: StreamResponse,
 ): StreamResponse {
   const hash = tokenHash(bearerToken(request))
   return revocableStream(
     ctx,
     { topics: [portalRevokedTopic(clientId)], isValid: () => isValidClientSession(ctx, hash) },
-    answer,
+    response,
   )
 }
 

@@ -4,7 +4,7 @@ import type { ClientWithHandles } from '../clients/rows.ts'
 import { MessageSenderView, toMessageSenderView } from '../channels/view.ts'
 import { THREAD_STATUSES } from '../channels/threads.ts'
 
-/** What a client may read. Fields are named one by one, so nothing new becomes public by itself. */
+/** What a client can see. Every field is listed here, so a new column never becomes visible by accident. */
 export const PortalClientView = z
   .object({ id: z.string(), display_name: z.string().nullable(), handles: z.array(z.string()), created_at: z.string() })
   .meta({ id: 'PortalClient' })

@@ -4,7 +4,7 @@ import { medianOfCounts, NO_WAIT, approvalWaitMs } from './approval-wait.ts'
 
 export const MAX_CLIENTS_SHOWN = 100
 
-/** Puts the sums into the shape of the answer. Money is added in whole micro-dollars, so it is right to the cent. */
+/** Builds the response from the sums. Money is added in whole micro-dollars, so it is exact to the cent. */
 export function summariseAnalytics(
   days: readonly string[],
   now: number,
@@ -54,7 +54,7 @@ function byClient(clients: readonly ClientSum[]) {
     .map(({ client_id, runs, cost_micros }) => ({ client_id, runs, cost_usd: cost_micros / 1e6 }))
 }
 
-/** What has not ended yet is a run, but neither a success nor a failure. */
+/** A task that has not ended counts as a run, but not for the success rate. */
 function tally(sums: readonly RunSum[]) {
   const of = (status: string) => sum(sums.filter((row) => row.status === status).map(({ runs }) => runs))
   const ended = sum(TERMINAL_STATUSES.map(of))

@@ -1,4 +1,4 @@
-/** Where nobody decided there is no wait. */
+/** Stored for approvals that no person decided. */
 export const NO_WAIT = -1
 
 interface DecidedApproval {
@@ -9,8 +9,8 @@ interface DecidedApproval {
 }
 
 /**
- * How long a person took to decide, in milliseconds. From ten seconds on, whole seconds are kept: finer ones mean
- * nothing to anybody, and few different values make a year of waits a short list of counts.
+ * How long a person took to decide, in milliseconds. From ten seconds on it is rounded to seconds, so that the waits of a
+ * year are a short list of counted values.
  */
 export function approvalWaitMs({ status, created_at, decided_at, decided_by_kind }: DecidedApproval): number {
   const byPerson = (status === 'approved' || status === 'rejected') && decided_by_kind !== 'system'
@@ -19,7 +19,7 @@ export function approvalWaitMs({ status, created_at, decided_at, decided_by_kind
   return ms < 10_000 ? Number(ms.toPrecision(3)) : Math.round(ms / 1000) * 1000
 }
 
-/** The middle of many, given as how often each occurs; null of none. */
+/** The median of values that are given with their counts; null if there are none. */
 export function medianOfCounts(counts: ReadonlyMap<number, number>): number | null {
   const sorted = [...counts].toSorted(([a], [b]) => a - b)
   const total = sorted.reduce((sum, [, n]) => sum + n, 0)
@@ -28,11 +28,11 @@ export function medianOfCounts(counts: ReadonlyMap<number, number>): number | nu
   return (low + high) / 2
 }
 
-function valueAt(sorted: readonly (readonly [number, number])[], place: number): number {
+function valueAt(sorted: readonly (readonly [number, number])[], position: number): number {
   let before = 0
   for (const [value, n] of sorted) {
     before += n
-    if (place < before) return value
+    if (position < before) return value
   }
-  throw new Error('a place behind the end was asked for')
+  throw new Error(`no value at position ${position}`)
 }

@@ -1,23 +1,23 @@
 const DAY_MS = 86_400_000
 
-/** The UTC days of a report that ends now: so many, today included. */
+/** The UTC days of a report that ends today. */
 export function reportDays(now: number, days: number): string[] {
   const today = Math.floor(now / DAY_MS) * DAY_MS
   return Array.from({ length: days }, (_, n) => dayAt(today - (days - 1 - n) * DAY_MS))
 }
 
-/** A day, its month and its year: what counts on a day counts in each. */
+/** The periods that a day belongs to: the day, its month and its year. */
 export const periodsOfDay = (day: string) => [day, day.slice(0, 7), day.slice(0, 4)]
 
-/** Spans to add and spans to take away. */
+/** Periods to add and periods to subtract. */
 export interface PeriodSum {
   plus: readonly string[]
   minus: readonly string[]
 }
 
 /**
- * The same days as few spans: years and months less the days that are not asked for, where those are fewer. Spans after
- * the last day are for nothing: they have no rows, unless a clock was wrong, and then they must not count.
+ * The days as few periods: years and months minus the other days, where that needs fewer. Periods after the last day have
+ * no rows, unless a clock was wrong, so they cost nothing and must not be counted.
  */
 export function toPeriodSum(days: readonly string[]): PeriodSum {
   const [from = '', to = ''] = [days[0], days.at(-1)]
@@ -25,13 +25,13 @@ export function toPeriodSum(days: readonly string[]): PeriodSum {
   return joinSums(years.map((year) => splitPeriod(year, from, to).inside))
 }
 
-/** The days of a span that are asked for, and its others: each all that is in it, or the whole less the other. */
-function splitPeriod(span: string, from: string, to: string): { inside: PeriodSum; outside: PeriodSum } {
-  const whole = { plus: [span], minus: [] }
-  const [first, last] = [from.slice(0, span.length), to.slice(0, span.length)]
-  if (span < first || span > last) return { inside: NO_PERIODS, outside: whole }
-  if (span.length === from.length || (span > first && span < last)) return { inside: whole, outside: NO_PERIODS }
-  const parts = partsOfPeriod(span).map((part) => splitPeriod(part, from, to))
+/** Splits a period into the days inside the range and the days outside, each as a sum or as the whole minus the other. */
+function splitPeriod(period: string, from: string, to: string): { inside: PeriodSum; outside: PeriodSum } {
+  const whole = { plus: [period], minus: [] }
+  const [first, last] = [from.slice(0, period.length), to.slice(0, period.length)]
+  if (period < first || period > last) return { inside: NO_PERIODS, outside: whole }
+  if (period.length === from.length || (period > first && period < last)) return { inside: whole, outside: NO_PERIODS }
+  const parts = partsOfPeriod(period).map((part) => splitPeriod(part, from, to))
   const inside = joinSums(parts.map((part) => part.inside))
   const outside = joinSums(parts.map((part) => part.outside))
   return {
@@ -43,10 +43,10 @@ function splitPeriod(span: string, from: string, to: string): { inside: PeriodSu
 const NO_PERIODS: PeriodSum = { plus: [], minus: [] }
 
 /** The months of a year or the days of a month. */
-function partsOfPeriod(span: string): string[] {
-  const [year = 0, month] = span.split('-').map(Number)
+function partsOfPeriod(period: string): string[] {
+  const [year = 0, month] = period.split('-').map(Number)
   const parts = month === undefined ? 12 : new Date(Date.UTC(year, month, 0)).getUTCDate()
-  return Array.from({ length: parts }, (_, n) => `${span}-${String(n + 1).padStart(2, '0')}`)
+  return Array.from({ length: parts }, (_, n) => `${period}-${String(n + 1).padStart(2, '0')}`)
 }
 
 const joinSums = (all: readonly PeriodSum[]): PeriodSum => ({
@@ -56,9 +56,9 @@ const joinSums = (all: readonly PeriodSum[]): PeriodSum => ({
 
 const subtract = (whole: PeriodSum, other: PeriodSum) => joinSums([whole, { plus: other.minus, minus: other.plus }])
 
-/** The first, unless the second has fewer spans with rows in them. */
+/** The first, unless the second has fewer periods that can have rows. */
 function cheaper(first: PeriodSum, second: PeriodSum, to: string): PeriodSum {
-  const cost = ({ plus, minus }: PeriodSum) => [...plus, ...minus].filter((span) => span <= to).length
+  const cost = ({ plus, minus }: PeriodSum) => [...plus, ...minus].filter((period) => period <= to).length
   return cost(second) < cost(first) ? second : first
 }
 

@@ -19,7 +19,7 @@ export async function findRollupMark(db: Db, project_id: string, source: RollupS
   return row?.folded_to ?? ''
 }
 
-/** One replica moves the mark on from where it stood; the others find it moved and leave. */
+/** One of concurrent replicas moves the mark; false for the others, which then add nothing. */
 export async function updateRollupMark(
   db: Db,
   project_id: string,
@@ -87,7 +87,7 @@ export function insertOpenIds(db: Db, projectId: string, source: RollupSource, i
   )
 }
 
-/** Tasks that were left open and are final by now. */
+/** Tasks in `report_open` that are final now. */
 export function listFinishedOpenTasks(
   db: Db,
   projectId: string,
@@ -117,21 +117,21 @@ export function listDecidedOpenApprovals(db: Db, projectId: string, limit: numbe
     .execute()
 }
 
-/** Those that nobody else took meanwhile. */
+/** Returns the ids that this call deleted: another replica may have taken the rest. */
 export async function deleteOpenIds(
   db: Db,
   projectId: string,
   source: RollupSource,
   ids: string[],
 ): Promise<Set<string>> {
-  const taken = await db
+  const deleted = await db
     .deleteFrom('report_open')
     .where('project_id', '=', projectId)
     .where('source', '=', source)
     .where('id', 'in', ids)
     .returning('id')
     .execute()
-  return new Set(taken.map(({ id }) => id))
+  return new Set(deleted.map(({ id }) => id))
 }
 
 export const addRunSums = addSumsTo('report_runs', ['project_id', 'day', 'wedge', 'status'], ['runs', 'cost_micros'])
@@ -140,7 +140,7 @@ export const addClientSums = addSumsTo('report_clients', ['project_id', 'span', 
 
 export const addApprovalSums = addSumsTo('report_approvals', ['project_id', 'span', 'status', 'wait_ms'], ['n'])
 
-/** Adds rows to the sums that are there, or begins them. */
+/** Adds rows to existing sums, or inserts them. */
 function addSumsTo<T extends 'report_runs' | 'report_clients' | 'report_approvals'>(
   table: T,
   key: readonly (keyof Tables[T] & string)[],

@@ -22,32 +22,32 @@ import { periodsOfDay } from './periods.ts'
 import { approvalWaitMs } from './approval-wait.ts'
 
 /**
- * Ids are made before their row is committed, and by clocks that are not quite the same. What is this old has been
- * committed, so no row can still appear behind the mark.
+ * An id is created before its row is committed, and the clocks of replicas differ a little. Rows of this age have been
+ * committed, so no new row can appear before the mark.
  */
 const SETTLED_AGE_MS = 10 * 60_000
 const ROLLUP_PAGE = 1000
 
 /**
- * Folds what is final into sums by day, once, so that a report over a year reads days and not tasks; finishing a task
- * costs nothing more for it. Run by every replica; answers how many rows were looked at.
+ * Adds finished tasks and decided approvals to sums by day, once each. A report over a year then reads days, not tasks,
+ * and finishing a task writes nothing extra. All replicas can run this; it returns how many rows were read.
  *
- * A row behind the mark is either in the sums or in `report_open`, and moves from there into the sums when it is final.
+ * A row before the mark is either in the sums or, while it is not final, in `report_open`.
  */
 export async function rollUpReports(ctx: Ctx): Promise<number> {
-  let seen = 0
+  let read = 0
   for (const projectId of await listAllProjectIds(ctx.db)) {
-    seen += await rollUpSource(ctx, projectId, TASK_ROLLUP)
-    seen += await rollUpSource(ctx, projectId, APPROVAL_ROLLUP)
+    read += await rollUpSource(ctx, projectId, TASK_ROLLUP)
+    read += await rollUpSource(ctx, projectId, APPROVAL_ROLLUP)
   }
-  return seen
+  return read
 }
 
-/** What differs between the two: where rows come from, when they are final and what becomes of them. */
+/** The differences between tasks and approvals: how rows are read, when they are final and how they are added. */
 interface Rollup<Row extends { id: string }> {
   source: RollupSource
   firstId(ms: number): string
-  read(ctx: Ctx, stretch: IdRange): Promise<Row[]>
+  read(ctx: Ctx, range: IdRange): Promise<Row[]>
   readOpen(ctx: Ctx, projectId: string, limit: number): Promise<Row[]>
   isFinal(row: Row): boolean
   add(tx: Tx, projectId: string, rows: Row[]): Promise<void>
@@ -60,7 +60,7 @@ const zeroBytes = (bytes: number) => new Uint8Array(bytes)
 const TASK_ROLLUP: Rollup<RollupTask> = {
   source: 'tasks',
   firstId: (ms) => createId('task', ms, zeroBytes),
-  read: (ctx, stretch) => listTasksInRange(ctx.db, stretch),
+  read: (ctx, range) => listTasksInRange(ctx.db, range),
   readOpen: (ctx, projectId, limit) => listFinishedOpenTasks(ctx.db, projectId, TERMINAL_STATUSES, limit),
   isFinal: ({ status }) => isTerminalStatus(status),
   add: addTaskSums,
@@ -69,44 +69,44 @@ const TASK_ROLLUP: Rollup<RollupTask> = {
 const APPROVAL_ROLLUP: Rollup<RollupApproval> = {
   source: 'approvals',
   firstId: (ms) => createId('apr', ms, zeroBytes),
-  read: (ctx, stretch) => listApprovalsInRange(ctx.db, stretch),
+  read: (ctx, range) => listApprovalsInRange(ctx.db, range),
   readOpen: (ctx, projectId, limit) => listDecidedOpenApprovals(ctx.db, projectId, limit),
   isFinal: ({ status }) => status !== 'pending',
   add: addDecisionSums,
 }
 
-async function rollUpSource<Row extends { id: string }>(ctx: Ctx, projectId: string, folding: Rollup<Row>) {
-  let seen = 0
-  for (let more = ROLLUP_PAGE; more === ROLLUP_PAGE; seen += more) more = await rollUpOpenRows(ctx, projectId, folding)
-  for (let more = ROLLUP_PAGE; more === ROLLUP_PAGE; seen += more) more = await rollUpNewRows(ctx, projectId, folding)
-  return seen
+async function rollUpSource<Row extends { id: string }>(ctx: Ctx, projectId: string, rollup: Rollup<Row>) {
+  let read = 0
+  for (let more = ROLLUP_PAGE; more === ROLLUP_PAGE; read += more) more = await rollUpOpenRows(ctx, projectId, rollup)
+  for (let more = ROLLUP_PAGE; more === ROLLUP_PAGE; read += more) more = await rollUpNewRows(ctx, projectId, rollup)
+  return read
 }
 
-async function rollUpNewRows<Row extends { id: string }>(ctx: Ctx, projectId: string, folding: Rollup<Row>) {
-  const { source } = folding
+async function rollUpNewRows<Row extends { id: string }>(ctx: Ctx, projectId: string, rollup: Rollup<Row>) {
+  const { source } = rollup
   const after = await findRollupMark(ctx.db, projectId, source)
-  const upTo = folding.firstId(ctx.world.clock.now() - SETTLED_AGE_MS)
-  const rows = await folding.read(ctx, { projectId, after, upTo, limit: ROLLUP_PAGE })
+  const upTo = rollup.firstId(ctx.world.clock.now() - SETTLED_AGE_MS)
+  const rows = await rollup.read(ctx, { projectId, after, upTo, limit: ROLLUP_PAGE })
   const last = rows.at(-1)
   if (!last) return 0
-  const final = rows.filter((row) => folding.isFinal(row))
-  const open = rows.filter((row) => !folding.isFinal(row)).map(({ id }) => id)
+  const final = rows.filter((row) => rollup.isFinal(row))
+  const open = rows.filter((row) => !rollup.isFinal(row)).map(({ id }) => id)
   await inTx(ctx, async (tx) => {
     if (!(await updateRollupMark(tx.db, projectId, source, after, last.id))) return
     await insertOpenIds(tx.db, projectId, source, open)
-    await folding.add(tx, projectId, final)
+    await rollup.add(tx, projectId, final)
   })
   return rows.length
 }
 
-async function rollUpOpenRows<Row extends { id: string }>(ctx: Ctx, projectId: string, folding: Rollup<Row>) {
-  const rows = await folding.readOpen(ctx, projectId, ROLLUP_PAGE)
+async function rollUpOpenRows<Row extends { id: string }>(ctx: Ctx, projectId: string, rollup: Rollup<Row>) {
+  const rows = await rollup.readOpen(ctx, projectId, ROLLUP_PAGE)
   if (rows.length === 0) return 0
   const ids = rows.map(({ id }) => id)
   await inTx(ctx, async (tx) => {
-    const taken = await deleteOpenIds(tx.db, projectId, folding.source, ids)
+    const taken = await deleteOpenIds(tx.db, projectId, rollup.source, ids)
     const ours = rows.filter(({ id }) => taken.has(id))
-    await folding.add(tx, projectId, ours)
+    await rollup.add(tx, projectId, ours)
   })
   return rows.length
 }
@@ -118,12 +118,12 @@ async function addTaskSums(tx: Tx, project_id: string, rows: RollupTask[]): Prom
     tx.db,
     runs.map(({ day, wedge, status, runs, cost_micros }) => ({ project_id, day, wedge, status, runs, cost_micros })),
   )
-  const ofClients = counted.flatMap(({ client_id, day, runs, cost_micros }) =>
+  const perClient = counted.flatMap(({ client_id, day, runs, cost_micros }) =>
     client_id === null ? [] : periodsOfDay(day).map((span) => ({ project_id, span, client_id, runs, cost_micros })),
   )
   await addClientSums(
     tx.db,
-    sumByKey(ofClients, ({ span, client_id }) => [span, client_id]),
+    sumByKey(perClient, ({ span, client_id }) => [span, client_id]),
   )
 }
 
@@ -146,7 +146,7 @@ async function addDecisionSums(tx: Tx, project_id: string, rows: RollupApproval[
 
 const dayOf = ({ created_at }: { created_at: string }) => created_at.slice(0, 10)
 
-/** One row a key, in the order of the keys: replicas that add the same ones lock them in the same order. */
+/** One row per key, sorted by key: replicas that add to the same rows lock them in the same order. */
 function sumByKey<Row extends { runs: number; cost_micros: number }>(
   rows: readonly Row[],
   keyOf: (row: Row) => (string | number)[],

@@ -75,7 +75,7 @@ export const reportRoutes = nameRoutes({
     async handle({ ctx, scope, query }) {
       const now = ctx.world.clock.now()
       const days = reportDays(now, query.days)
-      const range = { from: days[0] ?? '', to: days.at(-1) ?? '', spans: toPeriodSum(days) }
+      const range = { from: days[0] ?? '', to: days.at(-1) ?? '', periods: toPeriodSum(days) }
       const ranges = scope.projectIds.map((projectId) => ({ projectId, ...range }))
       const [runs, clients, approvals] = await Promise.all([
         Promise.all(ranges.map((range) => listRunSums(ctx.db, range))),

@@ -9,12 +9,12 @@ export interface ReportRange {
   /** UTC days, both included. */
   from: string
   to: string
-  /** The same days as sums to add and sums to take away. */
-  spans: PeriodSum
+  /** The same days as periods to add and periods to subtract. */
+  periods: PeriodSum
 }
 
 export interface RunSum {
-  /** Every run is in the sum of its day and once more in that of its wedge. */
+  /** Every run is in the sum of its day and in the sum of its wedge. */
   by: 'day' | 'wedge'
   name: string
   status: string
@@ -23,8 +23,8 @@ export interface RunSum {
 }
 
 /**
- * Each of these is one statement over the sums, the rows behind them that were left open and the rows that are not
- * folded yet: one moment is seen, so a fold under way counts nothing twice and nothing never.
+ * Each report is one statement over the sums, the open rows and the rows that are not rolled up yet. One statement reads
+ * one snapshot, so a concurrent rollup neither counts a row twice nor loses it.
  */
 export function listRunSums(db: Db, range: ReportRange): Promise<RunSum[]> {
   const { projectId, from, to } = range
@@ -57,8 +57,8 @@ export interface ClientSum {
   cost_micros: number
 }
 
-/** The dearest first. A client whose runs are all taken away again has none in these days. */
-export function listClientSums(db: Db, range: ReportRange, most: number): Promise<ClientSum[]> {
+/** Highest cost first. Clients without runs in the range are left out: their periods add and subtract to zero. */
+export function listClientSums(db: Db, range: ReportRange, limit: number): Promise<ClientSum[]> {
   const live = liveTasks(db, range)
     .select((of) => [of.ref('client_id').$notNull().as('client_id'), 'runs', 'cost_micros'])
     .where('client_id', 'is not', null)
@@ -69,26 +69,26 @@ export function listClientSums(db: Db, range: ReportRange, most: number): Promis
     .having(sumOf('runs'), '>', 0)
     .orderBy('cost_micros', 'desc')
     .orderBy('client_id')
-    .limit(most)
+    .limit(limit)
     .execute()
 }
 
-function rolledUpClients(db: Db, { projectId, spans }: ReportRange) {
+function rolledUpClients(db: Db, { projectId, periods }: ReportRange) {
   const sums = db.selectFrom('report_clients').where('project_id', '=', projectId)
   return sums
     .select(['client_id', 'runs', 'cost_micros'])
-    .where('span', 'in', spans.plus)
+    .where('span', 'in', periods.plus)
     .unionAll(
       sums
         .select(['client_id', negative('runs').as('runs'), negative('cost_micros').as('cost_micros')])
-        .where('span', 'in', nonEmptyList(spans.minus)),
+        .where('span', 'in', nonEmptyList(periods.minus)),
     )
 }
 
 export interface ApprovalSum {
   status: string
   n: number
-  /** Null while the row is not folded: then the times and who decided tell. */
+  /** Null if the row is not rolled up: then it is computed from the times and the decider. */
   wait_ms: number | null
   created_at: string
   decided_at: string | null
@@ -111,27 +111,27 @@ export function listApprovalSums(db: Db, range: ReportRange): Promise<ApprovalSu
     .execute()
 }
 
-function rolledUpApprovals(db: Db, { projectId, spans }: ReportRange) {
+function rolledUpApprovals(db: Db, { projectId, periods }: ReportRange) {
   const sums = db.selectFrom('report_approvals').where('project_id', '=', projectId)
   return sums
     .select(['status', 'wait_ms', 'n'])
-    .where('span', 'in', spans.plus)
-    .unionAll(sums.select(['status', 'wait_ms', negative('n').as('n')]).where('span', 'in', nonEmptyList(spans.minus)))
+    .where('span', 'in', periods.plus)
+    .unionAll(sums.select(['status', 'wait_ms', negative('n').as('n')]).where('span', 'in', nonEmptyList(periods.minus)))
 }
 
-/** Rows that are not in the sums: those beyond the mark, and those before it that were left open. */
+/** The rows that are not in the sums: those after the mark, and the open ones before it. */
 function liveTasks(db: Db, { projectId, from, to }: ReportRange) {
   const columns = ['tasks.wedge', 'tasks.status', 'tasks.client_id', 'tasks.cost_micros'] as const
-  const beyond = db
+  const afterMark = db
     .selectFrom('tasks')
     .select([TASK_DAY.as('day'), sql<number>`1`.as('runs'), ...columns])
-    // All of them, named: the index that there is begins with the status.
+    // All statuses are listed, because the index begins with the status.
     .where('tasks.status', 'in', TASK_STATUSES)
     .where('tasks.project_id', '=', projectId)
     .where('tasks.id', '>', rollupMark(projectId, 'tasks'))
     .where('tasks.created_at', '>=', from)
     .where('tasks.created_at', '<', endOfDay(to))
-  const left = db
+  const open = db
     .selectFrom('report_open')
     .innerJoin('tasks', 'tasks.id', 'report_open.id')
     .select([TASK_DAY.as('day'), sql<number>`1`.as('runs'), ...columns])
@@ -139,19 +139,19 @@ function liveTasks(db: Db, { projectId, from, to }: ReportRange) {
     .where('report_open.source', '=', 'tasks')
     .where('tasks.created_at', '>=', from)
     .where('tasks.created_at', '<', endOfDay(to))
-  return db.selectFrom(beyond.unionAll(left).as('live'))
+  return db.selectFrom(afterMark.unionAll(open).as('live'))
 }
 
 function liveApprovals(db: Db, { projectId, from, to }: ReportRange) {
   const columns = ['approvals.created_at', 'approvals.decided_at', 'approvals.decided_by_kind'] as const
-  const beyond = db
+  const afterMark = db
     .selectFrom('approvals')
     .select(['approvals.status', sql<number>`1`.as('n'), sql<number | null>`null`.as('wait_ms'), ...columns])
     .where('approvals.project_id', '=', projectId)
     .where('approvals.id', '>', rollupMark(projectId, 'approvals'))
     .where('approvals.created_at', '>=', from)
     .where('approvals.created_at', '<', endOfDay(to))
-  const left = db
+  const open = db
     .selectFrom('report_open')
     .innerJoin('approvals', 'approvals.id', 'report_open.id')
     .select(['approvals.status', sql<number>`1`.as('n'), sql<number | null>`null`.as('wait_ms'), ...columns])
@@ -159,16 +159,16 @@ function liveApprovals(db: Db, { projectId, from, to }: ReportRange) {
     .where('report_open.source', '=', 'approvals')
     .where('approvals.created_at', '>=', from)
     .where('approvals.created_at', '<', endOfDay(to))
-  return beyond.unionAll(left)
+  return afterMark.unionAll(open)
 }
 
 const rollupMark = (projectId: string, source: RollupSource) =>
   sql<string>`coalesce((select folded_to from report_marks where project_id = ${projectId} and source = ${source}), '')`
 const TASK_DAY = sql<string>`substr(tasks.created_at, 1, 10)`
-/** Sorts after every time of the day. */
+/** Sorts after every time of the day: `U` comes after `T`. */
 const endOfDay = (to: string) => `${to}U`
-/** PostgreSQL sums whole numbers to decimals, which come as text. */
+/** The sum of integers is a decimal in PostgreSQL, which the driver returns as text. */
 const sumOf = (column: string) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`
 const negative = (column: string) => sql<number>`-${sql.ref(column)}`
-/** PostgreSQL knows no empty list; no span has this name. */
-const nonEmptyList = (spans: readonly string[]) => (spans.length === 0 ? [''] : spans)
+/** PostgreSQL does not accept an empty list, and no period has an empty name. */
+const nonEmptyList = (names: readonly string[]) => (names.length === 0 ? [''] : names)

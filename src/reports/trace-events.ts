@@ -2,7 +2,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { listEventPage } from '../events/rows.ts'
 import type { TraceEvent } from './trace.ts'
 
-/** Most of a log, and nothing to a trace. */
+/** These are most of a log, and a trace does not use them. */
 const IGNORED_TYPES = new Set(['token.delta', 'progress'])
 
 export async function readTraceEvents(ctx: Pick<Ctx, 'db'>, task_id: string): Promise<TraceEvent[]> {

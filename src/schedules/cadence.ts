@@ -12,8 +12,8 @@ export const Cadence = z.discriminatedUnion('kind', [
 export type Cadence = z.infer<typeof Cadence>
 
 /**
- * The first slot strictly after a moment, in epoch milliseconds. Slots of `every` lie whole periods from the anchor, so
- * a late fire does not shift those that follow; the slots of the other kinds are fixed by the calendar.
+ * The first due time strictly after `after`, in epoch milliseconds. The due times of `every` are whole periods from the
+ * anchor, so a late run does not shift the next ones. Those of the other kinds are fixed by the calendar.
  */
 export function nextRunTime(cadence: Cadence, after: number, anchor: number): number {
   if (cadence.kind === 'every') {
@@ -30,7 +30,7 @@ export function nextRunTime(cadence: Cadence, after: number, anchor: number): nu
   return thisMonth > after ? thisMonth : timeInMonth(cadence, year, month + 1)
 }
 
-/** A day that the month does not have is its last one. */
+/** A day that the month does not have becomes its last day. */
 function timeInMonth(cadence: { day: number; hour: number; minute: number }, year: number, month: number): number {
   const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
   return Date.UTC(year, month, Math.min(cadence.day, lastDay), cadence.hour, cadence.minute)

@@ -24,28 +24,28 @@ const MAX_SCHEDULES_PER_SWEEP = 100
 const SLOT_RETENTION_MS = 24 * 60 * 60 * 1000
 
 /**
- * Fires what is due, each due time once over all replicas, and answers how many tasks that made. What was missed while
- * nobody looked fires once: the next due time is the first in the future.
+ * Fires the schedules that are due and returns how many tasks were created. Each due time fires once over all replicas.
+ * Several missed due times fire once, because the next due time is always in the future.
  */
 export async function fireDueSchedules(ctx: Ctx): Promise<number> {
-  const due = await listDueSchedules(ctx.db, { now: isoNow(ctx), most: MAX_SCHEDULES_PER_SWEEP })
+  const due = await listDueSchedules(ctx.db, { now: isoNow(ctx), limit: MAX_SCHEDULES_PER_SWEEP })
   let fired = 0
   for (const schedule of due) {
     try {
       if (await fireSlot(ctx, schedule)) fired++
     } catch (error) {
-      // Our fault, not the schedule's: it stays due, and must not keep the others waiting.
-      ctx.world.log.error({ err: error, schedule: schedule.id }, 'schedule not fired')
+      // An internal error: the schedule stays due, and the others still fire.
+      ctx.world.log.error({ err: error, schedule: schedule.id }, 'schedule failed to fire')
     }
   }
   return fired
 }
 
-/** Makes the task of a schedule at once, also of one that is off. Its due times stay as they are. */
+/** Creates the task of a schedule now, even if the schedule is disabled. Its due times do not change. */
 export async function fireScheduleNow(ctx: Ctx, schedule: ScheduleRow, actor: Actor): Promise<TaskRow> {
   const plan = await planScheduleTask(ctx, schedule)
   return inTx(ctx, async (tx) => {
-    // The schedule before its case, as when it is due: two that lock in one order never wait for each other.
+    // Locks the schedule before its case, in the same order as a due time does, to avoid deadlocks.
     await updateScheduleFired(tx.db, { id: schedule.id, at: plan.created_at, task_id: plan.id })
     if (plan.case_id !== null) await requireOpenCase(tx, plan.case_id)
     await queueTask(tx, plan, actor)
@@ -59,14 +59,14 @@ async function fireSlot(ctx: Ctx, schedule: ScheduleRow): Promise<boolean> {
   const plan = await planScheduleTask(ctx, schedule).catch(problemOrThrow)
   return inTx(ctx, async (tx) => {
     const now = tx.world.clock.now()
-    const done = ranAfterSlot(schedule, slot, now)
-    const next = toIsoTime(nextRunTime(parseCadence(schedule), done ?? now, Date.parse(schedule.anchor_at)))
-    const [taken] = await updateNextRun(tx.db, { id: schedule.id, slot, next })
-    if (!taken || done !== null) return false
+    const ranUntil = ranAfterSlot(schedule, slot, now)
+    const next = toIsoTime(nextRunTime(parseCadence(schedule), ranUntil ?? now, Date.parse(schedule.anchor_at)))
+    const [claimed] = await updateNextRun(tx.db, { id: schedule.id, slot, next })
+    if (!claimed || ranUntil !== null) return false
     const task = plan instanceof Problem ? plan : await checkCaseOpen(tx, plan)
     const taskId = task instanceof Problem ? null : task.id
-    const [kept] = await insertScheduleSlot(tx.db, { schedule_id: schedule.id, slot, task_id: taskId })
-    if (!kept) return false
+    const [inserted] = await insertScheduleSlot(tx.db, { schedule_id: schedule.id, slot, task_id: taskId })
+    if (!inserted) return false
     await deleteScheduleSlotsBefore(tx.db, {
       schedule_id: schedule.id,
       before: toIsoTime(Date.parse(slot) - SLOT_RETENTION_MS),
@@ -81,7 +81,7 @@ async function queueFiredTask(tx: Tx, schedule: ScheduleRow, task: QueuedTask): 
   return true
 }
 
-/** The schedule goes on; what is wrong stands in it, and is told when it is new. */
+/** Records why a due time created no task. Webhooks and the audit log are informed if the error is new. */
 async function recordFailedSlot(tx: Tx, schedule: ScheduleRow, { message }: Problem): Promise<boolean> {
   await updateScheduleFailed(tx.db, { id: schedule.id, at: isoNow(tx), error: message })
   if (schedule.last_error !== message) {
@@ -93,7 +93,7 @@ async function recordFailedSlot(tx: Tx, schedule: ScheduleRow, { message }: Prob
   return false
 }
 
-/** The task of a schedule; on a case, it is for the case's client. */
+/** The task of a schedule. If the schedule has a case, the task is for the client of the case. */
 async function planScheduleTask(ctx: Ctx, schedule: ScheduleRow): Promise<QueuedTask> {
   const found = await requireScheduleCase(ctx.db, schedule)
   const request = { wedge: schedule.wedge, task_type: schedule.task_type, input: parseScheduleInput(schedule) }
@@ -104,7 +104,7 @@ async function planScheduleTask(ctx: Ctx, schedule: ScheduleRow): Promise<Queued
   })
 }
 
-/** The task as planned, or why its case refuses it. */
+/** The planned task, or the problem if its case is closed. */
 function checkCaseOpen(tx: Tx, plan: QueuedTask): Promise<QueuedTask | Problem> {
   if (plan.case_id === null) return Promise.resolve(plan)
   return requireOpenCase(tx, plan.case_id).then(() => plan, problemOrThrow)

@@ -27,7 +27,7 @@ export function listSchedules(
   return listNewestPage(query, filter)
 }
 
-/** The row as it is now, held until the commit: an update that changes nothing. */
+/** Locks the schedule until the commit, with an update that changes nothing. */
 export function lockSchedule(db: Db, id: string): Promise<ScheduleRow | undefined> {
   return db
     .updateTable('schedules')
@@ -37,30 +37,30 @@ export function lockSchedule(db: Db, id: string): Promise<ScheduleRow | undefine
     .executeTakeFirst()
 }
 
-/** Only for a schedule that `lockSchedule` holds. */
+/** Call it only after `lockSchedule`. */
 export async function updateSchedule(db: Db, { id, ...fields }: ScheduleRow): Promise<void> {
   await db.updateTable('schedules').set(fields).where('id', '=', id).execute()
 }
 
-/** Answers whether it was there. The tasks that it made stay. */
+/** False if the schedule did not exist any more. Its tasks are kept. */
 export async function deleteScheduleWithSlots(db: Db, id: string): Promise<boolean> {
   const gone = await db.deleteFrom('schedules').where('id', '=', id).returning('id').executeTakeFirst()
   await db.deleteFrom('schedule_slots').where('schedule_id', '=', id).execute()
   return gone !== undefined
 }
 
-/** The longest overdue first. */
-export const listDueSchedules = prepareQuery<{ now: string; most: number }, ScheduleRow>((db, arg) =>
+/** Enabled schedules whose due time has passed, the longest overdue first. */
+export const listDueSchedules = prepareQuery<{ now: string; limit: number }, ScheduleRow>((db, arg) =>
   db
     .selectFrom('schedules')
     .selectAll()
     .where('enabled', '=', 1)
     .where('next_run_at', '<=', arg('now'))
     .orderBy('next_run_at')
-    .limit(arg('most')),
+    .limit(arg('limit')),
 )
 
-/** Those that were changed or fired at a time that is yet to come. */
+/** Enabled schedules that were changed or fired at a time in the future. */
 export const listSchedulesAhead = prepareQuery<{ later: string }, ScheduleRow>((db, arg) =>
   db
     .selectFrom('schedules')
@@ -69,7 +69,7 @@ export const listSchedulesAhead = prepareQuery<{ later: string }, ScheduleRow>((
     .where((eb) => eb.or([eb('last_run_at', '>', arg('later')), eb('updated_at', '>', arg('later'))])),
 )
 
-/** Takes a due time away from all others who see it: of many that try, one moves `next_run_at`. */
+/** Claims a due time: one of all replicas that see it moves `next_run_at` on. */
 export const updateNextRun = prepareQuery<{ id: string; slot: string; next: string }, { id: string }>((db, arg) =>
   db
     .updateTable('schedules')
@@ -80,7 +80,7 @@ export const updateNextRun = prepareQuery<{ id: string; slot: string; next: stri
     .returning('id'),
 )
 
-/** The second lock: a due time that has a row never fires again, whatever happens to `next_run_at`. */
+/** A second guard: a due time with a row never fires again, even if a wrong clock moves `next_run_at` back. */
 export const insertScheduleSlot = prepareQuery<
   { schedule_id: string; slot: string; task_id: string | null },
   { schedule_id: string }

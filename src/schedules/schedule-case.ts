@@ -4,8 +4,8 @@ import type { Db } from '../store/store.ts'
 import type { CaseRow, ScheduleRow } from '../store/tables.ts'
 
 /**
- * The case that a schedule works on, if any. Agents of its tasks read the case and its client reads what they answer, so
- * both must be of one client. Judged when it is asked for, and again when it fires.
+ * The case of a schedule, if it has one. The agents of its tasks read the case and the client reads their replies, so the
+ * case must belong to the client of the schedule. Checked when the schedule is saved and every time it fires.
  */
 export async function requireScheduleCase(
   db: Db,
@@ -15,9 +15,9 @@ export async function requireScheduleCase(
   if (case_id === null) return null
   const found = await findCase(db, [project_id], case_id)
   if (!found) throw badRequest(`unknown case '${case_id.slice(0, 100)}'`)
-  if (found.wedge !== wedge) throw badRequest(`case is of wedge '${found.wedge}'`)
+  if (found.wedge !== wedge) throw badRequest(`case belongs to wedge '${found.wedge}', not '${wedge}'`)
   if (client_id !== null && client_id !== found.client_id) {
-    throw badRequest('case is not of the client of the schedule')
+    throw badRequest('case does not belong to the client of the schedule')
   }
   return found
 }

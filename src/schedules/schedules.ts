@@ -26,7 +26,7 @@ export const ScheduleInput = z.object({
 })
 export type ScheduleInput = z.infer<typeof ScheduleInput>
 
-/** What is left out stays. */
+/** A field that is left out keeps its value. */
 export const ScheduleChange = ScheduleInput.partial()
 export type ScheduleChange = z.infer<typeof ScheduleChange>
 
@@ -42,7 +42,7 @@ export async function createSchedule(ctx: Ctx, scope: ProjectScope, input: Sched
   return row
 }
 
-/** The row of a new schedule. Slots of `every` are counted from now on. */
+/** The row of a new schedule. The due times of `every` count from now. */
 export function planSchedule(
   ctx: Ctx,
   projectId: string,
@@ -73,7 +73,7 @@ export function planSchedule(
   return { ...row, next_run_at: nextRunAt(row, now) }
 }
 
-/** Changes a schedule. A new cadence counts from now; one that is switched on again does not make up for the pause. */
+/** Changes a schedule. A new cadence counts from now. Due times that passed while it was disabled do not fire later. */
 export async function changeSchedule(
   ctx: Ctx,
   scope: ProjectScope,
@@ -110,33 +110,33 @@ function applyScheduleChange(ctx: Ctx, before: ScheduleRow, change: ScheduleChan
   return { ...row, next_run_at: sameTimes ? before.next_run_at : nextRunAt(row, now) }
 }
 
-/** A wedge that was just placed comes onto the shelf. A transaction must not wait for the folder, so this comes before it. */
+/** Loads a wedge that was just added to the folder. Done before the transaction, which must not wait for files. */
 async function loadWedge(ctx: Ctx, wedge: string): Promise<void> {
   await ctx.wedges.find(wedge)
 }
 
 /**
- * 400 for what is not known, 403 for a wedge that is not enabled; the same again is looked at when it fires. Only under
- * the lock: of two changes that fit one by one, the second may not fit the first. What stays is not judged unless the
- * schedule is switched on: what has become wrong since must not keep it from being switched off.
+ * 400 for an unknown wedge, task type, client or case; 403 for a disabled wedge. The same is checked again when the
+ * schedule fires. It runs under the lock, because two concurrent changes can be valid alone and invalid together. Only
+ * changed fields are checked unless the schedule gets enabled, so that an invalid schedule can still be disabled.
  */
 async function validateSchedule(tx: Tx, row: ScheduleRow, before: ScheduleRow | null): Promise<void> {
-  const since = before && row.enabled <= before.enabled ? before : null
-  if (differs(row, since, ['wedge', 'task_type'])) {
+  const unchecked = before && row.enabled <= before.enabled ? before : null
+  if (differs(row, unchecked, ['wedge', 'task_type'])) {
     const wedge = await requireLoadedWedge(tx, { projectId: row.project_id }, row.wedge)
     requireTaskType(wedge, row.task_type)
   }
-  if (row.client_id !== null && differs(row, since, ['client_id'])) {
+  if (row.client_id !== null && differs(row, unchecked, ['client_id'])) {
     await requireClientExists(tx, row.project_id, row.client_id)
   }
-  if (differs(row, since, ['wedge', 'client_id', 'case_id'])) await requireScheduleCase(tx.db, row)
+  if (differs(row, unchecked, ['wedge', 'client_id', 'case_id'])) await requireScheduleCase(tx.db, row)
 }
 
-function differs(row: ScheduleRow, since: ScheduleRow | null, fields: (keyof ScheduleRow)[]): boolean {
-  return since === null || fields.some((field) => row[field] !== since[field])
+function differs(row: ScheduleRow, before: ScheduleRow | null, fields: (keyof ScheduleRow)[]): boolean {
+  return before === null || fields.some((field) => row[field] !== before[field])
 }
 
-/** The next due time after a moment; none while the schedule is off. */
+/** The next due time after a moment; null while the schedule is disabled. */
 export function nextRunAt(row: Pick<ScheduleRow, 'cadence' | 'anchor_at' | 'enabled'>, after: number): string | null {
   return row.enabled === 1 ? toIsoTime(nextRunTime(parseCadence(row), after, Date.parse(row.anchor_at))) : null
 }

@@ -28,7 +28,6 @@ export const ScheduleView = z
 export const parseCadence = (row: Pick<ScheduleRow, 'cadence'>): Cadence => JSON.parse(row.cadence) as Cadence
 export const parseScheduleInput = (row: Pick<ScheduleRow, 'input'>): Json => JSON.parse(row.input) as Json
 
-/** A schedule as the API shows it. */
 export function toScheduleView(row: ScheduleRow) {
   return {
     id: row.id,

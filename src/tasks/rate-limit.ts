@@ -1,13 +1,7 @@
 import { tooManyRequests } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { GroupCommitCache } from '../store/group-commit-state.ts'
-import {
-  findRateSlot,
-  insertRateCounter,
-  lockRateState,
-  updateRateCounter,
-  upsertRateSlot,
-} from './rate-limit-rows.ts'
+import { findRateSlot, insertRateCounter, lockRateState, updateRateCounter, upsertRateSlot } from './rate-limit-rows.ts'
 
 const RATE_WINDOW_MS = 60_000
 

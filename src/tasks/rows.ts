@@ -126,7 +126,8 @@ function listProjectTasks(db: Db, projectId: string, filter: TaskFilter): Promis
     const newest = taskIdsInOrder(db, projectId, 'desc', limit, (ids) => (cursor ? ids.where('id', '<', cursor) : ids))
     return tasks.where('id', 'in', newest).execute()
   }
-  const column = (name: 'project_id' | 'status' | 'wedge') => (hasFewTasks ? sql<string>`coalesce(${sql.ref(name)}, '')` : name)
+  const column = (name: 'project_id' | 'status' | 'wedge') =>
+    hasFewTasks ? sql<string>`coalesce(${sql.ref(name)}, '')` : name
   let query = tasks.where(column('project_id'), '=', projectId)
   if (status) query = query.where(column('status'), '=', status)
   if (wedge) query = query.where(column('wedge'), '=', wedge)

@@ -3,18 +3,18 @@ import { toIsoTime } from '../ctx/world.ts'
 import { insertWebhookDelivery } from '../events/webhook-event-rows.ts'
 import { listUnannouncedExpiries } from './delivery-rows.ts'
 
-/** How long before an approval expires it is told. */
+/** `approval.expiring` is sent one minute before the approval expires. */
 const ANNOUNCE_BEFORE_MS = 60_000
 
-/** Nothing changes when an approval's time runs low, so this looks for them. Each is told once over all replicas. */
+/** Queues `approval.expiring` for approvals that expire soon. A unique index allows one delivery for each webhook. */
 export async function announceExpiringApprovals(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
-  const untold = await listUnannouncedExpiries(ctx.db, toIsoTime(now), toIsoTime(now + ANNOUNCE_BEFORE_MS))
-  if (untold.length === 0) return
+  const expiries = await listUnannouncedExpiries(ctx.db, toIsoTime(now), toIsoTime(now + ANNOUNCE_BEFORE_MS))
+  if (expiries.length === 0) return
   await inTx(ctx, async (tx) => {
-    for (const one of untold) {
-      const told = { id: tx.world.newId('dlv'), event: 'approval.expiring', now: toIsoTime(now) }
-      await insertWebhookDelivery(tx.db, { ...one, ...told })
+    for (const expiry of expiries) {
+      const delivery = { id: tx.world.newId('dlv'), event: 'approval.expiring', now: toIsoTime(now) }
+      await insertWebhookDelivery(tx.db, { ...expiry, ...delivery })
     }
   })
 }

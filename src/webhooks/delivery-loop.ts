@@ -21,33 +21,33 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** How long to wait after each attempt that failed; after the last of all, nobody tries any more. */
+/** The wait after each failed attempt. The attempt after the last wait is the final one. */
 export const WEBHOOK_BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR]
 
 const REQUEST_TIMEOUT_MS = 10 * SECOND
-/** A claim outlives the longest attempt; who is silent for longer has died between claim and outcome. */
+/** A claim lasts longer than any attempt. After that the sender must have died, and another replica sends again. */
 const CLAIM_LIFETIME_MS = 3 * REQUEST_TIMEOUT_MS
 const MAX_RESPONSE_BYTES = 64 * 1024
 const MAX_CONCURRENT_WEBHOOKS = 64
 const MAX_DELIVERIES_PER_CLAIM = 8
 
-/** The webhooks that are being served. While more may wait than there are seats, each is served once before any again. */
+/** The webhooks with a running sender. While more webhooks wait than slots exist, each gets one turn before any other. */
 interface SenderSlots {
   senders: Map<string, Promise<void>>
-  crowded: boolean
-  served: Set<string>
+  hasWaiting: boolean
+  hadTurn: Set<string>
 }
 
 /**
- * Sends what is due for as long as the process lives. Each webhook has a sender of its own while it has something due,
- * so a receiver that hangs keeps nobody waiting but itself. Where more wait than there are seats they take turns.
+ * Sends due deliveries until it is stopped. Each webhook with due deliveries has a sender of its own, so a receiver that
+ * hangs delays only itself. If more webhooks wait than slots exist, they take turns.
  */
 export function createWebhookDeliveryLoop(ctx: Ctx): Loop {
   const senders = new Map<string, Promise<void>>()
-  const seats: SenderSlots = { senders, crowded: false, served: new Set() }
+  const slots: SenderSlots = { senders, hasWaiting: false, hadTurn: new Set() }
   const stopping = new AbortController()
-  const failed = (err: unknown) => ctx.world.log.error({ err }, 'webhooks failed')
-  const loop = createLoop(ctx.world.clock, SWEEP_MS, () => startSenders(ctx, seats, stopping.signal), failed)
+  const logFailure = (err: unknown) => ctx.world.log.error({ err }, 'webhook delivery failed')
+  const loop = createLoop(ctx.world.clock, SWEEP_MS, () => startSenders(ctx, slots, stopping.signal), logFailure)
   return {
     start: () => loop.start(),
     async stop() {
@@ -58,30 +58,30 @@ export function createWebhookDeliveryLoop(ctx: Ctx): Loop {
   }
 }
 
-async function startSenders(ctx: Ctx, seats: SenderSlots, stopping: AbortSignal): Promise<void> {
-  const { senders, served } = seats
+async function startSenders(ctx: Ctx, slots: SenderSlots, stopping: AbortSignal): Promise<void> {
+  const { senders, hadTurn } = slots
   await announceExpiringApprovals(ctx)
   const free = MAX_CONCURRENT_WEBHOOKS - senders.size
   if (free <= 0) return
-  const due = await listDueWebhooks(ctx.db, isoNow(ctx), [...senders.keys(), ...served], free)
-  seats.crowded = due.length === free
-  if (!seats.crowded) served.clear()
+  const due = await listDueWebhooks(ctx.db, isoNow(ctx), [...senders.keys(), ...hadTurn], free)
+  slots.hasWaiting = due.length === free
+  if (!slots.hasWaiting) hadTurn.clear()
   for (const id of due) {
-    const sender = sendDueDeliveries(ctx, id, seats, stopping)
-      .catch((err: unknown) => ctx.world.log.error({ err, webhook: id }, 'notices not sent'))
+    const sender = sendDueDeliveries(ctx, id, slots, stopping)
+      .catch((err: unknown) => ctx.world.log.error({ err, webhook: id }, 'webhook deliveries not sent'))
       .finally(() => senders.delete(id))
     senders.set(id, sender)
   }
 }
 
 /**
- * Until nothing of the webhook is due, or a handful while others may wait. It is looked at anew for
- * each handful: changes count at once.
+ * Sends batches until the webhook has nothing due, or one batch while other webhooks wait. The webhook is read again for
+ * every batch, so that changes take effect at once.
  */
 async function sendDueDeliveries(
   ctx: Ctx,
   webhookId: string,
-  seats: SenderSlots,
+  slots: SenderSlots,
   stopping: AbortSignal,
 ): Promise<void> {
   while (!stopping.aborted) {
@@ -90,8 +90,8 @@ async function sendDueDeliveries(
     const claimed = await claimDueDeliveries(ctx, webhookId)
     if (claimed.length === 0) return
     await Promise.all(claimed.map((delivery) => attemptDelivery(ctx, webhook, delivery)))
-    if (seats.crowded) {
-      seats.served.add(webhookId)
+    if (slots.hasWaiting) {
+      slots.hadTurn.add(webhookId)
       return
     }
   }
@@ -99,44 +99,46 @@ async function sendDueDeliveries(
 
 export function claimDueDeliveries(ctx: Ctx, webhookId: string): Promise<WebhookDeliveryRow[]> {
   const now = ctx.world.clock.now()
-  const times = { now: toIsoTime(now), lost_at: toIsoTime(now + CLAIM_LIFETIME_MS) }
+  const times = { now: toIsoTime(now), claimed_until: toIsoTime(now + CLAIM_LIFETIME_MS) }
   return inTx(ctx, (tx) =>
-    updateDueDeliveriesClaimed(tx.db, { webhook_id: webhookId, ...times, most: MAX_DELIVERIES_PER_CLAIM }),
+    updateDueDeliveriesClaimed(tx.db, { webhook_id: webhookId, ...times, limit: MAX_DELIVERIES_PER_CLAIM }),
   )
 }
 
 async function attemptDelivery(ctx: Ctx, webhook: WebhookRow, delivery: WebhookDeliveryRow): Promise<void> {
-  const answer = await postWebhookDelivery(ctx, webhook, delivery)
-  const { webhook_id, id, next_at: claimed_to } = delivery
-  const outcome = toDeliveryOutcome(answer, delivery.attempts, ctx.world.clock.now())
-  const [kept] = await inTx(ctx, (tx) => updateDeliveryOutcome(tx.db, { webhook_id, id, claimed_to, ...outcome }))
+  const response = await postWebhookDelivery(ctx, webhook, delivery)
+  const { webhook_id, id, next_at: claimed_until } = delivery
+  const outcome = toDeliveryOutcome(response, delivery.attempts, ctx.world.clock.now())
+  const [recorded] = await inTx(ctx, (tx) =>
+    updateDeliveryOutcome(tx.db, { webhook_id, id, claimed_until, ...outcome }),
+  )
   ctx.counts.webhookAttempts[outcome.status] = (ctx.counts.webhookAttempts[outcome.status] ?? 0) + 1
-  logOutcome(ctx, delivery, outcome, kept !== undefined)
+  logOutcome(ctx, delivery, outcome, recorded !== undefined)
 }
 
-/** Where the claim was lost, whoever took it over says what becomes of the notice. */
+/** If the claim was lost, another replica sends the delivery and logs its outcome. */
 function logOutcome(
   { world: { log } }: Ctx,
   delivery: WebhookDeliveryRow,
   outcome: DeliveryOutcome,
-  kept: boolean,
+  wasRecorded: boolean,
 ): void {
   const { webhook_id: webhook, id, attempts } = delivery
   const { status, last_error: why, next_at } = outcome
   const fields = { webhook, delivery: id, attempts }
-  if (status === 'delivered') log.info(fields, 'notice delivered')
-  else if (!kept) log.info({ ...fields, why }, 'notice not delivered')
-  else if (status === 'pending') log.info({ ...fields, why, next_at }, 'notice not delivered, will be tried again')
-  else log.warn({ ...fields, why }, 'notice not delivered, given up')
+  if (status === 'delivered') log.info(fields, 'webhook delivered')
+  else if (!wasRecorded) log.info({ ...fields, why }, 'webhook not delivered')
+  else if (status === 'pending') log.info({ ...fields, why, next_at }, 'webhook not delivered, will retry')
+  else log.warn({ ...fields, why }, 'webhook not delivered, gave up')
 }
 
 export interface DeliveryResponse {
   status: number | null
-  /** Null when the receiver took it. */
+  /** Null if the receiver accepted the delivery. */
   error: string | null
 }
 
-/** One request. Whatever goes wrong is an answer too. */
+/** Sends one request. Never throws: every failure becomes a response with an error. */
 export async function postWebhookDelivery(
   ctx: Ctx,
   webhook: WebhookRow,
@@ -158,7 +160,7 @@ export async function postWebhookDelivery(
   }
 }
 
-/** Standard Webhooks: one id and time, and a signature by every secret that is in use. */
+/** The headers of Standard Webhooks: an id, a time and one signature for each active secret. */
 async function signatureHeaders(
   ctx: Ctx,
   webhook: WebhookRow,
@@ -171,21 +173,21 @@ async function signatureHeaders(
 }
 
 function toDeliveryResponse(status: number): DeliveryResponse {
-  return { status, error: status >= 200 && status < 300 ? null : `the receiver answered ${status}` }
+  return { status, error: status >= 200 && status < 300 ? null : `the receiver responded with ${status}` }
 }
 
 function toFailedResponse(ctx: Ctx, webhook: WebhookRow, error: unknown): DeliveryResponse {
-  // The answer came and only its body is of no use, which nobody reads anyway.
+  // The status arrived and only the body failed, which is not used.
   if (error instanceof EgressError && error.status !== null) return toDeliveryResponse(error.status)
   if (error instanceof EgressError || error instanceof SecretUnavailable) return { status: null, error: error.message }
-  ctx.world.log.error({ err: error, webhook: webhook.id }, 'notice not sent')
+  ctx.world.log.error({ err: error, webhook: webhook.id }, 'webhook delivery not sent')
   return { status: null, error: 'internal error' }
 }
 
 export function toDeliveryOutcome({ status, error }: DeliveryResponse, attempts: number, now: number): DeliveryOutcome {
-  const seen = { last_status: status, last_error: error }
-  if (error === null) return { ...seen, status: 'delivered', next_at: null, delivered_at: toIsoTime(now) }
+  const result = { last_status: status, last_error: error }
+  if (error === null) return { ...result, status: 'delivered', next_at: null, delivered_at: toIsoTime(now) }
   const wait = WEBHOOK_BACKOFF_MS[attempts - 1]
-  if (wait === undefined) return { ...seen, status: 'failed', next_at: null, delivered_at: null }
-  return { ...seen, status: 'pending', next_at: toIsoTime(now + wait), delivered_at: null }
+  if (wait === undefined) return { ...result, status: 'failed', next_at: null, delivered_at: null }
+  return { ...result, status: 'pending', next_at: toIsoTime(now + wait), delivered_at: null }
 }

@@ -30,8 +30,8 @@ export function findDelivery(
     .executeTakeFirst()
 }
 
-/** The webhooks that have something due and are not among the busy, the longest waiting first. */
-export async function listDueWebhooks(db: Db, now: string, busy: readonly string[], most: number): Promise<string[]> {
+/** Enabled webhooks with due deliveries that are not in `busy`, the longest waiting first. */
+export async function listDueWebhooks(db: Db, now: string, busy: readonly string[], limit: number): Promise<string[]> {
   const first = db
     .selectFrom('webhooks')
     .select((eb) => [
@@ -46,20 +46,20 @@ export async function listDueWebhooks(db: Db, now: string, busy: readonly string
     .where('webhooks.enabled', '=', 1)
   let query = db.selectFrom(first.as('waiting')).select('id').where('due', '<=', now)
   if (busy.length > 0) query = query.where('id', 'not in', busy)
-  return (await query.orderBy('due').limit(most).execute()).map(({ id }) => id)
+  return (await query.orderBy('due').limit(limit).execute()).map(({ id }) => id)
 }
 
 /**
- * Takes what is due away from all others who see it: of many that try, one moves `next_at` on. It comes due again by
- * itself if whoever took it is never heard of again.
+ * Claims due deliveries: one of all replicas that see them moves `next_at` to the end of the claim. If that replica dies,
+ * the deliveries become due again.
  */
 export const updateDueDeliveriesClaimed = prepareQuery<
-  { webhook_id: string; now: string; lost_at: string; most: number },
+  { webhook_id: string; now: string; claimed_until: string; limit: number },
   WebhookDeliveryRow
 >((db, arg) =>
   db
     .updateTable('webhook_deliveries')
-    .set((eb) => ({ attempts: eb('attempts', '+', 1), next_at: arg('lost_at') }))
+    .set((eb) => ({ attempts: eb('attempts', '+', 1), next_at: arg('claimed_until') }))
     .where('webhook_id', '=', arg('webhook_id'))
     .where('status', '=', 'pending')
     .where('next_at', '<=', arg('now'))
@@ -71,7 +71,7 @@ export const updateDueDeliveriesClaimed = prepareQuery<
         .where('due.status', '=', 'pending')
         .where('due.next_at', '<=', arg('now'))
         .orderBy('due.next_at')
-        .limit(arg('most')),
+        .limit(arg('limit')),
     )
     .returningAll(),
 )
@@ -81,9 +81,9 @@ export type DeliveryOutcome = Pick<
   'status' | 'next_at' | 'last_status' | 'last_error' | 'delivered_at'
 >
 
-/** Only while the claim holds: who was too slow, or was overtaken by a change of the webhook, says nothing any more. */
+/** Writes the outcome only while the claim is valid: not after it expired, and not after the webhook was disabled. */
 export const updateDeliveryOutcome = prepareQuery<
-  DeliveryOutcome & { webhook_id: string; id: string; claimed_to: string | null },
+  DeliveryOutcome & { webhook_id: string; id: string; claimed_until: string | null },
   { id: string }
 >((db, arg) =>
   db
@@ -98,11 +98,11 @@ export const updateDeliveryOutcome = prepareQuery<
     .where('webhook_id', '=', arg('webhook_id'))
     .where('id', '=', arg('id'))
     .where('status', '=', 'pending')
-    .where('next_at', '=', arg('claimed_to'))
+    .where('next_at', '=', arg('claimed_until'))
     .returning('id'),
 )
 
-/** Due at once and with all its attempts before it, whatever became of it before. */
+/** Makes a delivery due now, with all its attempts, whatever its status was. */
 export function updateDeliveryRequeued(
   db: Db,
   webhookId: string,
@@ -118,7 +118,6 @@ export function updateDeliveryRequeued(
     .executeTakeFirst()
 }
 
-/** Gives up what has not arrived. */
 export async function updatePendingDeliveriesFailed(db: Db, webhookId: string, error: string): Promise<void> {
   await db
     .updateTable('webhook_deliveries')
@@ -128,14 +127,13 @@ export async function updatePendingDeliveriesFailed(db: Db, webhookId: string, e
     .execute()
 }
 
-/** The log of deliveries is kept for a week, which is longer than anybody tries. */
 export const deleteDeliveriesBefore = prepareQuery<{ before: string }>((db, arg) =>
   db.deleteFrom('webhook_deliveries').where('created_at', '<', arg('before')).$castTo<never>(),
 )
 
 export type UnannouncedExpiry = Pick<WebhookDeliveryRow, 'webhook_id' | 'project_id' | 'subject'>
 
-/** Pending approvals whose time is nearly over, with the webhooks that want to know and were not told. */
+/** Pending approvals that expire soon, with the webhooks that subscribe to this and were not informed yet. */
 export function listUnannouncedExpiries(db: Db, now: string, soon: string): Promise<UnannouncedExpiry[]> {
   return db
     .selectFrom('approvals')

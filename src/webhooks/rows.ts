@@ -30,7 +30,7 @@ const webhookById = prepareQuery<{ id: string }, WebhookRow>((db, arg) =>
   db.selectFrom('webhooks').selectAll().where('id', '=', arg('id')),
 )
 
-/** The service's own look, without a scope: never for a caller's id. */
+/** Not limited to a scope: never pass an id that came from a caller. */
 export async function findWebhookUnscoped(db: Db, id: string): Promise<WebhookRow | undefined> {
   return (await webhookById(db, { id }))[0]
 }
@@ -40,7 +40,7 @@ export function listWebhooks(db: Db, projectIds: readonly string[], filter: Page
   return listNewestPage(query, filter)
 }
 
-/** The row as it is now, held until the commit: an update that changes nothing. */
+/** Locks the webhook until the commit, with an update that changes nothing. */
 export function lockWebhook(db: Db, id: string): Promise<WebhookRow | undefined> {
   return db
     .updateTable('webhooks')
@@ -50,12 +50,12 @@ export function lockWebhook(db: Db, id: string): Promise<WebhookRow | undefined>
     .executeTakeFirst()
 }
 
-/** Only for a webhook that `lockWebhook` holds. */
+/** Call it only after `lockWebhook`. */
 export async function updateWebhook(db: Db, { id, ...fields }: WebhookRow): Promise<void> {
   await db.updateTable('webhooks').set(fields).where('id', '=', id).execute()
 }
 
-/** Answers whether it was there. What was on its way to it goes with it. */
+/** Deletes the webhook and its deliveries. False if the webhook did not exist any more. */
 export async function deleteWebhookWithDeliveries(db: Db, id: string): Promise<boolean> {
   const gone = await db.deleteFrom('webhooks').where('id', '=', id).returning('id').executeTakeFirst()
   await db.deleteFrom('webhook_deliveries').where('webhook_id', '=', id).execute()

@@ -5,22 +5,22 @@ import { isoNow } from '../ctx/world.ts'
 import type { WebhookRow } from '../store/tables.ts'
 
 /**
- * The secrets lie in the vault, so a new key of the vault seals them anew with all others. No connection can name
- * their keys: a reference never begins with a slash.
+ * Webhook secrets are stored in the vault, so a rotation of the vault key re-encrypts them with all others. Their vault
+ * keys begin with a slash, so no connection can refer to them.
  */
 type WebhookSecretAge = 'current' | 'previous'
 
 const vaultKey = ({ id }: Pick<WebhookRow, 'id'>, which: WebhookSecretAge): string =>
   which === 'current' ? `/webhooks/${id}` : `/webhooks/${id}/previous`
 
-/** A new secret, sealed; this is the only time that it is seen. */
+/** Creates and stores a secret. Only this call returns it in plain text. */
 export async function createWebhookSecret(tx: Tx, webhook: WebhookRow): Promise<string> {
   const secret = `whsec_${Buffer.from(tx.world.random(32)).toString('base64')}`
   await sealSecret(tx, webhook, 'current', secret)
   return secret
 }
 
-/** Lets the secret of now sign beside the next. False when it cannot be opened any more: then it signs nothing. */
+/** Keeps the current secret as the previous one. False if it cannot be decrypted: then it cannot sign any more. */
 export async function keepPreviousSecret(tx: Tx, webhook: WebhookRow): Promise<boolean> {
   try {
     await sealSecret(tx, webhook, 'previous', await openSecret(tx, webhook, 'current'))
@@ -31,7 +31,7 @@ export async function keepPreviousSecret(tx: Tx, webhook: WebhookRow): Promise<b
   }
 }
 
-/** What signs now, the newest first. */
+/** The secrets that sign deliveries now, the current one first. */
 export async function signingSecrets(ctx: Ctx, webhook: WebhookRow): Promise<string[]> {
   const current = await openSecret(ctx, webhook, 'current')
   const overlap = webhook.previous_until !== null && webhook.previous_until > isoNow(ctx)
@@ -52,12 +52,12 @@ async function sealSecret(tx: Tx, webhook: WebhookRow, which: WebhookSecretAge, 
 async function openSecret(ctx: Ctx, webhook: WebhookRow, which: WebhookSecretAge): Promise<string> {
   const entry = vaultEntry(webhook, which)
   const row = await findEncryptedSecret(ctx.db, entry.project_id, entry.key)
-  if (!row) throw new SecretUnavailable('the webhook has no secret: rotate it')
-  // Where it belongs, not where it lies: one that was moved here stays shut.
+  if (!row) throw new SecretUnavailable('the webhook has no secret; rotate it to create one')
+  // Bound to the expected vault entry: an envelope that was copied from another entry does not open.
   return ctx.vault.open(row.envelope, toSecretPlace(entry))
 }
 
-/** How the vault knows a secret: by the webhook that it is of, in the place of a connection. */
+/** The vault entry of a secret. The webhook takes the place of the connection. */
 const vaultEntry = (webhook: WebhookRow, which: WebhookSecretAge) => ({
   project_id: webhook.project_id,
   key: vaultKey(webhook, which),

@@ -15,7 +15,6 @@ export const WebhookView = z
   })
   .meta({ id: 'Webhook' })
 
-/** What is told once. */
 export const WebhookWithSecretView = WebhookView.extend({
   secret: z.string().meta({ description: '`whsec_…`, shown only here.' }),
 }).meta({ id: 'WebhookWithSecret' })
@@ -47,7 +46,6 @@ export const DeliveryView = z
 export const parseWebhookEvents = (row: Pick<WebhookRow, 'events'>): WebhookEvent[] =>
   JSON.parse(row.events) as WebhookEvent[]
 
-/** A webhook as the API shows it: with its secret only where it is made. */
 export function toWebhookView(row: WebhookRow) {
   return {
     id: row.id,
@@ -61,7 +59,7 @@ export function toWebhookView(row: WebhookRow) {
   }
 }
 
-/** What the receiver gets: enough to ask for the rest, and nothing that would be a pity to lose. */
+/** The body that the receiver gets. It holds only ids, so a leaked delivery reveals nothing. */
 export function deliveryPayload(row: WebhookDeliveryRow) {
   return { id: row.id, type: row.event, created_at: row.created_at, data: { id: row.subject } }
 }

@@ -21,11 +21,11 @@ export const WebhookInput = z.object({
 })
 export type WebhookInput = z.infer<typeof WebhookInput>
 
-/** What is left out stays. */
+/** A field that is left out keeps its value. */
 export const WebhookChange = WebhookInput.partial()
 export type WebhookChange = z.infer<typeof WebhookChange>
 
-/** Every task that ends writes a row for each webhook that listens. */
+/** Per project, because every finished task writes one row for each subscribed webhook. */
 const MAX_WEBHOOKS = 20
 const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000
 
@@ -55,7 +55,7 @@ export async function createWebhook(ctx: Ctx, scope: ProjectScope, input: Webhoo
   })
 }
 
-/** Changes a webhook. What is still on its way when it is switched off has failed, and can be sent again by hand. */
+/** Changes a webhook. Disabling it fails its pending deliveries; they can be redelivered by request. */
 export async function changeWebhook(
   ctx: Ctx,
   scope: ProjectScope,
@@ -88,7 +88,7 @@ export function removeWebhook(ctx: Ctx, scope: ProjectScope, webhook: WebhookRow
   })
 }
 
-/** A new secret. The old one signs beside it for a day, so that the receiver can change over without losing any. */
+/** Creates a new secret. The old one also signs for 24 hours, so that the receiver can switch without a gap. */
 export function rotateWebhookSecret(ctx: Ctx, scope: ProjectScope, { id }: WebhookRow): Promise<WebhookAndSecret> {
   return inTx(ctx, async (tx) => {
     const before = await requireLockedWebhook(tx, id)
@@ -103,7 +103,7 @@ export function rotateWebhookSecret(ctx: Ctx, scope: ProjectScope, { id }: Webho
   })
 }
 
-/** Sends a notice once more, under the id that it had. */
+/** Sends a delivery again, with the same id. */
 export function redeliverWebhook(
   ctx: Ctx,
   scope: ProjectScope,
@@ -127,7 +127,7 @@ async function requireLockedWebhook(tx: Tx, id: string): Promise<WebhookRow> {
   return webhook
 }
 
-/** Paths and queries of such addresses often hold a token, so only the host is told. */
+/** The audit entry names only the host, because the path or query of a webhook url often holds a token. */
 async function auditWebhook(tx: Tx, scope: ProjectScope, action: string, webhook: WebhookRow): Promise<void> {
   const data = { host: new URL(webhook.url).host, events: parseWebhookEvents(webhook), enabled: webhook.enabled === 1 }
   await appendAuditEntry(tx, webhook.project_id, scope.actor, action, webhook.id, data)

@@ -98,7 +98,7 @@ eachStore((store) => {
       (await readThreadHistory(front.ctx.db, thread_id, { messages, characters })).map(({ body }) => body)
     expect(await bodies(2, 1000)).toEqual(['second', 'third'])
     expect(await bodies(50, 12)).toEqual(['second', 'third'])
-    expect(await bodies(50, 3)).toEqual(['thi\n[cut: 5 characters in all]'])
+    expect(await bodies(50, 3)).toEqual(['thi\n[cut: 5 characters in total]'])
   })
 
   test('threads are listed by client, channel and status', async () => {

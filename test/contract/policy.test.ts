@@ -104,7 +104,12 @@ describe('answers', () => {
     ['approves', rulesFor('x', '*'), { task: 9, day: 9 }, 'Rule 2 (*) allows this action.'],
     ['gates', [full], { task: 2, day: 2 }, 'The limit of 2 auto-approvals per task is reached.'],
     ['gates', [full], { task: 0, day: 20 }, 'The limit of 20 auto-approvals per day is reached.'],
-    ['gates', [{ action: '*', max_per_day: 0 }], { task: 0, day: 0 }, 'The limit of 0 auto-approvals per day is reached.'],
+    [
+      'gates',
+      [{ action: '*', max_per_day: 0 }],
+      { task: 0, day: 0 },
+      'The limit of 0 auto-approvals per day is reached.',
+    ],
     ['gates', [], { task: 0, day: 0 }, 'No auto-approve rule covers refund:full.'],
     ['gates', rulesFor('send'), { task: 0, day: 0 }, 'No auto-approve rule covers refund:full.'],
     [

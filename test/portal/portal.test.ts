@@ -77,10 +77,10 @@ eachStore((store) => {
     await front.call('PUT', `/v1/threads/${ada.thread_id}`, { status: 'open' })
     const project = await projectIdOf(front)
     await front.call('PUT', `/v1/projects/${project}`, { wedges: [] })
-    expect((await post()).body).toEqual({ error: 'thread takes no messages now' })
+    expect((await post()).body).toEqual({ error: 'thread does not accept messages' })
     await front.call('PUT', `/v1/projects/${project}`, { wedges: null })
     await front.call('DELETE', `/v1/channels/${front.channel}`)
-    expect((await post()).body).toEqual({ error: 'thread takes no messages now' })
+    expect((await post()).body).toEqual({ error: 'thread does not accept messages' })
     expect((await front.call('GET', '/v1/tasks')).body.data).toHaveLength(1)
   })
 

@@ -126,7 +126,7 @@ eachStore((store) => {
     const client = async () => (await call('POST', '/v1/clients', {})).body.id
     const caseOf = async (client_id: string | null) =>
       (await call('POST', '/v1/cases', { wedge: 'claims', client_id })).body.id
-    const refused = { status: 400, body: { error: 'case is not of the client of the schedule' } }
+    const refused = { status: 400, body: { error: 'case does not belong to the client of the schedule' } }
 
     test('runs for the client of the case, whether it names that client or none', async () => {
       const client_id = await client()
@@ -163,7 +163,7 @@ eachStore((store) => {
       const cadence = { kind: 'every', seconds: 60 }
       for (const [fields, error] of [
         [{ client_id }, refused.body.error],
-        [{ wedge: 'echo', task_type: 'say' }, "case is of wedge 'claims'"],
+        [{ wedge: 'echo', task_type: 'say' }, "case belongs to wedge 'claims', not 'echo'"],
       ] as const) {
         const { id } = await create({ ...assess, cadence, case_id })
         await shared().ctx.db.updateTable('schedules').set(fields).where('id', '=', id).execute()

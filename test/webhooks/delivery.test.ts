@@ -71,7 +71,7 @@ eachStore((store) => {
       for (const attempts of [1, 2]) {
         const answered = 500 + attempts
         const failed = await deliveryAbout(desk, hook, subject, ({ last_status }) => last_status === answered)
-        const last_error = `the receiver answered ${answered}`
+        const last_error = `the receiver responded with ${answered}`
         expect(failed).toMatchObject({ status: 'pending', attempts, last_error })
         expect(hook.received).toHaveLength(attempts)
         waits.push(Date.parse(failed.next_at ?? '') / 1000)
@@ -92,9 +92,9 @@ eachStore((store) => {
         ({ status, attempts }) => status === 'delivered' && attempts === 3,
       )
       expect(loggedOf(desk, id)).toEqual([
-        ['notice not delivered, will be tried again', 'the receiver answered 501'],
-        ['notice not delivered, will be tried again', 'the receiver answered 502'],
-        ['notice delivered', undefined],
+        ['webhook not delivered, will retry', 'the receiver responded with 501'],
+        ['webhook not delivered, will retry', 'the receiver responded with 502'],
+        ['webhook delivered', undefined],
       ])
     })
 
@@ -112,7 +112,7 @@ eachStore((store) => {
       )
       const failed = await deliveryAbout(desk, hook, subject, ({ status }) => status === 'failed')
       expect(failed).toMatchObject({ attempts: 7, last_status: 500, next_at: null })
-      expect(loggedOf(desk, failed.id)).toEqual([['notice not delivered, given up', 'the receiver answered 500']])
+      expect(loggedOf(desk, failed.id)).toEqual([['webhook not delivered, gave up', 'the receiver responded with 500']])
       expect((await hook.deliveries('?status=failed')).map(({ id }) => id)).toEqual([failed.id])
       hook.respond = (_seen, response) => respondJson(response, 200, {})
       const again = await desk.call('POST', `/v1/webhooks/${hook.id}/deliveries/${failed.id}/redeliver`)

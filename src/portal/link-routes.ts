@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { clientInScope } from '../clients/routes.ts'
+import { defineWrite, HttpResponse, nameRoutes } from '../http/route.ts'
+import { createPortalLink, revokePortalAccess } from './links.ts'
+
+/** The founder's routes to the portal of a client. */
+export const portalLinkRoutes = nameRoutes({
+  createPortalLink: defineWrite('POST', '/v1/clients/:id/portal-link', {
+    summary: 'Create a portal link',
+    description: 'The link works once and expires after seven days. It is shown only in this response.',
+    responses: { 201: z.object({ token: z.string(), expires_at: z.string(), url: z.string() }) },
+    find: clientInScope,
+    handle: async ({ ctx, scope, subject }) => new HttpResponse(201, await createPortalLink(ctx, scope, subject)),
+  }),
+
+  revokePortalAccess: defineWrite('POST', '/v1/clients/:id/portal-revoke', {
+    summary: "Revoke a client's portal access",
+    description: 'Ends all of its links and sessions.',
+    responses: { 200: z.object({ ok: z.literal(true) }) },
+    find: clientInScope,
+    async handle({ ctx, scope, subject }) {
+      await revokePortalAccess(ctx, scope, subject)
+      return { ok: true }
+    },
+  }),
+})
