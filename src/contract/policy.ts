@@ -84,7 +84,7 @@ function countRefusal(rule: PolicyRule, used: PolicyCounts): string | null {
 
 export function capReachedReason(rule: PolicyRule, cap: keyof PolicyCounts): string {
   const limit = cap === 'task' ? rule.max_per_task : rule.max_per_day
-  return `The limit of ${limit} auto-approvals per ${cap} is reached.`
+  return `The auto-approval limit of ${limit} per ${cap} is reached.`
 }
 
 /** The counts include the approval that this sentence explains. */

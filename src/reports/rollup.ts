@@ -105,8 +105,11 @@ async function rollUpOpenRows<Row extends { id: string }>(ctx: Ctx, projectId: s
   const ids = rows.map(({ id }) => id)
   await inTx(ctx, async (tx) => {
     const taken = await deleteOpenIds(tx.db, projectId, rollup.source, ids)
-    const ours = rows.filter(({ id }) => taken.has(id))
-    await rollup.add(tx, projectId, ours)
+    await rollup.add(
+      tx,
+      projectId,
+      rows.filter(({ id }) => taken.has(id)),
+    )
   })
   return rows.length
 }

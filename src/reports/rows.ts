@@ -116,7 +116,9 @@ function rolledUpApprovals(db: Db, { projectId, periods }: ReportRange) {
   return sums
     .select(['status', 'wait_ms', 'n'])
     .where('span', 'in', periods.plus)
-    .unionAll(sums.select(['status', 'wait_ms', negative('n').as('n')]).where('span', 'in', nonEmptyList(periods.minus)))
+    .unionAll(
+      sums.select(['status', 'wait_ms', negative('n').as('n')]).where('span', 'in', nonEmptyList(periods.minus)),
+    )
 }
 
 /** The rows that are not in the sums: those after the mark, and the open ones before it. */

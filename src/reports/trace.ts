@@ -153,8 +153,8 @@ function newSpan(event: TraceEvent, kind: TraceSpanKind, name: string, parent: s
 }
 
 function statusOfRunning(build: TraceBuild): string {
-  const asked = [...build.waiting.values()].some((span) => span.kind === 'approval')
-  return asked ? 'awaiting_approval' : 'running'
+  const isWaiting = [...build.waiting.values()].some((span) => span.kind === 'approval')
+  return isWaiting ? 'awaiting_approval' : 'running'
 }
 
 /** Without call ids, calls are matched by tool name: correct if the agent makes one call per tool at a time. */

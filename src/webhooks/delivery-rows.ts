@@ -148,11 +148,11 @@ export function listUnannouncedExpiries(db: Db, now: string, soon: string): Prom
       eb.not(
         eb.exists(
           eb
-            .selectFrom('webhook_deliveries as told')
-            .select('told.id')
-            .whereRef('told.webhook_id', '=', 'webhooks.id')
-            .whereRef('told.subject', '=', 'approvals.id')
-            .where('told.event', '=', 'approval.expiring'),
+            .selectFrom('webhook_deliveries as announced')
+            .select('announced.id')
+            .whereRef('announced.webhook_id', '=', 'webhooks.id')
+            .whereRef('announced.subject', '=', 'approvals.id')
+            .where('announced.event', '=', 'approval.expiring'),
         ),
       ),
     )

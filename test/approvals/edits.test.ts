@@ -9,7 +9,7 @@ const EDIT = { edited: { text: 'hi' } }
 eachStore((store) => {
   const shared = sharedGatedApp(store, { env: agents })
 
-  /** The approval of an action with this payload; the agent of a founder may send what ours would not. */
+  /** The approval of an action with this payload. A custom agent can send payloads that the bundled agent cannot. */
   async function asked(payload: unknown): Promise<string> {
     const body = JSON.stringify({ connection: 'crm', payload })
     const js = `say({ output: (await ask('POST', '/v1/internal/actions/send_note', ${body})).body })`
@@ -17,14 +17,14 @@ eachStore((store) => {
     return requestedApprovalId(shared(), task.id)
   }
 
-  test.each([[{ text: 'hello' }], [{}]])('an edit of %j is offered and taken', async (payload) => {
+  test.each([[{ text: 'hello' }], [{}]])('an edit of the payload %j is offered and accepted', async (payload) => {
     const path = `/v1/approvals/${await asked(payload)}`
     expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'edit', 'reject'])
     expect(await shared().call('POST', `${path}/approve`, EDIT)).toMatchObject({ status: 200 })
   })
 
   test.each([['hello'], [['hello']]])(
-    'an edit of %j is neither offered nor taken: it has no fields',
+    'an edit of the payload %j is refused, because it has no fields',
     async (payload) => {
       const path = `/v1/approvals/${await asked(payload)}`
       expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'reject'])

@@ -5,14 +5,14 @@ import { startTestApp, type TestApp, writeFiles } from '../app.ts'
 import { type FakeUpstream, openFakeUpstream } from '../fake-upstream.ts'
 import type { StoreKind } from '../stores.ts'
 
-/** A service with a wedge of gated work, and the part of the outside world that its connections lead to. */
+/** A service with a wedge of gated actions, and the server that its connections call. */
 export interface GatedApp extends TestApp {
   outside: FakeUpstream
 }
 
 export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 
-/** What the agent of most tests does is in the task's input: one action, three in a row, or one workflow. */
+/** The input of a task says what its agent does: one action, three in a row, or one workflow. */
 export const gatedWedgeFiles = (slug: string, manifest: object = {}) => ({
   [`${slug}/wedge.json`]: {
     wedge: slug,
@@ -47,7 +47,7 @@ const ACT_STEP = {
   },
 }
 
-/** One service and one outside for all tests of a block. */
+/** One service and one outside server for all tests of a block. */
 export function sharedGatedApp(
   store: StoreKind,
   {
@@ -55,15 +55,15 @@ export function sharedGatedApp(
     env = {},
   }: { wedges?: Record<string, unknown>; env?: Record<string, string> } = {},
 ): () => GatedApp {
-  let desk: GatedApp
+  let app: GatedApp
   beforeAll(async () => {
-    desk = await openGatedApp(store, wedges, env)
+    app = await openGatedApp(store, wedges, env)
   })
   afterAll(async () => {
-    await desk?.stop()
-    await desk?.outside.close()
+    await app?.stop()
+    await app?.outside.close()
   })
-  return () => desk
+  return () => app
 }
 
 export async function openGatedApp(
@@ -84,7 +84,7 @@ export const GATED_ENV = {
   SVC_OPEN_SIGNUP: '1',
 }
 
-/** The connections that the wedge names: one of each kind that needs no broker. */
+/** Registers the connections of the wedge: one of each kind that needs no broker. */
 export async function addConnections(app: Pick<TestApp, 'call'>, url: string): Promise<void> {
   const all = [
     { kind: 'custom', name: 'crm', config: { api_url: `${url}/crm`, base_url: `${url}/crm/` } },
@@ -98,43 +98,43 @@ export async function addConnections(app: Pick<TestApp, 'call'>, url: string): P
   }
 }
 
-/** A task that does one action through `crm`, unless told otherwise. */
+/** Creates a task with one action, through `crm` by default. */
 export function startAction(
-  desk: Pick<TestApp, 'createTask'>,
+  app: Pick<TestApp, 'createTask'>,
   input: Record<string, unknown> = {},
   more: Record<string, unknown> = {},
 ) {
   const given = { connection: 'crm', action: 'send_note', payload: { text: 'hello' }, ...input }
-  return desk.createTask({ wedge: 'gate', task_type: 'act', input: given, ...more })
+  return app.createTask({ wedge: 'gate', task_type: 'act', input: given, ...more })
 }
 
-/** The id of the approval that the task waits for; `n` counts from one. */
-export async function requestedApprovalId(desk: Pick<TestApp, 'events'>, taskId: string, n = 1): Promise<string> {
+/** The id of the n-th approval that the task requests, counted from one. */
+export async function requestedApprovalId(app: Pick<TestApp, 'events'>, taskId: string, n = 1): Promise<string> {
   let seen = 0
-  const events = await desk.events(taskId, { until: ({ event }) => event === 'approval.requested' && ++seen === n })
+  const events = await app.events(taskId, { until: ({ event }) => event === 'approval.requested' && ++seen === n })
   return events.at(-1)?.data.data.approval_id
 }
 
-/** The calls that carry this idempotency key. */
+/** The received calls with this idempotency key. */
 export const callsFor = ({ outside }: GatedApp, approvalId: string) =>
   outside.received.filter(({ headers }) => headers['idempotency-key'] === approvalId)
 
-/** Lets seconds pass until the promise is settled. */
-export async function advanceUntilSettled<T>(desk: Pick<TestApp, 'clock'>, promise: Promise<T>): Promise<T> {
-  const moving = setInterval(() => void desk.clock.advance(1_000), 10)
+/** Advances the clock second by second until the promise is settled. */
+export async function advanceUntilSettled<T>(app: Pick<TestApp, 'clock'>, promise: Promise<T>): Promise<T> {
+  const moving = setInterval(() => void app.clock.advance(1_000), 10)
   return promise.finally(() => clearInterval(moving))
 }
 
-/** Another replica of the same deployment: the store, the clock and the log are shared. */
-export const startReplica = (desk: GatedApp): Promise<App> => startApp(desk.ctx.config, desk.ctx.world)
+/** Another replica of the same deployment. Both share the store, the clock and the log. */
+export const startReplica = (app: GatedApp): Promise<App> => startApp(app.ctx.config, app.ctx.world)
 
-export const stopReplica = (desk: GatedApp, app: App): Promise<void> => advanceUntilSettled(desk, app.stop())
+export const stopReplica = (app: GatedApp, replica: App): Promise<void> => advanceUntilSettled(app, replica.stop())
 
-export function writeWedge(desk: GatedApp, files: Record<string, unknown>): void {
-  writeFiles(join(desk.dir, 'wedges'), files)
+export function writeWedge(app: GatedApp, files: Record<string, unknown>): void {
+  writeFiles(join(app.dir, 'wedges'), files)
 }
 
-/** A program in the sandbox that makes the calls which the task's input names, all at once or one after another. */
+/** An agent that makes the calls of its task's input, all at once or one after another. */
 export const CALLER_AGENT = {
   'agent.mjs': `
     import http from 'node:http'

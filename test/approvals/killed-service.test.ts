@@ -13,14 +13,14 @@ import { respondJson, openFakeUpstream } from '../fake-upstream.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 
-test('a service that is killed while a call is out never makes it again, and says that its end is not known', async () => {
+test('service killed during a call: the call is not repeated and its outcome is unknown', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   writeFiles(join(dir, 'wedges'), gatedWedgeFiles('gate', { policy: { auto_approve: [{ action: 'send_note' }] } }))
   mkdirSync(join(dir, 'blueprints'))
   const outside = await openFakeUpstream()
   onTestFinished(() => outside.close())
-  // The call arrives and is never answered: the service is killed between claim and outcome.
+  // The call arrives and gets no response: the service is killed between claim and outcome.
   const arrived = new Promise<void>((resolve) => {
     outside.respond = () => resolve()
   })
@@ -43,7 +43,7 @@ test('a service that is killed while a call is out never makes it again, and say
   expect(more).toEqual([])
   expect(action).toMatchObject({ approval_id: before.approval_id, outcome: 'unknown', status: null })
   expect(action.finished_at).not.toBeNull()
-  // A new run is another approval; what was out stays as it is.
+  // A retry requests a new approval; the earlier effect does not change.
   const again = (await second.call('POST', `/v1/tasks/${task.id}/retry`)).body
   await readEventStream(`${second.url}/v1/tasks/${again.id}/events`, FOUNDER_KEY, 0)
   const keys = outside.received.map(({ headers }) => headers['idempotency-key'])
@@ -52,7 +52,7 @@ test('a service that is killed while a call is out never makes it again, and say
   expect((await second.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
 })
 
-test('a service that is killed while a run waits for a person leaves no approval open', async () => {
+test('service killed while a run waits for an approval: no approval stays pending', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   writeFiles(join(dir, 'wedges'), gatedWedgeFiles('gate'))
@@ -81,7 +81,7 @@ interface Served {
   call(method: string, path: string, body?: unknown): ReturnType<typeof callApi>
 }
 
-/** The service as it is shipped, in a process of its own. */
+/** The built service in a process of its own. */
 async function serve(dir: string): Promise<Served> {
   const child = spawn(process.execPath, [PROGRAM, 'serve'], {
     cwd: dir,

@@ -37,38 +37,38 @@ const POLICY = {
 }
 const WEDGES = { ...gatedWedgeFiles('shop', { policy: POLICY }), ...gatedWedgeFiles('strict') }
 
-const start = (desk: Pick<TestApp, 'createTask'>, action: string, payload: unknown = {}, more: object = {}) =>
-  desk.createTask({ wedge: 'shop', task_type: 'act', input: { connection: 'crm', action, payload }, ...more })
+const start = (app: Pick<TestApp, 'createTask'>, action: string, payload: unknown = {}, more: object = {}) =>
+  app.createTask({ wedge: 'shop', task_type: 'act', input: { connection: 'crm', action, payload }, ...more })
 
-const approvalsOf = async (desk: GatedApp, taskId: string) =>
-  (await desk.call('GET', `/v1/approvals?task_id=${taskId}&limit=200`)).body.data
+const approvalsOf = async (app: GatedApp, taskId: string) =>
+  (await app.call('GET', `/v1/approvals?task_id=${taskId}&limit=200`)).body.data
 
-/** The status of the task's first approval: when it is pending, the task is cancelled. */
-async function answerTo(desk: GatedApp, taskId: string): Promise<string> {
-  await desk.events(taskId, { until: ({ event }) => event.startsWith('approval.') })
-  const [row] = await approvalsOf(desk, taskId)
-  if (row.status === 'pending') await desk.call('POST', `/v1/tasks/${taskId}/cancel`)
-  else await desk.finished(taskId)
+/** The status of the task's first approval. If it is pending, the task is cancelled. */
+async function firstApprovalStatus(app: GatedApp, taskId: string): Promise<string> {
+  await app.events(taskId, { until: ({ event }) => event.startsWith('approval.') })
+  const [row] = await approvalsOf(app, taskId)
+  if (row.status === 'pending') await app.call('POST', `/v1/tasks/${taskId}/cancel`)
+  else await app.finished(taskId)
   return row.status
 }
 
 eachStore((store) => {
-  describe('rules', () => {
+  describe('auto-approve rules', () => {
     const shared = sharedGatedApp(store, { wedges: WEDGES })
 
-    test('a rule that matches lets the action pass at once, and says why in the row and the log', async () => {
-      const desk = shared()
-      const task = await start(desk, 'refund:full', { amount_usd: 12 })
-      expect((await desk.finished(task.id)).status).toBe('succeeded')
-      const reason = "rule 2 ('refund:*') allows up to $50.00, 1 of 2 in this task"
-      const [row] = await approvalsOf(desk, task.id)
+    test('a matching rule approves the action at once, with the reason in the approval and in the log', async () => {
+      const app = shared()
+      const task = await start(app, 'refund:full', { amount_usd: 12 })
+      expect((await app.finished(task.id)).status).toBe('succeeded')
+      const reason = 'Rule 2 (refund:*) allows up to $50 (1 of 2 in this task).'
+      const [row] = await approvalsOf(app, task.id)
       expect(row).toMatchObject({ status: 'auto_approved', policy_reason: reason, expires_at: null })
       expect(row.policy_rule).toEqual(POLICY.auto_approve[1])
-      const events = await desk.events(task.id)
+      const events = await app.events(task.id)
       expect(events.some(({ event }) => event === 'approval.requested')).toBe(false)
       const resolved = events.find(({ event }) => event === 'approval.resolved')?.data.data
       expect(resolved).toMatchObject({ decision: 'auto_approved', policy_reason: reason, action: 'refund:full' })
-      const again = await desk.call('POST', `/v1/approvals/${row.approval_id}/approve`, {})
+      const again = await app.call('POST', `/v1/approvals/${row.approval_id}/approve`, {})
       expect(again.body).toEqual({ error: 'approval already decided (auto_approved)' })
     })
 
@@ -77,52 +77,67 @@ eachStore((store) => {
       ['above the limit', 'refund:full', { amount: 50.01 }, 'pending'],
       ['the first key counts', 'refund:full', { amount_usd: 51, amount: 1 }, 'pending'],
       ['total, then value', 'refund:full', { value: 900, total: 9 }, 'auto_approved'],
-      ['text is no amount', 'refund:full', { amount: '10' }, 'pending'],
-      ['negative', 'refund:full', { amount: -1 }, 'pending'],
-      ['below the top level', 'refund:full', { line: { amount: 1 } }, 'pending'],
-      ['none', 'refund:full', {}, 'pending'],
-      ['only the first match is asked', 'refund:vip', { amount: 20 }, 'pending'],
+      ['a text is not an amount', 'refund:full', { amount: '10' }, 'pending'],
+      ['a negative amount', 'refund:full', { amount: -1 }, 'pending'],
+      ['an amount below the top level', 'refund:full', { line: { amount: 1 } }, 'pending'],
+      ['no amount', 'refund:full', {}, 'pending'],
+      ['only the first match counts', 'refund:vip', { amount: 20 }, 'pending'],
       ['case does not matter', 'PING', {}, 'auto_approved'],
-      ['exact is exact', 'pings', {}, 'pending'],
-      ['a cap of nothing', 'never', {}, 'pending'],
+      ['a name without wildcard matches exactly', 'pings', {}, 'pending'],
+      ['a cap of zero', 'never', {}, 'pending'],
       ['no rule', 'other', {}, 'pending'],
     ])('%s: %s %j is %s', async (_, action, payload, status) => {
-      const desk = shared()
-      const task = await start(desk, action, payload)
-      expect(await answerTo(desk, task.id)).toBe(status)
+      const app = shared()
+      const task = await start(app, action, payload)
+      expect(await firstApprovalStatus(app, task.id)).toBe(status)
     })
 
-    test('a wedge without a policy gates everything', async () => {
-      const desk = shared()
-      const task = await start(desk, 'ping', {}, { wedge: 'strict' })
-      expect(await answerTo(desk, task.id)).toBe('pending')
+    test.each<[string, unknown, object, string]>([
+      ['refund:full', { amount: 84.5 }, {}, 'Auto-approval limit is $50; this is $84.50.'],
+      ['refund:full', { text: 'all of it' }, {}, 'Auto-approval limit is $50; the payload states no amount.'],
+      ['never', {}, {}, 'The auto-approval limit of 0 per day is reached.'],
+      ['send_answer', {}, {}, 'No auto-approve rule covers send_answer.'],
+      ['ping', {}, { constraints: { approval_required: true } }, 'This task requires approval for every action.'],
+    ])('a pending approval of %s with %j has the reason why it was gated', async (action, payload, more, reason) => {
+      const app = shared()
+      const task = await start(app, action, payload, more)
+      const id = await requestedApprovalId(app, task.id)
+      const pending = (await app.call('GET', `/v1/approvals/${id}`)).body
+      expect(pending).toMatchObject({ status: 'pending', policy_reason: reason, policy_rule: null })
+      await app.call('POST', `/v1/tasks/${task.id}/cancel`)
     })
 
-    test('approval_required switches policy off for the task, also at the tool gate', async () => {
-      const desk = shared()
-      const task = await start(desk, 'ping', {}, { constraints: { approval_required: true } })
-      expect(await answerTo(desk, task.id)).toBe('pending')
+    test('a wedge without rules needs an approval for every action', async () => {
+      const app = shared()
+      const task = await start(app, 'ping', {}, { wedge: 'strict' })
+      expect(await firstApprovalStatus(app, task.id)).toBe('pending')
+    })
+
+    test('approval_required disables the rules for a task, for actions and tool calls', async () => {
+      const app = shared()
+      const task = await start(app, 'ping', {}, { constraints: { approval_required: true } })
+      expect(await firstApprovalStatus(app, task.id)).toBe('pending')
       const tool = { wedge: 'shop', task_type: 'tool', input: { name: 'book_room', args: {} } }
-      const free = await desk.createTask(tool)
-      expect(await answerTo(desk, free.id)).toBe('auto_approved')
-      const held = await desk.createTask({ ...tool, constraints: { approval_required: true } })
-      expect(await answerTo(desk, held.id)).toBe('pending')
+      const free = await app.createTask(tool)
+      expect(await firstApprovalStatus(app, free.id)).toBe('auto_approved')
+      const held = await app.createTask({ ...tool, constraints: { approval_required: true } })
+      expect(await firstApprovalStatus(app, held.id)).toBe('pending')
     })
 
-    test('a cap in one task gates what is beyond it, and a refusal uses nothing', async () => {
-      const desk = shared()
+    test('a cap per task gates the actions beyond it, and a gated action uses no cap', async () => {
+      const app = shared()
       const input = { connection: 'crm', action: 'refund:full', payload: { amount: 5 } }
-      const task = await desk.createTask({ wedge: 'shop', task_type: 'thrice', input })
-      const third = await requestedApprovalId(desk, task.id)
-      const rows = await approvalsOf(desk, task.id)
+      const task = await app.createTask({ wedge: 'shop', task_type: 'thrice', input })
+      const third = await requestedApprovalId(app, task.id)
+      const rows = await approvalsOf(app, task.id)
       expect(rows.map(({ status }: { status: string }) => status).toSorted()).toEqual([
         'auto_approved',
         'auto_approved',
         'pending',
       ])
-      await desk.call('POST', `/v1/approvals/${third}/approve`, {})
-      expect((await desk.finished(task.id)).status).toBe('succeeded')
-      const used = await desk.ctx.db
+      await app.call('POST', `/v1/approvals/${third}/approve`, {})
+      expect((await app.finished(task.id)).status).toBe('succeeded')
+      const used = await app.ctx.db
         .selectFrom('policy_counters')
         .selectAll()
         .where('span', 'like', `%${task.id}`)
@@ -130,98 +145,101 @@ eachStore((store) => {
       expect(used.map((row) => row.used)).toEqual([2])
     })
 
-    test('a rule with two caps uses both or neither', async () => {
-      const desk = shared()
+    test('a rule with two caps counts both or none', async () => {
+      const app = shared()
       const both = (type: string) =>
-        desk.createTask({
+        app.createTask({
           wedge: 'shop',
           task_type: type,
           input: { connection: 'crm', action: 'both', payload: {} },
         })
       const first = await both('thrice')
-      await requestedApprovalId(desk, first.id)
-      await desk.call('POST', `/v1/tasks/${first.id}/cancel`)
-      expect(await answerTo(desk, (await both('act')).id)).toBe('auto_approved')
-      expect(await answerTo(desk, (await both('act')).id)).toBe('pending')
+      await requestedApprovalId(app, first.id)
+      await app.call('POST', `/v1/tasks/${first.id}/cancel`)
+      expect(await firstApprovalStatus(app, (await both('act')).id)).toBe('auto_approved')
+      expect(await firstApprovalStatus(app, (await both('act')).id)).toBe('pending')
     })
 
-    test('fifty racers get exactly what the day allows, and a new day begins at midnight UTC', async () => {
-      const desk = shared()
-      const tasks = await Promise.all(Array.from({ length: 50 }, () => start(desk, 'note')))
-      const answers = await Promise.all(tasks.map(({ id }) => answerTo(desk, id)))
-      expect(answers.filter((status) => status === 'auto_approved')).toHaveLength(7)
-      expect(answers.filter((status) => status === 'pending')).toHaveLength(43)
-      jumpTo(desk, '2026-03-02T23:59:59.999Z')
-      expect(await answerTo(desk, (await start(desk, 'note')).id)).toBe('pending')
-      jumpTo(desk, '2026-03-03T00:00:00.000Z')
-      expect(await answerTo(desk, (await start(desk, 'note')).id)).toBe('auto_approved')
+    test('fifty concurrent actions get exactly the cap per day, and a new day begins at midnight UTC', async () => {
+      const app = shared()
+      const tasks = await Promise.all(Array.from({ length: 50 }, () => start(app, 'note')))
+      const statuses = await Promise.all(tasks.map(({ id }) => firstApprovalStatus(app, id)))
+      expect(statuses.filter((status) => status === 'auto_approved')).toHaveLength(7)
+      expect(statuses.filter((status) => status === 'pending')).toHaveLength(43)
+      jumpTo(app, '2026-03-02T23:59:59.999Z')
+      expect(await firstApprovalStatus(app, (await start(app, 'note')).id)).toBe('pending')
+      jumpTo(app, '2026-03-03T00:00:00.000Z')
+      expect(await firstApprovalStatus(app, (await start(app, 'note')).id)).toBe('auto_approved')
     })
   })
 
-  describe('one run', () => {
+  describe('concurrent actions of one run', () => {
     const shared = sharedGatedApp(store, {
       wedges: WEDGES,
       env: { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir },
     })
 
-    test('fifty calls at once get exactly what the task allows', async () => {
-      const desk = shared()
+    test('fifty concurrent calls get exactly the cap per task', async () => {
+      const app = shared()
       const one = { path: 'actions/burst', body: { connection: 'crm', payload: {} } }
       const calls = Array.from({ length: 50 }, () => one)
-      const task = await desk.createTask({ wedge: 'shop', task_type: 'act', input: { together: true, calls } })
-      await requestedApprovalId(desk, task.id, 45)
-      const rows = await approvalsOf(desk, task.id)
+      const task = await app.createTask({ wedge: 'shop', task_type: 'act', input: { together: true, calls } })
+      await requestedApprovalId(app, task.id, 45)
+      const rows = await approvalsOf(app, task.id)
       expect(rows.filter(({ status }: { status: string }) => status === 'auto_approved')).toHaveLength(5)
       expect(rows.filter(({ status }: { status: string }) => status === 'pending')).toHaveLength(45)
-      const reasons = rows.flatMap(({ policy_reason }: { policy_reason: string | null }) => policy_reason ?? [])
-      expect(new Set(reasons).size).toBe(5)
-      await desk.call('POST', `/v1/tasks/${task.id}/cancel`)
+      const reasons = rows.map(({ policy_reason }: { policy_reason: string }) => policy_reason).toSorted()
+      expect(reasons).toEqual([
+        ...[1, 2, 3, 4, 5].map((use) => `Rule 5 (burst) allows this action (${use} of 5 in this task).`),
+        ...Array.from({ length: 45 }, () => 'The auto-approval limit of 5 per task is reached.'),
+      ])
+      await app.call('POST', `/v1/tasks/${task.id}/cancel`)
     })
   })
 
-  test('what was used stays used when the limits of a rule change', async () => {
+  test('a change of the limits of a rule keeps its counters', async () => {
     const rule = (max_per_day: number) => ({ auto_approve: [{ action: 'Note', max_per_day }] })
-    const desk = await openGatedApp(store, gatedWedgeFiles('shop', { policy: rule(3) }))
+    const app = await openGatedApp(store, gatedWedgeFiles('shop', { policy: rule(3) }))
     onTestFinished(async () => {
-      await advanceUntilSettled(desk, desk.stop())
-      await desk.outside.close()
+      await advanceUntilSettled(app, app.stop())
+      await app.outside.close()
     })
     for (let used = 0; used < 3; used++) {
-      expect(await answerTo(desk, (await start(desk, 'note')).id)).toBe('auto_approved')
+      expect(await firstApprovalStatus(app, (await start(app, 'note')).id)).toBe('auto_approved')
     }
     for (const [limit, status] of [
       [2, 'pending'],
       [4, 'auto_approved'],
       [4, 'pending'],
     ] as const) {
-      writeWedge(desk, gatedWedgeFiles('shop', { policy: rule(limit) }))
+      writeWedge(app, gatedWedgeFiles('shop', { policy: rule(limit) }))
       await eventually(async () => {
-        const { manifest } = (await desk.call('GET', '/v1/wedges/shop')).body
+        const { manifest } = (await app.call('GET', '/v1/wedges/shop')).body
         return manifest.policy.auto_approve[0].max_per_day === limit
       })
-      expect(await answerTo(desk, (await start(desk, 'note')).id)).toBe(status)
+      expect(await firstApprovalStatus(app, (await start(app, 'note')).id)).toBe(status)
     }
   })
 
-  test('caps hold across a restart', async () => {
-    const desk = await openGatedApp(store, WEDGES)
-    for (let used = 0; used < 6; used++) await answerTo(desk, (await start(desk, 'note')).id)
-    await stopReplica(desk, desk.app)
-    const after = await startReplica(desk)
+  test('policy caps survive a restart', async () => {
+    const app = await openGatedApp(store, WEDGES)
+    for (let used = 0; used < 6; used++) await firstApprovalStatus(app, (await start(app, 'note')).id)
+    await stopReplica(app, app.app)
+    const after = await startReplica(app)
     onTestFinished(async () => {
-      await stopReplica(desk, after)
-      await desk.outside.close()
-      rmSync(desk.dir, { recursive: true, force: true })
-      if (desk.ctx.config.databaseUrl) await dropDatabase(desk.ctx.config.databaseUrl)
+      await stopReplica(app, after)
+      await app.outside.close()
+      rmSync(app.dir, { recursive: true, force: true })
+      if (app.ctx.config.databaseUrl) await dropDatabase(app.ctx.config.databaseUrl)
     })
     const statuses: string[] = []
     for (let round = 0; round < 2; round++) {
       const input = { connection: 'crm', action: 'note', payload: {} }
       const task = { wedge: 'shop', task_type: 'act', input }
-      const { id } = (await callApi(after.url, desk.key, 'POST', '/v1/tasks', task)).body
+      const { id } = (await callApi(after.url, app.key, 'POST', '/v1/tasks', task)).body
       let row: { status: string } | undefined
       while (!row) {
-        row = (await callApi(after.url, desk.key, 'GET', `/v1/approvals?task_id=${id}`)).body.data[0]
+        row = (await callApi(after.url, app.key, 'GET', `/v1/approvals?task_id=${id}`)).body.data[0]
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
       statuses.push(row.status)
@@ -230,7 +248,7 @@ eachStore((store) => {
   })
 })
 
-/** From here on it is that time; timers that were set before stay where they are. */
+/** Sets the clock without moving timers. */
 function jumpTo({ clock }: GatedApp, time: string): void {
   clock.now = () => Date.parse(time)
 }

@@ -14,8 +14,8 @@ const request = (more: Partial<PastGatedRequest> = {}): PastGatedRequest => ({
 })
 const woulds = (...given: Parameters<typeof simulatePolicy>) => simulatePolicy(...given).map(({ would }) => would)
 
-describe('the replay', () => {
-  test('caps count what passed, by task and by UTC day, and a refusal uses nothing', () => {
+describe('simulatePolicy', () => {
+  test('caps count auto-approvals by task and UTC day, and a gated request uses no cap', () => {
     const rules = [{ action: 'refund:*', max_amount_usd: 50, max_per_task: 2, max_per_day: 3 }]
     const past = [
       request(),
@@ -29,7 +29,7 @@ describe('the replay', () => {
     expect(woulds(rules, past)).toEqual(['pass', 'gate', 'pass', 'gate', 'pass', 'gate', 'pass'])
   })
 
-  test('each rule has counters of its own, and only the first match is asked', () => {
+  test('each rule has its own counters, and only the first matching rule is evaluated', () => {
     const rules = [
       { action: 'a', max_per_task: 1 },
       { action: '*', max_per_task: 1 },
@@ -38,13 +38,13 @@ describe('the replay', () => {
     expect(woulds(rules, past)).toEqual(['pass', 'pass', 'gate', 'gate'])
   })
 
-  test('a task that asked for a person is gated whatever the rules say', () => {
+  test('a task that requires approval for every action is always gated', () => {
     expect(simulatePolicy([{ action: '*' }], [request({ approvalRequired: true })])).toEqual([
-      { would: 'gate', reason: 'the task asked for a person on every action' },
+      { would: 'gate', reason: 'This task requires approval for every action.' },
     ])
   })
 
-  test('no rules gate everything, nothing is nothing', () => {
+  test('without rules every request is gated, and without requests the result is empty', () => {
     expect(woulds([], [request()])).toEqual(['gate'])
     expect(simulatePolicy([{ action: '*' }], [])).toEqual([])
   })
@@ -54,41 +54,41 @@ eachStore((store) => {
   const shared = sharedGatedApp(store, { wedges: { ...gatedWedgeFiles('gate'), ...gatedWedgeFiles('other') } })
   const at = '/v1/wedges/gate/policy/simulate'
 
-  test('past approvals are answered oldest first, and nothing is written', async () => {
-    const desk = shared()
+  test('past approvals are simulated oldest first, and nothing is written', async () => {
+    const app = shared()
     const ids: string[] = []
     for (const [amount, decision] of [
       [20, 'approve'],
       [80, 'reject'],
       [30, 'approve'],
     ] as const) {
-      await desk.clock.advance(1)
-      const task = await startAction(desk, { action: 'refund:full', payload: { amount } })
-      ids.push(await requestedApprovalId(desk, task.id))
-      await desk.call('POST', `/v1/approvals/${ids.at(-1)}/${decision}`, {})
-      await desk.finished(task.id)
+      await app.clock.advance(1)
+      const task = await startAction(app, { action: 'refund:full', payload: { amount } })
+      ids.push(await requestedApprovalId(app, task.id))
+      await app.call('POST', `/v1/approvals/${ids.at(-1)}/${decision}`, {})
+      await app.finished(task.id)
     }
-    const elsewhere = await startAction(desk, {}, { wedge: 'other' })
-    await desk.call('POST', `/v1/approvals/${await requestedApprovalId(desk, elsewhere.id)}/reject`)
-    const before = await written(desk)
+    const elsewhere = await startAction(app, {}, { wedge: 'other' })
+    await app.call('POST', `/v1/approvals/${await requestedApprovalId(app, elsewhere.id)}/reject`)
+    const before = await written(app)
     const auto_approve = [{ action: 'refund:', max_amount_usd: 50, max_per_day: 1 }]
-    const { status, body } = await desk.call('POST', at, { auto_approve })
+    const { status, body } = await app.call('POST', at, { auto_approve })
     expect(status).toBe(200)
     expect(body).toMatchObject({ checked: 3, would_pass: 1, would_gate: 2 })
     const [first, second, third] = body.results
     expect(body.results.map(({ approval_id }: { approval_id: string }) => approval_id)).toEqual(ids)
     expect(first).toMatchObject({ action: 'refund:full', status: 'approved', would: 'pass' })
-    expect(first.reason).toBe("rule 1 ('refund:') allows up to $50.00, 1 of 1 today")
+    expect(first.reason).toBe('Rule 1 (refund:) allows up to $50 (1 of 1 today).')
     expect(second).toMatchObject({ status: 'rejected', would: 'gate' })
-    expect(third.reason).toBe("rule 1 ('refund:') has used up its 1 for today")
+    expect(third.reason).toBe('The auto-approval limit of 1 per day is reached.')
     expect(Date.parse(first.created_at)).toBeLessThan(Date.parse(third.created_at))
-    const newest = await desk.call('POST', at, { auto_approve, limit: 1 })
+    const newest = await app.call('POST', at, { auto_approve, limit: 1 })
     expect(newest.body.results.map(({ approval_id }: { approval_id: string }) => approval_id)).toEqual([ids[2]])
-    expect(await written(desk)).toEqual(before)
+    expect(await written(app)).toEqual(before)
   })
 
-  test('bodies are judged, roles and scopes hold', async () => {
-    const desk = shared()
+  test('the route validates its body and checks role and scope', async () => {
+    const app = shared()
     for (const body of [
       {},
       { auto_approve: {} },
@@ -101,15 +101,15 @@ eachStore((store) => {
       { auto_approve: [], limit: 1001 },
       { auto_approve: [], limit: '5' },
     ]) {
-      expect((await desk.call('POST', at, body)).status).toBe(400)
+      expect((await app.call('POST', at, body)).status).toBe(400)
     }
-    expect((await desk.call('POST', '/v1/wedges/none/policy/simulate', {})).status).toBe(404)
-    const viewer = (await desk.call('POST', '/v1/keys', { name: 'v', role: 'viewer' })).body.key
-    const operator = (await desk.call('POST', '/v1/keys', { name: 'o', role: 'operator' })).body.key
+    expect((await app.call('POST', '/v1/wedges/none/policy/simulate', {})).status).toBe(404)
+    const viewer = (await app.call('POST', '/v1/keys', { name: 'v', role: 'viewer' })).body.key
+    const operator = (await app.call('POST', '/v1/keys', { name: 'o', role: 'operator' })).body.key
     const asking = { auto_approve: [{ action: '*' }] }
-    expect((await desk.call('POST', at, asking, { key: viewer })).status).toBe(403)
-    expect((await desk.call('POST', at, asking, { key: operator })).status).toBe(200)
-    const foreign = await desk.call('POST', at, asking, await signUpOtherOrganisation(desk))
+    expect((await app.call('POST', at, asking, { key: viewer })).status).toBe(403)
+    expect((await app.call('POST', at, asking, { key: operator })).status).toBe(200)
+    const foreign = await app.call('POST', at, asking, await signUpOtherOrganisation(app))
     expect(foreign).toMatchObject({ status: 200, body: { checked: 0, results: [] } })
   })
 })

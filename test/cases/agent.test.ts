@@ -17,7 +17,7 @@ const WEDGES = {
 }
 const agents = scriptedAgentFolder()
 
-/** Reads its case, tries in every way to read and move the one that is named, and then moves its own. */
+/** An agent that reads its case, tries to read and change the case with this id, and then changes its own. */
 const reachFor = (id: string, project = '') => `
   const other = ${JSON.stringify({ id, case_id: id, case: id, project_id: project, wedge: 'returns' })}
   const query = new URLSearchParams(other)
@@ -38,7 +38,7 @@ eachStore((store) => {
   const caseOf = async (id: string, options: CallOptions = {}) =>
     (await app().call('GET', `/v1/cases/${id}`, undefined, options)).body
 
-  /** A task on the case, to its end. */
+  /** Runs a task on the case until it has ended. */
   async function playedOn(caseId: string, js: string): Promise<Reached> {
     const body = { task_type: 'assess', input: { js } }
     const { status, body: task } = await app().call('POST', `/v1/cases/${caseId}/tasks`, body)
@@ -49,7 +49,7 @@ eachStore((store) => {
   }
 
   describe('the agent of a task on a case', () => {
-    test('reaches that case, and not the case of another task that runs beside it', async () => {
+    test('an agent reaches the case of its task, and not the case of a concurrent task', async () => {
       const [mine, theirs] = [await open(), await open()]
       const pairs = [
         [mine, theirs],
@@ -67,13 +67,13 @@ eachStore((store) => {
       }
     })
 
-    test('reaches no case of another wedge', async () => {
+    test('an agent reaches no case of another wedge', async () => {
       const [mine, theirs] = [await open(), await open('returns')]
       expectOnly(await playedOn(mine.id, reachFor(theirs.id)), mine.id)
       expect(await caseOf(theirs.id)).toEqual(theirs)
     })
 
-    test('reaches no case of another project', async () => {
+    test('an agent reaches no case of another project', async () => {
       const { key, project } = await addProject(app(), await signUpOwner(app()))
       const [mine, theirs] = [await open(), await open('claims', { key })]
       expectOnly(await playedOn(mine.id, reachFor(theirs.id, project)), mine.id)
@@ -81,7 +81,7 @@ eachStore((store) => {
     })
   })
 
-  test('the bundled agent, which asks by its pipe, reaches that case too and no other', async () => {
+  test('the bundled agent, which uses its pipe, reaches only the case of its task', async () => {
     const app = await testApp({ store, wedges: WEDGES })
     const open = async () => (await app.call('POST', '/v1/cases', { wedge: 'claims' })).body
     const [mine, theirs] = [await open(), await open()]
@@ -92,7 +92,7 @@ eachStore((store) => {
   })
 
   describe('the agent of a task without a case', () => {
-    test('has none, whatever it or its task names', async () => {
+    test('an agent of a task without a case reaches no case, whatever it names', async () => {
       const { id } = await open()
       const js = reachFor(id)
       const { task } = await runScript(app(), js, { wedge: 'claims', task_type: 'assess', case_id: id })
@@ -123,7 +123,7 @@ interface Seen {
   body: { id: string }
 }
 
-/** All that was said to it and done by it was about this one case. */
+/** Expects that the agent read and changed only this case. */
 function expectOnly({ told, seen, moved, refused }: Reached, id: string): void {
   expect(told).toBe(id)
   for (const answer of [...seen, moved]) expect(answer).toMatchObject({ status: 200, body: { id, wedge: 'claims' } })

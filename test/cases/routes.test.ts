@@ -19,7 +19,7 @@ eachStore((store) => {
   const newClient = async () => (await call('POST', '/v1/clients', { display_name: 'Ada' })).body.id
 
   describe('a case', () => {
-    test('opens at the initial stage of its wedge', async () => {
+    test('a case opens at the initial stage of its wedge', async () => {
       const { status, body, headers } = await call('POST', '/v1/cases', { wedge: 'claims', title: 'Water damage' })
       expect(status).toBe(201)
       expect(headers.get('location')).toBe(`/v1/cases/${body.id}`)
@@ -37,7 +37,7 @@ eachStore((store) => {
       expect((await call('GET', `/v1/cases/${body.id}`)).body).toEqual(body)
     })
 
-    test('moves between any declared stages and remembers each move', async () => {
+    test('a case moves between all stages of its wedge, and each move is in its history', async () => {
       const { id } = await open()
       await shared().clock.advance(1000)
       await call('PUT', `/v1/cases/${id}`, { stage: 'paid', note: 'by hand' })
@@ -52,13 +52,13 @@ eachStore((store) => {
       expect(body.updated_at > body.created_at).toBe(true)
     })
 
-    test('what an update leaves out stays, and adds nothing to the history', async () => {
+    test('fields that an update leaves out keep their values and add no history', async () => {
       const { id, history } = await open({ title: 'Old', data: { a: 1 } })
       const { body } = await call('PUT', `/v1/cases/${id}`, { title: 'New' })
       expect(body).toMatchObject({ title: 'New', data: { a: 1 }, stage: 'new', status: 'open', history })
     })
 
-    test('closes, refuses new tasks with 409, and takes them again once reopened', async () => {
+    test('a closed case refuses new tasks with 409 until it is reopened', async () => {
       const { id } = await open()
       const closed = await call('PUT', `/v1/cases/${id}`, { status: 'closed' })
       expect(closed.body).toMatchObject({ status: 'closed', closed_at: expect.any(String) })
@@ -70,7 +70,7 @@ eachStore((store) => {
       expect((await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })).status).toBe(201)
     })
 
-    test('that is closed refuses the retry of its tasks too, until it is reopened', async () => {
+    test('a closed case refuses retries of its tasks until it is reopened', async () => {
       const { id } = await open()
       const task = (await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })).body
       await call('POST', `/v1/tasks/${task.id}/cancel`)
@@ -82,7 +82,7 @@ eachStore((store) => {
       expect(again).toMatchObject({ status: 201, body: { retry_of: task.id, case_id: id } })
     })
 
-    test('spawns tasks of its wedge for its client, listed newest first', async () => {
+    test('tasks of a case have its wedge and client, and are listed newest first', async () => {
       const client_id = await newClient()
       const { id } = await open({ client_id })
       const first = await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess', input: { n: 1 } })
@@ -94,7 +94,7 @@ eachStore((store) => {
       expect((await call('GET', `/v1/cases/${id}`)).body.task_ids).toEqual([second.body.id, first.body.id])
     })
 
-    test('that is closed at the same time has no task that was spawned after the closing', async () => {
+    test('a concurrent close and creation leave no task that was created after the close', async () => {
       const { id } = await open()
       const spawn = () => call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })
       const close = () => call('PUT', `/v1/cases/${id}`, { status: 'closed' })
@@ -105,7 +105,7 @@ eachStore((store) => {
       expect((await spawn()).status).toBe(409)
     })
 
-    test('keeps every one of simultaneous moves in its history', async () => {
+    test('concurrent moves are all in the history', async () => {
       const { id } = await open()
       const moves = Array.from({ length: 10 }, (_, n) => call('PUT', `/v1/cases/${id}`, { note: `n${n}` }))
       await Promise.all(moves)
@@ -120,11 +120,11 @@ eachStore((store) => {
     [{ wedge: 'claims', client_id: 'cli_nobody' }, "unknown client 'cli_nobody'"],
     [{ wedge: 'claims', data: [] }, "field 'data' must be an object"],
     [{}, "field 'wedge' is required"],
-  ])('refuses to open %j', async (body, error) => {
+  ])('opening a case with %j returns 400', async (body, error) => {
     expect(await call('POST', '/v1/cases', body)).toMatchObject({ status: 400, body: { error } })
   })
 
-  test('refuses to move to an unknown stage or status, and knows no case that is not there', async () => {
+  test('an unknown stage or status returns 400, and an unknown case 404', async () => {
     const { id } = await open()
     expect((await call('PUT', `/v1/cases/${id}`, { stage: 'lost' })).status).toBe(400)
     expect((await call('PUT', `/v1/cases/${id}`, { status: 'lost' })).status).toBe(400)
@@ -136,7 +136,7 @@ eachStore((store) => {
     expect((await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'nothing' })).status).toBe(400)
   })
 
-  test('a list of cases is newest first and narrowed by wedge, status, stage and client', async () => {
+  test('the list of cases is newest first and filters by wedge, status, stage and client', async () => {
     const client_id = await newClient()
     const ids: string[] = []
     for (const stage of ['new', 'assessing', 'paid']) {
@@ -158,7 +158,7 @@ eachStore((store) => {
   describe('the agent of a task', () => {
     const actor = { kind: 'task', id: 'task_1' } as const
 
-    test('reads and moves the case of its task', async () => {
+    test('the agent reads and changes the case of its task', async () => {
       const { ctx } = shared()
       const { id } = await open()
       const moved = await changeCaseByAgent(
@@ -173,7 +173,7 @@ eachStore((store) => {
       await expect(changeCaseByAgent(ctx, id, { stage: 'lost' }, actor)).rejects.toThrow("unknown stage 'lost'")
     })
 
-    test('has no case without one, and cannot change a closed one', async () => {
+    test('the agent gets 404 without a case and 409 for a closed case', async () => {
       const { ctx } = shared()
       await expect(readCaseForAgent(ctx, null)).rejects.toThrow('no such case')
       const { id } = await open()

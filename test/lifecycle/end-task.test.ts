@@ -20,7 +20,7 @@ async function waitingTask(app: TestApp): Promise<{ id: string; approval: string
 }
 
 eachStore((store) => {
-  describe('cancel', () => {
+  describe('cancel a task', () => {
     const shared = sharedApp({
       store,
       wedges: DESK_WEDGES,
@@ -32,12 +32,12 @@ eachStore((store) => {
       output: null,
     }
 
-    test('ends a running task, one that is queued and one that is provisioning', async () => {
+    test('a cancel ends a running, a queued and a provisioning task', async () => {
       const app = shared()
       const running = await startScriptedTask(app)
       const queued = await app.createTask()
       const provisioning = await app.createTask()
-      // Claimed, as a replica does it whose sandbox takes its time.
+      // As claimed by a replica whose sandbox is slow to start.
       const claimed = { status: 'provisioning', epoch: 1, replica: app.ctx.replica }
       await app.ctx.db.updateTable('tasks').set(claimed).where('id', '=', provisioning.id).execute()
       for (const [id, status] of [
@@ -51,12 +51,12 @@ eachStore((store) => {
         const answer = await cancelTask(app, id)
         expect(answer).toMatchObject({ status: 200, body: { id, ...cancelled } })
         expect(answer.body).toEqual(await readTask(app, id))
-        // Also a task that never ran has a log that begins with its creation.
+        // The log of a task that never ran also begins with `task.created`.
         expect(await types(app, id)).toEqual(['task.created', 'task.finished'])
       }
     })
 
-    test('of a task that is over is 409 and changes nothing', async () => {
+    test('a cancel of a finished task returns 409 and changes nothing', async () => {
       const app = shared()
       const { id } = await app.createTask({ input: [{ output: 1 }] })
       const before = await app.finished(id)
@@ -64,7 +64,7 @@ eachStore((store) => {
       expect(await readTask(app, id)).toEqual(before)
     })
 
-    test('of fifty at once wins once', async () => {
+    test('one of fifty concurrent cancels wins', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
       const answers = await Promise.all(Array.from({ length: 50 }, () => cancelTask(app, id)))
@@ -73,11 +73,11 @@ eachStore((store) => {
       expect(await types(app, id)).toEqual(['task.created', 'task.finished'])
     })
 
-    test('of what is not there is 404', async () => {
+    test('a cancel of an unknown task returns 404', async () => {
       expectRefusal(await cancelTask(shared(), 'task_00000000000000000000000000'), 404, 'no such task')
     })
 
-    test('takes a body that it does not read, unless it is no JSON', async () => {
+    test('a cancel ignores its body but refuses malformed JSON', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
       const path = `/v1/tasks/${id}/cancel`
@@ -86,10 +86,10 @@ eachStore((store) => {
     })
   })
 
-  describe('a task that waits for a person', () => {
+  describe('a task that waits for an approval', () => {
     const shared = sharedApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
 
-    test('is settled as rejected by a cancel', async () => {
+    test('a cancel ends a waiting task as rejected', async () => {
       const app = shared()
       const { id, approval } = await waitingTask(app)
       expect((await readTask(app, id)).status).toBe('awaiting_approval')
@@ -100,7 +100,7 @@ eachStore((store) => {
       expectRefusal(await cancelTask(app, id), 409, 'task already finished')
     })
 
-    test('ends as rejected by a reject, and goes on to succeed by an approve', async () => {
+    test('a rejection ends the task, and an approval lets it run to success', async () => {
       const app = shared()
       const first = await waitingTask(app)
       await app.call('POST', `/v1/approvals/${first.approval}/reject`)
@@ -110,13 +110,13 @@ eachStore((store) => {
       expect(await app.finished(second.id)).toMatchObject({ status: 'succeeded', error: null, output: { sent: true } })
     })
 
-    test('expires after five minutes without a decision', async () => {
+    test('a task without a decision expires after five minutes', async () => {
       const app = await testApp({ store, wedges: DESK_WEDGES })
       const { id } = await waitingTask(app)
       await app.clock.advance(299_000)
       expect((await readTask(app, id)).status).toBe('awaiting_approval')
       await app.clock.advance(2_000)
-      // A round of the sweeper that was under way while the clock moved may have looked too early: the next one finds it.
+      // A sweep that started before the clock moved may miss the approval; the next sweep expires it.
       for (let round = 0; round < 10 && (await readTask(app, id)).status === 'awaiting_approval'; round++) {
         await app.clock.advance(1_000)
       }
@@ -124,21 +124,21 @@ eachStore((store) => {
     })
   })
 
-  describe('how a run ends', () => {
+  describe('the end of a run', () => {
     const shared = sharedApp({ store, wedges: DESK_WEDGES, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
     const ended = async (body: Record<string, unknown>) => {
       const { id } = await shared().createTask(body)
       return shared().finished(id)
     }
 
-    test('with a valid output it succeeds: output.validated, artifact.created, task.finished', async () => {
+    test('valid output ends the task as succeeded: output.validated, artifact.created, task.finished', async () => {
       const app = shared()
       const { id } = await app.createTask({ task_type: 'checked', input: [{ output: { said: 'x' } }] })
       expect(await types(app, id)).toEqual(['task.created', 'output.validated', 'artifact.created', 'task.finished'])
       expect(await readTask(app, id)).toMatchObject({ status: 'succeeded', output: { said: 'x' }, last_event_id: 4 })
     })
 
-    test('with an output against its schema it fails, and the log says why', async () => {
+    test('output that does not match its schema fails the task, and the log has the errors', async () => {
       const app = shared()
       const { id } = await app.createTask({ task_type: 'checked', input: [{ output: { said: 1 } }] })
       const [, validated, finished] = await app.events(id)
@@ -147,7 +147,7 @@ eachStore((store) => {
       expect(await readTask(app, id)).toMatchObject({ status: 'failed', output: null, artifacts: [] })
     })
 
-    test("the task's own schema is the one that counts", async () => {
+    test('the output schema of the request replaces the schema of the task type', async () => {
       const input = [{ output: { said: 'x' } }]
       const own = { type: 'object', required: ['other'] }
       expect(await ended({ input, task_type: 'checked', output_schema: own })).toMatchObject({ status: 'failed' })
@@ -155,22 +155,22 @@ eachStore((store) => {
     })
 
     test.each<[string, unknown, string, RegExp]>([
-      ['an error of the agent', [{ error: 'no idea' }], 'agent_failed', /no idea/],
-      ['a crash', ['crash'], 'agent_failed', /without an output/],
-      ['silence', [], 'agent_failed', /without an output/],
-    ])('%s is its reason', async (_, input, reason, message) => {
+      ['an error that the agent reported', [{ error: 'no idea' }], 'agent_failed', /no idea/],
+      ['a crash of the agent', ['crash'], 'agent_failed', /without an output/],
+      ['an agent that ended without output', [], 'agent_failed', /without an output/],
+    ])('the error of a failed task names %s', async (_, input, reason, message) => {
       expect(await ended({ input })).toMatchObject({
         status: 'failed',
         error: { reason, message: expect.stringMatching(message) },
       })
     })
 
-    test('a connection that is missing ends it before the sandbox starts', async () => {
+    test('a missing connection fails the task before a sandbox starts', async () => {
       const task = await ended({ wedge: 'desk', task_type: 'idle' })
       expect(task).toMatchObject({ status: 'failed', error: { reason: 'connection_missing' } })
     })
 
-    test('time that runs out ends it', async () => {
+    test('a run that exceeds its time limit fails', async () => {
       const app = await testApp({ store, wedges: DESK_WEDGES, env: SCRIPTED_AGENT })
       const { id } = await app.createTask({ input: ['hang'], constraints: { max_runtime_s: 3 } })
       await app.events(id, { until: ({ event }) => event === 'task.created' })
@@ -178,7 +178,7 @@ eachStore((store) => {
       expect(await app.finished(id)).toMatchObject({ status: 'failed', error: { reason: 'runtime_exceeded' } })
     })
 
-    test('an agent cannot forge approvals, costs or the end of a task', async () => {
+    test('an agent cannot write events of approvals, costs or the end of a task', async () => {
       const app = shared()
       const forged = ['task.finished', 'approval.resolved', 'cost.charged', 'task.created', 'nonsense']
       const lines = forged.map((event) => ({ event, data: { status: 'succeeded', cost_usd: 1 } }))

@@ -22,26 +22,26 @@ const ENV = { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir }
 eachStore((store) => {
   const shared = sharedGatedApp(store, { env: ENV })
 
-  /** A run with two open questions. */
-  async function asking(desk: GatedApp, more: object = {}) {
+  /** A run with two pending approvals. */
+  async function asking(app: GatedApp, more: object = {}) {
     const calls = ['a', 'b'].map((n) => ({ path: `actions/${n}`, body: { connection: 'crm', payload: { n } } }))
-    const task = await desk.createTask({ wedge: 'gate', task_type: 'act', input: { together: true, calls }, ...more })
+    const task = await app.createTask({ wedge: 'gate', task_type: 'act', input: { together: true, calls }, ...more })
     return {
       taskId: task.id,
-      first: await requestedApprovalId(desk, task.id),
-      second: await requestedApprovalId(desk, task.id, 2),
+      first: await requestedApprovalId(app, task.id),
+      second: await requestedApprovalId(app, task.id, 2),
     }
   }
 
-  const statusOf = async (desk: GatedApp, id: string) => (await desk.call('GET', `/v1/approvals/${id}`)).body.status
+  const statusOf = async (app: GatedApp, id: string) => (await app.call('GET', `/v1/approvals/${id}`)).body.status
 
-  const auditOf = async (desk: GatedApp, id: string) =>
-    (await desk.call('GET', '/v1/audit?limit=200')).body.data
+  const auditOf = async (app: GatedApp, id: string) =>
+    (await app.call('GET', '/v1/audit?limit=200')).body.data
       .filter(({ subject }: { subject: string }) => subject === id)
       .map(({ action, actor }: { action: string; actor: { kind: string } }) => `${action} by ${actor.kind}`)
 
-  async function decisionsOf(desk: GatedApp, taskId: string) {
-    const events = await desk.events(taskId)
+  async function decisionsOf(app: GatedApp, taskId: string) {
+    const events = await app.events(taskId)
     expect(events.at(-1)?.event).toBe('task.finished')
     return Object.fromEntries(
       events
@@ -50,59 +50,59 @@ eachStore((store) => {
     )
   }
 
-  test('a rejection settles what else the task asks, each with its event and its audit entry', async () => {
-    const desk = shared()
-    const { taskId, first, second } = await asking(desk)
-    await desk.call('POST', `/v1/approvals/${first}/reject`, {})
-    expect(await statusOf(desk, second)).toBe('rejected')
-    expect(await decisionsOf(desk, taskId)).toEqual({ [first]: 'rejected by key', [second]: 'rejected by system' })
-    expect(await auditOf(desk, first)).toEqual(['approval.rejected by key'])
-    expect(await auditOf(desk, second)).toEqual(['approval.rejected by system'])
+  test('a rejection closes the other pending approvals of the task, each with an event and an audit entry', async () => {
+    const app = shared()
+    const { taskId, first, second } = await asking(app)
+    await app.call('POST', `/v1/approvals/${first}/reject`, {})
+    expect(await statusOf(app, second)).toBe('rejected')
+    expect(await decisionsOf(app, taskId)).toEqual({ [first]: 'rejected by key', [second]: 'rejected by system' })
+    expect(await auditOf(app, first)).toEqual(['approval.rejected by key'])
+    expect(await auditOf(app, second)).toEqual(['approval.rejected by system'])
   })
 
-  test('a cancel rejects all that waits, each with its event and its audit entry', async () => {
-    const desk = shared()
-    const { taskId, first, second } = await asking(desk)
-    await desk.call('POST', `/v1/tasks/${taskId}/cancel`)
-    expect(await decisionsOf(desk, taskId)).toEqual({ [first]: 'rejected by key', [second]: 'rejected by key' })
-    for (const id of [first, second]) expect(await auditOf(desk, id)).toEqual(['approval.rejected by key'])
+  test('a cancel rejects all pending approvals of the task, each with an event and an audit entry', async () => {
+    const app = shared()
+    const { taskId, first, second } = await asking(app)
+    await app.call('POST', `/v1/tasks/${taskId}/cancel`)
+    expect(await decisionsOf(app, taskId)).toEqual({ [first]: 'rejected by key', [second]: 'rejected by key' })
+    for (const id of [first, second]) expect(await auditOf(app, id)).toEqual(['approval.rejected by key'])
   })
 
-  test('when nobody answers in time each expires with an audit entry, and the log says it by its end', async () => {
-    const desk = shared()
-    const { taskId, first, second } = await asking(desk)
-    await desk.clock.advance(300_000)
-    expect(await advanceUntilSettled(desk, desk.finished(taskId))).toMatchObject({ status: 'expired' })
-    expect(await decisionsOf(desk, taskId)).toEqual({})
+  test('without a decision all approvals of the task expire with an audit entry, and the log has only task.finished', async () => {
+    const app = shared()
+    const { taskId, first, second } = await asking(app)
+    await app.clock.advance(300_000)
+    expect(await advanceUntilSettled(app, app.finished(taskId))).toMatchObject({ status: 'expired' })
+    expect(await decisionsOf(app, taskId)).toEqual({})
     for (const id of [first, second]) {
-      expect(await statusOf(desk, id)).toBe('expired')
-      expect(await auditOf(desk, id)).toEqual(['approval.expired by system'])
+      expect(await statusOf(app, id)).toBe('expired')
+      expect(await auditOf(app, id)).toEqual(['approval.expired by system'])
     }
   })
 
-  test('an approval that is given while the sweep looks is kept, and its sibling goes on to wait', async () => {
-    const desk = shared()
-    const { taskId, first, second } = await asking(desk)
-    const soon = toIsoTime(desk.clock.now() + 1_000)
-    await desk.ctx.store.transact((db) =>
+  test('an approval that is decided during the sweep keeps its decision, and the other one stays pending', async () => {
+    const app = shared()
+    const { taskId, first, second } = await asking(app)
+    const soon = toIsoTime(app.clock.now() + 1_000)
+    await app.ctx.store.transact((db) =>
       db.updateTable('approvals').set({ expires_at: soon }).where('id', '=', first).execute(),
     )
-    // The sweep of another replica, whose look comes back before the decision and whose work comes after it.
-    const { store: own } = desk.ctx
+    // The sweep of another replica lists the due approvals before the decision and expires them after it.
+    const { store: own } = app.ctx
     let approving: Promise<{ status: number }> | undefined
     const late = {
       ...own,
       transact: (async (work) => {
-        approving ??= desk.call('POST', `/v1/approvals/${first}/approve`, {})
+        approving ??= app.call('POST', `/v1/approvals/${first}/approve`, {})
         await approving
         return own.transact(work)
       }) as typeof own.transact,
     }
-    const clock = { ...desk.ctx.world.clock, now: () => Date.parse(soon) }
-    await expireDueApprovals({ ...desk.ctx, store: late, world: { ...desk.ctx.world, clock } })
+    const clock = { ...app.ctx.world.clock, now: () => Date.parse(soon) }
+    await expireDueApprovals({ ...app.ctx, store: late, world: { ...app.ctx.world, clock } })
     expect((await approving)?.status).toBe(200)
-    expect([await statusOf(desk, first), await statusOf(desk, second)]).toEqual(['approved', 'pending'])
-    expect((await desk.call('GET', `/v1/tasks/${taskId}`)).body.status).toBe('awaiting_approval')
-    await desk.call('POST', `/v1/tasks/${taskId}/cancel`)
+    expect([await statusOf(app, first), await statusOf(app, second)]).toEqual(['approved', 'pending'])
+    expect((await app.call('GET', `/v1/tasks/${taskId}`)).body.status).toBe('awaiting_approval')
+    await app.call('POST', `/v1/tasks/${taskId}/cancel`)
   })
 })

@@ -9,20 +9,20 @@ import { eventually } from '../runs/scripted-agent.ts'
 
 const ACTOR = { kind: 'key', id: 'key_test' } as const
 const SAY = { wedge: 'echo', task_type: 'say', input: 'hi' }
-/** Two places: that the first task leaves one free shows the runner that nobody waits. */
+/** Two slots: the first task leaves one free, so the runner sees that the queue is empty. */
 const TWO = { SVC_MAX_CONCURRENT_TASKS: '2', SVC_TASK_RATE_PER_MIN: '10000' }
 
-/** A service whose project has its cell, and nothing in the queue. */
+/** A service whose project has a ready cell and an empty queue. */
 async function warmApp(store: 'sqlite' | 'postgres'): Promise<TestApp> {
   const app = await testApp({ store, env: TWO })
   await app.finished((await app.createTask()).id)
   return app
 }
 
-/** What else the transaction does that queues a task. */
+/** What the transaction does after it has queued the task. */
 type Then = (tx: Tx, id: string) => void | Promise<void>
 
-/** Queues a task in a context of one's own; answers its id. */
+/** Queues a task with the given context and returns its id. */
 async function queue(app: TestApp, ctx: Ctx, then: Then = () => {}): Promise<string> {
   const projectId = (await app.call('GET', '/v1/projects')).body.data[0].id
   const plan = await planTask(ctx, { projectId }, SAY)
@@ -34,7 +34,7 @@ async function queue(app: TestApp, ctx: Ctx, then: Then = () => {}): Promise<str
   return plan.id
 }
 
-/** Queues a task for each in one transaction; answers their ids. */
+/** Queues a task for each project in one transaction and returns their ids. */
 async function queueFor(ctx: Ctx, projects: string[]): Promise<string[]> {
   const plans = await Promise.all(projects.map((projectId) => planTask(ctx, { projectId }, SAY)))
   await inTx(ctx, async (tx) => {
@@ -43,7 +43,7 @@ async function queueFor(ctx: Ctx, projects: string[]): Promise<string[]> {
   return plans.map(({ id }) => id)
 }
 
-/** The projects of the runs that begin from now on, in their order. */
+/** The projects of the runs that start from now on, in order. */
 function turnsOf({ liveRuns: live }: Ctx): string[] {
   const turns: string[] = []
   const add = live.add.bind(live)
@@ -54,7 +54,7 @@ function turnsOf({ liveRuns: live }: Ctx): string[] {
   return turns
 }
 
-/** Of the tasks that are queued from now on, whether each begins at once. */
+/** For each task that is queued from now on: whether it starts at once. */
 function begunAtOnce({ taskStarter: taker }: Ctx): boolean[] {
   const begun: boolean[] = []
   const { take } = taker
@@ -66,7 +66,7 @@ function begunAtOnce({ taskStarter: taker }: Ctx): boolean[] {
   return begun
 }
 
-/** The context with a store that says it is away when it is told to commit. */
+/** The context with a store that reports an unavailable database at the commit. */
 function cutting(ctx: Ctx, transact: (store: Store, work: Parameters<Store['transact']>[0]) => Promise<unknown>): Ctx {
   const away: Store['transact'] = async (work) => {
     await transact(ctx.store, work).catch(() => {})
@@ -80,7 +80,7 @@ const rollBack = () => {
 }
 
 eachStore((store) => {
-  test('a task whose cell is ready begins in the transaction that queues it, and its answer says queued', async () => {
+  test('a task with a ready cell starts in the transaction that creates it, and the response says queued', async () => {
     const app = await warmApp(store)
     const seen: (string | undefined)[] = []
     await queue(app, app.ctx, async ({ db }, queued) => {
@@ -94,14 +94,14 @@ eachStore((store) => {
     expect(first).toMatchObject({ id: '1', event: 'task.created' })
   })
 
-  test('a task that comes to nothing gives its place back', async () => {
+  test('a rolled back creation releases its slot', async () => {
     const app = await warmApp(store)
     const lost = [await queue(app, app.ctx, rollBack), await queue(app, app.ctx, rollBack)]
     for (const id of lost) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
     expect(await app.finished((await app.createTask()).id)).toMatchObject({ status: 'succeeded' })
   })
 
-  test('a task that was committed when the connection broke is carried out', async () => {
+  test('a task whose commit succeeded although the connection broke is run', async () => {
     const app = await warmApp(store)
     const id = await queue(
       app,
@@ -110,7 +110,7 @@ eachStore((store) => {
     expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: { said: 'hi' } })
   })
 
-  test('one that was not gives its place back when that is known', async () => {
+  test('a task whose commit failed with the connection releases its slot', async () => {
     const app = await warmApp(store)
     const failing = cutting(app.ctx, (own, work) => own.transact((db, shared) => work(db, shared).then(rollBack)))
     const lost = [await queue(app, failing), await queue(app, failing)]
@@ -122,23 +122,23 @@ eachStore((store) => {
     for (const id of lost) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
   })
 
-  test('a project whose task began at once waits for its next turn', async () => {
+  test('a project whose task started on creation gets its next turn after the other projects', async () => {
     const app = await warmApp(store)
     const [own] = await app.ctx.db.selectFrom('projects').selectAll().execute()
     if (!own) throw new Error('there is no project')
     const other = { ...own, id: 'prj_zzz', slug: 'other' }
     await app.ctx.store.transact((db) => db.insertInto('projects').values(other).execute())
-    // It has no cell yet, so its first task is looked for in the queue, and the turn is its.
+    // The project has no cell yet, so its first task is claimed from the queue and uses its turn.
     const [first] = await queueFor(app.ctx, [other.id])
     await eventually(async () => (await findTaskUnscoped(app.ctx.db, first ?? ''))?.status === 'succeeded')
     const turns = turnsOf(app.ctx)
-    // The first two have the two places.
+    // The first two tasks use the two slots.
     await queueFor(app.ctx, [own.id, own.id, own.id, own.id, other.id])
     await eventually(() => turns.length === 5)
     expect(turns.slice(0, 3)).toEqual([own.id, own.id, other.id])
   })
 
-  test('after a full house in which nobody had to wait the next task begins at once again', async () => {
+  test('after all slots were in use and no task waited, the next task starts on creation again', async () => {
     const app = await warmApp(store)
     const begun = begunAtOnce(app.ctx)
     const both = await Promise.all([app.createTask(), app.createTask()])
@@ -147,7 +147,7 @@ eachStore((store) => {
     expect(begun).toEqual([true, true, true])
   })
 
-  test('tasks wait in the queue while no place is free, and all of them run', async () => {
+  test('tasks wait in the queue while no slot is free, and all of them run', async () => {
     const app = await warmApp(store)
     const all = await Promise.all(Array.from({ length: 12 }, (_, n) => app.createTask({ input: n })))
     for (const [n, { id }] of all.entries()) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { statusesBefore } from '../../src/lifecycle/states.ts'
 import { isTerminalStatus, TASK_STATUSES } from '../../src/tasks/status.ts'
 
-/** Section 3.1 of the contract, one line a move; what restarts and cancels do is written out for every state. */
+/** Section 3.1 of the contract, one move per line. Restarts and cancels are listed for every status. */
 const CONTRACT = `
   queued            provisioning        sandbox provisioning
   provisioning      running             sandbox ready
@@ -27,19 +27,19 @@ const moves = new Set(
 )
 const TERMINAL = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled']
 
-describe('the states of a task', () => {
-  test('are those of the contract, and validating is never set', () => {
+describe('the statuses of a task', () => {
+  test('the statuses are those of the contract, without validating, which is never set', () => {
     expect([...TASK_STATUSES]).toEqual(['queued', 'provisioning', 'running', 'awaiting_approval', ...TERMINAL])
   })
 
-  test('move only as the table says', () => {
+  test('a task moves only as the table of the contract says', () => {
     const allowed = TASK_STATUSES.flatMap((from) =>
       TASK_STATUSES.filter((to) => statusesBefore(to).includes(from)).map((to) => `${from} → ${to}`),
     )
     expect(new Set(allowed)).toEqual(moves)
   })
 
-  test('are final when they are terminal', () => {
+  test('the terminal statuses are those without a next status', () => {
     expect(TASK_STATUSES.filter((status) => isTerminalStatus(status))).toEqual(TERMINAL)
   })
 })

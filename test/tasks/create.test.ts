@@ -4,7 +4,7 @@ import { expectRefusal, readTask, NO_RATE_LIMIT, DESK_WEDGES } from './scripted-
 
 const IDLE = { wedge: 'desk', task_type: 'idle' }
 
-/** What a creation leaves behind, counted. */
+/** The number of rows in each table that a creation writes. */
 async function traces(app: TestApp): Promise<number[]> {
   const count = async (table: 'tasks' | 'audit_entries' | 'idempotency_keys' | 'rate_ring') => {
     const row = await app.ctx.db
@@ -19,7 +19,7 @@ async function traces(app: TestApp): Promise<number[]> {
 eachStore((store) => {
   const shared = sharedApp({ store, wedges: DESK_WEDGES, env: { ...NO_RATE_LIMIT, SVC_MAX_RUNTIME_S: '900' } })
 
-  test('a task is created with 201, its record and a location', async () => {
+  test('a creation returns 201 with the task and its location', async () => {
     const app = shared()
     const { status, body, headers } = await app.call('POST', '/v1/tasks', { ...IDLE, input: { a: [1] }, actor: 'ada' })
     expect(status).toBe(201)
@@ -61,13 +61,13 @@ eachStore((store) => {
     ['false', false],
     ['an empty list', []],
     ['words of every script', { ключ: '😀 é \u2028 \u0001 "\\' }],
-  ])('input and actor may be any JSON, such as %s', async (_, value) => {
+  ])('input and actor accept any JSON value, such as %s', async (_, value) => {
     const app = shared()
     const { id } = await app.createTask({ ...IDLE, input: value, actor: value })
     expect(await readTask(app, id)).toMatchObject({ input: value, actor: value })
   })
 
-  describe('what is wrong gets its 400, names the field and leaves nothing behind', () => {
+  describe('an invalid request returns 400, names the field and writes nothing', () => {
     const wrong: [string, Record<string, unknown>, string][] = [
       ['no wedge', { wedge: undefined }, "field 'wedge' is required"],
       ['no task type', { task_type: undefined }, "field 'task_type' is required"],
@@ -122,7 +122,7 @@ eachStore((store) => {
     })
   })
 
-  test('a wedge that is not enabled for the project is 403, and an unknown one stays 400', async () => {
+  test('a wedge that is not enabled for the project returns 403, and an unknown wedge 400', async () => {
     const app = shared()
     const { body } = await app.call('GET', '/v1/projects')
     const project = `/v1/projects/${body.data[0].id}`
@@ -135,7 +135,7 @@ eachStore((store) => {
     expect((await app.call('POST', '/v1/tasks', IDLE)).status).toBe(201)
   })
 
-  describe('constraints are clamped down: the ceiling, the harness, the caller', () => {
+  describe('constraints: the lowest of the server, task type and request limits applies', () => {
     const constraintsOf = async (task_type: string, constraints?: object) =>
       (await shared().createTask({ wedge: 'desk', task_type, constraints })).constraints
 

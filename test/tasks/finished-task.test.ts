@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, sharedApp, testApp } from '../app.ts'
+import { eachStore, sharedApp } from '../app.ts'
 import {
   cancelTask,
   expectRefusal,
@@ -22,51 +22,10 @@ eachStore((store) => {
     return id
   }
 
-  describe('a retry', () => {
-    test('is a new task with the same request and retry_of', async () => {
-      const app = shared()
-      const constraints = { max_runtime_s: 7, max_cost_usd: 0.5, approval_required: true }
-      const tools = ['progress']
-      const request = {
-        input: [{ error: 'x' }],
-        actor: { id: 1 },
-        constraints,
-        tools,
-        output_schema: { type: 'object' },
-      }
-      const id = await done(request)
-      const answer = await app.call('POST', `/v1/tasks/${id}/retry`)
-      expect(answer).toMatchObject({ status: 201, body: { ...request, status: 'queued', retry_of: id, error: null } })
-      expect(answer.body.id).not.toBe(id)
-      expect(answer.headers.get('location')).toBe(`/v1/tasks/${answer.body.id}`)
-      await app.finished(answer.body.id)
-      expect((await readTask(app, id)).retry_of).toBeNull()
-    })
-
-    test('of a task that is not finished is 409, of one that is not there 404', async () => {
-      const app = shared()
-      const id = await startScriptedTask(app)
-      expectRefusal(await app.call('POST', `/v1/tasks/${id}/retry`), 409, /not finished/)
-      await cancelTask(app, id)
-      const again = await app.call('POST', `/v1/tasks/${id}/retry`)
-      expect(again.status).toBe(201)
-      await cancelTask(app, again.body.id)
-      expectRefusal(await app.call('POST', '/v1/tasks/task_nobody/retry'), 404, 'no such task')
-    })
-
-    test('is counted by the rate limit', async () => {
-      const app = await testApp({ store, wedges: DESK_WEDGES, env: { ...SCRIPTED_AGENT, SVC_TASK_RATE_PER_MIN: '2' } })
-      const { id } = await app.createTask({ input: [{ output: { a: 1 } }] })
-      await app.finished(id)
-      const retried = [await app.call('POST', `/v1/tasks/${id}/retry`), await app.call('POST', `/v1/tasks/${id}/retry`)]
-      expect(retried.map(({ status }) => status)).toEqual([201, 429])
-    })
-  })
-
   describe('feedback', () => {
     const give = (id: string, body: unknown) => shared().call('POST', `/v1/tasks/${id}/feedback`, body)
 
-    test('becomes knowledge and a note after task.finished; a rating alone is only the note', async () => {
+    test('feedback becomes knowledge and an event after task.finished; a rating alone is only an event', async () => {
       const app = shared()
       const id = await done()
       const rated = await give(id, { rating: 4 })
@@ -83,7 +42,7 @@ eachStore((store) => {
       expect(await readTask(app, id)).toMatchObject({ status: 'succeeded', last_event_id: events.length })
     })
 
-    test('on a run under way joins its log, which still ends in order', async () => {
+    test('feedback on a running task is an event in its log', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
       expect((await give(id, { note: 'careful' })).status).toBe(201)
@@ -96,7 +55,7 @@ eachStore((store) => {
       ])
     })
 
-    test('on a task that has not begun never takes the place of task.created', async () => {
+    test('feedback on a task that has not started returns 409, so task.created stays the first event', async () => {
       const app = shared()
       const first = await startScriptedTask(app)
       const { id } = await app.createTask({ input: [{ output: 1 }] })
@@ -109,7 +68,7 @@ eachStore((store) => {
     })
 
     test.each([{}, { rating: '' }, { note: ' ' }, { correction: null }, { rating: '', note: '', correction: '' }])(
-      'that says nothing is 400, and leaves no note: %j',
+      'empty feedback returns 400 and writes no event: %j',
       async (body) => {
         const app = shared()
         const id = await done()
@@ -120,7 +79,7 @@ eachStore((store) => {
     )
 
     test.each([{ rating: true }, { rating: {} }, { note: 1 }, { note: 'x'.repeat(10_001) }])(
-      'of a wrong kind is 400: %j',
+      'feedback of a wrong type returns 400: %j',
       async (body) => {
         const app = shared()
         const id = await done()
@@ -134,7 +93,7 @@ eachStore((store) => {
   describe('artifacts', () => {
     const text = Buffer.from('<script>alert(1)</script>').toString('base64')
 
-    test('are served raw with their own type, never sniffed and never run', async () => {
+    test('an artifact is served raw with its own type, and the headers forbid sniffing and scripts', async () => {
       const app = shared()
       const page = { name: 'page.html', content_type: 'text/html', content_base64: text }
       const id = await done({ input: [{ artifact: page }, { output: { a: 1 } }] })
@@ -158,7 +117,7 @@ eachStore((store) => {
       }
     })
 
-    test('have types and names that cannot break out of their headers', async () => {
+    test('the type and the name of an artifact cannot inject headers', async () => {
       const app = shared()
       const hostile = {
         name: 'a"\r\nset-cookie: x=1\u{1F600}.txt',
@@ -181,19 +140,19 @@ eachStore((store) => {
       ['\u202Egnp.exe', 'gnp.exe'],
       [`${'a'.repeat(254)}\u{1F600}`, 'a'.repeat(254)],
       [' .. ', 'artifact'],
-    ])('have names under which they can be saved: %s', async (name, kept) => {
+    ])('the name of an artifact is made safe for a file system: %s', async (name, kept) => {
       const id = await done({ input: [{ artifact: { name, content_base64: text } }, { output: 1 }] })
       expect((await readTask(shared(), id)).artifacts[1].name).toBe(kept)
     })
 
-    test('that are not in base64 are left out, not delivered empty; line breaks and the alphabet of urls are', async () => {
+    test('an artifact with invalid base64 is left out; line breaks and URL-safe base64 are accepted', async () => {
       const contents = ['%%%', 'aGk=\naGk=\n', '-_-_']
       const lines = contents.map((content_base64) => ({ artifact: { name: 'f', content_base64 } }))
       const { artifacts } = await readTask(shared(), await done({ input: [...lines, { output: 1 }] }))
       expect(artifacts.map((artifact: { size: number }) => artifact.size)).toEqual([1, 2, 3])
     })
 
-    test('that are not there are 404', async () => {
+    test('an unknown artifact returns 404', async () => {
       expectRefusal(await shared().call('GET', '/v1/artifacts/art_nobody'), 404, 'no such artifact')
     })
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { eachStore, testApp } from '../app.ts'
 
 eachStore((store) => {
-  test('a task goes from queued to succeeded, and its log tells the whole story', async () => {
+  test('a task goes from queued to succeeded with the complete log', async () => {
     const app = await testApp({ store, env: { SVC_SANDBOX: 'bwrap' } })
     const task = await app.createTask({ input: 'hello' })
     expect(task).toMatchObject({ status: 'queued', wedge: 'echo', task_type: 'say', input: 'hello', output: null })

@@ -12,15 +12,15 @@ eachStore((store) => {
     const ids = (tasks: Listed[]) => tasks.map(({ id }) => id)
     let newest: string[] = []
 
-    test('is empty at first', async () => {
+    test('the list is empty before the first task', async () => {
       expect(await list()).toEqual({ data: [], next_cursor: null })
     })
 
-    test('is newest first, and shows what a single read shows', async () => {
+    test('the list is newest first, and its entries equal a single read', async () => {
       const app = shared()
       for (let i = 0; i < 230; i += 10) {
         const made = await Promise.all(Array.from({ length: 10 }, () => app.createTask(IDLE)))
-        // Made at the same moment, they have an order all the same: that of their ids.
+        // Tasks of the same millisecond are ordered by id.
         newest = [
           ...ids(made as unknown as Listed[])
             .toSorted()
@@ -35,13 +35,13 @@ eachStore((store) => {
       expect(data[0]).toEqual((await app.call('GET', `/v1/tasks/${newest[0]}`)).body)
     })
 
-    test('has pages of 50 by default and of 200 at most', async () => {
+    test('a page has 50 tasks by default and 200 at most', async () => {
       expect(ids((await list()).data)).toEqual(newest.slice(0, 50))
       expect(ids((await list('?limit=201')).data)).toEqual(newest.slice(0, 200))
       expect(ids((await list('?limit=9999999999')).data)).toEqual(newest.slice(0, 200))
     })
 
-    test('goes on at its cursor until there is none', async () => {
+    test('the cursor leads through all pages', async () => {
       const seen: string[] = []
       let cursor: string | null = ''
       while (cursor !== null) {
@@ -55,7 +55,7 @@ eachStore((store) => {
       expect((await list(`?limit=200&cursor=${newest[29]}`)).next_cursor).toBeNull()
     })
 
-    test('is filtered by wedge and by status, also both and across pages', async () => {
+    test('filters by wedge and status work alone, together and across pages', async () => {
       const app = shared()
       const echo = await app.createTask()
       await app.finished(echo.id)
@@ -68,7 +68,7 @@ eachStore((store) => {
       expect(ids((await list(`?status=failed&limit=2&cursor=${failed.next_cursor}`)).data)).toEqual(newest.slice(2, 4))
     })
 
-    test('keeps its order whatever became of the tasks', async () => {
+    test('the order does not depend on the status of the tasks', async () => {
       const { db } = shared().ctx
       const ends = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled'] as const
       const seven = newest.slice(0, 7)
@@ -86,20 +86,20 @@ eachStore((store) => {
     })
 
     test.each(['limit=0', 'limit=-1', 'limit=1.5', 'limit=ten', 'limit=', 'limit=1e2', 'limit=+5', 'limit=1&limit=2'])(
-      'refuses %s: a limit is a whole number of at least 1',
+      '%s returns 400: a limit is a whole number of at least 1',
       async (query) => {
         expectRefusal(await shared().call('GET', `/v1/tasks?${query}`), 400, /limit/)
       },
     )
 
     test.each(['status=done', 'status=', 'status=validating', 'status=Queued', 'cursor=', 'cursor=%27or%201=1'])(
-      'refuses %s',
+      '%s returns 400',
       async (query) => {
         expectRefusal(await shared().call('GET', `/v1/tasks?${query}`), 400)
       },
     )
 
-    test('of a member goes through all projects of the organisation in one order', async () => {
+    test('a member lists the tasks of all projects of the organisation in one order', async () => {
       const app = await testApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
       const account = { email: 'owner@example.com', password: 'correct horse battery' }
       const key = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token

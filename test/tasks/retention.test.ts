@@ -31,7 +31,7 @@ eachStore((store) => {
   const pruned = async (app: TestApp, id: string) => {
     await app.clock.advance(90_000)
     const at = async () => {
-      // Each second brings the next round.
+      // The sweep runs every second.
       await app.clock.advance(1_000)
       return (await readTask(app, id)).log_pruned_at
     }
@@ -40,8 +40,8 @@ eachStore((store) => {
   const framesOf = async (app: TestApp, id: string, after = 0) =>
     (await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(after) })).split('\n\n').slice(0, -1)
 
-  describe('the log of a task that ended longer ago than logs are kept', () => {
-    test('is gone, and its task stays as it was', async () => {
+  describe('the log of a task that finished before the retention period', () => {
+    test('the log is removed and the task is unchanged', async () => {
       const app = shared()
       const before = await done(app)
       expect(before.log_pruned_at).toBeNull()
@@ -54,7 +54,7 @@ eachStore((store) => {
       expect(JSON.stringify(stored)).not.toContain('a secret word')
     })
 
-    test('is replayed as its end, behind a frame that tells of the gap', async () => {
+    test('a replay has a log.pruned frame and task.finished', async () => {
       const app = shared()
       const { id, last_event_id } = await done(app)
       const [whole] = (await framesOf(app, id)).slice(-1)
@@ -64,7 +64,7 @@ eachStore((store) => {
       expect(await framesOf(app, id, 1)).toEqual([gap, whole])
     })
 
-    test('is replayed without that frame to a reader who has everything before its end', async () => {
+    test('a reader that has all removed events gets no log.pruned frame', async () => {
       const app = shared()
       const { id, last_event_id } = await done(app)
       const [whole] = (await framesOf(app, id)).slice(-1)
@@ -73,7 +73,7 @@ eachStore((store) => {
       expect(await framesOf(app, id, last_event_id)).toEqual([])
     })
 
-    test('can still be given feedback, which is then in it', async () => {
+    test('feedback is still accepted and added to the log', async () => {
       const app = shared()
       const { id, last_event_id } = await done(app)
       await pruned(app, id)
@@ -82,7 +82,7 @@ eachStore((store) => {
       expect(ids).toEqual(['', String(last_event_id), String(last_event_id + 1)])
     })
 
-    test('has no trace, and says since when', async () => {
+    test('the trace is empty and has log_pruned_at', async () => {
       const app = shared()
       const { id } = await done(app)
       const whole = (await app.call('GET', `/v1/tasks/${id}/trace`)).body
@@ -96,7 +96,7 @@ eachStore((store) => {
       })
     })
 
-    test('takes the files of the task along, but not its output', async () => {
+    test('the files of the task are removed, but not its output', async () => {
       const app = shared()
       const { id, artifacts } = await done(app)
       const byName = (name: string) => (artifacts as { id: string; name: string }[]).find((made) => made.name === name)
@@ -107,7 +107,7 @@ eachStore((store) => {
       expect(await app.call('GET', `/v1/artifacts/${output?.id}`)).toMatchObject({ status: 200, body: { a: 1 } })
     })
 
-    test('leaves approvals, costs and reports as they were', async () => {
+    test('approvals, costs and reports are unchanged', async () => {
       const app = shared()
       const { id } = await done(app, { wedge: 'desk', task_type: 'idle' })
       const report = async () => {
@@ -119,7 +119,7 @@ eachStore((store) => {
       expect(await report()).toEqual(before)
     })
 
-    test('is removed with a line in the audit chain, which stays whole', async () => {
+    test('the removal is in the audit log, and its chain stays valid', async () => {
       const app = shared()
       const { id, last_event_id } = await done(app)
       await pruned(app, id)
@@ -130,7 +130,7 @@ eachStore((store) => {
     })
   })
 
-  test('a log that is longer than a batch goes piece by piece', async () => {
+  test('a log that is longer than a batch is removed in several batches', async () => {
     const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...KEPT } })
     const id = await startScriptedTask(app)
     for (let n = 0; n < 5; n++) await appendAsRun(app, id, progressEvents(1000))
@@ -146,7 +146,7 @@ eachStore((store) => {
     ])
   })
 
-  test('counters of rules go with the day and with the task that they count for', async () => {
+  test('policy counters of earlier days and finished tasks are deleted', async () => {
     const app = shared()
     const over = (await done(app)).id
     const running = await startScriptedTask(app)
@@ -161,7 +161,7 @@ eachStore((store) => {
     await cancelTask(app, running)
   })
 
-  test('replicas that prune at the same time remove each log once', async () => {
+  test('replicas that prune at the same time remove each log once, with one audit entry', async () => {
     const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
     const tasks = await Promise.all(Array.from({ length: 5 }, () => done(app)))
     const now = app.clock.now() + 2 * 24 * 60 * 60_000
@@ -173,7 +173,7 @@ eachStore((store) => {
     expect(removed.toSorted()).toEqual(finished.toSorted())
   })
 
-  test('what runs, what ended lately and what nobody asked to prune keeps its log', async () => {
+  test('running tasks, recent tasks and deployments without retention keep their logs', async () => {
     const app = shared()
     const running = await startScriptedTask(app)
     await app.clock.advance(100_000)

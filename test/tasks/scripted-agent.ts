@@ -7,15 +7,15 @@ import { ECHO_WEDGE, type TestApp } from '../app.ts'
 import type { ApiResponse } from '../http.ts'
 
 /**
- * An agent whose task's input is what it says, line by line. The words `hang` and `crash` are what it does instead;
- * one that hangs goes by itself in the end, so that nothing is left behind by a test that dies.
+ * An agent that prints the input of its task, line by line. The inputs `hang` and `crash` make it hang or crash instead.
+ * It stops hanging after two minutes, so that no process is left behind by a test that dies.
  */
 const AGENT_COMMAND = `node -e '
 require("readline").createInterface({ input: process.stdin }).once("line", (line) => {
-  for (const said of [JSON.parse(line).task.input].flat()) {
-    if (said === "hang") setTimeout(() => {}, 120_000)
-    else if (said === "crash") process.exit(3)
-    else console.log(JSON.stringify(said))
+  for (const step of [JSON.parse(line).task.input].flat()) {
+    if (step === "hang") setTimeout(() => {}, 120_000)
+    else if (step === "crash") process.exit(3)
+    else console.log(JSON.stringify(step))
   }
 })'`
 
@@ -24,7 +24,7 @@ export const NO_RATE_LIMIT = { SVC_TASK_RATE_PER_MIN: '1000000' }
 
 const IDLE_TASK_TYPE = { harness: { needs_connections: true } }
 
-/** `desk.idle` ends before a sandbox starts, for want of a connection; `desk.gated` waits for a person. */
+/** `desk.idle` fails before a sandbox starts, because its connection is missing; `desk.gated` waits for an approval. */
 export const DESK_WEDGES = {
   ...ECHO_WEDGE,
   'desk/wedge.json': {
@@ -40,14 +40,14 @@ export const DESK_WEDGES = {
   ],
 }
 
-/** A task that runs and goes on running until somebody ends it. */
+/** Starts a task that runs until the test ends it. */
 export async function startScriptedTask(app: TestApp, input: unknown = ['hang']): Promise<string> {
   const { id } = await app.createTask({ input })
   await app.events(id, { until: ({ event }) => event === 'task.created' })
   return id
 }
 
-/** Appends to the log of a running task as its run would. */
+/** Appends events to the log of a running task as its run would. */
 export async function appendAsRun(app: TestApp, taskId: string, events: NewEvent[]): Promise<void> {
   const task = await findTaskUnscoped(app.ctx.db, taskId)
   if (!task) throw new Error(`no such task: ${taskId}`)
@@ -65,7 +65,7 @@ export async function readTask(app: TestApp, taskId: string): Promise<ApiRespons
   return (await app.call('GET', `/v1/tasks/${taskId}`)).body
 }
 
-/** The one shape of every refusal: a lower-case sentence and nothing else. */
+/** Expects an error response: only the field `error`, with a lower-case sentence. */
 export function expectRefusal(answer: ApiResponse, status: number, error?: string | RegExp): void {
   expect({ status: answer.status, body: answer.body }).toEqual({
     status,

@@ -12,7 +12,7 @@ const DAY = 24 * 60 * 60 * 1000
 const create = (app: TestApp, body: object = IDLE, key?: string): Promise<ApiResponse> =>
   app.call('POST', '/v1/tasks', body, key === undefined ? {} : { headers: { 'idempotency-key': key } })
 
-/** How often each status was answered. */
+/** The number of responses by status. */
 function tally(answers: ApiResponse[]): Record<number, number> {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
@@ -30,7 +30,7 @@ async function tasksIn(app: TestApp): Promise<string[]> {
 eachStore((store) => {
   const shared = sharedApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
 
-  test('fifty simultaneous requests with one key create one task', async () => {
+  test('fifty concurrent requests with one idempotency key create one task', async () => {
     const app = shared()
     const answers = await Promise.all(Array.from({ length: 50 }, () => create(app, IDLE, 'once')))
     expect(tally(answers)).toEqual({ 201: 50 })
@@ -45,7 +45,7 @@ eachStore((store) => {
     expect(audit.data.filter(({ action }: { action: string }) => action === 'task.created')).toHaveLength(1)
   })
 
-  test('a replay answers 201 with the same task as it is now, and another body is 409', async () => {
+  test('a replay returns 201 with the current task, and the same key with another body returns 409', async () => {
     const app = shared()
     const { body: task } = await create(app, IDLE, 'key 1~')
     await app.finished(task.id)
@@ -58,7 +58,7 @@ eachStore((store) => {
     expect((await create(app)).body.id).not.toBe(task.id)
   })
 
-  test('a replay is answered also when its wedge was disabled or has gone since, and nothing else is', async () => {
+  test('a replay succeeds even if its wedge was disabled or removed since', async () => {
     const app = await testApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
     const project = (await app.call('GET', '/v1/projects')).body.data[0].id
     const { body: task } = await create(app, IDLE, 'kept')
@@ -82,7 +82,7 @@ eachStore((store) => {
     expectRefusal(await create(app, IDLE, 'kept'), 400)
   })
 
-  test('a key is kept for 24 hours and is new after that', async () => {
+  test('an idempotency key is kept for 24 hours', async () => {
     const app = shared()
     const aged = (ms: number) =>
       app.ctx.db
@@ -100,7 +100,7 @@ eachStore((store) => {
     expect(next.headers.get('idempotency-replayed')).toBeNull()
   })
 
-  test('a key belongs to its project', async () => {
+  test('an idempotency key belongs to one project', async () => {
     const app = shared()
     const ada = { email: 'ada@example.com', password: 'long enough password' }
     const { session_token: key } = (await app.call('POST', '/v1/auth/signup', ada, { key: null })).body
@@ -118,17 +118,17 @@ eachStore((store) => {
     ['longer than 255 characters', 'x'.repeat(256)],
     ['not printable', 'tab\there'],
     ['not ASCII', 'schl\u00fcssel'],
-  ])('a key that is %s is 400', async (_, key) => {
+  ])('an idempotency key that is %s returns 400', async (_, key) => {
     const before = await tasksIn(shared())
     expectRefusal(await create(shared(), IDLE, key), 400, /idempotency-key/)
     expect(await tasksIn(shared())).toEqual(before)
   })
 
-  test('a key of 255 characters is taken', async () => {
+  test('an idempotency key can have 255 characters', async () => {
     expect((await create(shared(), IDLE, 'k'.repeat(255))).status).toBe(201)
   })
 
-  test('130 creates in a burst give exactly 120 × 201 and 10 × 429, and a minute later there is room again', async () => {
+  test('a burst of 130 creations gets exactly 120 × 201 and 10 × 429, and a minute later 120 × 201 again', async () => {
     const app = await testApp({ store, wedges: DESK_WEDGES })
     const answers = await burst(130, app)
     expect(tally(answers)).toEqual({ 201: 120, 429: 10 })
@@ -143,7 +143,7 @@ eachStore((store) => {
     expect(tally(await burst(121, app))).toEqual({ 201: 120, 429: 1 })
   })
 
-  test('the limit slides over 60 seconds: each creation frees its own place', async () => {
+  test('the rate limit is a sliding window of 60 seconds', async () => {
     const app = await testApp({ store, wedges: DESK_WEDGES, env: { SVC_TASK_RATE_PER_MIN: '3' } })
     const statuses: number[] = []
     for (const second of [0, 10, 20, 50, 60, 61, 70, 79, 80, 120]) {
@@ -153,7 +153,7 @@ eachStore((store) => {
     expect(statuses).toEqual([201, 201, 201, 429, 201, 429, 201, 429, 201, 201])
   })
 
-  test('neither a replay nor a refusal counts', async () => {
+  test('replays and refused requests do not count against the rate limit', async () => {
     const app = await testApp({ store, wedges: DESK_WEDGES, env: { SVC_TASK_RATE_PER_MIN: '2' } })
     await create(app, IDLE, 'first')
     expect(tally(await Promise.all([1, 2, 3, 4].map(() => create(app, IDLE, 'first'))))).toEqual({ 201: 4 })
@@ -163,12 +163,12 @@ eachStore((store) => {
     expect((await create(app, IDLE, 'third')).status).toBe(429)
     expect((await create(app, IDLE, 'first')).status).toBe(201)
     await app.clock.advance(60_000)
-    // The refused key was not kept either.
+    // The key of a refused request is not stored.
     expect((await create(app, IDLE, 'third')).headers.get('idempotency-replayed')).toBeNull()
   })
 })
 
-test('the limit and the keys hold across two replicas on one PostgreSQL', async () => {
+test('the rate limit and idempotency keys hold across two replicas on PostgreSQL', async () => {
   const one = await testApp({ store: 'postgres', wedges: DESK_WEDGES })
   const env = { DATABASE_URL: one.ctx.config.databaseUrl ?? '' }
   const two = await startTestApp({ store: 'postgres', wedges: DESK_WEDGES, env })
@@ -178,7 +178,7 @@ test('the limit and the keys hold across two replicas on one PostgreSQL', async 
   expect(tally(await burst(129, one, two))).toEqual({ 201: 119, 429: 10 })
 })
 
-test('a limit of one lets one through, however many ask two replicas at once', async () => {
+test('a rate limit of one allows one of thirty concurrent creations on two replicas', async () => {
   const one = await testApp({ store: 'postgres', wedges: DESK_WEDGES, env: { SVC_TASK_RATE_PER_MIN: '1' } })
   const env = { DATABASE_URL: one.ctx.config.databaseUrl ?? '', SVC_TASK_RATE_PER_MIN: '1' }
   const two = await startTestApp({ store: 'postgres', wedges: DESK_WEDGES, env })
