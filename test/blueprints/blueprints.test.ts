@@ -29,7 +29,7 @@ eachStore((store) => {
   const appWithDesk = (env?: Record<string, string>) => appWith({ 'desk.json': DESK }, env)
 
   describe('the list of blueprints', () => {
-    test('tells what each sells, whether it is installed, and which files are broken', async () => {
+    test('the list has the texts of each blueprint, whether it is installed, and the invalid files', async () => {
       const app = await appWith({
         'desk.json': DESK,
         'other.json': DESK,
@@ -57,14 +57,14 @@ eachStore((store) => {
           blueprint: 'odd',
           problem: 'requires_connections.0.kind must be one of email, webhook, custom, broker',
         },
-        { blueprint: 'other', problem: "blueprint is 'desk' but the file is called 'other.json'" },
-        { blueprint: 'twice', problem: expect.stringMatching(/^'.+' is named twice$/) },
+        { blueprint: 'other', problem: "field 'blueprint' is 'desk' but the file is 'other.json'" },
+        { blueprint: 'twice', problem: expect.stringMatching(/^the name '.+' is used twice$/) },
       ])
       await logBlueprintProblems(app.ctx)
       expect(app.logged.filter((line) => line.includes("blueprint 'other'"))).toHaveLength(1)
     })
 
-    test('goes on page by page', async () => {
+    test('the list has pages', async () => {
       const app = await appWith({ 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
       const first = await app.call('GET', '/v1/blueprints?limit=1')
       expect(first.body).toMatchObject({ data: [{ blueprint: 'a' }], next_cursor: 'a' })
@@ -73,7 +73,7 @@ eachStore((store) => {
     })
   })
 
-  describe('readiness warns of a model that will not answer', () => {
+  describe('model warnings of readiness', () => {
     const warnings = async (app: TestApp) => (await app.call('GET', '/v1/blueprints/desk/readiness')).body.warnings
     const types = { asked: {}, decided: { harness: { shape: 'decide' } }, counted: { harness: { shape: 'workflow' } } }
     const wedges = {
@@ -94,7 +94,7 @@ eachStore((store) => {
       return app
     }
 
-    test('without a key of its provider, and not with one', async () => {
+    test('readiness warns if the key of the model provider is missing', async () => {
       const env = { SVC_MODEL: 'anthropic/claude-x' }
       expect(await warnings(await appFor('echo', env))).toEqual([
         'ANTHROPIC_API_KEY is not set: anthropic will refuse every call of its models',
@@ -102,16 +102,16 @@ eachStore((store) => {
       expect(await warnings(await appFor('echo', { ...env, ANTHROPIC_API_KEY: 'k' }))).toEqual([])
     })
 
-    test('where there is none, and not for what needs none', async () => {
+    test('readiness warns if no model is set, unless the blueprint needs none', async () => {
       expect(await warnings(await appFor('mixed'))).toEqual([
-        'SVC_MODEL is not set: without a model tasks are rehearsed, not done',
-        "SVC_MODEL is not set: task type 'decided' has no rehearsal and will fail",
+        'Set SVC_MODEL before going live: tasks currently run a recorded script.',
+        "Set SVC_MODEL before going live: task type 'decided' has no recorded script and will fail.",
       ])
       expect(await warnings(await appFor('code'))).toEqual([])
       expect(await warnings(await appFor('absent'))).toEqual([])
     })
 
-    test('without keeping it from being activated', async () => {
+    test('a warning does not prevent the activation', async () => {
       const app = await appFor('echo', { SVC_MODEL: 'openai/gpt-x' })
       await followChecklist(app, 'desk')
       const { body } = await app.call('GET', '/v1/blueprints/desk/readiness')
@@ -124,7 +124,7 @@ eachStore((store) => {
     ['POST', 'provision'],
     ['GET', 'readiness'],
     ['POST', 'activate'],
-  ])('%s …/%s of an unknown or broken blueprint is 404', async (method, what) => {
+  ])('%s …/%s of an unknown or invalid blueprint returns 404', async (method, what) => {
     const app = await appWith({ 'bad.json': '{' })
     for (const slug of ['none', 'bad', '..%2fdesk', 'Desk']) {
       const answer = await app.call(method, `/v1/blueprints/${slug}/${what}`)
@@ -133,7 +133,7 @@ eachStore((store) => {
   })
 
   describe('provisioning', () => {
-    test('makes connections without secrets, schedules that are off and knowledge, once', async () => {
+    test('provisioning creates connections without secrets, disabled schedules and knowledge, once', async () => {
       const app = await appWithDesk()
       const first = await app.call('POST', '/v1/blueprints/desk/provision')
       expect(first.status).toBe(200)
@@ -158,7 +158,7 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/blueprints')).body.data[0]).toMatchObject({ installed: true, active: false })
     })
 
-    test('makes everything once when many ask at the same time', async () => {
+    test('concurrent provisioning creates everything once', async () => {
       const app = await appWithDesk()
       const answers = await Promise.all(
         Array.from({ length: 8 }, () => app.call('POST', '/v1/blueprints/desk/provision')),
@@ -169,7 +169,7 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
     })
 
-    test('makes what two blueprints of a wedge name alike once, also when both are asked for at the same time', async () => {
+    test('two blueprints with the same names share what is created, even if provisioned concurrently', async () => {
       const app = await appWith({ 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
       const answers = await Promise.all(['a', 'b'].map((slug) => app.call('POST', `/v1/blueprints/${slug}/provision`)))
       expect(answers.map(({ status }) => status)).toEqual([200, 200])
@@ -181,7 +181,7 @@ eachStore((store) => {
   })
 
   describe('readiness', () => {
-    test('becomes complete by making the calls that it names', async () => {
+    test('a blueprint becomes ready after the requests of its checklist', async () => {
       const app = await appWithDesk()
       const { body: project } = await app.call('GET', '/v1/projects')
       await app.call('PUT', `/v1/projects/${project.data[0].id}`, { wedges: [] })
@@ -190,7 +190,7 @@ eachStore((store) => {
       expect((await app.call('POST', '/v1/blueprints/desk/activate')).body).toEqual({ ok: true, active: true })
     })
 
-    test('asks to move a connection of another kind out of the way, and never deletes it', async () => {
+    test('a connection of another kind must be renamed and is never deleted', async () => {
       const app = await appWithDesk()
       const other = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'mail' })
       const made = await followChecklist(app, 'desk')
@@ -198,7 +198,7 @@ eachStore((store) => {
       expect((await app.call('GET', `/v1/connections/${other.body.id}`)).body.name).toBe('another name')
     })
 
-    test('leads away from a secret in the environment that is not set', async () => {
+    test('the fix of a missing environment secret is to use the vault', async () => {
       const app = await appWithDesk()
       const mail = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com' } }
       await app.call('POST', '/v1/connections', { ...mail, secret_ref: 'env:MAIL_TOKEN' })
@@ -206,7 +206,7 @@ eachStore((store) => {
       expect(made.map(({ fix }) => fix?.body)).toEqual([{}, { secret_ref: null }, { value: '<secret>' }])
     })
 
-    test('asks for the authorisation of a broker connection, then for its outcome', async () => {
+    test('a broker connection needs its authorisation, then a check of its status', async () => {
       const requires_connections = [{ name: 'crm', kind: 'broker', config: { toolkit: 'hubspot' } }]
       const app = await appWith({ 'desk.json': { ...DESK, requires_connections } }, { BROKER_API_KEY: 'broker-k3y' })
       await app.call('POST', '/v1/blueprints/desk/provision')
@@ -223,7 +223,7 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/blueprints/desk/readiness')).body.ready).toBe(true)
     })
 
-    test('says what no call can fix', async () => {
+    test('an item that no request can fix has no fix', async () => {
       const app = await appWith({ 'desk.json': { ...DESK, wedge: 'nowhere', schedules: [] } })
       const [wedge] = await openChecklistItems(app, 'desk')
       expect(wedge).toMatchObject({ item: 'nowhere', kind: 'wedge', ok: false, fix: null })
@@ -239,7 +239,7 @@ eachStore((store) => {
   })
 
   describe('activation', () => {
-    test('is refused with what is missing and changes nothing', async () => {
+    test('the activation of an unready blueprint returns 409 with the missing items and changes nothing', async () => {
       const app = await appWithDesk()
       await app.call('POST', '/v1/blueprints/desk/provision')
       const { status, body } = await app.call('POST', '/v1/blueprints/desk/activate')
@@ -248,7 +248,7 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/schedules')).body.data[0].enabled).toBe(false)
     })
 
-    test('switches the schedules on, can be asked for again and is audited', async () => {
+    test('the activation enables the schedules, can be repeated and is in the audit log', async () => {
       const app = await appWithDesk()
       await followChecklist(app, 'desk')
       for (const _ of [1, 2]) {

@@ -16,7 +16,7 @@ interface Blueprint {
   seed_knowledge: { name: string; content: string }[]
 }
 
-/** In the order of the service's list. */
+/** Sorted as in the list of the service. */
 const SLUGS = readdirSync(EXAMPLES.SVC_BLUEPRINTS_DIR)
   .map((file) => file.replace(/\.json$/, ''))
   .toSorted()
@@ -25,7 +25,7 @@ const blueprintOf = (slug: string): Blueprint =>
   JSON.parse(readFileSync(join(EXAMPLES.SVC_BLUEPRINTS_DIR, `${slug}.json`), 'utf8'))
 
 eachStore((store) => {
-  test('the examples work beside each other in one project, with one mail connection', async () => {
+  test('all examples can be active in one project, with one mail connection', async () => {
     const app = await testApp({ store, env: EXAMPLES })
     for (const slug of SLUGS) {
       await followChecklist(app, slug)
@@ -37,7 +37,7 @@ eachStore((store) => {
     expect(names.toSorted()).toEqual(['mail', 'payments'])
   })
 
-  test('two are ready when both checklists were read before the calls of either were made', async () => {
+  test('two blueprints become ready if both checklists are read before any fix', async () => {
     const app = await testApp({ store, env: EXAMPLES })
     await app.call('PUT', `/v1/projects/${await projectIdOf(app)}`, { wedges: [] })
     const [one = '', other = ''] = SLUGS
@@ -54,12 +54,12 @@ eachStore((store) => {
     const provision = (app: TestApp) => app.call('POST', `/v1/blueprints/${slug}/provision`)
     const activate = (app: TestApp) => app.call('POST', `/v1/blueprints/${slug}/activate`)
 
-    test('is active once every call of its checklist was made as given', async () => {
+    test('the example can be activated after the requests of its checklist', async () => {
       const app = await testApp({ store, env: EXAMPLES })
       await app.call('PUT', `/v1/projects/${await projectIdOf(app)}`, { wedges: [] })
       expect((await provision(app)).status).toBe(200)
       expect((await activate(app)).status).toBe(409)
-      // What a call brings to light comes with the next reading.
+      // A fix can reveal new items, which the next checklist has.
       for (
         let open = await openChecklistItems(app, slug), read = 0;
         open.length > 0;
@@ -76,7 +76,7 @@ eachStore((store) => {
         expect(schedule).toMatchObject({ enabled: true, next_run_at: expect.any(String) })
     })
 
-    test('is provisioned with all that it names, and a second time changes nothing', async () => {
+    test('provisioning creates everything that the example names, and repeating it changes nothing', async () => {
       const app = await testApp({ store, env: EXAMPLES })
       const { wedge, requires_connections, schedules, seed_knowledge } = blueprintOf(slug)
       const names = (parts: { name: string }[]) => parts.map(({ name }) => name)

@@ -6,7 +6,7 @@ import { openWedgeLibrary } from '../../src/wedges/library.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
-test('the examples can be read and fit their wedges', async () => {
+test('the example blueprints are valid and match their wedges', async () => {
   const { blueprints, problems } = await readBlueprints(folder('blueprints'))
   expect(problems).toEqual([])
   expect(blueprints.map(({ blueprint }) => blueprint)).toEqual(['inbox-triage', 'invoice-chaser', 'refund-desk'])
@@ -18,6 +18,6 @@ test('the examples can be read and fit their wedges', async () => {
   }
 })
 
-test('a folder that is not there holds nothing', async () => {
+test('a missing folder has no blueprints', async () => {
   expect(await readBlueprints(folder('no-such-folder'))).toEqual({ blueprints: [], problems: [] })
 })

@@ -14,7 +14,7 @@ export async function openChecklistItems(app: TestApp, slug: string): Promise<Ch
   return body.items.filter(({ ok }: ChecklistItem) => !ok)
 }
 
-/** Makes the first open call again and again, as it is given but for what stands in angle brackets. */
+/** Sends the request of the first open item until none is left. Values in angle brackets are filled in. */
 export async function followChecklist(app: TestApp, slug: string): Promise<ChecklistItem[]> {
   const made: ChecklistItem[] = []
   for (
@@ -28,7 +28,7 @@ export async function followChecklist(app: TestApp, slug: string): Promise<Check
   return made
 }
 
-/** The call that an item gives, with a word of its own for what stands in angle brackets. */
+/** Sends the request of an item, with values filled in for angle brackets. */
 export async function makeFixCall(app: TestApp, { fix }: ChecklistItem): Promise<void> {
   const raw = JSON.stringify(fix?.body).replaceAll(/"<([a-z _]+)>"/g, '"$1"')
   const headers = { 'content-type': 'application/json' }

@@ -4,7 +4,7 @@ import { insertTask } from '../../src/tasks/rows.ts'
 import { type TestApp, testApp } from '../app.ts'
 import type { StoreKind } from '../stores.ts'
 
-/** Its tasks end before they start, for want of a connection: here only what goes in and out of threads matters. */
+/** Its tasks fail before a sandbox starts, because a connection is missing: these tests are about threads only. */
 const DESK_WEDGE = {
   wedge: 'desk',
   task_types: { triage: { harness: { needs_connections: true } }, close: { harness: { needs_connections: true } } },
@@ -21,7 +21,7 @@ const WEDGES = {
 
 export type ChannelApp = TestApp & { connection: string; channel: string }
 
-/** A service with a channel that hands its mail to a wedge. */
+/** A service with a channel whose messages start tasks of a wedge. */
 export async function openChannelApp(
   store: StoreKind,
   wedge = 'desk',
@@ -34,7 +34,7 @@ export async function openChannelApp(
   return { ...app, connection, channel: await createAndGetId(app, '/v1/channels', binding) }
 }
 
-/** Creates something and answers its id. */
+/** Sends a POST and returns the id of what it created. */
 export async function createAndGetId(app: TestApp, path: string, body: object): Promise<string> {
   const answer = await app.call('POST', path, body)
   if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
@@ -48,11 +48,11 @@ export interface InboundResult {
 }
 
 export async function sendInbound(
-  front: Omit<ChannelApp, 'connection'>,
+  app: Omit<ChannelApp, 'connection'>,
   handle: string,
   more: object = {},
 ): Promise<InboundResult> {
-  const answer = await front.call('POST', `/v1/channels/${front.channel}/inbound`, inboundMail(handle, more))
+  const answer = await app.call('POST', `/v1/channels/${app.channel}/inbound`, inboundMail(handle, more))
   if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
   return answer.body
 }
@@ -64,29 +64,28 @@ export const inboundMail = (handle: string, more: object = {}) => ({
   ...more,
 })
 
-/** A client that wrote once and has a session in the portal. */
-export async function openPortal(front: Omit<ChannelApp, 'connection'>, handle: string, more: object = {}) {
-  const written = await sendInbound(front, handle, more)
-  const link = await front.call('POST', `/v1/clients/${written.client_id}/portal-link`)
-  const session = await front.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })
+/** A client that has sent one message and has a portal session. */
+export async function openPortal(app: Omit<ChannelApp, 'connection'>, handle: string, more: object = {}) {
+  const written = await sendInbound(app, handle, more)
+  const link = await app.call('POST', `/v1/clients/${written.client_id}/portal-link`)
+  const session = await app.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })
   const key: string = session.body.session_token
-  const portal = (method: string, path: string, body?: unknown) =>
-    front.call(method, `/v1/portal/${path}`, body, { key })
+  const portal = (method: string, path: string, body?: unknown) => app.call(method, `/v1/portal/${path}`, body, { key })
   return { ...written, key, portal }
 }
 
-/** A task that seems to run here: its log is written by the test. */
-export async function insertRunningTask(front: TestApp, clientId: string): Promise<string> {
+/** Inserts a running task whose log the test writes. */
+export async function insertRunningTask(app: TestApp, clientId: string): Promise<string> {
   const request = { wedge: 'desk', task_type: 'triage' }
-  const plan = await planTask(front.ctx, { projectId: await projectIdOf(front) }, request, { client_id: clientId })
-  await inTx(front.ctx, async (tx) => {
+  const plan = await planTask(app.ctx, { projectId: await projectIdOf(app) }, request, { client_id: clientId })
+  await inTx(app.ctx, async (tx) => {
     await insertTask(tx.db, { ...plan, status: 'running' })
     await tx.db.updateTable('tasks').set({ started_at: plan.created_at }).where('id', '=', plan.id).execute()
   })
   return plan.id
 }
 
-/** The owner of another organisation on the same service. The first to sign up takes over the one that came with it. */
+/** A session of another organisation on the same service. The first account gets the existing organisation. */
 export async function otherOrganisationSession(app: TestApp): Promise<string> {
   let session = ''
   for (const email of ['owner@example.com', 'stranger@example.com']) {
@@ -100,7 +99,7 @@ export async function projectIdOf(app: TestApp): Promise<string> {
   return (await app.call('GET', '/v1/projects')).body.data[0].id
 }
 
-/** The audit lines about people, such as `key client.created`. */
+/** The audit entries of channels, clients, messages, portal and threads, such as `key client.created`. */
 export async function auditLines(app: TestApp): Promise<string[]> {
   const query = app.ctx.db.selectFrom('audit_entries').select(['actor_kind', 'action']).orderBy('seq')
   const lines = (await query.execute()).map(({ actor_kind, action }) => `${actor_kind} ${action}`)

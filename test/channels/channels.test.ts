@@ -13,70 +13,70 @@ import {
 
 eachStore((store) => {
   test('a channel binds an address to a wedge and a task type, and all four fields are required', async () => {
-    const front = await openChannelApp(store)
-    const whole = { connection_id: front.connection, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
-    const answer = await front.call('POST', '/v1/channels', whole)
+    const app = await openChannelApp(store)
+    const whole = { connection_id: app.connection, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
+    const answer = await app.call('POST', '/v1/channels', whole)
     expect(answer.status).toBe(201)
     expect(answer.headers.get('location')).toBe(`/v1/channels/${answer.body.id}`)
     expect(answer.body).toMatchObject(whole)
     for (const field of Object.keys(whole)) {
-      const { status, body } = await front.call('POST', '/v1/channels', { ...whole, [field]: undefined })
+      const { status, body } = await app.call('POST', '/v1/channels', { ...whole, [field]: undefined })
       expect({ status, body }).toEqual({ status: 400, body: { error: `field '${field}' is required` } })
     }
-    const listed = await front.call('GET', '/v1/channels')
+    const listed = await app.call('GET', '/v1/channels')
     expect(listed.body.data.map(({ id }: { id: string }) => id)).toContain(answer.body.id)
-    expect((await auditLines(front)).at(-1)).toBe('key channel.created')
+    expect((await auditLines(app)).at(-1)).toBe('key channel.created')
   })
 
-  test('what a channel names must exist, and the wedge must be enabled', async () => {
-    const front = await openChannelApp(store)
-    const whole = { connection_id: front.connection, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
+  test('the connection, wedge and task type of a channel must exist, and the wedge must be enabled', async () => {
+    const app = await openChannelApp(store)
+    const whole = { connection_id: app.connection, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
     const errorOf = async (more: object) => {
-      const { status, body } = await front.call('POST', '/v1/channels', { ...whole, ...more })
+      const { status, body } = await app.call('POST', '/v1/channels', { ...whole, ...more })
       return [status, body.error]
     }
     expect(await errorOf({ connection_id: 'conn_none' })).toEqual([400, 'unknown connection'])
     expect(await errorOf({ wedge: 'none' })).toEqual([400, "unknown wedge 'none'"])
     expect(await errorOf({ task_type: 'none' })).toEqual([400, "unknown task type 'none' of wedge 'desk'"])
-    await front.call('PUT', `/v1/projects/${await projectIdOf(front)}`, { wedges: ['desk'] })
+    await app.call('PUT', `/v1/projects/${await projectIdOf(app)}`, { wedges: ['desk'] })
     expect(await errorOf({ wedge: 'other', task_type: 'triage' })).toEqual([
       403,
       "wedge 'other' is not enabled for this project",
     ])
   })
 
-  test('a deleted channel takes nothing in, and its threads stay', async () => {
-    const front = await openChannelApp(store)
-    const { thread_id, client_id } = await sendInbound(front, 'ada@example.com')
-    expect((await front.call('DELETE', `/v1/channels/${front.channel}`)).status).toBe(204)
-    const { status, body } = await front.call(
+  test('a deleted channel accepts no messages, and its threads are kept', async () => {
+    const app = await openChannelApp(store)
+    const { thread_id, client_id } = await sendInbound(app, 'ada@example.com')
+    expect((await app.call('DELETE', `/v1/channels/${app.channel}`)).status).toBe(204)
+    const { status, body } = await app.call(
       'POST',
-      `/v1/channels/${front.channel}/inbound`,
+      `/v1/channels/${app.channel}/inbound`,
       inboundMail('ada@example.com'),
     )
     expect({ status, body }).toEqual({ status: 404, body: { error: 'no such channel' } })
-    expect((await front.call('DELETE', `/v1/channels/${front.channel}`)).status).toBe(404)
-    expect((await front.call('GET', `/v1/threads/${thread_id}`)).body.client_id).toBe(client_id)
+    expect((await app.call('DELETE', `/v1/channels/${app.channel}`)).status).toBe(404)
+    expect((await app.call('GET', `/v1/threads/${thread_id}`)).body.client_id).toBe(client_id)
   })
 
-  test('a connection that a channel uses cannot be deleted before the channel', async () => {
-    const front = await openChannelApp(store)
-    const path = `/v1/connections/${front.connection}`
-    const { status, body } = await front.call('DELETE', path)
-    const error = `connection is used by channel ${front.channel} (help@desk.example): delete the channel first`
+  test('a connection cannot be deleted while a channel uses it', async () => {
+    const app = await openChannelApp(store)
+    const path = `/v1/connections/${app.connection}`
+    const { status, body } = await app.call('DELETE', path)
+    const error = `connection is used by channel ${app.channel} (help@desk.example): delete the channel first`
     expect({ status, body }).toEqual({ status: 409, body: { error } })
-    expect((await front.call('GET', path)).body.name).toBe('mail')
-    await front.call('DELETE', `/v1/channels/${front.channel}`)
-    expect((await front.call('DELETE', path)).status).toBe(204)
+    expect((await app.call('GET', path)).body.name).toBe('mail')
+    await app.call('DELETE', `/v1/channels/${app.channel}`)
+    expect((await app.call('DELETE', path)).status).toBe(204)
   })
 
-  test('another organisation sees none of it', async () => {
-    const front = await openChannelApp(store)
-    const { client_id, thread_id } = await sendInbound(front, 'ada@example.com')
-    const key = await otherOrganisationSession(front)
+  test('another organisation gets 404 for channels, clients and threads', async () => {
+    const app = await openChannelApp(store)
+    const { client_id, thread_id } = await sendInbound(app, 'ada@example.com')
+    const key = await otherOrganisationSession(app)
     for (const [method, path, body] of [
-      ['DELETE', `channels/${front.channel}`],
-      ['POST', `channels/${front.channel}/inbound`, {}],
+      ['DELETE', `channels/${app.channel}`],
+      ['POST', `channels/${app.channel}/inbound`, {}],
       ['GET', `clients/${client_id}`],
       ['PUT', `clients/${client_id}`, { display_name: 7 }],
       ['POST', `clients/${client_id}/portal-link`],
@@ -84,36 +84,36 @@ eachStore((store) => {
       ['GET', `threads/${thread_id}`],
       ['PUT', `threads/${thread_id}`, {}],
     ] as const) {
-      expect([path, (await front.call(method, `/v1/${path}`, body, { key })).status]).toEqual([path, 404])
+      expect([path, (await app.call(method, `/v1/${path}`, body, { key })).status]).toEqual([path, 404])
     }
     for (const list of ['channels', 'clients', 'threads']) {
-      expect((await front.call('GET', `/v1/${list}`, undefined, { key })).body.data).toEqual([])
+      expect((await app.call('GET', `/v1/${list}`, undefined, { key })).body.data).toEqual([])
     }
-    const theirs = { connection_id: front.connection, address: 'x', wedge: 'desk', task_type: 'triage' }
-    const answer = await front.call('POST', '/v1/channels', theirs, { key })
+    const theirs = { connection_id: app.connection, address: 'x', wedge: 'desk', task_type: 'triage' }
+    const answer = await app.call('POST', '/v1/channels', theirs, { key })
     expect(answer.body).toEqual({ error: 'unknown connection' })
   })
 
-  test('an operator hands messages over but binds no channels', async () => {
-    const front = await openChannelApp(store)
-    const { key } = (await front.call('POST', '/v1/keys', { name: 'desk', role: 'operator' })).body
-    const whole = { connection_id: front.connection, address: 'a', wedge: 'desk', task_type: 'close' }
-    expect((await front.call('POST', '/v1/channels', whole, { key })).status).toBe(403)
-    const path = `/v1/channels/${front.channel}/inbound`
-    expect((await front.call('POST', path, inboundMail('a@example.com'), { key })).status).toBe(201)
-    expect(await createAndGetId(front, '/v1/clients', {})).toMatch(/^cli_/)
+  test('an operator can post inbound messages but not create channels', async () => {
+    const app = await openChannelApp(store)
+    const { key } = (await app.call('POST', '/v1/keys', { name: 'desk', role: 'operator' })).body
+    const whole = { connection_id: app.connection, address: 'a', wedge: 'desk', task_type: 'close' }
+    expect((await app.call('POST', '/v1/channels', whole, { key })).status).toBe(403)
+    const path = `/v1/channels/${app.channel}/inbound`
+    expect((await app.call('POST', path, inboundMail('a@example.com'), { key })).status).toBe(201)
+    expect(await createAndGetId(app, '/v1/clients', {})).toMatch(/^cli_/)
   })
 })
 
-test('a channel is not bound to a connection that is being deleted', async () => {
-  const front = await openChannelApp('postgres')
-  const connection_id = await createAndGetId(front, '/v1/connections', { kind: 'email', name: 'second' })
-  const { hold, halted, release } = await openTableLock(front.ctx.config.databaseUrl ?? '')
+test('a channel cannot be bound to a connection that is being deleted', async () => {
+  const app = await openChannelApp('postgres')
+  const connection_id = await createAndGetId(app, '/v1/connections', { kind: 'email', name: 'second' })
+  const { hold, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
   await hold('connections')
-  const deleting = front.call('DELETE', `/v1/connections/${connection_id}`)
+  const deleting = app.call('DELETE', `/v1/connections/${connection_id}`)
   await halted(1)
   const whole = { connection_id, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
-  const binding = front.call('POST', '/v1/channels', whole)
+  const binding = app.call('POST', '/v1/channels', whole)
   await halted(2)
   await release()
   expect((await deleting).status).toBe(204)

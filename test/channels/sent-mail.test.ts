@@ -13,7 +13,7 @@ const WEDGE = {
 }
 
 eachStore((store) => {
-  test('a mail that the task of a thread sent is kept in the thread, beside its reply', async () => {
+  test('a mail that the task of a thread sends is stored in the thread, next to its reply', async () => {
     const desk = await openGatedApp(store, WEDGE)
     try {
       const connections = (await desk.call('GET', '/v1/connections')).body.data

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { eachStore, testApp } from '../app.ts'
 
-/** An agent whose output is what it was told of the conversation. */
+/** An agent whose output is the history in its brief. */
 const TELLS = `node -e 'process.stdin.on("data", (line) => console.log(JSON.stringify({ output: JSON.parse(line).history })))'`
 
 eachStore((store) => {

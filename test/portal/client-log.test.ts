@@ -9,7 +9,7 @@ import { eachStore, type TestApp } from '../app.ts'
 import { openStream } from '../events/stream-reader.ts'
 import { openPortal, createAndGetId, openChannelApp, insertRunningTask } from '../channels/channel-app.ts'
 
-/** Reads another customer's data and the wedge's own records, and asks what nobody told it. */
+/** Reads data of another client and records of the wedge, and reports a knowledge gap. */
 const NOSY = {
   ...gatedWedgeFiles('gate', { task_types: { look: {} }, policy: { auto_approve: [{ action: 'note' }] } }),
   'gate/rehearsals/look.json': [
@@ -22,7 +22,7 @@ const NOSY = {
   ],
 }
 
-/** An agent of the founder's own, which says the lines that the message holds. */
+/** A custom agent that prints the lines of the message. */
 const SPEAKER = `node -e '
 require("readline").createInterface({ input: process.stdin }).once("line", (line) => {
   for (const said of JSON.parse(JSON.parse(line).task.input.body)) console.log(JSON.stringify(said))
@@ -31,7 +31,7 @@ require("readline").createInterface({ input: process.stdin }).once("line", (line
 eachStore((store) => {
   const desk = sharedGatedApp(store, { wedges: NOSY })
 
-  test('a customer does not read what the agent read and sent in the founder’s systems', async () => {
+  test('a client does not see what the agent read and sent in the systems of the founder', async () => {
     desk().outside.respond = (_seen, response) => respondJson(response, 200, { customers: [{ iban: 'PRIVATE' }] })
     const margin = { wedge: 'gate', collection: 'margins', key: 'k', value: { margin: 'PRIVATE' } }
     expect((await desk().call('POST', '/v1/records', margin)).status).toBe(201)
@@ -51,20 +51,20 @@ eachStore((store) => {
     }
   })
 
-  test('of each event a customer reads what is declared, live and replayed, and the founder reads all', async () => {
-    const front = await openChannelApp(store)
-    const { client_id, key } = await openPortal(front, 'ada@example.com')
-    const task = await insertRunningTask(front, client_id)
-    const portal = `${front.url}/v1/portal/tasks/${task}/events`
-    const whole = `${front.url}/v1/tasks/${task}/events`
+  test('a client sees only the declared fields of each event, live and replayed, and the founder sees all', async () => {
+    const app = await openChannelApp(store)
+    const { client_id, key } = await openPortal(app, 'ada@example.com')
+    const task = await insertRunningTask(app, client_id)
+    const portal = `${app.url}/v1/portal/tasks/${task}/events`
+    const whole = `${app.url}/v1/tasks/${task}/events`
     const asClient = { authorization: `Bearer ${key}` }
-    // They share the frames: what one of them is not shown is not missing for another.
+    // Both streams share cached frames, and hiding a field from one must not hide it from the other.
     const clients = await Promise.all([1, 2].map(() => openStream(portal, asClient)))
     const founder = await openStream(whole)
-    await inTx(front.ctx, (tx) => appendEvents(tx, { taskId: task, epoch: 0 }, EVENTS))
+    await inTx(app.ctx, (tx) => appendEvents(tx, { taskId: task, epoch: 0 }, EVENTS))
     for (const reader of clients) await reader.until(({ tail }) => tail.includes('artifact.created'))
     const error = { reason: 'model_failed' as const, message: 'PRIVATE' }
-    await inTx(front.ctx, (tx) => writeTaskEnding(tx, task, { status: 'failed', error }))
+    await inTx(app.ctx, (tx) => writeTaskEnding(tx, task, { status: 'failed', error }))
     const seen = await Promise.all(clients.map((reader) => reader.ended))
     seen.push(await (await openStream(portal, asClient)).ended)
     expect(new Set(seen).size).toBe(1)
@@ -75,10 +75,10 @@ eachStore((store) => {
     expect(shownIn(told).at(-1)).toEqual(['task.finished', expect.objectContaining({ status: 'failed', error })])
   })
 
-  test('an agent of the founder’s own cannot say more to a customer than the events have fields', async () => {
-    const front = await openChannelApp(store, 'reply', { SVC_AGENT_COMMAND: SPEAKER })
-    const ada = await openPortal(front, 'ada@example.com', { body: JSON.stringify(LINES) })
-    const events = await front.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
+  test('a custom agent cannot show a client more than the declared fields', async () => {
+    const app = await openChannelApp(store, 'reply', { SVC_AGENT_COMMAND: SPEAKER })
+    const ada = await openPortal(app, 'ada@example.com', { body: JSON.stringify(LINES) })
+    const events = await app.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
     expect(JSON.stringify(events)).not.toContain('PRIVATE')
     expect(dataOf(events, 'tool.result')).toEqual([
       { call_id: 'c1', tool: 'lookup', ok: true },
@@ -87,27 +87,27 @@ eachStore((store) => {
     expect(dataOf(events, 'progress')).toEqual([{ text: 'on it' }, { text: 'Missing knowledge:' }])
   })
 
-  test('a customer fetches an artifact at the address that its event tells', async () => {
-    const front = await openChannelApp(store, 'reply')
-    const ada = await openPortal(front, 'ada@example.com')
-    const events = await front.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
+  test('a client fetches an artifact at the url of its event', async () => {
+    const app = await openChannelApp(store, 'reply')
+    const ada = await openPortal(app, 'ada@example.com')
+    const events = await app.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
     const [artifact] = dataOf(events, 'artifact.created')
     expect(Object.keys(artifact)).toEqual(['artifact_id', 'name', 'content_type', 'size', 'url'])
-    expect((await front.call('GET', artifact.url, undefined, { key: ada.key })).status).toBe(200)
+    expect((await app.call('GET', artifact.url, undefined, { key: ada.key })).status).toBe(200)
   })
 
-  test('of a log that is no longer kept a customer reads how it ended, and not why', async () => {
-    const front = await openChannelApp(store, 'desk', { SVC_RETENTION_DAYS: '0.001' })
-    const ada = await openPortal(front, 'ada@example.com')
-    expect(await front.finished(ada.task_id)).toMatchObject({ error: { reason: 'connection_missing' } })
-    await front.clock.advance(90_000)
+  test('a client sees how a task with a pruned log ended, but not why', async () => {
+    const app = await openChannelApp(store, 'desk', { SVC_RETENTION_DAYS: '0.001' })
+    const ada = await openPortal(app, 'ada@example.com')
+    expect(await app.finished(ada.task_id)).toMatchObject({ error: { reason: 'connection_missing' } })
+    await app.clock.advance(90_000)
     const kept = async () => {
-      // Each second brings the next round.
-      await front.clock.advance(1_000)
-      return (await front.call('GET', `/v1/tasks/${ada.task_id}`)).body.log_pruned_at
+      // The sweep runs every second.
+      await app.clock.advance(1_000)
+      return (await app.call('GET', `/v1/tasks/${ada.task_id}`)).body.log_pruned_at
     }
     await expect.poll(kept, { timeout: 10_000 }).not.toBeNull()
-    const events = await front.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
+    const events = await app.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
     expect(events.map(({ event }) => event)).toEqual(['log.pruned', 'task.finished'])
     expect(events[1]?.data.data).toEqual({ status: 'failed', duration_ms: expect.any(Number) })
   })
@@ -122,7 +122,7 @@ async function channelTo(app: TestApp, wedge: string, task_type: string): Promis
 const dataOf = (events: Awaited<ReturnType<TestApp['events']>>, type: string) =>
   events.filter(({ event }) => event === type).map(({ data }) => data.data)
 
-/** Type and data of each frame of a stream. */
+/** The type and data of each frame of a stream. */
 const shownIn = (text: string) =>
   [...text.matchAll(/^data: (.*)$/gm)].map(([, json = '']) => {
     const { type, data } = JSON.parse(json)
@@ -133,7 +133,7 @@ const more = { extra: 'PRIVATE' }
 const call = { call_id: 'c1', tool: 'act' }
 const file = { artifact_id: 'art_1', name: 'a.txt', content_type: 'text/plain', size: 1 }
 
-/** Each type that a customer gets, with all that it can carry and something that no table names. */
+/** Every event type that a client gets, with all its fields and one undeclared field. */
 const EVENTS: NewEvent[] = [
   {
     type: 'task.created',

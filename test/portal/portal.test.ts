@@ -20,10 +20,10 @@ import {
 } from '../channels/channel-app.ts'
 
 eachStore((store) => {
-  test('a client reads its own threads, without what is internal', async () => {
-    const front = await openChannelApp(store)
-    const ada = await openPortal(front, 'ada@example.com')
-    await openPortal(front, 'bob@example.com')
+  test('a client reads its own threads, without internal fields', async () => {
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
+    await openPortal(app, 'bob@example.com')
     const { data } = (await ada.portal('GET', 'threads')).body
     const [thread, ...others] = data
     expect(others).toEqual([])
@@ -42,25 +42,25 @@ eachStore((store) => {
     ])
   })
 
-  test('a message of the client goes into the thread and spawns a task on its channel', async () => {
-    const front = await openChannelApp(store)
-    const ada = await openPortal(front, 'ada@example.com')
+  test('a message of the client is added to the thread and starts a task of its channel', async () => {
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
     const answer = await ada.portal('POST', `threads/${ada.thread_id}/messages`, { body: 'Any news?' })
     expect(answer.status).toBe(201)
     expect(answer.body).toMatchObject({ direction: 'inbound', body: 'Any news?' })
-    const task = (await front.call('GET', `/v1/tasks/${answer.body.task_id}`)).body
+    const task = (await app.call('GET', `/v1/tasks/${answer.body.task_id}`)).body
     expect(task).toMatchObject({ wedge: 'desk', task_type: 'triage', client_id: ada.client_id })
-    expect(task).toMatchObject({ thread_id: ada.thread_id, channel_id: front.channel })
+    expect(task).toMatchObject({ thread_id: ada.thread_id, channel_id: app.channel })
     expect(task.input).toMatchObject({ from: { handle: 'ada@example.com', name: 'Ada' }, body: 'Any news?' })
-    const { messages } = (await front.call('GET', `/v1/threads/${ada.thread_id}`)).body
+    const { messages } = (await app.call('GET', `/v1/threads/${ada.thread_id}`)).body
     expect(messages.at(-1)).toMatchObject({ id: answer.body.id, task_id: task.id })
-    expect((await auditLines(front)).at(-1)).toBe('client message.posted')
-    expect(await front.ctx.db.selectFrom('knowledge').selectAll().execute()).toEqual([])
+    expect((await auditLines(app)).at(-1)).toBe('client message.posted')
+    expect(await app.ctx.db.selectFrom('knowledge').selectAll().execute()).toEqual([])
   })
 
   test('a message has at most 10,000 characters, and at least one', async () => {
-    const front = await openChannelApp(store)
-    const ada = await openPortal(front, 'ada@example.com')
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
     const post = (body: unknown) => ada.portal('POST', `threads/${ada.thread_id}/messages`, { body })
     expect((await post('😀'.repeat(10_000))).status).toBe(201)
     const long = await post('😀'.repeat(10_001))
@@ -68,105 +68,105 @@ eachStore((store) => {
     for (const empty of ['', ' \n', 7, undefined]) expect((await post(empty)).status).toBe(400)
   })
 
-  test('a thread that is closed, or whose channel is gone, takes no messages', async () => {
-    const front = await openChannelApp(store)
-    const ada = await openPortal(front, 'ada@example.com')
+  test('a thread that is closed or whose channel was removed accepts no messages', async () => {
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
     const post = () => ada.portal('POST', `threads/${ada.thread_id}/messages`, { body: 'Any news?' })
-    await front.call('PUT', `/v1/threads/${ada.thread_id}`, { status: 'closed' })
+    await app.call('PUT', `/v1/threads/${ada.thread_id}`, { status: 'closed' })
     expect((await post()).body).toEqual({ error: 'thread is closed' })
-    await front.call('PUT', `/v1/threads/${ada.thread_id}`, { status: 'open' })
-    const project = await projectIdOf(front)
-    await front.call('PUT', `/v1/projects/${project}`, { wedges: [] })
+    await app.call('PUT', `/v1/threads/${ada.thread_id}`, { status: 'open' })
+    const project = await projectIdOf(app)
+    await app.call('PUT', `/v1/projects/${project}`, { wedges: [] })
     expect((await post()).body).toEqual({ error: 'thread does not accept messages' })
-    await front.call('PUT', `/v1/projects/${project}`, { wedges: null })
-    await front.call('DELETE', `/v1/channels/${front.channel}`)
+    await app.call('PUT', `/v1/projects/${project}`, { wedges: null })
+    await app.call('DELETE', `/v1/channels/${app.channel}`)
     expect((await post()).body).toEqual({ error: 'thread does not accept messages' })
-    expect((await front.call('GET', '/v1/tasks')).body.data).toHaveLength(1)
+    expect((await app.call('GET', '/v1/tasks')).body.data).toHaveLength(1)
   })
 
-  test('a client may post thirty messages a minute, and one client does not use up the turns of another', async () => {
-    const front = await openChannelApp(store)
-    const ada = await openPortal(front, 'ada@example.com')
-    const bob = await openPortal(front, 'bob@example.com')
+  test('a client can post 30 messages a minute, independent of other clients', async () => {
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
+    const bob = await openPortal(app, 'bob@example.com')
     const post = (who: typeof ada) => who.portal('POST', `threads/${who.thread_id}/messages`, { body: 'hello' })
     const answers = await Promise.all(Array.from({ length: 31 }, () => post(ada)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(30)
     const refused = answers.find(({ status }) => status !== 201)
     expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([429, '60'])
     expect((await post(bob)).status).toBe(201)
-    await front.clock.advance(60_000)
+    await app.clock.advance(60_000)
     expect((await post(ada)).status).toBe(201)
   })
 
-  test('the log of a task reaches its client, replayed and live, without what is internal', async () => {
-    const front = await openChannelApp(store)
-    const { client_id, key } = await openPortal(front, 'ada@example.com')
-    const task = await insertRunningTask(front, client_id)
+  test('a client follows the log of its task, replayed and live, without internal events', async () => {
+    const app = await openChannelApp(store)
+    const { client_id, key } = await openPortal(app, 'ada@example.com')
+    const task = await insertRunningTask(app, client_id)
     const path = `/v1/portal/tasks/${task}/events`
-    const live = front.events(task, { path, key })
-    await expect.poll(() => front.ctx.logFollowers.isFollowed(task)).toBe(true)
-    await inTx(front.ctx, (tx) => appendEvents(tx, { taskId: task, epoch: 0 }, EVENTS))
-    await inTx(front.ctx, (tx) => writeTaskEnding(tx, task, { status: 'succeeded', output: {}, events: [] }))
+    const live = app.events(task, { path, key })
+    await expect.poll(() => app.ctx.logFollowers.isFollowed(task)).toBe(true)
+    await inTx(app.ctx, (tx) => appendEvents(tx, { taskId: task, epoch: 0 }, EVENTS))
+    await inTx(app.ctx, (tx) => writeTaskEnding(tx, task, { status: 'succeeded', output: {}, events: [] }))
     const readable = ['task.created', 'progress', 'artifact.created', 'task.finished']
     expect((await live).map(({ event }) => event)).toEqual(readable)
-    expect((await front.events(task, { path, key })).map(({ event }) => event)).toEqual(readable)
-    const rest = await front.events(task, { path, key, after: 2 })
+    expect((await app.events(task, { path, key })).map(({ event }) => event)).toEqual(readable)
+    const rest = await app.events(task, { path, key, after: 2 })
     expect(rest.map(({ event }) => event)).toEqual(['artifact.created', 'task.finished'])
   })
 
   test('a stream ends when the access of its client is revoked', async () => {
-    const front = await openChannelApp(store)
-    const { client_id, key } = await openPortal(front, 'ada@example.com')
-    const task = await insertRunningTask(front, client_id)
-    const live = front.events(task, { path: `/v1/portal/tasks/${task}/events`, key })
-    await expect.poll(() => front.ctx.logFollowers.isFollowed(task)).toBe(true)
-    await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)
+    const app = await openChannelApp(store)
+    const { client_id, key } = await openPortal(app, 'ada@example.com')
+    const task = await insertRunningTask(app, client_id)
+    const live = app.events(task, { path: `/v1/portal/tasks/${task}/events`, key })
+    await expect.poll(() => app.ctx.logFollowers.isFollowed(task)).toBe(true)
+    await app.call('POST', `/v1/clients/${client_id}/portal-revoke`)
     expect(await live).toEqual([])
   })
 
-  test('a stream ends when the session of its client has run out', async () => {
-    const front = await openChannelApp(store)
-    const { client_id, key } = await openPortal(front, 'ada@example.com')
-    const task = await insertRunningTask(front, client_id)
-    const live = front.events(task, { path: `/v1/portal/tasks/${task}/events`, key })
-    await expect.poll(() => front.ctx.logFollowers.isFollowed(task)).toBe(true)
-    const expires_at = new Date(front.clock.now()).toISOString()
-    await inTx(front.ctx, (tx) => tx.db.updateTable('client_sessions').set({ expires_at }).execute())
-    expect(await advanceUntilSettled(front, live)).toEqual([])
+  test('a stream ends when the session of its client has expired', async () => {
+    const app = await openChannelApp(store)
+    const { client_id, key } = await openPortal(app, 'ada@example.com')
+    const task = await insertRunningTask(app, client_id)
+    const live = app.events(task, { path: `/v1/portal/tasks/${task}/events`, key })
+    await expect.poll(() => app.ctx.logFollowers.isFollowed(task)).toBe(true)
+    const expires_at = new Date(app.clock.now()).toISOString()
+    await inTx(app.ctx, (tx) => tx.db.updateTable('client_sessions').set({ expires_at }).execute())
+    expect(await advanceUntilSettled(app, live)).toEqual([])
   })
 
-  test('a stream whose access was revoked between its request and its beginning says nothing', async () => {
-    const front = await openChannelApp(store)
-    const { client_id, key } = await openPortal(front, 'ada@example.com')
+  test('a stream that is revoked between request and start sends no event', async () => {
+    const app = await openChannelApp(store)
+    const { client_id, key } = await openPortal(app, 'ada@example.com')
     const scope = {
       actor: { kind: 'client', id: client_id },
-      projectId: await projectIdOf(front),
+      projectId: await projectIdOf(app),
       clientId: client_id,
     } as const
     let begun = false
     const log = new StreamResponse({}, async () => void (begun = true))
-    const answer = revocablePortalStream(front.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
-    await front.call('POST', `/v1/clients/${client_id}/portal-revoke`)
+    const answer = revocablePortalStream(app.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
+    await app.call('POST', `/v1/clients/${client_id}/portal-revoke`)
     const out = new ServerResponse(new IncomingMessage(new Socket()))
     await answer.write(out)
     expect([begun, out.writableEnded]).toEqual([false, true])
   })
 
   test('a client fetches the artifacts of its own tasks', async () => {
-    const front = await openChannelApp(store)
-    const ada = await openPortal(front, 'ada@example.com')
-    const artifact = await addArtifact(front, ada.task_id)
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
+    const artifact = await addArtifact(app, ada.task_id)
     const answer = await ada.portal('GET', `artifacts/${artifact}`)
     expect([answer.status, answer.body]).toEqual([200, 'for Ada'])
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('a client reads its own cases, without the data that the founder keeps', async () => {
-    const front = await openChannelApp(store)
-    const ada = await openPortal(front, 'ada@example.com')
-    const bob = await openPortal(front, 'bob@example.com')
-    const mine = await addCase(front, ada.client_id)
-    await addCase(front, null)
+  test('a client reads its own cases, without the data of the founder', async () => {
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
+    const bob = await openPortal(app, 'bob@example.com')
+    const mine = await addCase(app, ada.client_id)
+    await addCase(app, null)
     const { data } = (await ada.portal('GET', 'cases')).body
     expect(data.map(({ id }: { id: string }) => id)).toEqual([mine])
     const fields = ['id', 'title', 'stage', 'status', 'created_at', 'updated_at', 'closed_at']
@@ -174,12 +174,12 @@ eachStore((store) => {
     expect((await bob.portal('GET', 'cases')).body.data).toEqual([])
   })
 
-  test('what belongs to another client does not exist', async () => {
-    const front = await openChannelApp(store)
-    const ada = await openPortal(front, 'ada@example.com')
-    const bob = await openPortal(front, 'bob@example.com')
-    const artifact = await addArtifact(front, ada.task_id)
-    const founders = (await front.call('POST', '/v1/tasks', { wedge: 'desk', task_type: 'triage' })).body.id
+  test('data of another client returns 404', async () => {
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
+    const bob = await openPortal(app, 'bob@example.com')
+    const artifact = await addArtifact(app, ada.task_id)
+    const founders = (await app.call('POST', '/v1/tasks', { wedge: 'desk', task_type: 'triage' })).body.id
     const statusOf = async (method: string, path: string) => (await bob.portal(method, path, undefined)).status
     expect(await statusOf('GET', `threads/${ada.thread_id}`)).toBe(404)
     expect(await statusOf('POST', `threads/${ada.thread_id}/messages`)).toBe(404)
@@ -191,7 +191,7 @@ eachStore((store) => {
   })
 })
 
-/** One of each kind that a client must not see, between those that it may. */
+/** One event of each type that a client must not see, between events that it may see. */
 const EVENTS: NewEvent[] = [
   {
     type: 'task.created',
@@ -215,24 +215,24 @@ const EVENTS: NewEvent[] = [
   },
 ]
 
-async function addArtifact(front: ChannelApp, taskId: string): Promise<string> {
-  const id = front.ctx.world.newId('art')
-  const project_id = await projectIdOf(front)
+async function addArtifact(app: ChannelApp, taskId: string): Promise<string> {
+  const id = app.ctx.world.newId('art')
+  const project_id = await projectIdOf(app)
   const content = Buffer.from('for Ada').toString('base64')
   const file = { name: 'a.txt', content_type: 'text/plain', size: 7, created_at: '' }
-  await inTx(front.ctx, async (tx) => {
+  await inTx(app.ctx, async (tx) => {
     await insertArtifact(tx.db, { id, project_id, task_id: taskId, ...file })
     await insertArtifactFile(tx.db, { artifact_id: id, content })
   })
   return id
 }
 
-async function addCase(front: ChannelApp, clientId: string | null): Promise<string> {
-  const id = front.ctx.world.newId('case')
-  const row = { id, project_id: await projectIdOf(front), wedge: 'desk', client_id: clientId, title: 'Order 7' }
+async function addCase(app: ChannelApp, clientId: string | null): Promise<string> {
+  const id = app.ctx.world.newId('case')
+  const row = { id, project_id: await projectIdOf(app), wedge: 'desk', client_id: clientId, title: 'Order 7' }
   const state = { stage: 'new', status: 'open', data: '{"fraud":true}', closed_at: null }
   const times = { created_at: '', updated_at: '' }
-  await front.ctx.store.transact((db) =>
+  await app.ctx.store.transact((db) =>
     db
       .insertInto('cases')
       .values({ ...row, ...state, ...times })

@@ -9,7 +9,7 @@ const DAY = 24 * 60 * MINUTE
 
 eachStore((store) => {
   describe('analytics', () => {
-    test('of a project without tasks has a row for every day and no numbers', async () => {
+    test('the analytics of a project without tasks has a row for every day and zeros', async () => {
       const app = await reportApp(store)
       const { status, body } = await app.call('GET', '/v1/analytics')
       expect(status).toBe(200)
@@ -28,14 +28,14 @@ eachStore((store) => {
       expect(body.by_day[29]).toEqual({ day: '2026-03-02', runs: 0, succeeded: 0, cost_usd: 0 })
     })
 
-    test.each(['0', '366', '-1', '1.5', 'all', ''])('refuses days=%s', async (days) => {
+    test.each(['0', '366', '-1', '1.5', 'all', ''])('days=%s returns 400', async (days) => {
       const app = await reportApp(store)
       const { status, body } = await app.call('GET', `/v1/analytics?days=${days}`)
       expect(status).toBe(400)
       expect(body.error).toBe("query 'days' must be a whole number from 1 to 365")
     })
 
-    test('counts what ran, by the UTC day of its creation, right to the cent', async () => {
+    test('analytics counts runs by the UTC day of their creation, exact to the cent', async () => {
       const app = await reportApp(store)
       await insertTasks(app, [
         { status: 'succeeded', cost_micros: 100_001, client_id: 'cli_a' },
@@ -72,7 +72,7 @@ eachStore((store) => {
       })
     })
 
-    test('tells how long people took to decide, and counts every approval', async () => {
+    test('analytics has the median time to decide and counts every approval', async () => {
       const app = await reportApp(store)
       await insertApprovals(app, [
         { status: 'approved', waited: 10_000 },
@@ -95,7 +95,7 @@ eachStore((store) => {
       })
     })
 
-    test('says the same before, between and after the folds, whatever is still open', async () => {
+    test('analytics is the same before, between and after rollups, with open tasks too', async () => {
       const app = await reportApp(store)
       const now = app.clock.now()
       const statuses = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled', 'running', 'queued']
@@ -133,7 +133,7 @@ eachStore((store) => {
       expect(left).toEqual([])
     })
 
-    test('folds nothing that is younger than ten minutes', async () => {
+    test('the rollup leaves out rows that are younger than ten minutes', async () => {
       const app = await reportApp(store)
       await insertTasks(app, [{ created_at: new Date(app.clock.now() - 9 * MINUTE).toISOString() }])
       expect(await rollUpReports(app.ctx)).toBe(0)
@@ -142,7 +142,7 @@ eachStore((store) => {
   })
 
   describe('the trace of a task', () => {
-    test('is the tree of its run, with the status of the task', async () => {
+    test('the trace is the tree of the run, with the status of the task', async () => {
       const app = await reportApp(store)
       const { id } = await app.createTask({ input: 'hello' })
       await app.finished(id)
@@ -156,7 +156,7 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/tasks/task_none/trace')).status).toBe(404)
     })
 
-    test('is folded from a log of any length', async () => {
+    test('the trace is built from a log of any length', async () => {
       const app = await reportApp(store)
       await insertTasks(app, [{ id: 'task_long', status: 'running' }])
       const event = (seq: number, type: string, data: object) => ({
@@ -181,8 +181,8 @@ eachStore((store) => {
   })
 })
 
-describe('waits', () => {
-  test('keep whole seconds from ten on', () => {
+describe('approval waits', () => {
+  test('a wait of ten seconds or more is rounded to seconds', () => {
     const wait = (ms: number) =>
       approvalWaitMs({
         status: 'approved',
@@ -193,7 +193,7 @@ describe('waits', () => {
     expect([0, 7, 512, 9_876, 12_345, 125_000, 299_999].map(wait)).toEqual([0, 7, 512, 9_880, 12_000, 125_000, 300_000])
   })
 
-  test('have a middle', () => {
+  test('medianOfCounts returns the median', () => {
     expect(medianOfCounts(new Map())).toBeNull()
     expect(medianOfCounts(new Map([[5, 1]]))).toBe(5)
     expect(
@@ -215,7 +215,7 @@ describe('waits', () => {
   })
 })
 
-/** Ends everything that is open. */
+/** Ends all open tasks and approvals. */
 async function finish(app: TestApp): Promise<void> {
   const decided_at = new Date(app.clock.now()).toISOString()
   await app.ctx.store.transact(async (db) => {

@@ -3,7 +3,7 @@ import type { ApprovalRow, TaskRow } from '../../src/store/tables.ts'
 
 const DAY = 86_400_000
 
-/** What a report must say, by looking at every task and approval that there is. */
+/** The expected report, computed from all tasks and approvals. */
 export function expectedReport(
   now: number,
   days: number,
@@ -71,7 +71,7 @@ function successRate(tasks: readonly TaskRow[]): number {
   return ended === 0 ? 0 : count(tasks, 'succeeded') / ended
 }
 
-/** In seconds, of waits in milliseconds. */
+/** The median in seconds of waits in milliseconds. */
 function median(waits: readonly number[]): number | null {
   if (waits.length === 0) return null
   const sorted = waits.toSorted((a, b) => a - b)

@@ -8,7 +8,7 @@ import type { StoreKind } from '../stores.ts'
 const MINUTE = 60_000
 const random = createRandomPool()
 
-/** Tasks as the service leaves them in the store; answers with their rows. */
+/** Inserts tasks as the service would, and returns the rows. */
 export async function insertTasks(app: TestApp, rows: readonly Partial<TaskRow>[]): Promise<TaskRow[]> {
   const project_id = await projectOf(app)
   const tasks = rows.map((row): TaskRow => {
@@ -92,7 +92,7 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
 
 const FOLD_MS = 60_000
 
-/** A service that has folded what there was at its start, and folds nothing by itself before time passes. */
+/** A service that has rolled up its rows at start, and does not roll up again until the clock moves. */
 export async function reportApp(store: StoreKind): Promise<TestApp> {
   const app = await testApp({ store })
   await eventually(() => app.clock.hasTimerIn(FOLD_MS))
@@ -103,5 +103,5 @@ async function projectOf(app: TestApp): Promise<string> {
   return (await app.call('GET', '/v1/projects')).body.data[0].id
 }
 
-/** Ids are made at the time of creation, as the service does. */
+/** An id of the time of creation, as the service would create it. */
 const idAt = (prefix: 'task' | 'apr', created_at: string) => createId(prefix, Date.parse(created_at), random)

@@ -5,7 +5,7 @@ import { reportDays, toPeriodSum } from '../../src/reports/periods.ts'
 const NOON = Date.parse('2026-03-02T12:00:00.000Z')
 const DAY = 86_400_000
 
-test('a report ends today and has so many days', () => {
+test('a report ends today and has the requested number of days', () => {
   expect(reportDays(NOON, 3)).toEqual(['2026-02-28', '2026-03-01', '2026-03-02'])
   expect(reportDays(Date.parse('2026-03-02T00:00:00.000Z'), 1)).toEqual(['2026-03-02'])
 })
@@ -18,12 +18,12 @@ test.each<[string, number, string[], string[]]>([
   ['2026-10-30', 28, ['2026-10'], ['2026-10-01', '2026-10-02']],
   ['2026-12-15', 313, ['2026'], ['2026-01', '2026-02-01', '2026-02-02', '2026-02-03', '2026-02-04', '2026-02-05']],
   ['2026-12-31', 365, ['2026'], []],
-])('on %s %i days are few sums', (today, days, plus, minus) => {
-  const spans = toPeriodSum(reportDays(Date.parse(today), days))
-  expect({ plus: spans.plus, minus: withRows(spans.minus, today) }).toEqual({ plus, minus })
+])('on %s a report of %i days needs few periods', (today, days, plus, minus) => {
+  const periods = toPeriodSum(reportDays(Date.parse(today), days))
+  expect({ plus: periods.plus, minus: withRows(periods.minus, today) }).toEqual({ plus, minus })
 })
 
-test('any number of days on any day is a few sums that count each of those days once and no other', () => {
+test('every report needs few periods and counts each of its days once and no other day', () => {
   const today = fc.integer({ min: Date.parse('2023-01-01') / DAY, max: Date.parse('2029-12-31') / DAY })
   fc.assert(
     fc.property(today, fc.integer({ min: 1, max: 365 }), (at, days) => expectEachOnce(at * DAY, days)),
@@ -34,32 +34,32 @@ test('any number of days on any day is a few sums that count each of those days 
 
 function expectEachOnce(now: number, days: number): void {
   const asked = reportDays(now, days)
-  const spans = toPeriodSum(asked)
+  const periods = toPeriodSum(asked)
   const last = asked.at(-1) ?? ''
   const signs = new Map([
-    ...spans.plus.map((span) => [span, 1] as const),
-    ...spans.minus.map((span) => [span, -1] as const),
+    ...periods.plus.map((period) => [period, 1] as const),
+    ...periods.minus.map((period) => [period, -1] as const),
   ])
   const counted = daysOfYears(asked).flatMap((day) => {
     const times = timesCounted(signs, day)
     return times === 0 ? [] : [`${times} × ${day}`]
   })
   expect(counted).toEqual(asked.map((day) => `1 × ${day}`))
-  const all = [...spans.plus, ...spans.minus]
+  const all = [...periods.plus, ...periods.minus]
   expect(new Set(all).size).toBe(all.length)
   expect(withRows(all, last).length).toBeLessThan(36)
 }
 
 function timesCounted(signs: ReadonlyMap<string, number>, day: string): number {
-  return [day, day.slice(0, 7), day.slice(0, 4)].reduce((sum, span) => sum + (signs.get(span) ?? 0), 0)
+  return [day, day.slice(0, 7), day.slice(0, 4)].reduce((sum, period) => sum + (signs.get(period) ?? 0), 0)
 }
 
-/** All days of the years that are touched, also those that are to come. */
+/** All days of the years of a report, including future days. */
 function daysOfYears(asked: readonly string[]): string[] {
   const [first, last] = [asked[0]?.slice(0, 4), asked.at(-1)?.slice(0, 4)]
   const [start, end] = [Date.parse(`${first}-01-01`), Date.parse(`${last}-12-31`)]
   return reportDays(end, (end - start) / DAY + 1)
 }
 
-/** Those that are to come are empty. */
-const withRows = (spans: readonly string[], today: string) => spans.filter((span) => span <= today)
+/** The periods that can have rows: future ones are empty. */
+const withRows = (periods: readonly string[], today: string) => periods.filter((period) => period <= today)

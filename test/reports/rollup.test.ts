@@ -8,7 +8,7 @@ import { insertApprovals, insertTasks, type NewApproval, reportApp } from './ins
 
 const DAY = 86_400_000
 
-/** One after another: ends and beginnings of years and months, a leap year, and days in their midst. */
+/** In order: ends and starts of years and months, a leap year, and days in between. */
 const TODAYS = [
   '2024-02-29T12:00:00.000Z',
   '2024-12-31T23:59:00.000Z',
@@ -19,7 +19,7 @@ const TODAYS = [
   '2026-08-31T17:00:00.000Z',
 ]
 
-/** Few clients beyond the hundred that are listed, and few costs, so that some are as dear as others. */
+/** A few more clients than the hundred that are listed, and few costs, so that some clients have equal costs. */
 const aTask = fc.record({
   when: fc.double({ min: 0, max: 0.999999, noNaN: true }),
   status: fc.constantFrom('succeeded', 'succeeded', 'failed', 'rejected', 'expired', 'cancelled', 'running'),
@@ -38,7 +38,7 @@ const anApproval = fc.record({
 const days = fc.oneof(fc.constantFrom(1, 7, 30, 31, 90, 364, 365), fc.integer({ min: 1, max: 365 }))
 
 eachStore((store) => {
-  test('a report of any days on any day is the plain sum of all its tasks, folded or not', async () => {
+  test('every report equals the plain sum of its tasks, rolled up or not', async () => {
     const app = await reportApp(store)
     const known: Known = { tasks: [], approvals: [] }
     let before = Date.parse('2022-12-01')
@@ -48,7 +48,7 @@ eachStore((store) => {
       await endHalf(app, known)
       await addBetween(app, known, before, now, seed)
       before = now
-      // What ended since was left open by the fold before; every third time nothing is folded at all.
+      // Rows that ended since were open in the previous rollup. Every third time the rollup is skipped.
       for (const fold of seed % 3 === 2 ? [false] : [false, true]) {
         if (fold) await rollUpReports(app.ctx)
         for (const n of fc.sample(days, { numRuns: 6, seed })) {
@@ -60,7 +60,7 @@ eachStore((store) => {
     expect(known.tasks.length).toBeGreaterThan(2000)
   })
 
-  test('a client without runs in the days that are asked for is not listed', async () => {
+  test('a client without runs in the requested days is not listed', async () => {
     const app = await reportApp(store)
     app.clock.set(Date.parse('2026-10-30T12:00:00.000Z'))
     const tasks = await insertTasks(app, [
@@ -68,13 +68,13 @@ eachStore((store) => {
       { created_at: '2026-10-15T12:00:00.000Z', client_id: 'cli_free', cost_micros: 0 },
     ])
     await rollUpReports(app.ctx)
-    // The month less its first days.
+    // The month minus its first days.
     const { body } = await app.call('GET', '/v1/analytics?days=28')
     expect(body.by_client).toEqual([{ client_id: 'cli_free', runs: 1, cost_usd: 0 }])
     expect(body).toEqual(expectedReport(app.clock.now(), 28, tasks, []))
   })
 
-  test('tasks that come after the clock was set back are counted', async () => {
+  test('tasks that are created after the clock was set back are counted', async () => {
     const app = await reportApp(store)
     const right = app.clock.now()
     app.clock.set(right + DAY)
@@ -88,7 +88,7 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/analytics?days=2')).body.runs).toBe(3)
   })
 
-  test('what a wrong clock dated into the future is counted when its day comes, and not before', async () => {
+  test('rows that a wrong clock dated into the future are counted when their day comes, and not before', async () => {
     const app = await reportApp(store)
     const right = Date.parse('2026-03-30T12:00:00.000Z')
     app.clock.set(right + 20 * DAY)
@@ -113,7 +113,7 @@ interface Known {
   approvals: ApprovalRow[]
 }
 
-/** Tasks and approvals of the time between, the newest of them younger than what is folded. */
+/** Inserts tasks and approvals between two times; the newest are too young for the rollup. */
 async function addBetween(app: TestApp, known: Known, from: number, to: number, seed: number): Promise<void> {
   const at = (when: number) => new Date(from + Math.floor(when * (to - from))).toISOString()
   const tasks = fc.sample(aTask, { numRuns: 400, seed }).map(({ when, ...task }) => ({ ...task, created_at: at(when) }))
@@ -129,7 +129,7 @@ async function addBetween(app: TestApp, known: Known, from: number, to: number, 
   known.approvals.push(...(await insertApprovals(app, approvals)))
 }
 
-/** Ends every other task and approval that is open, some of them long ago, and the runs cost more by then. */
+/** Ends every other open task and approval, some of them old ones, and raises the cost of the tasks. */
 async function endHalf(app: TestApp, known: Known): Promise<void> {
   const running = known.tasks.filter(({ status }) => status === 'running').filter((_, n) => n % 2 === 0)
   const pending = known.approvals.filter(({ status }) => status === 'pending').filter((_, n) => n % 2 === 0)

@@ -5,7 +5,7 @@ import { buildTrace, type TraceSpan, type TraceEvent } from '../../src/reports/t
 
 const time = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
 
-/** A log with one event a second. */
+/** A log with one event per second. */
 const log = (...events: [string, JsonObject][]): TraceEvent[] =>
   events.map(([type, data], index) => ({ seq: index + 1, type, ts: time(index), data }))
 
@@ -42,7 +42,7 @@ function all(span: TraceSpan | null): TraceSpan[] {
   return span ? [span, ...span.children.flatMap(all)] : []
 }
 
-describe('the tree', () => {
+describe('the tree of a trace', () => {
   const whole = log(
     created,
     step(1, 'Look'),
@@ -63,7 +63,7 @@ describe('the tree', () => {
     ['feedback.recorded', { source: 'task', knowledge_id: null }],
   )
 
-  test('has the steps of the task, and in them what began there', () => {
+  test('the tree has the steps of the task, and each step has the spans that began in it', () => {
     const trace = buildTrace('task_1', whole)
     expect(trace).toMatchObject({ task_id: 'task_1', status: 'succeeded' })
     expect(lines(trace.root)).toEqual([
@@ -79,7 +79,7 @@ describe('the tree', () => {
     ])
   })
 
-  test('carries what the events said', () => {
+  test('the spans have the data of their events', () => {
     const spans = all(buildTrace('task_1', whole).root)
     const attributes = (id: string) => spans.find((span) => span.span_id === id)?.attributes
     expect(attributes('s1')).toEqual({
@@ -96,8 +96,8 @@ describe('the tree', () => {
   })
 })
 
-describe('tasks on their way', () => {
-  test('a log that has not begun has no root', () => {
+describe('traces of unfinished tasks', () => {
+  test('an empty log has no root', () => {
     expect(buildTrace('task_1', [])).toEqual({ task_id: 'task_1', status: 'queued', root: null })
   })
 
@@ -112,13 +112,13 @@ describe('tasks on their way', () => {
     expect(all(trace.root).map((span) => span.duration_ms)).toEqual([null, null, null])
   })
 
-  test('an approval that nobody answered yet is awaited', () => {
+  test('a pending approval gives the status awaiting_approval', () => {
     expect(buildTrace('t', log(created, asked('x'))).status).toBe('awaiting_approval')
     expect(buildTrace('t', log(created, asked('x'), resolved('x', 'approved'))).status).toBe('running')
   })
 
   test.each(['failed', 'rejected', 'expired', 'cancelled'])(
-    'what is open when a task is %s failed with it',
+    'the open spans of a task that is %s are failed',
     (status) => {
       const trace = buildTrace('t', log(created, step(1, 'Act'), called('a', 'act'), asked('x'), finished(status)))
       expect(trace.status).toBe(status)
@@ -131,7 +131,7 @@ describe('tasks on their way', () => {
     },
   )
 
-  test('a rejected approval failed, and the reason of the end is told', () => {
+  test('the span of a rejected approval is failed, and the root has the error', () => {
     const error = { reason: 'rejected', message: 'refund was rejected' }
     const end: [string, JsonObject] = ['task.finished', { status: 'rejected', error }]
     const trace = buildTrace('t', log(created, asked('x'), resolved('x', 'rejected'), end))
@@ -139,13 +139,13 @@ describe('tasks on their way', () => {
     expect(trace.root?.attributes.error).toEqual(error)
   })
 
-  test('a task that ended before it ran has a root only', () => {
+  test('a task that ended before it ran has only a root', () => {
     expect(lines(buildTrace('t', log(created, finished('cancelled'))).root)).toHaveLength(1)
   })
 })
 
-describe('odd logs', () => {
-  test('calls without ids are paired by their tool', () => {
+describe('unusual logs', () => {
+  test('calls without ids are matched by tool name', () => {
     const trace = buildTrace(
       't',
       log(created, ['tool.called', { tool: 'read' }], ['tool.result', { tool: 'read', ok: true }]),
@@ -153,7 +153,7 @@ describe('odd logs', () => {
     expect(lines(trace.root)[1]).toEqual([1, 's2', 'tool', 'read', 'ok', 1, 2])
   })
 
-  test('a result without a call, twice the same result and unknown types change nothing', () => {
+  test('a result without a call, a repeated result and unknown event types are ignored', () => {
     const trace = buildTrace(
       't',
       log(created, result('a', true), called('b', 'x'), result('b', true), result('b', false), ['new', {}]),
@@ -161,14 +161,14 @@ describe('odd logs', () => {
     expect(lines(trace.root).slice(1)).toEqual([[1, 's3', 'tool', 'x', 'ok', 2, 3]])
   })
 
-  test('a log without its beginning has a root with an id of its own', () => {
+  test('a log without task.created has a root with an id of its own', () => {
     expect(lines(buildTrace('t', log(step(1, 'Look'))).root)).toEqual([
       [0, 's0', 'task', 'task', 'running', 0, null],
       [1, 's1', 'step', 'Look', 'running', 0, null],
     ])
   })
 
-  test('data of the wrong kind gives plain names', () => {
+  test('event data of a wrong type gives default names', () => {
     const odd = { tool: 7, call_id: [], label: null, step: '1', model: {}, action: 1, approval_id: 0, total_usd: 'x' }
     const types = ['step.started', 'tool.called', 'approval.requested', 'cost.charged']
     const trace = buildTrace('t', log(...types.map((type): [string, JsonObject] => [type, odd])))
@@ -197,7 +197,7 @@ const anyLog = fc
   .map(([events, end]) => log(created, ...events, ...(end === null ? [] : [finished(end)])))
 
 describe('for all logs', () => {
-  test('the order in which the events are given does not matter, and they are left alone', () => {
+  test('the order of the given events does not matter, and they are not changed', () => {
     fc.assert(
       fc.property(anyLog, fc.infiniteStream(fc.nat()), (events, order) => {
         const before = JSON.stringify(events)
@@ -213,7 +213,7 @@ describe('for all logs', () => {
     )
   })
 
-  test('ids are unique, children know their parent and begin no earlier', () => {
+  test('ids are unique, and children have the id of their parent and begin no earlier', () => {
     fc.assert(
       fc.property(anyLog, (events) => {
         const spans = all(buildTrace('t', events).root)
@@ -228,7 +228,7 @@ describe('for all logs', () => {
     )
   })
 
-  test('a finished task leaves nothing open, a running one its root and last step', () => {
+  test('a finished task has no open span, and a running task has its root and last step open', () => {
     fc.assert(
       fc.property(anyLog, (events) => {
         const spans = all(buildTrace('t', events).root)

@@ -5,7 +5,7 @@ import { Cadence, nextRunTime } from '../../src/schedules/cadence.ts'
 const at = (text: string) => Date.parse(text)
 const DAY = 86_400_000
 
-describe('the next run', () => {
+describe('nextRunTime', () => {
   const nine: Cadence = { kind: 'daily', hour: 9, minute: 30 }
   const last: Cadence = { kind: 'monthly', day: 31, hour: 0, minute: 0 }
   const noon: Cadence = { kind: 'monthly', day: 15, hour: 12, minute: 5 }
@@ -50,7 +50,7 @@ const every = fc.record({ kind: fc.constant('every' as const), seconds: fc.integ
 const daily = fc.record({ kind: fc.constant('daily' as const), hour, minute })
 const monthly = fc.record({ kind: fc.constant('monthly' as const), day: fc.integer({ min: 1, max: 31 }), hour, minute })
 
-/** The definition, day by day, without any arithmetic on months. */
+/** Whether a cadence fires on a day, defined without arithmetic on months. */
 function firesOn(cadence: { kind: string; day?: number }, midnight: number): boolean {
   if (cadence.day === undefined) return true
   const day = new Date(midnight).getUTCDate()
@@ -60,8 +60,8 @@ function firesOn(cadence: { kind: string; day?: number }, midnight: number): boo
 
 const months = (time: number) => new Date(time).getUTCFullYear() * 12 + new Date(time).getUTCMonth()
 
-describe('over the years', () => {
-  test('a slot is strictly later and valid, and the one before it is not later', () => {
+describe('nextRunTime for all dates', () => {
+  test('a due time is strictly later and valid, and no earlier due time is', () => {
     fc.assert(
       fc.property(every, moment, moment, (cadence, after, anchor) => {
         const next = nextRunTime(cadence, after, anchor)
@@ -72,7 +72,7 @@ describe('over the years', () => {
     )
   })
 
-  test('daily and monthly slots are the first that the calendar has', () => {
+  test('daily and monthly due times are the first matching ones of the calendar', () => {
     fc.assert(
       fc.property(fc.oneof(daily, monthly), moment, (cadence, after) => {
         let midnight = Math.floor(after / DAY) * DAY
@@ -84,7 +84,7 @@ describe('over the years', () => {
     )
   })
 
-  test('a monthly schedule fires once in every month', () => {
+  test('a monthly cadence fires once in every month', () => {
     fc.assert(
       fc.property(monthly, moment, (cadence, start) => {
         let run = nextRunTime(cadence, start, 0)
@@ -98,7 +98,7 @@ describe('over the years', () => {
     )
   })
 
-  test('asking earlier never gives a later slot', () => {
+  test('an earlier start never gives a later due time', () => {
     fc.assert(
       fc.property(fc.oneof(every, daily, monthly), moment, moment, (cadence, a, b) => {
         const [early, late] = [nextRunTime(cadence, Math.min(a, b), 0), nextRunTime(cadence, Math.max(a, b), 0)]
@@ -108,8 +108,8 @@ describe('over the years', () => {
   })
 })
 
-describe('the schema', () => {
-  test('takes every cadence', () => {
+describe('the cadence schema', () => {
+  test('every kind of cadence is accepted', () => {
     fc.assert(
       fc.property(fc.oneof(every, daily, monthly), (cadence) => {
         expect(Cadence.parse(cadence)).toEqual(cadence)
@@ -134,7 +134,7 @@ describe('the schema', () => {
     { kind: 'monthly', day: 0, hour: 0, minute: 0 },
     { kind: 'monthly', day: 32, hour: 0, minute: 0 },
     { kind: 'monthly', hour: 0, minute: 0 },
-  ])('refuses %j', (cadence) => {
+  ])('%j is refused', (cadence) => {
     expect(Cadence.safeParse(cadence).success).toBe(false)
   })
 })

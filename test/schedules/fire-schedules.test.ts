@@ -36,7 +36,7 @@ eachStore((kind) => {
     const [chosen = []] = fc.sample(cadences, { numRuns: 1 })
     const schedules = chosen.map((cadence) => ({ cadence, row: planSchedule(ctx, 'prj_1', asked(cadence)) }))
     for (const { row } of schedules) await store.transact((db) => insertSchedule(db, row))
-    // Time goes from one due time to the next, so that none is missed.
+    // The clock moves from one due time to the next, so that none is missed.
     for (const moment of new Set(dueTimes(chosen))) {
       clock.time = moment
       await Promise.all([fireDueSchedules(ctx), fireDueSchedules(ctx), fireDueSchedules(ctx)])
@@ -64,7 +64,7 @@ async function firedAt(store: Store, id: string): Promise<number[]> {
   return tasks.map((task) => Date.parse(task.created_at)).toSorted((a, b) => a - b)
 }
 
-/** A replica without doors and runner: the tasks stay in the queue. */
+/** A replica without servers and runner: the tasks stay in the queue. */
 async function bareContext(store: Store, clock: Ctx['world']['clock']): Promise<Ctx> {
   await store.transact(async (db) => {
     const at = '2026-01-01T00:00:00.000Z'

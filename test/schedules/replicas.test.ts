@@ -8,7 +8,7 @@ const MANY = 40
 const MINUTE = 60_000
 const often = { wedge: 'echo', task_type: 'say', cadence: { kind: 'every', seconds: 60 } }
 
-/** Two replicas that leave what they create in the queue. */
+/** Two replicas without runners: their tasks stay in the queue. */
 async function twoReplicas(): Promise<{ app: TestApp; replicas: Pick<App, 'ctx'>[] }> {
   const app = await testApp({ store: 'postgres', env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
   const other = await startApp({ ...app.ctx.config, dataDir: `${app.ctx.config.dataDir}-other` }, app.ctx.world)
@@ -16,7 +16,7 @@ async function twoReplicas(): Promise<{ app: TestApp; replicas: Pick<App, 'ctx'>
   return { app, replicas: [app, other] }
 }
 
-test('many schedules that are due at one moment make one task each, although two replicas see all of them', async () => {
+test('schedules that are due at the same time create one task each, although two replicas see all of them', async () => {
   const { app, replicas } = await twoReplicas()
   const ids: string[] = []
   for (let n = 0; n < MANY; n++) ids.push((await app.call('POST', '/v1/schedules', { ...often, name: `${n}` })).body.id)
@@ -25,7 +25,7 @@ test('many schedules that are due at one moment make one task each, although two
     const { hold, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
     await hold('schedules')
     const firing = Promise.all(replicas.map(({ ctx }) => fireDueSchedules(ctx)))
-    // Both have read what is due, and neither has taken anything of it yet.
+    // Both replicas have listed the due schedules, and neither has claimed one yet.
     await halted(2)
     await release()
     expect((await firing).reduce((sum, made) => sum + made)).toBe(MANY)

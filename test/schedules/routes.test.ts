@@ -21,7 +21,7 @@ eachStore((store) => {
   const read = async (id: string) => (await call('GET', `/v1/schedules/${id}`)).body
   const tasksOf = (id: string) =>
     shared().ctx.db.selectFrom('tasks').selectAll().where('schedule_id', '=', id).orderBy('id').execute()
-  /** The service's own look at its schedules, so much later; its clock stands still. */
+  /** Fires due schedules with a context whose clock is later by `ms`. */
   const fireLater = async (ms: number) => {
     const ctx = ahead(shared().ctx, ms)
     await undoClockSkew(ctx)
@@ -30,7 +30,7 @@ eachStore((store) => {
   const later = (ms: number) => new Date(shared().clock.now() + ms).toISOString()
 
   describe('a schedule', () => {
-    test('is created enabled, with the next due time', async () => {
+    test('a schedule is created enabled, with its next due time', async () => {
       const { status, body, headers } = await call('POST', '/v1/schedules', { ...morning, input: { a: 1 } })
       expect(status).toBe(201)
       expect(headers.get('location')).toBe(`/v1/schedules/${body.id}`)
@@ -41,7 +41,7 @@ eachStore((store) => {
       expect((await call('GET', '/v1/schedules')).body.data).toContainEqual(body)
     })
 
-    test('that is switched off is due never, and does not make up for the pause when it is switched on', async () => {
+    test('a disabled schedule has no due time, and enabling it does not fire missed ones', async () => {
       const { id } = await create({ enabled: false, cadence: { kind: 'every', seconds: 60 } })
       expect(await read(id)).toMatchObject({ enabled: false, next_run_at: null })
       await shared().clock.advance(5 * MINUTE + 1000)
@@ -52,7 +52,7 @@ eachStore((store) => {
       await call('DELETE', `/v1/schedules/${id}`)
     })
 
-    test('of a wedge that is not enabled, or gone, is changed and switched off, but not on again', async () => {
+    test('a schedule of a disabled or removed wedge can be changed and disabled, but not enabled', async () => {
       const { body: projects } = await call('GET', '/v1/projects')
       const path = `/v1/projects/${projects.data[0].id}`
       const { id } = await create()
@@ -72,7 +72,7 @@ eachStore((store) => {
       await call('PUT', path, { wedges: null })
     })
 
-    test('keeps what an update leaves out, and counts a new cadence from now', async () => {
+    test('an update keeps the fields that it leaves out, and a new cadence counts from now', async () => {
       const before = await create({ input: 'x' })
       await shared().clock.advance(MINUTE)
       const { body } = await call('PUT', `/v1/schedules/${before.id}`, { name: 'Evening' })
@@ -82,7 +82,7 @@ eachStore((store) => {
       expect(changed.body).toMatchObject({ cadence, input: 'x', next_run_at: later(90_000) })
     })
 
-    test('is gone once deleted, and its tasks stay', async () => {
+    test('a deleted schedule returns 404, and its tasks are kept', async () => {
       const { id } = await create()
       const { body: task } = await call('POST', `/v1/schedules/${id}/run`)
       expect((await call('DELETE', `/v1/schedules/${id}`)).status).toBe(204)
@@ -93,7 +93,7 @@ eachStore((store) => {
       expect((await call('GET', `/v1/tasks/${task.id}`)).body.schedule_id).toBe(id)
     })
 
-    test('fires now when asked, also while it is off, and keeps its due times', async () => {
+    test('a manual run works for a disabled schedule too and keeps the due times', async () => {
       const before = await create({ enabled: false, input: { hello: 1 } })
       const { status, body, headers } = await call('POST', `/v1/schedules/${before.id}/run`)
       expect(status).toBe(201)
@@ -114,7 +114,7 @@ eachStore((store) => {
     [{ cadence: { kind: 'daily', hour: 24, minute: 0 } }, "field 'cadence.hour' must be at most 23"],
     [{ client_id: 'cli_nobody' }, "unknown client 'cli_nobody'"],
     [{ case_id: 'case_nothing' }, "unknown case 'case_nothing'"],
-  ])('refuses %j', async (fields, error) => {
+  ])('a schedule with %j returns 400', async (fields, error) => {
     expect(await call('POST', '/v1/schedules', { ...morning, ...fields })).toMatchObject({
       status: 400,
       body: { error },
@@ -128,7 +128,7 @@ eachStore((store) => {
       (await call('POST', '/v1/cases', { wedge: 'claims', client_id })).body.id
     const refused = { status: 400, body: { error: 'case does not belong to the client of the schedule' } }
 
-    test('runs for the client of the case, whether it names that client or none', async () => {
+    test('a schedule on a case runs for the client of the case', async () => {
       const client_id = await client()
       const case_id = await caseOf(client_id)
       for (const named of [client_id, null]) {
@@ -137,7 +137,7 @@ eachStore((store) => {
       }
     })
 
-    test('is never for a client that the case is not of', async () => {
+    test('a schedule on a case cannot be for another client', async () => {
       const [client_id, case_id] = [await client(), await caseOf(await client())]
       const both = { ...morning, ...assess, client_id, case_id }
       expect(await call('POST', '/v1/schedules', both)).toMatchObject(refused)
@@ -148,7 +148,7 @@ eachStore((store) => {
       expect(await call('PUT', `/v1/schedules/${other.id}`, { client_id })).toMatchObject(refused)
     })
 
-    test('is never of another wedge, although two changes come at once', async () => {
+    test('a schedule on a case cannot have another wedge, even by concurrent changes', async () => {
       const case_id = await caseOf(null)
       for (let n = 0; n < 5; n++) {
         const path = `/v1/schedules/${(await create(assess)).id}`
@@ -158,7 +158,7 @@ eachStore((store) => {
       }
     })
 
-    test('makes no task when it is stored with the client or the wedge of another', async () => {
+    test('a stored schedule with the client or wedge of another case creates no task', async () => {
       const [client_id, case_id] = [await client(), await caseOf(await client())]
       const cadence = { kind: 'every', seconds: 60 }
       for (const [fields, error] of [
@@ -177,7 +177,7 @@ eachStore((store) => {
   })
 
   describe('a due time', () => {
-    test('makes one task, however many look at the same time', async () => {
+    test('a due time creates one task, even with concurrent sweeps', async () => {
       const { id, next_run_at } = await create({ input: { n: 1 } })
       await Promise.all(Array.from({ length: 8 }, () => fireLater(24 * HOUR)))
       const tasks = await tasksOf(id)
@@ -188,7 +188,7 @@ eachStore((store) => {
       expect(after.next_run_at > next_run_at).toBe(true)
     })
 
-    test('that was missed while nobody looked fires once', async () => {
+    test('several missed due times fire once', async () => {
       const { id } = await create({ cadence: { kind: 'every', seconds: 600 } })
       await fireLater(5 * HOUR + MINUTE)
       await fireLater(5 * HOUR + MINUTE)
@@ -197,7 +197,7 @@ eachStore((store) => {
       await call('DELETE', `/v1/schedules/${id}`)
     })
 
-    test('that can make no task says why, and the schedule goes on', async () => {
+    test('a due time that cannot create a task stores the error, and the schedule continues', async () => {
       const { body: kase } = await call('POST', '/v1/cases', { wedge: 'claims' })
       const cadence = { kind: 'every', seconds: 60 }
       const { id } = await create({ wedge: 'claims', task_type: 'assess', case_id: kase.id, cadence })
@@ -214,25 +214,25 @@ eachStore((store) => {
       await call('DELETE', `/v1/schedules/${id}`)
     })
 
-    test('comes although the clock was ahead, once the clock is right again', async () => {
+    test('a due time fires after the clock was ahead and is correct again', async () => {
       const { id, next_run_at } = await create()
       const made = await create({ enabled: false })
       await fireLater(30 * DAY)
       const { db } = shared().ctx
-      // Switched on while the clock was ahead.
+      // Enabled while the clock was ahead.
       const switched = { enabled: 1, next_run_at: later(31 * DAY), updated_at: later(30 * DAY) } as const
       await db.updateTable('schedules').set(switched).where('id', '=', made.id).execute()
       await fireLater(0)
       expect(await read(id)).toMatchObject({ next_run_at })
       expect(await read(made.id)).toMatchObject({ next_run_at })
-      // Tomorrow's came already, while the clock was ahead.
+      // The due time of tomorrow already fired while the clock was ahead.
       for (let day = 1; day <= 10; day++) await fireLater(day * DAY)
       expect(await tasksOf(id)).toHaveLength(10)
       expect(await tasksOf(made.id)).toHaveLength(10)
       for (const one of [id, made.id]) await call('DELETE', `/v1/schedules/${one}`)
     })
 
-    test('that is over does not come again when the clock goes back for long and is set right', async () => {
+    test('a due time that has fired does not fire again after the clock was behind', async () => {
       const { id, next_run_at } = await create()
       const fresh = await create({ cadence: { kind: 'monthly', day: 28, hour: 8, minute: 30 } })
       await fireLater(DAY)
@@ -249,7 +249,7 @@ eachStore((store) => {
       for (const one of [id, fresh.id]) await call('DELETE', `/v1/schedules/${one}`)
     })
 
-    test('of a wedge that is not enabled any more says so', async () => {
+    test('a due time of a disabled wedge stores the error', async () => {
       const { id } = await create({ cadence: { kind: 'every', seconds: 60 } })
       const { body: projects } = await call('GET', '/v1/projects')
       const path = `/v1/projects/${projects.data[0].id}`

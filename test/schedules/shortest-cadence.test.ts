@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { eachStore, testApp } from '../app.ts'
 import { eventually } from '../runs/scripted-agent.ts'
 
-/** Between two looks of the service at its schedules: half of the shortest cadence. */
+/** The interval of the schedule sweep: half of the shortest cadence. */
 const LOOK_MS = 500
 
 eachStore((store) => {
-  test('no due time of the shortest cadence is skipped where each look comes a little late', async () => {
+  test('no due time of the shortest cadence is skipped if every sweep is a little late', async () => {
     const app = await testApp({ store })
     const cadence = { kind: 'every', seconds: 1 }
     const { status, body } = await app.call('POST', '/v1/schedules', {
@@ -16,7 +16,7 @@ eachStore((store) => {
       cadence,
     })
     expect(status).toBe(201)
-    // Six seconds.
+    // Six seconds in total.
     for (let look = 0; look < 10; look++) {
       await eventually(() => app.clock.hasTimerIn(LOOK_MS))
       app.clock.jump(LOOK_MS + 100)

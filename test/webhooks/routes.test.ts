@@ -9,7 +9,7 @@ eachStore((store) => {
   describe('the webhooks of a project', () => {
     const app = sharedApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
 
-    test('a webhook is made with a secret that is shown once', async () => {
+    test('a webhook is created with a secret that is shown once', async () => {
       const made = await app().call('POST', '/v1/webhooks', { ...hook, events: [...hook.events, 'task.finished'] })
       expect(made.status).toBe(201)
       const { secret, ...shown } = made.body
@@ -41,7 +41,7 @@ eachStore((store) => {
       })
     })
 
-    test('the audit tells of every change, without the secret and without the path of the address', async () => {
+    test('every change is in the audit log, without the secret and without the path of the url', async () => {
       const { body } = await app().call('POST', '/v1/webhooks', hook)
       await app().call('PUT', `/v1/webhooks/${body.id}`, { events: ['schedule.failed'] })
       await app().call('POST', `/v1/webhooks/${body.id}/rotate`)
@@ -56,7 +56,7 @@ eachStore((store) => {
       expect(everything).not.toContain('whsec_')
     })
 
-    test('no secret lies open in the store', async () => {
+    test('no secret is stored in plain text', async () => {
       const { body } = await app().call('POST', '/v1/webhooks', hook)
       for (const table of ['webhooks', 'vault', 'webhook_deliveries', 'audit_entries'] as const) {
         const rows = await app().ctx.db.selectFrom(table).selectAll().execute()
@@ -85,13 +85,13 @@ eachStore((store) => {
       expect(refused).toMatchObject({ status: 400, body: { error: expect.stringMatching(error) } })
     })
 
-    test('of thirty that are made at once twenty are', async () => {
+    test('twenty of thirty concurrent creations succeed', async () => {
       const answers = await Promise.all(Array.from({ length: 30 }, () => app().call('POST', '/v1/webhooks', hook)))
       expect(countByStatus(answers)).toEqual({ 201: 20, 409: 10 })
       for (const { status, body } of answers) if (status === 201) await app().call('DELETE', `/v1/webhooks/${body.id}`)
     })
 
-    test('a project has at most twenty', async () => {
+    test('a project has at most twenty webhooks', async () => {
       const statuses: number[] = []
       for (let n = 0; n <= 20; n++) statuses.push((await app().call('POST', '/v1/webhooks', hook)).status)
       expect(statuses).toEqual([...Array.from({ length: 20 }, () => 201), 409])
@@ -101,10 +101,10 @@ eachStore((store) => {
       for (const { id } of [...first.body.data, ...rest.body.data]) await app().call('DELETE', `/v1/webhooks/${id}`)
     })
 
-    test('what belongs to another project does not exist, and only admins change anything', async () => {
+    test('webhooks of another project return 404, and only admins can change webhooks', async () => {
       const { body } = await app().call('POST', '/v1/webhooks', hook)
       const delivery = `/v1/webhooks/${body.id}/deliveries/dlv_00000000000000000000000000/redeliver`
-      // The first to sign up takes over the organisation that the key belongs to.
+      // The first account gets the organisation of the key.
       await signUpOwner(app())
       const stranger = await signUpOwner(app(), 'stranger@example.com')
       const operator = (await app().call('POST', '/v1/keys', { name: 'o', role: 'operator' })).body.key

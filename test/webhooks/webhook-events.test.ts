@@ -26,7 +26,7 @@ const GONE = {
 }
 
 eachStore((store) => {
-  describe('what a webhook is told of', () => {
+  describe('webhook events', () => {
     const shared = sharedGatedApp(store, { wedges: { ...gatedWedgeFiles('gate'), ...GONE } })
     const open: WebhookReceiver[] = []
     afterEach(async () => {
@@ -41,10 +41,10 @@ eachStore((store) => {
       return hook
     }
 
-    test('a finished task is told by a thin notice, signed as Standard Webhooks says', async () => {
-      const desk = shared()
+    test('a finished task sends a delivery with ids only, signed by Standard Webhooks', async () => {
+      const app = shared()
       const hook = await listen(['task.finished'])
-      const task = await desk.createTask({ wedge: 'gone', task_type: 'say' })
+      const task = await app.createTask({ wedge: 'gone', task_type: 'say' })
       const [seen, ...more] = await hook.arrived(task.id)
       if (!seen) throw new Error('nothing came')
       expect(more).toEqual([])
@@ -58,7 +58,7 @@ eachStore((store) => {
         data: { id: task.id },
       })
       expect(seen.headers['webhook-id']).toBe(said.id)
-      expect(Math.abs(Number(seen.headers['webhook-timestamp']) * 1000 - desk.clock.now())).toBeLessThan(60_000)
+      expect(Math.abs(Number(seen.headers['webhook-timestamp']) * 1000 - app.clock.now())).toBeLessThan(60_000)
       expect(hook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
       expect(verifySignatures(seen, [hook.secret, `whsec_${Buffer.alloc(32).toString('base64')}`])).toEqual([
         true,
@@ -67,37 +67,37 @@ eachStore((store) => {
       expect(verifySignatures({ ...seen, body: seen.body.replace('finished', 'started') }, [hook.secret])).toEqual([
         false,
       ])
-      const sent = await deliveryAbout(desk, hook, task.id, ({ status }) => status === 'delivered')
+      const sent = await deliveryAbout(app, hook, task.id, ({ status }) => status === 'delivered')
       expect(sent).toMatchObject({ id: said.id, attempts: 1, last_status: 200, last_error: null, next_at: null })
       expect(sent.payload).toEqual(said)
     })
 
-    test('an approval is told when it is asked for and a minute before it expires, each once', async () => {
-      const desk = shared()
+    test('an approval sends approval.requested, and approval.expiring a minute before its expiry, once each', async () => {
+      const app = shared()
       const hook = await listen(['approval.requested', 'approval.expiring'])
-      const task = await startAction(desk)
-      const id = await requestedApprovalId(desk, task.id)
+      const task = await startAction(app)
+      const id = await requestedApprovalId(app, task.id)
       const types = async (n: number) => (await hook.arrived(id, n)).map(({ body }) => JSON.parse(body).type)
       expect(await types(1)).toEqual(['approval.requested'])
-      const { expires_at } = (await desk.call('GET', `/v1/approvals/${id}`)).body
-      await desk.clock.advance(Date.parse(expires_at) - 62_000 - desk.clock.now())
+      const { expires_at } = (await app.call('GET', `/v1/approvals/${id}`)).body
+      await app.clock.advance(Date.parse(expires_at) - 62_000 - app.clock.now())
       expect(await types(1)).toEqual(['approval.requested'])
       expect(await types(2)).toEqual(['approval.requested', 'approval.expiring'])
-      expect(Date.parse(expires_at) - desk.clock.now()).toBeGreaterThan(55_000)
-      await desk.clock.advance(20_000)
+      expect(Date.parse(expires_at) - app.clock.now()).toBeGreaterThan(55_000)
+      await app.clock.advance(20_000)
       expect(await hook.deliveries()).toHaveLength(2)
-      await desk.call('POST', `/v1/approvals/${id}/approve`, {})
-      await desk.finished(task.id)
+      await app.call('POST', `/v1/approvals/${id}/approve`, {})
+      await app.finished(task.id)
     })
 
-    test('a connection that turns from good to failing is told once, and again after it was good', async () => {
-      const desk = shared()
+    test('a connection that starts to fail sends one connection.failing, and another after a success', async () => {
+      const app = shared()
       const hook = await listen(['connection.failing'])
-      const { data } = (await desk.call('GET', '/v1/connections')).body
+      const { data } = (await app.call('GET', '/v1/connections')).body
       const { id } = data.find(({ name }: { name: string }) => name === 'crm')
       const tried = (status: number) => {
-        desk.outside.respond = (_seen, response) => respondJson(response, status, {})
-        return desk.call('POST', `/v1/connections/${id}/test`)
+        app.outside.respond = (_seen, response) => respondJson(response, status, {})
+        return app.call('POST', `/v1/connections/${id}/test`)
       }
       await Promise.all([tried(500), tried(500), tried(500)])
       await tried(500)
@@ -109,30 +109,30 @@ eachStore((store) => {
       await tried(200)
     })
 
-    test('a schedule that could not make its task is told when that is new', async () => {
-      const desk = shared()
+    test('a schedule with a new error sends schedule.failed', async () => {
+      const app = shared()
       const hook = await listen(['schedule.failed'])
       const cadence = { kind: 'every', seconds: 60 }
-      const made = await desk.call('POST', '/v1/schedules', { name: 'n', wedge: 'gone', task_type: 'say', cadence })
-      rmSync(join(desk.dir, 'wedges', 'gone'), { recursive: true })
-      await advanceUntil(desk, () => desk.ctx.wedges.get('gone') === undefined)
-      await desk.clock.advance(60_000)
+      const made = await app.call('POST', '/v1/schedules', { name: 'n', wedge: 'gone', task_type: 'say', cadence })
+      rmSync(join(app.dir, 'wedges', 'gone'), { recursive: true })
+      await advanceUntil(app, () => app.ctx.wedges.get('gone') === undefined)
+      await app.clock.advance(60_000)
       await hook.arrived(made.body.id)
-      await desk.clock.advance(60_000)
-      await desk.clock.advance(60_000)
+      await app.clock.advance(60_000)
+      await app.clock.advance(60_000)
       expect(await hook.deliveries()).toHaveLength(1)
-      await desk.call('DELETE', `/v1/schedules/${made.body.id}`)
+      await app.call('DELETE', `/v1/schedules/${made.body.id}`)
     })
 
-    test('a webhook hears only of what it asked for, and all that asked hear the same notice', async () => {
-      const desk = shared()
+    test('a webhook gets only its subscribed events, and all subscribers get the same delivery id', async () => {
+      const app = shared()
       const [one, two, other] = [
         await listen(['task.finished']),
         await listen(['task.finished', 'schedule.failed']),
         await listen(['schedule.failed']),
       ]
-      const task = await startAction(desk)
-      await desk.call('POST', `/v1/approvals/${await requestedApprovalId(desk, task.id)}/reject`, {})
+      const task = await startAction(app)
+      await app.call('POST', `/v1/approvals/${await requestedApprovalId(app, task.id)}/reject`, {})
       const [first] = await one.arrived(task.id)
       const [second] = await two.arrived(task.id)
       expect(second?.body).toBe(first?.body)
@@ -140,17 +140,17 @@ eachStore((store) => {
       expect(await other.deliveries()).toEqual([])
     })
 
-    test('a change that does not happen is not told', async () => {
-      const desk = shared()
+    test('a change that is rolled back sends nothing', async () => {
+      const app = shared()
       const hook = await listen(['task.finished'])
-      const [project] = (await desk.call('GET', '/v1/projects')).body.data
-      const failing = inTx(desk.ctx, async (tx) => {
+      const [project] = (await app.call('GET', '/v1/projects')).body.data
+      const failing = inTx(app.ctx, async (tx) => {
         await queueWebhookDeliveries(tx, project.id, 'task.finished', 'task_never')
         throw new Error('the rest went wrong')
       })
       await expect(failing).rejects.toThrow('the rest went wrong')
       expect(await hook.deliveries()).toEqual([])
-      await inTx(desk.ctx, (tx) => queueWebhookDeliveries(tx, project.id, 'task.finished', 'task_once'))
+      await inTx(app.ctx, (tx) => queueWebhookDeliveries(tx, project.id, 'task.finished', 'task_once'))
       expect(await hook.arrived('task_once')).toHaveLength(1)
     })
   })

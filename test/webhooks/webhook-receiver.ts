@@ -4,11 +4,11 @@ import { type GatedApp } from '../approvals/gated-app.ts'
 import { openFakeUpstream, type FakeUpstream, type ReceivedRequest } from '../fake-upstream.ts'
 import type { TestApp } from '../app.ts'
 
-/** A webhook of the desk's project, and the server that it leads to. */
+/** A webhook of the app's project, and the server that receives its deliveries. */
 export interface WebhookReceiver extends FakeUpstream {
   id: string
   secret: string
-  /** What came for a subject, once there are so many of them; the clock runs meanwhile. */
+  /** Advances the clock until `n` deliveries about the subject have arrived, and returns them. */
   arrived(subject: string, n?: number): Promise<ReceivedRequest[]>
   deliveries(query?: string): Promise<ListedDelivery[]>
 }
@@ -24,11 +24,11 @@ export interface ListedDelivery {
 }
 
 export async function openWebhookReceiver(
-  desk: Pick<TestApp, 'call' | 'clock'>,
+  app: Pick<TestApp, 'call' | 'clock'>,
   events: string[],
 ): Promise<WebhookReceiver> {
   const outside = await openFakeUpstream()
-  const made = await desk.call('POST', '/v1/webhooks', { url: `${outside.url}/in?token=t0ken`, events })
+  const made = await app.call('POST', '/v1/webhooks', { url: `${outside.url}/in?token=t0ken`, events })
   expect(made.status).toBe(201)
   const { id, secret } = made.body
   const about = (subject: string) => outside.received.filter(({ body }) => JSON.parse(body).data.id === subject)
@@ -36,38 +36,41 @@ export async function openWebhookReceiver(
     id,
     secret,
     async arrived(subject: string, n = 1) {
-      await advanceUntil(desk, () => about(subject).length >= n)
+      await advanceUntil(app, () => about(subject).length >= n)
       return about(subject)
     },
-    deliveries: async (query = '') => (await desk.call('GET', `/v1/webhooks/${id}/deliveries${query}`)).body.data,
+    deliveries: async (query = '') => (await app.call('GET', `/v1/webhooks/${id}/deliveries${query}`)).body.data,
   })
 }
 
-/** Lets tenths of seconds pass until it is so. */
-export async function advanceUntil(desk: Pick<GatedApp, 'clock'>, so: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await so())) {
-    await desk.clock.advance(100)
+/** Advances the clock by tenths of a second until the condition holds. */
+export async function advanceUntil(
+  app: Pick<GatedApp, 'clock'>,
+  isMet: () => boolean | Promise<boolean>,
+): Promise<void> {
+  while (!(await isMet())) {
+    await app.clock.advance(100)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
-/** The delivery of a subject once it looks like this. */
+/** Advances the clock until the delivery about the subject meets the condition, and returns it. */
 export async function deliveryAbout(
-  desk: Pick<GatedApp, 'clock'>,
+  app: Pick<GatedApp, 'clock'>,
   hook: WebhookReceiver,
   subject: string,
-  so: (one: ListedDelivery) => boolean,
+  isMet: (one: ListedDelivery) => boolean,
 ): Promise<ListedDelivery> {
   let found: ListedDelivery | undefined
-  await advanceUntil(desk, async () => {
+  await advanceUntil(app, async () => {
     found = (await hook.deliveries()).find(({ payload }) => payload.data.id === subject)
-    return found !== undefined && so(found)
+    return found !== undefined && isMet(found)
   })
   if (!found) throw new Error(`nothing is sent about ${subject}`)
   return found
 }
 
-/** Standard Webhooks, as a receiver would check it: which of the secrets signed. */
+/** Which of the secrets signed the request, checked as a receiver of Standard Webhooks would. */
 export function verifySignatures({ headers, body }: ReceivedRequest, secrets: string[]): boolean[] {
   const content = [headers['webhook-id'], headers['webhook-timestamp'], body].join('.')
   const given = signaturesOf(headers)
@@ -80,7 +83,7 @@ export function verifySignatures({ headers, body }: ReceivedRequest, secrets: st
 export const signaturesOf = (headers: ReceivedRequest['headers']): string[] =>
   [headers['webhook-signature'] ?? []].flat().flatMap((value) => value.split(' '))
 
-/** Another time of day for the length of the work; no timer runs for it. */
+/** Runs the work with a later clock, without firing timers. */
 export async function atLaterTime<T>(
   { clock }: Pick<GatedApp, 'clock'>,
   ms: number,
