@@ -31,9 +31,7 @@ export const ReadinessView = z
   .object({
     ready: z.boolean(),
     items: z.array(ReadinessItemView),
-    warnings: z
-      .array(z.string())
-      .meta({ description: 'Problems that no request can fix and that affect its tasks.' }),
+    warnings: z.array(z.string()).meta({ description: 'Problems that no request can fix and that affect its tasks.' }),
   })
   .meta({ id: 'Readiness' })
 export type ReadinessView = z.infer<typeof ReadinessView>
