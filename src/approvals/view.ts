@@ -24,7 +24,7 @@ export const ApprovalView = z
     policy_reason: z
       .string()
       .nullable()
-      .meta({ description: 'why a rule approved the request, or why it needs a decision' }),
+      .meta({ description: 'Why a rule approved the request, or why it needs a decision.' }),
     policy_rule: jsonObject.nullable(),
     edited: jsonObject.nullable(),
     reason: z.string().nullable(),

@@ -104,6 +104,7 @@ export interface components {
             /** @enum {string} */
             path: "action" | "tool";
             payload_sha256: string;
+            /** @description Why a rule approved the request, or why it needs a decision. */
             policy_reason: string | null;
             policy_rule: JsonObject | null;
             /** @description Any JSON value. */
@@ -915,12 +916,12 @@ export interface components {
         Readiness: {
             items: components["schemas"]["ReadinessItem"][];
             ready: boolean;
-            /** @description what no call can mend and will keep its tasks from being done */
+            /** @description Problems that no request can fix and that affect its tasks. */
             warnings: string[];
         };
         ReadinessItem: {
             detail: string;
-            /** @description the call that closes the item, null where no call can; what only you know stands in <angle brackets> */
+            /** @description The request that fixes the item, or null if no request can. You fill in values in <angle brackets>. */
             fix: {
                 body: JsonObject | null;
                 /** @enum {string} */
