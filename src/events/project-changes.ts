@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { CHANGE_KINDS, type ProjectChange } from '../ctx/topics.ts'
 import { isoNow } from '../ctx/world.ts'
-import { sseErrorFrame, type SseClient } from '../http/sse.ts'
+import { type SseClient, sseErrorFrame } from '../http/sse.ts'
 
 export const ProjectChangeView = z
   .object({
@@ -19,39 +19,41 @@ export function notifyProjectChange(tx: Tx, projectId: string, change: ProjectCh
   tx.afterCommit(() => tx.notifications.publish({ topic: 'status-changed', change }))
 }
 
-/** Of a reader that does not read. One that comes again reads anew what it shows, which is less than all this. */
+/** A client with more waiting changes is disconnected: after reconnecting it reloads its page, which costs less. */
 const MAX_WAITING_CHANGES = 5000
 
 /**
- * The changes of projects as SSE frames, from now on, until the reader is gone. A hint for screens, not a log: a slow
- * reader gets the newest status of each thing and not every one it had, and is cut off when these are too many.
+ * Sends changes of projects as SSE frames until the client disconnects. They are hints, not a log: a slow client gets
+ * only the newest status of each resource, and is disconnected when too many of them wait.
  */
-export async function followProjectChanges(ctx: Ctx, projectIds: readonly string[], reader: SseClient): Promise<void> {
+export async function followProjectChanges(ctx: Ctx, projectIds: readonly string[], client: SseClient): Promise<void> {
   const waiting = new Map<string, ProjectChange>()
-  const pass = () => {
-    if (reader.isFull || waiting.size === 0) return
+  const sendWaiting = () => {
+    if (client.isFull || waiting.size === 0) return
     const at = isoNow(ctx)
-    reader.write(
+    client.write(
       [...waiting.values()].map((change) => `event: changed\ndata: ${JSON.stringify({ ...change, at })}\n\n`).join(''),
     )
     waiting.clear()
   }
-  const hear = ({ change }: { change: ProjectChange }) => {
+  const onNotification = ({ change }: { change: ProjectChange }) => {
     waiting.set(`${change.kind}:${change.id}`, change)
-    // What one commit changed leaves together.
-    if (waiting.size === 1) setImmediate(pass)
-    if (waiting.size > MAX_WAITING_CHANGES && reader.isFull) {
-      reader.end(sseErrorFrame('stream overflow: reconnect'))
-      // The last frame may never be read: nobody waits for it.
-      reader.onDisconnect()
+    // Sends all changes of one commit together.
+    if (waiting.size === 1) setImmediate(sendWaiting)
+    if (waiting.size > MAX_WAITING_CHANGES && client.isFull) {
+      client.end(sseErrorFrame('stream overflow: reconnect'))
+      // The client may never read the last frame, so the stream does not wait for it.
+      client.onDisconnect()
     }
   }
-  const unhear = projectIds.map((id) => ctx.notifications.subscribe({ topic: 'project-changed', id }, hear))
-  reader.onDrain = pass
-  reader.write('event: ready\ndata: {}\n\n')
+  const unsubscribes = projectIds.map((id) =>
+    ctx.notifications.subscribe({ topic: 'project-changed', id }, onNotification),
+  )
+  client.onDrain = sendWaiting
+  client.write('event: ready\ndata: {}\n\n')
   await new Promise<void>((resolve) => {
-    reader.onDisconnect = resolve
-    if (reader.isDisconnected) resolve()
+    client.onDisconnect = resolve
+    if (client.isDisconnected) resolve()
   })
-  for (const stop of unhear) stop()
+  for (const unsubscribe of unsubscribes) unsubscribe()
 }
