@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
-import { excluded, prepareLock, prepareQuery } from '../store/prepared-query.ts'
+import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 
 export const deleteExpiredIdempotencyKey = prepareQuery<{ project_id: string; key: string; before: string }>(
@@ -42,10 +41,10 @@ export const findIdempotencyKey = prepareQuery<
     .where('created_at', '>=', arg('since')),
 )
 
-/** Behind the last slot of every ring stands how many turns were taken: beside the newest, in the same page. */
+/** The row in this slot counts all creations of the project; creation n is stored in slot n modulo the limit. */
 const COUNTER_SLOT = Number.MAX_SAFE_INTEGER
 
-export const insertRateCounter = prepareQuery<{ project_id: string }>((db, arg) =>
+const insertRateCounter = prepareQuery<{ project_id: string }>((db, arg) =>
   db
     .insertInto('rate_ring')
     .values({ project_id: arg('project_id'), slot: COUNTER_SLOT, at: 0 })
@@ -53,57 +52,26 @@ export const insertRateCounter = prepareQuery<{ project_id: string }>((db, arg) 
     .$castTo<never>(),
 )
 
-/** Nobody else takes a turn before the commit. */
-const lockRateCounter = prepareLock<{ project_id: string }>((db, arg) =>
-  db
-    .selectFrom('rate_ring')
-    .select('at')
-    .where('project_id', '=', arg('project_id'))
-    .where('slot', '=', COUNTER_SLOT)
-    .forUpdate(),
-)
-
-/** How many turns were taken, and when the newest of the slots was that the next ones would take; 0: never. */
-export interface RateState {
-  turns: number
-  newest: number
+/** Locks the counter until the commit, so that the limit is exact across replicas. */
+export async function lockRateCounter(db: Db, projectId: string): Promise<number> {
+  const [row] = await selectRateCounter(db, { project_id: projectId })
+  if (row) return row.at
+  await insertRateCounter(db, { project_id: projectId })
+  const [inserted] = await selectRateCounter(db, { project_id: projectId })
+  if (!inserted) throw new Error(`the rate counter of ${projectId} was not inserted`)
+  return inserted.at
 }
 
-type RateQuery = { project_id: string; limit: number; next: number }
+const selectRateCounter = prepareQuery<{ project_id: string }, { at: number }>((db, arg) => {
+  const query = db.selectFrom('rate_ring').select('at').where('project_id', '=', arg('project_id'))
+  const counter = query.where('slot', '=', COUNTER_SLOT)
+  return isPostgres(db) ? counter.forUpdate() : counter
+})
 
-export async function lockRateState(db: Db, next: RateQuery): Promise<RateState | undefined> {
-  // A statement of its own: one that waits for a lock sees all other rows as they were before.
-  if (isPostgres(db)) await lockRateCounter(db, next)
-  const [row] = await findRateState(db, next)
-  return row && { turns: row.turns, newest: Math.max(row.newest ?? 0, row.wrapped ?? 0) }
-}
-
-const findRateState = prepareQuery<RateQuery, { turns: number; newest: number | null; wrapped: number | null }>(
-  (db, arg) => {
-    const first = sql<number>`turns.at % cast(${arg('limit')} as bigint)`
-    const behind = sql<number>`${first} + cast(${arg('next')} as bigint)`
-    return db
-      .selectFrom('rate_ring as turns')
-      .select((eb) => {
-        const slots = eb
-          .selectFrom('rate_ring as ring')
-          .select((of) => of.fn.max('ring.at').as('at'))
-          .whereRef('ring.project_id', '=', 'turns.project_id')
-        return [
-          'turns.at as turns',
-          slots.where('ring.slot', '>=', first).where('ring.slot', '<', behind).as('newest'),
-          slots.where('ring.slot', '<', sql<number>`${behind} - cast(${arg('limit')} as bigint)`).as('wrapped'),
-        ]
-      })
-      .where('turns.project_id', '=', arg('project_id'))
-      .where('turns.slot', '=', COUNTER_SLOT)
-  },
-)
-
-export const updateRateCounter = prepareQuery<{ project_id: string; turns: number }>((db, arg) =>
+export const updateRateCounter = prepareQuery<{ project_id: string; count: number }>((db, arg) =>
   db
     .updateTable('rate_ring')
-    .set({ at: arg('turns') })
+    .set({ at: arg('count') })
     .where('project_id', '=', arg('project_id'))
     .where('slot', '=', COUNTER_SLOT)
     .$castTo<never>(),

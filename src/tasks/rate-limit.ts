@@ -3,15 +3,13 @@ import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict, tooManyRequests } from '../base/problem.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
-import { GroupCommitCache } from '../store/group-commit-state.ts'
 import {
   deleteExpiredIdempotencyKey,
   findIdempotencyKey,
-  lockRateState,
+  lockRateCounter,
   insertIdempotencyKey,
   updateRateCounter,
   findRateSlot,
-  insertRateCounter,
   upsertRateSlot,
 } from './rate-limit-rows.ts'
 
@@ -70,49 +68,17 @@ export async function taskIdOfIdempotencyKey(ctx: Ctx, projectId: string, { key,
 const keyUsedWithOtherBody = () => conflict('idempotency key was used with another body')
 
 /**
- * Admits a creation if the one `limit` before it is a minute old: a sliding window that is exact over all replicas,
- * because the project's count of turns is locked until the commit.
+ * Allows a creation if the one `limit` creations earlier is at least a minute old. The sliding window is exact across
+ * replicas, because the counter of the project is locked until the commit.
  */
 export async function enforceRateLimit(tx: Tx, subject: string, limit: number, noun: string): Promise<void> {
-  const ring = rateBatches.get(tx.groupCommit, subject) ?? (await openRateBatch(tx, subject, limit))
-  // Not before the ring is ours: it may have been waited for.
+  const count = await lockRateCounter(tx.db, subject)
+  // Read after the lock, which may have been waited for.
   const now = tx.world.clock.now()
-  const slot = ring.turns % limit
-  if (ring.turns >= ring.seen || ring.newest > now - RATE_WINDOW_MS) {
-    const [former] = await findRateSlot(tx.db, { project_id: subject, slot })
-    const left = (former?.at ?? 0) + RATE_WINDOW_MS - now
-    if (left > 0) throw tooManyRequests(`more than ${limit} ${noun} in a minute`, left / 1000)
-  }
+  const slot = count % limit
+  const [former] = await findRateSlot(tx.db, { project_id: subject, slot })
+  const left = (former?.at ?? 0) + RATE_WINDOW_MS - now
+  if (left > 0) throw tooManyRequests(`more than ${limit} ${noun} in a minute`, left / 1000)
   await upsertRateSlot(tx.db, { project_id: subject, slot, at: now })
-  ring.turns++
-  // Once for all of them.
-  tx.groupCommit.writeAtEnd(`turns of ${subject}`, (db) =>
-    updateRateCounter(db, { project_id: subject, turns: ring.turns }),
-  )
-}
-
-/** The turns that a commit takes, each the slot of its number in the ring. */
-interface RateBatch {
-  /** How many were taken. */
-  turns: number
-  /** The slots of the turns before this one were looked at, and the newest of them was taken then. */
-  seen: number
-  newest: number
-}
-
-const rateBatches = new GroupCommitCache<RateBatch>()
-/** Most commits have fewer creations; those of a larger one look at their slots themselves. */
-const MAX_PREFETCHED_SLOTS = 32
-
-async function openRateBatch(tx: Tx, subject: string, limit: number): Promise<RateBatch> {
-  const next = { project_id: subject, limit, next: Math.min(limit, MAX_PREFETCHED_SLOTS) }
-  let held = await lockRateState(tx.db, next)
-  if (!held) {
-    await insertRateCounter(tx.db, next)
-    held = await lockRateState(tx.db, next)
-  }
-  if (!held) throw new Error(`the ring of ${subject} has no count`)
-  const ring = { turns: held.turns, seen: held.turns + next.next, newest: held.newest }
-  rateBatches.set(tx.groupCommit, subject, ring)
-  return ring
+  await updateRateCounter(tx.db, { project_id: subject, count: count + 1 })
 }
