@@ -10,11 +10,7 @@ export class Problem extends Error {
     message: string,
     more: { extra?: Record<string, unknown>; headers?: Record<string, string> } = {},
   ) {
-    // Nobody reads where it was thrown, and to write the stack down takes as long as a statement of the store.
-    const { stackTraceLimit } = Error
-    Error.stackTraceLimit = 0
     super(message)
-    Error.stackTraceLimit = stackTraceLimit
     this.status = status
     this.extra = more.extra ?? {}
     this.headers = more.headers ?? {}

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream'
 import { RESPONSE_TIME_BUCKETS_S, type ResponseCount, type Counts } from '../ctx/counts.ts'
-import { reduceHeapGrowth, limitYoungGeneration } from './heap-tuning/heap-tuning.ts'
+import { tuneHeapForStreams } from './heap-tuning/heap-tuning.ts'
 
-/** The count that a route adds to: by plane and subject, never by anything that a caller chose. */
+/** The counter of a route, by plane and subject; callers cannot choose either. */
 export function responseCountFor(counts: Counts, path: string): ResponseCount {
   const { plane, subject } = planeAndSubject(path)
   const known = counts.responses.find((count) => count.plane === plane && count.subject === subject)
@@ -20,24 +20,20 @@ export function countResponse(count: ResponseCount, status: number): void {
 
 export function countResponseTime(count: ResponseCount, ms: number): void {
   const seconds = ms / 1000
-  let place = 0
-  while (seconds > (RESPONSE_TIME_BUCKETS_S[place] ?? Number.POSITIVE_INFINITY)) place++
-  count.timeBuckets[place] = (count.timeBuckets[place] ?? 0) + 1
+  let bucket = 0
+  while (seconds > (RESPONSE_TIME_BUCKETS_S[bucket] ?? Number.POSITIVE_INFINITY)) bucket++
+  count.timeBuckets[bucket] = (count.timeBuckets[bucket] ?? 0) + 1
   count.seconds += seconds
 }
 
-/** From here on it is worth something to keep memory close to what is used. */
-const SOME_STREAMS = 200
-const MANY_STREAMS = 1000
-
+/** Counts the stream as open until it closes. */
 export function countStream<Out extends Writable>(count: ResponseCount, out: Out): Out {
-  // Its end has been told already.
+  // Its close event has already been emitted.
   if (out.destroyed) return out
   count.streaming++
   if (count.streaming > count.maxStreams) {
     count.maxStreams = count.streaming
-    if (count.maxStreams >= SOME_STREAMS) limitYoungGeneration()
-    if (count.maxStreams === MANY_STREAMS) reduceHeapGrowth()
+    tuneHeapForStreams(count.maxStreams)
   }
   return out.once('close', () => count.streaming--)
 }

@@ -1,28 +1,32 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/**
- * Opening streams leaves behind almost as much as they hold, and V8 lets that lie until the heap is several times what
- * is used. It reckons how far the heap may grow whenever it collects, so it collects once.
- */
-export function reduceHeapGrowth(): void {
-  setFlagsFromString('--heap-growing-percent=10')
-  setFlagsFromString('--expose-gc')
-  void runInNewContext('gc')({ execution: 'async' })
-}
-
+/** From this many open streams on, the young generation does not grow while streams are being opened. */
+const YOUNG_LIMIT_STREAMS = 200
+/** At this many open streams, the old generation is collected once and grows more slowly from then on. */
+const SLOW_GROWTH_STREAMS = 1000
 const OPENING_MS = 5_000
+
 let opening: NodeJS.Timeout | null = null
 
-/**
- * What many streams are made of stays, and V8 takes that for a sign that young objects need more room: up to 16 MB,
- * which it keeps. So while they are being opened that room does not grow. For good would make all work a third dearer.
- */
-export function limitYoungGeneration(): void {
+/** Called whenever more streams are open than ever before. README.md in this folder explains why. */
+export function tuneHeapForStreams(openStreams: number): void {
+  if (openStreams >= YOUNG_LIMIT_STREAMS) limitYoungGeneration()
+  if (openStreams === SLOW_GROWTH_STREAMS) slowHeapGrowth()
+}
+
+function limitYoungGeneration(): void {
   if (opening) return void opening.refresh()
   setFlagsFromString('--semi-space-growth-factor=1')
   opening = setTimeout(() => {
     opening = null
     setFlagsFromString('--semi-space-growth-factor=2')
   }, OPENING_MS).unref()
+}
+
+/** V8 computes the next limit of the heap when it collects, so the new growth factor needs a collection. */
+function slowHeapGrowth(): void {
+  setFlagsFromString('--heap-growing-percent=10')
+  setFlagsFromString('--expose-gc')
+  void runInNewContext('gc')({ execution: 'async' })
 }
