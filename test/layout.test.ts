@@ -1,70 +1,78 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { importCycles, type Sources, fileProblems, wrongImports, sizeProblems } from './layout.ts'
+import { bannedWords } from './banned-words.ts'
+import {
+  fileProblems,
+  fragmentFiles,
+  importCycles,
+  misplacedRoutes,
+  misplacedSql,
+  repeatedExports,
+  sizeProblems,
+  type Sources,
+  wrongImports,
+} from './layout.ts'
 
-describe('the source', () => {
-  const sources = readSources()
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-  test('imports only downwards', () => {
-    expect(wrongImports(sources)).toEqual([])
-  })
+describe('the source code', () => {
+  const sources = new Map([...readTexts(['src'], /\.tsx?$/)].map(([file, text]) => [file.replace(/^src\//, ''), text]))
 
-  test('has no ring of files that import each other', () => {
-    expect(importCycles(sources)).toEqual([])
-  })
-
-  test('keeps to the limits of a file, has no `any`, no TODO and no barrel', () => {
-    expect(fileProblems(sources)).toEqual([])
-  })
-
-  test('is made of small files', () => {
-    expect(sizeProblems(sources)).toEqual([])
+  test.each([
+    ['a folder imports only folders before it', wrongImports],
+    ['files do not import each other in a cycle', importCycles],
+    ['files are short, and have no `any`, no TODO and no barrel', fileProblems],
+    ['most files are small', sizeProblems],
+    ['an exported name exists once', repeatedExports],
+  ])('%s', (_, problemsOf) => {
+    expect(problemsOf(sources)).toEqual([])
   })
 })
 
-describe('the checks of the house', () => {
-  test('let a folder import itself and what stands before it', () => {
-    const house = {
+describe('the checks of the layout', () => {
+  test('a folder may import itself and folders before it', () => {
+    const files = {
       'tasks/create.ts': "import { a } from './rows.ts'\nimport type { B } from '../store/tables.ts'",
       'main.ts': "import '../package.json'\nimport { cli } from './cli/cli.ts'\nimport { app } from './app.ts'",
-      'harness/loop.ts': "import type { Brief } from '../base/protocol.ts'",
+      'harness/loop.ts': "import type { Brief } from '../contract/agent-protocol.ts'",
       'cli/cli.ts': "// import '../app.ts'\nimport { z } from 'zod'\nconst route = '/v1/*' // '../app.ts'",
     }
-    expect(wrongImports(sourcesOf(house))).toEqual([])
+    expect(wrongImports(toSources(files))).toEqual([])
   })
 
   test.each([
-    ['a floor above', 'tasks/create.ts', "import { run } from '../runs/run.ts'"],
-    ['a type of a floor above', 'tasks/create.ts', "import type {\n  Run,\n} from '../runs/run.ts'"],
-    ['a neighbour to the right', 'base/ids.ts', "export { config } from '../config/config.ts'"],
-    ['a floor above only when needed', 'store/open.ts', "const all = '/*'\nconst app = await import('../app.ts')"],
+    ['a later folder', 'tasks/create.ts', "import { run } from '../runs/run.ts'"],
+    ['a type of a later folder', 'tasks/create.ts', "import type {\n  Run,\n} from '../runs/run.ts'"],
+    ['the next folder', 'base/ids.ts', "export { config } from '../config/config.ts'"],
+    ['a later folder dynamically', 'store/open.ts', "const all = '/*'\nconst app = await import('../app.ts')"],
     ['the store from the sandbox', 'sandbox/cell.ts', "import { db } from '../store/open.ts'"],
-    ['more than the base from the harness', 'harness/main.ts', "import '../config/config.ts'"],
+    ['more than base and contract from the harness', 'harness/main.ts', "import '../config/config.ts'"],
     ['the harness from the service', 'runs/run.ts', "import { loop } from '../harness/loop.ts'"],
     ['a feature from the command line', 'cli/cli.ts', "import { create } from '../tasks/create.ts'"],
     ['anything from the console', 'console/page.ts', "import type { Json } from '../base/json.ts'"],
     ['a test', 'tasks/create.ts', "import { fixture } from '../../test/fixture.ts'"],
-    ['from a folder that nobody placed', 'misc/a.ts', "import { b } from './b.ts'"],
-  ])('refuse to import %s', (_, file, text) => {
-    expect(wrongImports(sourcesOf({ [file]: text }))).toHaveLength(1)
+    ['from a folder that is not in the order', 'misc/a.ts', "import { b } from './b.ts'"],
+  ])('importing %s is a problem', (_, file, text) => {
+    expect(wrongImports(toSources({ [file]: text }))).toHaveLength(1)
   })
 
-  test('tell the whole ring', () => {
-    const house = {
+  test('a cycle is reported with all its files', () => {
+    const files = {
       'tasks/a.ts': "import { b } from './b.ts'",
       'tasks/b.ts': "import type { A } from './a.ts'\nimport { c } from './c.ts'",
       'tasks/c.ts': "export { b } from './b.ts'",
     }
-    expect(importCycles(sourcesOf(house))).toEqual(['tasks/b.ts → tasks/c.ts → tasks/b.ts'])
+    expect(importCycles(toSources(files))).toEqual(['tasks/b.ts → tasks/c.ts → tasks/b.ts'])
   })
 
-  test('see no ring where only types go round', () => {
-    const house = {
+  test('a cycle of types is allowed', () => {
+    const files = {
       'sandbox/driver.ts': "import { bwrap } from './bwrap.ts'",
       'sandbox/bwrap.ts': "import type {\n  Cell,\n} from './driver.ts'\nexport type { Cell } from './driver.ts'",
     }
-    expect(importCycles(sourcesOf(house))).toEqual([])
+    expect(importCycles(toSources(files))).toEqual([])
   })
 
   test.each([
@@ -73,33 +81,102 @@ describe('the checks of the house', () => {
     ['a cast to `any`', 'tasks/a.ts', 'const x = y as any'],
     ['a TODO', 'tasks/a.ts', '// TODO later'],
     ['a barrel', 'tasks/index.ts', ''],
-  ])('refuse %s', (_, file, text) => {
-    expect(fileProblems(sourcesOf({ [file]: text }))).toHaveLength(1)
+  ])('%s is a problem', (_, file, text) => {
+    expect(fileProblems(toSources({ [file]: text }))).toHaveLength(1)
   })
 
-  test('let words be words', () => {
-    const house = {
+  test('the word any in comments, strings and names is allowed, and a list of tables may be long', () => {
+    const files = {
       'tasks/a.ts': "// any: of them\nconst x = { any: 1, text: ': any' }\nconst y = any(x)\n",
       'store/tables.ts': 'x\n'.repeat(301),
     }
-    expect(fileProblems(sourcesOf(house))).toEqual([])
+    expect(fileProblems(toSources(files))).toEqual([])
   })
 
-  test('measure the middle and the long end of the files', () => {
+  test('the median and the 90th percentile of file lengths are limited', () => {
     const sizes = [10, 121, 122, 260].map((size, i) => [`tasks/${i}.ts`, 'x\n'.repeat(size)])
-    expect(sizeProblems(sourcesOf(Object.fromEntries(sizes)))).toEqual([
-      'the median of the files is 121 lines, 120 are the most',
-      'the 90th percentile of the files is 260 lines, 250 are the most',
+    expect(sizeProblems(toSources(Object.fromEntries(sizes)))).toEqual([
+      'the median of file lengths is 121 lines, at most 120 are allowed',
+      'the 90th percentile of file lengths is 260 lines, at most 250 are allowed',
     ])
   })
+
+  test('a short file with one importer is a problem, and one with two is not', () => {
+    const files = {
+      'tasks/a.ts': "import { b } from './b.ts'\nimport { c } from './c.ts'\n",
+      'tasks/b.ts': "import type { C } from './c.ts'\n",
+      'tasks/c.ts': 'x\n',
+    }
+    expect(fragmentFiles(toSources(files))).toEqual([
+      'tasks/b.ts has 1 lines and one importer: merge it into tasks/a.ts',
+    ])
+  })
+
+  test('a name that two files export is a problem, and a type with the name of its schema is not', () => {
+    const files = {
+      'tasks/a.ts': 'export const Task = 1\nexport type Task = number\nexport async function run() {}\n',
+      'runs/b.ts': 'export interface run {}\n',
+    }
+    expect(repeatedExports(toSources(files))).toEqual(["'run' is exported by tasks/a.ts and runs/b.ts"])
+  })
+
+  test('SQL outside of rows files and the store is a problem', () => {
+    const files = {
+      'tasks/rows.ts': "db.selectFrom('tasks')",
+      'tasks/state-rows.ts': 'sql<number>`1`',
+      'store/open.ts': 'sql`select 1`',
+      'tasks/create.ts': "// db.selectFrom('tasks')\n\ndb.deleteFrom('tasks')\nsql<number>`1`\n",
+    }
+    expect(misplacedSql(toSources(files))).toEqual([
+      'tasks/create.ts:3: .deleteFrom( belongs in rows.ts or *-rows.ts',
+      'tasks/create.ts:4: sql<number>` belongs in rows.ts or *-rows.ts',
+    ])
+  })
+
+  test('routes and response schemas in other files than theirs are a problem', () => {
+    const files = {
+      'tasks/routes.ts':
+        "import { defineRead } from '../http/route.ts'\ndefineRead('/', { responses: { 200: TaskView } })",
+      'tasks/feedback-routes.ts': 'x\ndefineWrite({ body: z.object({}), responses: { 201: z.object({ id }) } })',
+      'tasks/create.ts': "import { defineWrite } from '../http/route.ts'",
+    }
+    expect(misplacedRoutes(toSources(files))).toEqual([
+      'tasks/feedback-routes.ts:2: a response schema belongs in view.ts',
+      'tasks/create.ts defines routes: only routes.ts and *-routes.ts may',
+    ])
+  })
+
+  test.each([
+    ['// Whoever asks', 'Whoever'],
+    ['const openMetricsDoor = 1', 'Door'],
+    ['the bells ring', 'bells'],
+    ['const MOST_LINES = 5', 'MOST_'],
+    ['the newest, of late', 'of late'],
+  ])('the line %j contains a banned word', (text, word) => {
+    expect(bannedWords(new Map([['a.md', `\n${text}`]]))).toEqual([
+      `a.md:2: '${word}' is a banned word (test/banned-words.ts)`,
+    ])
+  })
+
+  test.each(['a warehouse', 'an indoor plane', 'const ALMOST_ALL = 1', 'three planes', 'doorstep', 'impulse'])(
+    'the line %j contains no banned word',
+    (text) => {
+      expect(bannedWords(new Map([['a.md', text]]))).toEqual([])
+    },
+  )
 })
 
-function readSources(): Sources {
-  const root = fileURLToPath(new URL('../src/', import.meta.url))
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
-  return new Map(files.toSorted().map((file) => [file.replaceAll('\\', '/'), readFileSync(root + file, 'utf8')]))
+/** Texts by their path below the root, of all files below these paths with such a name. */
+function readTexts(paths: string[], name: RegExp): Map<string, string> {
+  const files = paths.flatMap((path) =>
+    statSync(join(ROOT, path)).isFile()
+      ? [path]
+      : readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' }).map((file) => join(path, file)),
+  )
+  const named = files.filter((file) => name.test(file)).toSorted()
+  return new Map(named.map((file) => [file.replaceAll('\\', '/'), readFileSync(join(ROOT, file), 'utf8')]))
 }
 
-function sourcesOf(files: Record<string, string>): Sources {
+function toSources(files: Record<string, string>): Sources {
   return new Map(Object.entries(files))
 }

@@ -1,60 +1,64 @@
 import { posix } from 'node:path'
 
-/** The source as read: path below src (`tasks/rows.ts`) to text. */
+/** Source files by their path below src, such as `tasks/rows.ts`. */
 export type Sources = Map<string, string>
 
-/** A folder may import only itself and what stands before it. `app` and `main` are files. */
+/** A folder may import only itself and folders before it. `app` and `main` are files. */
 const IMPORT_ORDER = [
-  'base · config · store · ctx · http',
+  'base · contract · config · store · ctx · http · egress',
   'audit · accounts · wedges · events',
-  'knowledge · connections · records',
-  'tasks',
-  'approvals · cases · clients · schedules · webhooks',
-  'sandbox · models · workflows · runs · blueprints · reports · mcp · telemetry',
+  'vault · knowledge · broker · connections · records',
+  'tasks · cases',
+  'lifecycle',
+  'approvals · clients · channels · portal · schedules · webhooks',
+  'sandbox · models · workflows · runs · blueprints · reports',
+  'mcp',
+  'telemetry',
   'planes',
   'app · main',
-].flatMap((floor) => floor.split(' · '))
+].flatMap((line) => line.split(' · '))
 
-/** What runs elsewhere, or must stay apart, may import only these. */
+/** Folders that run in another process, or must not depend on the service, may import only these. */
 const ISOLATED_FOLDERS: Record<string, string[]> = {
-  sandbox: ['base', 'config'],
-  harness: ['base'],
-  'workflow-cell': ['base'],
-  cli: ['base'],
+  sandbox: ['base', 'contract', 'config'],
+  harness: ['base', 'contract'],
+  'workflow-cell': ['base', 'contract'],
+  cli: ['base', 'contract'],
   console: [],
   main: [...IMPORT_ORDER, 'cli'],
 }
 
-/** Long by nature: one table after the other. */
-const LONG_FILES = ['store/schema/migrations.ts', 'store/tables.ts']
+/** Lists of tables, which may be longer than other files. */
+const LONG_FILES = ['store/schema/migrations.ts', 'store/schema/schema.ts', 'store/tables.ts']
 
 const MAX_FILE_LINES = 300
 const MAX_MEDIAN_LINES = 120
 const MAX_P90_LINES = 250
+const MIN_LINES_FOR_ONE_IMPORTER = 15
 
-/** Imports that go up, or into what stands apart. */
+/** Imports of a folder that is not allowed. */
 export function wrongImports(sources: Sources): string[] {
   return [...sources].flatMap(([file, text]) => importsOf(file, text).flatMap((target) => checkImport(file, target)))
 }
 
-/** Each ring of files that need each other to load. Types are not loaded, so an interface may lie with its makers. */
+/** Files that import each other by value. Types are erased, so cycles of types are allowed. */
 export function importCycles(sources: Sources): string[] {
   const graph = new Map([...sources].map(([file, text]) => [file, importsOf(file, withoutTypes(text))]))
   const done = new Set<string>()
   return [...graph.keys()].flatMap((file) => cyclesFrom(file, graph, [], done))
 }
 
-/** Files that break the numbers and habits of the house, each with what is wrong. */
+/** Files that are too long, use `any`, contain a TODO or only re-export. */
 export function fileProblems(sources: Sources): string[] {
   return [...sources].flatMap(([file, text]) => {
-    const code = withoutComments(text).replaceAll(STRING, "''")
+    const code = withoutStrings(withoutComments(text))
     return [
       countLines(text) > MAX_FILE_LINES &&
         !LONG_FILES.includes(file) &&
-        `${file} has ${countLines(text)} lines, ${MAX_FILE_LINES} are the most`,
+        `${file} has ${countLines(text)} lines, at most ${MAX_FILE_LINES} are allowed`,
       /[:<,|&(]\s*any\b(?!\s*[:(.])|\bas any\b/.test(code) && `${file} uses \`any\``,
       /\b(TODO|FIXME)\b/.test(text) && `${file} has a TODO: do it or open an issue`,
-      posix.basename(file) === 'index.ts' && `${file} is a barrel: import the file that has the name`,
+      posix.basename(file) === 'index.ts' && `${file} is a barrel: import the file that defines the name`,
     ].filter((problem) => problem !== false)
   })
 }
@@ -62,19 +66,92 @@ export function fileProblems(sources: Sources): string[] {
 export function sizeProblems(sources: Sources): string[] {
   const sizes = [...sources.values()].map(countLines).toSorted((a, b) => a - b)
   return [
-    { name: 'median', value: quantile(sizes, 0.5), most: MAX_MEDIAN_LINES },
-    { name: '90th percentile', value: quantile(sizes, 0.9), most: MAX_P90_LINES },
+    { name: 'median', value: quantile(sizes, 0.5), max: MAX_MEDIAN_LINES },
+    { name: '90th percentile', value: quantile(sizes, 0.9), max: MAX_P90_LINES },
   ]
-    .filter(({ value, most }) => value > most)
-    .map(({ name, value, most }) => `the ${name} of the files is ${value} lines, ${most} are the most`)
+    .filter(({ value, max }) => value > max)
+    .map(({ name, value, max }) => `the ${name} of file lengths is ${value} lines, at most ${max} are allowed`)
+}
+
+/** Short files with one importer, which should be part of that importer. */
+export function fragmentFiles(sources: Sources): string[] {
+  const importers = new Map<string, Set<string>>()
+  for (const [file, text] of sources) {
+    for (const target of importsOf(file, text)) importers.set(target, (importers.get(target) ?? new Set()).add(file))
+  }
+  return [...sources].flatMap(([file, text]) => {
+    const [only, ...others] = importers.get(file) ?? []
+    if (!only || others.length > 0 || countLines(text) >= MIN_LINES_FOR_ONE_IMPORTER) return []
+    return [`${file} has ${countLines(text)} lines and one importer: merge it into ${only}`]
+  })
+}
+
+const EXPORT =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm
+
+/** Names that two or more files export. */
+export function repeatedExports(sources: Sources): string[] {
+  const files = new Map<string, Set<string>>()
+  for (const [file, text] of sources) {
+    for (const [, name = ''] of text.matchAll(EXPORT)) files.set(name, (files.get(name) ?? new Set()).add(file))
+  }
+  return [...files]
+    .filter(([, exporters]) => exporters.size > 1)
+    .map(([name, exporters]) => `'${name}' is exported by ${[...exporters].join(' and ')}`)
+}
+
+const SQL =
+  /\.(?:selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(?:<[^>`]*>)?`|\bprepare(?:Query|Lock|BatchedRead)\b/
+
+/** SQL outside of `rows.ts`, `*-rows.ts` and the store. */
+export function misplacedSql(sources: Sources): string[] {
+  return [...sources].flatMap(([file, text]) => {
+    if (file.startsWith('store/') || /(?:^|\/|-)rows\.ts$/.test(file)) return []
+    return linesWith(withoutComments(text), SQL).map(
+      ([line, found]) => `${file}:${line}: ${found} belongs in rows.ts or *-rows.ts`,
+    )
+  })
+}
+
+const ROUTE_IMPORT = /^import \{[^}]*\b(?:define(?:Route|Read|Write)|openRoute|portalRoute|writeOrganisation)\b/m
+const RESPONSE_SCHEMA = /\bz\s*\.(?:object|strictObject|looseObject|record|union|discriminatedUnion|enum)\(/
+
+/** Routes outside of `routes.ts` and `*-routes.ts`, and response schemas that are not in a `*view.ts`. */
+export function misplacedRoutes(sources: Sources): string[] {
+  return [...sources].flatMap(([file, text]) => {
+    if (file.startsWith('http/')) return []
+    const code = withoutComments(text)
+    const isRoutes = /(?:^|\/|-)routes\.ts$/.test(file)
+    if (!isRoutes && ROUTE_IMPORT.test(code)) return [`${file} defines routes: only routes.ts and *-routes.ts may`]
+    return isRoutes ? inlineResponses(code).map((line) => `${file}:${line}: a response schema belongs in view.ts`) : []
+  })
+}
+
+function inlineResponses(code: string): number[] {
+  return [...code.matchAll(/\bresponses: \{/g)].flatMap(({ index, 0: start }) => {
+    const block = blockAfter(code, index + start.length)
+    return RESPONSE_SCHEMA.test(block) ? [lineAt(code, index)] : []
+  })
+}
+
+/** The text up to the brace that closes the block. */
+function blockAfter(code: string, start: number): string {
+  let depth = 1
+  let at = start
+  for (; at < code.length && depth > 0; at++) {
+    if (code[at] === '{') depth++
+    if (code[at] === '}') depth--
+  }
+  return code.slice(start, at)
 }
 
 function checkImport(file: string, target: string): string[] {
   const from = folderOf(file)
   const to = folderOf(target)
   if (target.startsWith('../')) return [`${file} imports ${target}, which is outside src`]
-  if (!IMPORT_ORDER.includes(from) && !(from in ISOLATED_FOLDERS))
-    return [`${file}: folder '${from}' has no place in test/layout.ts`]
+  if (!IMPORT_ORDER.includes(from) && !(from in ISOLATED_FOLDERS)) {
+    return [`${file}: folder '${from}' is missing in the import order of test/layout.ts`]
+  }
   if (from === to) return []
   const allowed = ISOLATED_FOLDERS[from] ?? IMPORT_ORDER.slice(0, IMPORT_ORDER.indexOf(from))
   if (allowed.includes(to)) return []
@@ -94,7 +171,7 @@ const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g
 const STRING_OR_COMMENT = new RegExp(`(${STRING.source})|//.*|/\\*[^]*?\\*/`, 'g')
 const IMPORT = /^\s*(?:import|export)\b[^'"`;=]*?\bfrom\s*(['"])(.+?)\1|\bimport\s*\(?\s*(['"])(.+?)\3/gm
 
-/** The TypeScript files of ours that a file names, as paths below src. */
+/** The TypeScript files that a file imports, as paths below src. */
 function importsOf(file: string, text: string): string[] {
   return [...withoutComments(text).matchAll(IMPORT)]
     .map((match) => match[2] ?? match[4] ?? '')
@@ -102,13 +179,31 @@ function importsOf(file: string, text: string): string[] {
     .map((name) => posix.join(posix.dirname(file), name))
 }
 
+/** Comments become line breaks, so that line numbers stay the same. */
 function withoutComments(text: string): string {
-  return text.replaceAll(STRING_OR_COMMENT, (_, string: string | undefined) => string ?? '')
+  return text.replaceAll(
+    STRING_OR_COMMENT,
+    (all, string: string | undefined) => string ?? '\n'.repeat(countLineBreaks(all)),
+  )
 }
+
+const withoutStrings = (text: string): string => text.replaceAll(STRING, "''")
 
 function withoutTypes(text: string): string {
   return text.replaceAll(/^\s*(?:import|export) type\b[^'"`;=]*?\bfrom\b.*$/gm, '')
 }
+
+/** The first match of each line, with its line number. */
+export function linesWith(text: string, pattern: RegExp): [number, string][] {
+  return text.split('\n').flatMap((line, i): [number, string][] => {
+    const found = pattern.exec(line)?.[0]
+    return found === undefined ? [] : [[i + 1, found]]
+  })
+}
+
+const lineAt = (text: string, index: number): number => countLineBreaks(text.slice(0, index)) + 1
+
+const countLineBreaks = (text: string): number => text.split('\n').length - 1
 
 function folderOf(file: string): string {
   const [first = ''] = file.split('/')
@@ -116,7 +211,7 @@ function folderOf(file: string): string {
 }
 
 function countLines(text: string): number {
-  return text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+  return countLineBreaks(text) + (text.endsWith('\n') ? 0 : 1)
 }
 
 function quantile(sorted: number[], share: number): number {
