@@ -2,51 +2,52 @@ const NEWLINE = 0x0a
 const INITIAL_BUFFER_BYTES = 4096
 
 export interface LineSplitter {
-  /** Emits the lines that this chunk completes. False: a line is longer than allowed, and nothing more will come. */
+  /** Emits the lines that this chunk completes. False: a line is longer than allowed, and no more lines follow. */
   push(chunk: Buffer): boolean
-  /** What came after the last newline. */
+  /** The bytes after the last newline. */
   rest(): string
 }
 
 /**
- * Bytes to lines. Whole lines are decoded together, once per chunk: no byte of a longer UTF-8 character is a newline,
- * so a cut at a newline never cuts a character. The open line is copied into one growing buffer, so that a program
- * that writes single bytes costs its bytes and not an object for each.
+ * Splits bytes into lines of at most `maxBytes`. Complete lines are decoded once per chunk: no byte of a longer UTF-8
+ * character is a newline, so a cut at a newline never cuts a character. The incomplete line is copied into one growing
+ * buffer, so that a program that writes single bytes costs its bytes and not one object for each byte.
  */
 export function createLineSplitter(maxBytes: number, emit: (line: string) => void): LineSplitter {
-  let open = Buffer.allocUnsafe(INITIAL_BUFFER_BYTES)
+  let buffer = Buffer.allocUnsafe(INITIAL_BUFFER_BYTES)
   let used = 0
-  let broken = false
+  let isBroken = false
 
-  const keep = (bytes: Buffer) => {
-    if (used + bytes.length > open.length) {
-      const larger = Buffer.allocUnsafe(Math.max(open.length * 2, used + bytes.length))
-      open.copy(larger, 0, 0, used)
-      open = larger
+  const append = (bytes: Buffer) => {
+    if (used + bytes.length > buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(buffer.length * 2, used + bytes.length))
+      buffer.copy(larger, 0, 0, used)
+      buffer = larger
     }
-    used += bytes.copy(open, used)
+    used += bytes.copy(buffer, used)
     return used <= maxBytes
   }
 
-  const take = (chunk: Buffer) => {
+  const split = (chunk: Buffer) => {
     const last = chunk.lastIndexOf(NEWLINE)
-    if (last === -1) return keep(chunk)
+    if (last === -1) return append(chunk)
     const first = used === 0 ? -1 : chunk.indexOf(NEWLINE)
     if (first !== -1) {
-      if (!keep(chunk.subarray(0, first))) return false
-      emit(open.toString('utf8', 0, used))
+      if (!append(chunk.subarray(0, first))) return false
+      const line = buffer.toString('utf8', 0, used)
       used = 0
+      emit(line)
     }
     if (last > first && !emitLines(chunk.subarray(first + 1, last), maxBytes, emit)) return false
-    return keep(chunk.subarray(last + 1))
+    return append(chunk.subarray(last + 1))
   }
 
   return {
     push(chunk) {
-      if (!broken) broken = !take(chunk)
-      return !broken
+      if (!isBroken) isBroken = !split(chunk)
+      return !isBroken
     },
-    rest: () => (broken ? '' : open.toString('utf8', 0, used)),
+    rest: () => (isBroken ? '' : buffer.toString('utf8', 0, used)),
   }
 }
 

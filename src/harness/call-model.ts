@@ -1,8 +1,9 @@
+import { createEventStreamParser } from '../base/event-stream.ts'
 import { errorMessage } from '../base/error-message.ts'
+import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
 import { type PlaneCallResult, describeFailure, type PlaneClient, streamFromPlane } from './plane-client.ts'
 import { type Conversation, RunFailure, type StopReason, type ToolCall, type ProviderFormat } from './conversation.ts'
-import { parseEventStream } from './event-stream.ts'
 import { anthropicFormat } from '../contract/providers/anthropic.ts'
 import { openaiFormat } from '../contract/providers/openai.ts'
 
@@ -38,7 +39,10 @@ function createStreamReader(
   onText: (text: string) => void,
 ): (chunk: string) => void {
   const read = format.reader()
-  const frames = parseEventStream((frame) => {
+  const frames = createEventStreamParser((data) => {
+    if (data === '[DONE]') return
+    const frame = tryParseJsonObject(data)
+    if (!frame) throw new Error('the stream carries a malformed frame')
     for (const happening of read(frame)) {
       if (happening.kind === 'text') heard.text += happening.text
       else if (happening.kind === 'call') heard.calls.push(happening.call)

@@ -4,18 +4,21 @@ import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
+import { createLineSplitter, type LineSplitter } from '../base/lines.ts'
 import type { AgentLine, Brief } from '../contract/agent-protocol.ts'
 import { exitMessage } from '../contract/exit-message.ts'
 import { emitArtifacts } from './artifacts.ts'
 import { parseCellInput } from './harness-cell.ts'
 import { homeFolder, killProcessGroup, minimalEnvironment } from './child-process.ts'
-import { drainLines, type LineWriter, createTextLineSplitter, writeJsonLine } from './line-writer.ts'
+import { drainLines, type LineWriter, writeJsonLine } from './line-writer.ts'
 
 /** A program that speaks the agent protocol, where it runs and where it leaves its files. */
 export type CustomAgent = { program: string; args: string[]; dir: string; out: string }
 
 /** How long a program may linger after its last line, or its children after its end. */
 const EXIT_GRACE_MS = 2000
+/** Enough for an artifact of 10 MiB in base64; a longer line would fill the memory of the cell. */
+const MAX_LINE_BYTES = 32 * 1024 * 1024
 /** Of what the program wrote to stderr, the end is kept. */
 const MAX_STDERR_CHARS = 8192
 
@@ -37,7 +40,7 @@ export function runCustomAgent(custom: CustomAgent, input: Readable, writer: Lin
   mkdirSync(custom.out, { recursive: true })
   writeJsonLine(writer, { ready: true })
   return new Promise((resolve) => {
-    const obey = createTextLineSplitter((line) => {
+    const splitter = createLineSplitter(Number.POSITIVE_INFINITY, (line) => {
       const order = parseCellInput(line)
       if (order === null) return
       if ('start' in order && kept.run === '') {
@@ -48,8 +51,7 @@ export function runCustomAgent(custom: CustomAgent, input: Readable, writer: Lin
         else resolve()
       }
     })
-    input.setEncoding('utf8')
-    input.on('data', obey)
+    input.on('data', splitter.push)
     // The input ends only with the service itself, and the program may not outlive it.
     const leave = () => (kept.child ? killProcessGroup(kept.child) : resolve())
     input.once('end', leave)
@@ -90,12 +92,11 @@ function waitForProgram(
       detached: true,
     })
     kept.child = child
-    const relay = createTextLineSplitter((line) => relayLine(kept, line, writer))
+    const splitter = createLineSplitter(MAX_LINE_BYTES, (line) => relayLine(kept, line, writer))
     child.once('error', (error) => resolve(`the agent could not be started: ${error.message}`))
     child.stdin.on('error', () => {})
     child.stdin.end(`${JSON.stringify(brief)}\n`)
-    child.stdout.setEncoding('utf8')
-    child.stdout.on('data', (chunk: string) => relayChunk(kept, relay, chunk, child.stdout, writer))
+    child.stdout.on('data', (chunk: Buffer) => relayChunk(kept, splitter, chunk, child.stdout, writer))
     let complaint = ''
     child.stderr.setEncoding('utf8')
     child.stderr.on('data', (chunk: string) => (complaint = (complaint + chunk).slice(-MAX_STDERR_CHARS)))
@@ -104,7 +105,7 @@ function waitForProgram(
       setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), EXIT_GRACE_MS).unref()
     })
     child.once('close', (code, signal) => {
-      relay('\n')
+      relayLine(kept, splitter.rest(), writer)
       resolve(exitMessage(signal ?? `exit code ${code}`, complaint))
     })
   })
@@ -112,15 +113,13 @@ function waitForProgram(
 
 function relayChunk(
   kept: CustomAgentState,
-  relay: (chunk: string) => void,
-  chunk: string,
+  splitter: LineSplitter,
+  chunk: Buffer,
   from: Readable,
   writer: LineWriter,
 ) {
-  try {
-    relay(chunk)
-  } catch (error) {
-    kept.last ??= { error: error instanceof Error ? `the agent failed: ${error.message}` : 'the agent failed' }
+  if (!splitter.push(chunk)) {
+    kept.last ??= { error: 'the agent failed: a line is longer than 32 MiB' }
     if (kept.child) killProcessGroup(kept.child)
   }
   // A flooding program waits for the service instead of filling this process.
@@ -130,7 +129,7 @@ function relayChunk(
 }
 
 function relayLine(kept: CustomAgentState, line: string, writer: LineWriter): void {
-  if (line === '' || kept.last !== null) return
+  if (line.trim() === '' || kept.last !== null) return
   const said = tryParseJsonObject(line)
   if (said === null) {
     kept.unreadable++

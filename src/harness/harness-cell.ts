@@ -2,12 +2,13 @@ import type { Readable, Writable } from 'node:stream'
 import path from 'node:path'
 import { tryParseJsonObject } from '../base/json-fields.ts'
 import { isJsonObject } from '../base/json.ts'
+import { createLineSplitter } from '../base/lines.ts'
 import { LazyAbort } from '../base/lazy-abort.ts'
 import { errorMessage } from '../base/error-message.ts'
 import type { AgentLine, Brief, CellInput, PipeRequest } from '../contract/agent-protocol.ts'
 import { receivePlaneLine, createPlaneClient, type PlaneClient } from './plane-client.ts'
 import { runBrief } from './run-brief.ts'
-import { drainLines, type LineWriter, createTextLineSplitter, writeJsonLine } from './line-writer.ts'
+import { drainLines, type LineWriter, writeJsonLine } from './line-writer.ts'
 
 /** A process that runs many briefs at once. What one run does, or how it fails, never touches another. */
 export interface HarnessCell {
@@ -23,11 +24,8 @@ export type RunningBrief = { plane: PlaneClient; abort: LazyAbort }
 
 /** Serves lines until the input ends: then nobody is left who could answer, and what still runs is aborted. */
 export function serveHarnessCell(cell: HarnessCell, input: Readable): void {
-  input.setEncoding('utf8')
-  input.on(
-    'data',
-    createTextLineSplitter((line) => handleInputLine(cell, line)),
-  )
+  const splitter = createLineSplitter(Number.POSITIVE_INFINITY, (line) => handleInputLine(cell, line))
+  input.on('data', splitter.push)
   input.once('end', () => abortAllRuns(cell))
   writeJsonLine(cell.writer, { ready: true })
 }

@@ -1,24 +1,5 @@
 import type { Writable } from 'node:stream'
 
-/** More than any honest line needs (an artifact of 10 MiB in base64), so that a flood cannot fill the memory. */
-const MAX_LINE_CHARS = 32 * 1024 * 1024
-
-/** Cuts a text that arrives in pieces into lines. What stands after the last line end is never handed on. */
-export function createTextLineSplitter(onLine: (line: string) => void): (chunk: string) => void {
-  let rest = ''
-  return (chunk) => {
-    let from = 0
-    for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', from)) {
-      const line = rest + chunk.slice(from, end)
-      rest = ''
-      from = end + 1
-      onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
-    }
-    rest += from === 0 ? chunk : chunk.slice(from)
-    if (rest.length > MAX_LINE_CHARS) throw new Error('a line is longer than 32 MiB')
-  }
-}
-
 export interface LineWriter {
   stream: Writable
   waiting: string[]

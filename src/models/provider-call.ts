@@ -55,7 +55,7 @@ export async function attemptProviderCall(
 }
 
 export const isProviderFailure = (outcome: ProviderResponse | ProviderFailure): outcome is ProviderFailure =>
-  'sentence' in outcome
+  'isRetryable' in outcome
 
 interface SocketUse {
   reused: boolean

@@ -1,7 +1,8 @@
+import { StringDecoder } from 'node:string_decoder'
+import { createEventStreamParser } from '../base/event-stream.ts'
 import { countField, tryParseJsonObject, objectField, objectListField, textField } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
-import { frameReader } from './frames.ts'
 import type { TokenUsage } from './model-prices.ts'
 
 /** What the proxy itself has understood of an answer; the sandbox is never asked what it used. */
@@ -35,7 +36,8 @@ export function createUsageMeter(wire: ModelProvider, onFrame: (frame: JsonObjec
     failure: null,
   }
   const read = wire === 'anthropic' ? meterAnthropicEvent : meterOpenaiEvent
-  const hear = frameReader((data) => {
+  const decoder = new StringDecoder('utf8')
+  const parse = createEventStreamParser((data) => {
     if (data.trim() === '[DONE]') {
       heard.isDone = true
       return
@@ -49,7 +51,7 @@ export function createUsageMeter(wire: ModelProvider, onFrame: (frame: JsonObjec
     read(heard, frame)
     onFrame(frame)
   })
-  return { metered: heard, read: hear }
+  return { metered: heard, read: (chunk) => parse(decoder.write(chunk)) }
 }
 
 /** The usage of an answer that came in one piece. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import type { Json } from '../base/json.ts'
+import { createLineSplitter } from '../base/lines.ts'
 import { MAX_WORKFLOW_RESULT_BYTES, type WorkflowCall, type WorkflowStart } from '../contract/workflow-protocol.ts'
 
 export interface WorkflowCellState {
@@ -22,10 +23,11 @@ const MAX_ERROR_CHARS = 1000
 
 /** The first line is the start, every other one a call. */
 export function serveWorkflowCalls(cell: WorkflowCellState, input: Readable): void {
-  onLines(input, (line) => {
+  const splitter = createLineSplitter(Number.POSITIVE_INFINITY, (line) => {
     if (cell.nonce === null) handleStart(cell, parse(line))
     else void handleCall(cell, parse(line))
   })
+  input.on('data', splitter.push)
   // What a workflow started and did not await fails the call that is under way, and nothing can be trusted after it.
   process.on('uncaughtException', (error) => {
     if (!cell.current) process.exit(1)
@@ -101,17 +103,4 @@ function writeFiles(files: Record<string, string>, folder: string): void {
     mkdirSync(dirname(`${folder}/${name}`), { recursive: true })
     writeFileSync(`${folder}/${name}`, source)
   }
-}
-
-function onLines(input: Readable, onLine: (line: string) => void): void {
-  let pieces: string[] = []
-  input.setEncoding('utf8').on('data', (chunk: string) => {
-    let from = 0
-    for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', from)) {
-      onLine(pieces.join('') + chunk.slice(from, end))
-      pieces = []
-      from = end + 1
-    }
-    if (from < chunk.length) pieces.push(chunk.slice(from))
-  })
 }

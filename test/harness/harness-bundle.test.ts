@@ -4,7 +4,7 @@ import path from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { createTextLineSplitter } from '../../src/harness/line-writer.ts'
+import { createLineSplitter } from '../../src/base/lines.ts'
 import { eventData, isPipeRequest } from './in-process-cell.ts'
 import { testBrief, type FakePlane, modelStream, startFakePlane } from './fake-plane.ts'
 
@@ -47,10 +47,10 @@ function harness(args: string[], orders: object[], more: { hold?: boolean } = {}
     if (!isPipeRequest(line)) return
     void plane.take(line, (word) => child.stdin.write(`${JSON.stringify({ run: line.run, ...word })}\n`))
   }
-  const hear = createTextLineSplitter((line) => answer(JSON.parse(line)))
+  const splitter = createLineSplitter(Number.POSITIVE_INFINITY, (line) => answer(JSON.parse(line)))
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     stdout += chunk
-    hear(chunk)
+    splitter.push(Buffer.from(chunk))
   })
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
   for (const order of orders) child.stdin.write(`${JSON.stringify(order)}\n`)

@@ -90,8 +90,8 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
       log: pino({ level: 'debug' }, sink),
       env: (name: string) => env[name],
     },
-    bells: new Notifications(),
-    tails: new LogFollowers(),
+    notifications: new Notifications(),
+    logFollowers: new LogFollowers(),
     counts: createCounts(),
   } as unknown as Ctx
   await insertTask(ctx)

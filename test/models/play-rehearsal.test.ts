@@ -124,7 +124,7 @@ describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', 
       text += piece
     })
     const input = { key: 7, tags: ['b'] }
-    expect(answer.calls).toEqual([{ id: 'call_1', name: 'records_get', input, broken: null }])
+    expect(answer.calls).toEqual([{ id: 'call_1', name: 'records_get', input, inputError: null }])
     expect([answer.text, text]).toEqual(['Order 7 first.', 'Order 7 first.'])
   })
 

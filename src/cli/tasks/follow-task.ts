@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createParser } from 'eventsource-parser'
+import { createEventStreamParser } from '../../base/event-stream.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { EXIT_CODE, CommandFailure } from '../shell/failure.ts'
 import type { ServiceClient } from '../shell/service-client.ts'
@@ -61,10 +61,10 @@ async function* streamEvents(service: ServiceClient, taskId: string, last: numbe
     const { body } = await service.open(`/v1/tasks/${encodeURIComponent(taskId)}/events`, headers, abort.signal)
     if (!body) return
     const received: FollowedEvent[] = []
-    const parser = createParser({ onEvent: ({ data }) => received.push(...parseEvent(data)) })
+    const parse = createEventStreamParser((data) => received.push(...parseEvent(data)))
     const decoder = new TextDecoder()
     for await (const chunk of body) {
-      parser.feed(decoder.decode(chunk, { stream: true }))
+      parse(decoder.decode(chunk, { stream: true }))
       yield* received.splice(0)
     }
   } finally {
