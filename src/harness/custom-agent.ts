@@ -111,13 +111,7 @@ function waitForProgram(
   })
 }
 
-function relayChunk(
-  kept: CustomAgentState,
-  splitter: LineSplitter,
-  chunk: Buffer,
-  from: Readable,
-  writer: LineWriter,
-) {
+function relayChunk(kept: CustomAgentState, splitter: LineSplitter, chunk: Buffer, from: Readable, writer: LineWriter) {
   if (!splitter.push(chunk)) {
     kept.last ??= { error: 'the agent failed: a line is longer than 32 MiB' }
     if (kept.child) killProcessGroup(kept.child)

@@ -17,3 +17,6 @@ export interface HarnessRun {
   /** For large lines: resolves once the line has left the process. */
   emitAndDrain: (line: AgentLine) => Promise<void>
 }
+
+/** Ends the run: its message becomes the error line of the run. */
+export class RunFailure extends Error {}

@@ -1,7 +1,7 @@
 import { tryParseJson } from '../base/json-fields.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { schemaErrors } from '../contract/output-schema.ts'
-import { RunFailure } from './conversation.ts'
+import { RunFailure } from './harness-run.ts'
 
 /** What the model offers as its output, and what is wrong with it. */
 export type OutputProposal = { value: Json; errors: { path: string; message: string }[] }

@@ -2,7 +2,7 @@ import { errorMessageIn } from '../base/json-fields.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { LazyAbort } from '../base/lazy-abort.ts'
 import type { Brief, PipeResponse, PipeRequest, PlaneRequest, CompleteResponse } from '../contract/agent-protocol.ts'
-import { RunFailure } from './conversation.ts'
+import { RunFailure } from './harness-run.ts'
 
 /** The sandbox plane as one run sees it: questions leave as lines of the cell, and answers come as lines to it. */
 export interface PlaneClient {

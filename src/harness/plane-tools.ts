@@ -1,9 +1,8 @@
 import type { JsonObject } from '../base/json.ts'
 import { type PlaneCallResult, callPlane, describeFailure, resultFields, toGateCall } from './plane-client.ts'
-import { RunFailure } from './conversation.ts'
 import { pickFields, textField } from '../base/json-fields.ts'
 import { gateRefusal } from './tool-gate.ts'
-import type { HarnessRun } from './harness-run.ts'
+import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { toolFailure, type ToolOutcome, type HarnessTool } from './tool.ts'
 
 const connectionProperty = {

@@ -3,10 +3,9 @@ import { errorMessage } from '../base/error-message.ts'
 import type { AgentLine } from '../contract/agent-protocol.ts'
 import { runAgentShape } from './shape-agent.ts'
 import { emitArtifacts } from './artifacts.ts'
-import { RunFailure } from './conversation.ts'
 import { runDecideShape } from './shape-decide.ts'
 import { usesFiles, createRunFolder, outputFolder, removeRunFolder } from './run-folder.ts'
-import type { HarnessRun } from './harness-run.ts'
+import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { runWorkflowShape } from './shape-workflow.ts'
 
 /** Does the job of the brief and writes its lines; the last one is the output or the error. */

@@ -1,10 +1,11 @@
 import type { Json } from '../base/json.ts'
-import { type Conversation, RunFailure, type ToolCallResult, type ToolSpec } from './conversation.ts'
+import type { Conversation, ToolCallResult, ToolSpec } from '../contract/providers/conversation.ts'
 import { emitStepStarted, emitTokenDelta } from './agent-events.ts'
-import { callModel, type ModelReply } from './call-model.ts'
+import type { ModelMessage } from '../contract/providers/provider-format.ts'
+import { callModel } from './call-model.ts'
 import { acceptLastOutput, type OutputProposal, parseFinishCall, parseOutputText } from './output.ts'
 import { taskPrompt, repairPrompt, systemPrompt } from './prompt.ts'
-import type { HarnessRun } from './harness-run.ts'
+import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { listToolSpecs, executeToolCall } from './tools.ts'
 
 /**
@@ -52,7 +53,7 @@ function finishSpec({ output_schema, strict_output }: HarnessRun['brief']): Tool
 async function executeTurn(
   run: HarnessRun,
   conversation: Conversation,
-  answer: ModelReply,
+  answer: ModelMessage,
 ): Promise<OutputProposal | null> {
   const { output_schema, shape } = run.brief
   conversation.turns.push({ by: 'model', text: answer.text, calls: answer.calls })

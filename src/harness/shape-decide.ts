@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts'
-import type { Conversation } from './conversation.ts'
+import type { Conversation } from '../contract/providers/conversation.ts'
 import { emitStepStarted, emitTokenDelta } from './agent-events.ts'
 import { callModel } from './call-model.ts'
 import { acceptLastOutput, type OutputProposal, parseOutputText } from './output.ts'

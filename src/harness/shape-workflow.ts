@@ -1,8 +1,7 @@
 import type { Json } from '../base/json.ts'
-import { RunFailure } from './conversation.ts'
 import { emitStepStarted } from './agent-events.ts'
 import { workflowTool } from './plane-tools.ts'
-import type { HarnessRun } from './harness-run.ts'
+import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { runHarnessTool } from './tools.ts'
 
 /** No model: the declared workflow that is named like the task type is the whole job. */

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../base/json.ts'
 import type { Brief } from '../contract/agent-protocol.ts'
 import { type PlaneCallResult, sendToPlane, describeFailure, toGateCall } from './plane-client.ts'
-import { RunFailure, type ToolCall } from './conversation.ts'
+import type { ToolCall } from '../contract/providers/conversation.ts'
 import { textField } from '../base/json-fields.ts'
-import type { GateCheck, HarnessRun } from './harness-run.ts'
+import { type GateCheck, type HarnessRun, RunFailure } from './harness-run.ts'
 
 /** The question that a call must ask first, or null. `act` is approved by its own route, with its payload bound to it. */
 export function requiredGateCheck({ gate_patterns }: Brief, call: ToolCall): GateCheck | null {

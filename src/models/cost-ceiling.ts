@@ -1,7 +1,8 @@
 import type { JsonObject } from '../base/json.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
 import { MAX_CONTEXT_TOKENS, maxMediaTokens } from './media-tokens.ts'
-import { costInMicros, type ModelPrice, type TokenUsage } from './model-prices.ts'
+import type { TokenUsage } from '../contract/providers/provider-format.ts'
+import { costInMicros, type ModelPrice } from './model-prices.ts'
 import type { ModelRequest } from './model-request.ts'
 import { noteCostExceeded, type ModelRun } from './model-run.ts'
 

@@ -5,32 +5,33 @@ import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
+import type { StreamedReply, TokenUsage } from '../contract/providers/provider-format.ts'
+import { PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import { type Ctx, inDurableTx } from '../ctx/ctx.ts'
 import { RunEndedError } from '../events/append-events.ts'
 import { HttpResponse, disconnectSignal, StreamResponse } from '../http/route.ts'
 import { chargeTask } from '../tasks/charge-task.ts'
 import { estimateUsage, releaseCost, reserveCost, type CostReservation } from './cost-ceiling.ts'
-import { type MeteredResponse, createUsageMeter, usageOfResponse } from './usage-meter.ts'
 import { toProviderRequest } from './provider-request.ts'
-import { costInMicros, countInputTokens, type ModelPrice, priceOfModel, type TokenUsage } from './model-prices.ts'
+import { costInMicros, countInputTokens, type ModelPrice, priceOfModel } from './model-prices.ts'
 import { recordRehearsal } from './record-rehearsal.ts'
 import { playModelRehearsal } from './play-rehearsal.ts'
 import { toModelRequest } from './model-request.ts'
 import { noteModelFailure, type ModelRun } from './model-run.ts'
-import { createTurnAssembler, messageOfResponse, turnOfMessage } from './read-response.ts'
+import { createResponseReader, describeStreamProblem } from './read-response.ts'
 import { callProviderWithRetry } from './retry.ts'
 import type { ProviderResponse } from './provider-call.ts'
 
-/** A call that is under way. */
+/** A model call in progress. */
 interface ModelCall {
   run: ModelRun
   wire: ModelProvider
   body: JsonObject
   reserved: CostReservation
-  rate: ModelPrice & { priced: boolean }
+  price: ModelPrice & { priced: boolean }
 }
 
-/** Answers a model call of the sandbox: by the rehearsal, or by the provider under the run's ceiling. */
+/** Answers a model call of the sandbox: with the rehearsal, or by the provider within the cost ceiling of the run. */
 export async function forwardModelCall(
   ctx: Ctx,
   run: ModelRun,
@@ -42,16 +43,16 @@ export async function forwardModelCall(
   requireModelRoute(run, wire, path)
   if (run.model.provider === 'rehearsal') return playModelRehearsal(run, wire, body)
   const request = toModelRequest(run, wire, body)
-  const rate = priceOfModel(run.model.name)
-  const reserved = reserveCost(run, rate, request)
-  const call: ModelCall = { run, wire, body: request.body, reserved, rate }
+  const price = priceOfModel(run.model.name)
+  const reserved = reserveCost(run, price, request)
+  const call: ModelCall = { run, wire, body: request.body, reserved, price }
   try {
-    const upstream = await callProviderWithRetry(ctx, run, () =>
+    const response = await callProviderWithRetry(ctx, run, () =>
       toProviderRequest(ctx, wire, request.streams, reserved.text, headers),
     )
-    if (!request.streams) return await forwardWholeResponse(ctx, call, upstream)
-    requireEventStream(run, upstream)
-    return new StreamResponse(STREAM_HEADERS, (out: Writable) => forwardStream(ctx, call, upstream, out))
+    if (!request.streams) return await forwardWholeResponse(ctx, call, response)
+    requireEventStream(run, response)
+    return new StreamResponse(STREAM_HEADERS, (out: Writable) => forwardStream(ctx, call, response, out))
   } catch (error) {
     releaseCost(run, reserved)
     throw error
@@ -60,53 +61,48 @@ export async function forwardModelCall(
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
-const PROVIDER_PATHS: Record<ModelProvider, readonly string[]> = {
-  anthropic: ['v1/messages'],
-  // Clients of this wire count the version as a part of the base address or do not.
-  openai: ['v1/chat/completions', 'chat/completions'],
-}
-
 function requireModelRoute(run: ModelRun, wire: ModelProvider, path: string): void {
-  const spoken = run.model.provider === 'rehearsal' || run.model.wire === wire
-  if (!spoken || !PROVIDER_PATHS[wire].includes(path.replace(/^\//, ''))) throw notFound('model route')
+  const isSpoken = run.model.provider === 'rehearsal' || run.model.wire === wire
+  if (!isSpoken || !PROVIDER_FORMATS[wire].paths.includes(path.replace(/^\//, ''))) throw notFound('model route')
 }
 
-function requireEventStream(run: ModelRun, upstream: ProviderResponse): void {
-  if (upstream.contentType.startsWith('text/event-stream')) return
-  upstream.abort()
+function requireEventStream(run: ModelRun, response: ProviderResponse): void {
+  if (response.contentType.startsWith('text/event-stream')) return
+  response.abort()
   throw noteModelFailure(run, `${run.model.provider} did not answer with an event stream`)
 }
 
 /**
- * Hands the stream on as it comes. What comes from the model's last word on is held back until the charge is stored:
- * the agent would end the task on it, and a task that has ended cannot be charged any more.
+ * Forwards the stream as it arrives. Everything from the chunk that ends the reply is held back until the charge is
+ * stored: the agent may end the task as soon as it has the whole reply, and a finished task cannot be charged.
  */
-async function forwardStream(ctx: Ctx, call: ModelCall, upstream: ProviderResponse, out: Writable): Promise<void> {
+async function forwardStream(ctx: Ctx, call: ModelCall, response: ProviderResponse, out: Writable): Promise<void> {
   const { run, wire } = call
   const gone = AbortSignal.any([run.over.signal, disconnectSignal(out)])
-  const recorder = ctx.config.recordRehearsal ? createTurnAssembler(wire) : null
-  const { metered: heard, read: hear } = createUsageMeter(wire, recorder?.add)
-  gone.addEventListener('abort', upstream.abort, { once: true })
-  const last: Buffer[] = []
+  const { reply, read } = createResponseReader(wire)
+  let breakReason: string | null = null
+  gone.addEventListener('abort', response.abort, { once: true })
+  const heldBack: Buffer[] = []
   try {
-    for await (const chunk of upstream.chunks) {
-      hear(chunk)
-      if (heard.stopReason !== null || heard.isDone) last.push(chunk)
+    for await (const chunk of response.chunks) {
+      read(chunk)
+      if (reply.stop !== null || reply.isDone) heldBack.push(chunk)
       else await writeChunk(out, chunk, gone)
-      if (heard.isDone || gone.aborted) break
+      if (reply.isDone || gone.aborted) break
     }
   } catch {
-    if (heard.stopReason === null && !gone.aborted && !out.destroyed) heard.failure ??= upstream.describeBreak()
+    if (reply.stop === null && !gone.aborted && !out.destroyed) breakReason = response.describeBreak()
   }
-  gone.removeEventListener('abort', upstream.abort)
-  if (heard.isDone) upstream.release()
-  else upstream.abort()
-  // A run that is over takes its agent with it.
-  const left = out.destroyed && !run.over.isAborted
-  await chargeUsage(ctx, call, usageToCharge(call, heard, left))
-  noteStreamOutcome(call, heard, gone.aborted || out.destroyed)
-  if (recorder && heard.stopReason !== null) await recordRehearsal(ctx, run, wire, call.body, recorder.turn())
-  endStream(out, heard, last)
+  gone.removeEventListener('abort', response.abort)
+  if (reply.isDone) response.release()
+  else response.abort()
+  // When the run is over, the agent did not leave by its own choice.
+  const hasAgentLeft = out.destroyed && !run.over.isAborted
+  await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentLeft))
+  const failure = reply.problem ? describeStreamProblem(reply.problem) : breakReason
+  noteStreamOutcome(call, reply, failure, gone.aborted || out.destroyed)
+  if (ctx.config.recordRehearsal && reply.stop !== null) await recordRehearsal(ctx, run, wire, call.body, reply)
+  endStream(out, reply, heldBack)
 }
 
 async function writeChunk(out: Writable, chunk: Buffer, over: AbortSignal): Promise<void> {
@@ -114,86 +110,83 @@ async function writeChunk(out: Writable, chunk: Buffer, over: AbortSignal): Prom
   if (!out.write(chunk)) await once(out, 'drain', { signal: over })
 }
 
-/** A stream that was cut is cut for the caller too: a tidy end would pass for a whole answer. */
-function endStream(out: Writable, heard: MeteredResponse, last: Buffer[]): void {
-  if (heard.stopReason === null) out.destroy()
-  else out.end(Buffer.concat(last))
+/** An incomplete reply is cut off for the agent too: a regular end would look like a complete reply. */
+function endStream(out: Writable, { stop }: StreamedReply, heldBack: Buffer[]): void {
+  if (stop === null) out.destroy()
+  else out.end(Buffer.concat(heldBack))
 }
 
-async function forwardWholeResponse(ctx: Ctx, call: ModelCall, upstream: ProviderResponse): Promise<HttpResponse> {
+async function forwardWholeResponse(ctx: Ctx, call: ModelCall, response: ProviderResponse): Promise<HttpResponse> {
   const { run, wire } = call
-  const { content, broken } = await readWholeResponse(upstream)
-  const answer = broken === null ? tryParseJsonObject(content.toString()) : null
-  await chargeUsage(
-    ctx,
-    call,
-    (answer && usageOfResponse(wire, answer)) ?? estimateUsage(call.reserved.text, content.length),
-  )
+  const { content, breakReason } = await readWholeResponse(response)
+  const body = breakReason === null ? tryParseJsonObject(content.toString()) : null
+  const reply = body && PROVIDER_FORMATS[wire].parseResponse(body)
+  await chargeUsage(ctx, call, reply?.usage ?? estimateUsage(call.reserved.text, content.length))
   if (run.over.isAborted) throw new RunEndedError()
-  if (!answer) throw noteModelFailure(run, `${run.model.provider} ${broken ?? 'did not answer with json'}`)
+  if (!reply) throw noteModelFailure(run, `${run.model.provider} ${breakReason ?? 'did not answer with json'}`)
   run.failure = null
-  if (ctx.config.recordRehearsal) {
-    await recordRehearsal(ctx, run, wire, call.body, turnOfMessage(wire, messageOfResponse(wire, answer)))
-  }
+  if (ctx.config.recordRehearsal) await recordRehearsal(ctx, run, wire, call.body, reply)
   return new HttpResponse(200, content, { 'content-type': 'application/json; charset=utf-8' })
 }
 
-async function readWholeResponse(upstream: ProviderResponse): Promise<{ content: Buffer; broken: string | null }> {
+async function readWholeResponse(response: ProviderResponse): Promise<{ content: Buffer; breakReason: string | null }> {
   const chunks: Buffer[] = []
-  let broken: string | null = null
+  let breakReason: string | null = null
   try {
-    for await (const chunk of upstream.chunks) chunks.push(chunk)
+    for await (const chunk of response.chunks) chunks.push(chunk)
   } catch {
-    broken = upstream.describeBreak()
-    upstream.abort()
+    breakReason = response.describeBreak()
+    response.abort()
   }
-  return { content: Buffer.concat(chunks), broken }
+  return { content: Buffer.concat(chunks), breakReason }
 }
 
 /**
- * The provider's figures; without its last word, at least what went past. An agent that leaves before that word is
- * charged for all the room that the answer had: a model thinks unseen, and hanging up must not make it cheaper.
+ * The final counts of the provider; without them, at least an estimate of what passed through. An agent that
+ * disconnects before the end is charged for the whole answer it had reserved: the model may have reasoned unseen, and
+ * disconnecting must not make a call cheaper.
  */
-function usageToCharge({ reserved }: ModelCall, heard: MeteredResponse, left: boolean): TokenUsage {
-  const least = left ? reserved.worstCase : estimateUsage(reserved.text, heard.answerChars)
-  if (!heard.usage) return least
-  const last = heard.isUsageFinal && (heard.stopReason !== null || !left)
-  return last ? heard.usage : { ...heard.usage, output: Math.max(heard.usage.output, least.output) }
+function usageToCharge({ reserved }: ModelCall, reply: StreamedReply, hasAgentLeft: boolean): TokenUsage {
+  const least = hasAgentLeft ? reserved.worstCase : estimateUsage(reserved.text, reply.outputChars)
+  if (!reply.usage) return least
+  const isFinal = reply.isUsageFinal && (reply.stop !== null || !hasAgentLeft)
+  return isFinal ? reply.usage : { ...reply.usage, output: Math.max(reply.usage.output, least.output) }
 }
 
-/** The money that was set aside becomes the money that was spent, in memory and in the task's log. */
-async function chargeUsage(ctx: Ctx, { run, reserved, rate }: ModelCall, usage: TokenUsage): Promise<void> {
-  const micros = costInMicros(rate, usage)
+/** Turns the reserved cost into spent cost, in memory and in the task's events. */
+async function chargeUsage(ctx: Ctx, { run, reserved, price }: ModelCall, usage: TokenUsage): Promise<void> {
+  const micros = costInMicros(price, usage)
   run.spentMicros += micros
   const cost = {
     model: run.model.name,
     input_tokens: countInputTokens(usage),
     output_tokens: usage.output,
-    micros: rate.priced ? micros : 0,
-    unpriced: !rate.priced,
+    micros: price.priced ? micros : 0,
+    unpriced: !price.priced,
   }
   try {
     await inDurableTx(ctx, (tx) => chargeTask(tx, run, cost))
   } catch (error) {
     if (!(error instanceof RunEndedError)) throw error
   } finally {
-    // Only now: whoever waits for the run to be idle waits for the charge.
+    // After the charge is stored: the end of the run waits until nothing is reserved.
     releaseCost(run, reserved)
   }
 }
 
-/** A stream has answered 200 long before it fails, so its failure is told to the run and not by a status. */
-function noteStreamOutcome({ run, reserved }: ModelCall, heard: MeteredResponse, over: boolean): void {
+/** The status 200 was sent long before a stream fails, so the failure is noted in the run. */
+function noteStreamOutcome(call: ModelCall, reply: StreamedReply, failure: string | null, isOver: boolean): void {
+  const { run, reserved } = call
   const { provider } = run.model
   run.failure = null
-  if (heard.failure !== null) noteModelFailure(run, `${provider} ${heard.failure}`)
-  else if (heard.stopReason === null && !over) noteModelFailure(run, `${provider} cut its answer off`)
-  else if (heard.stopReason === 'refusal' || heard.stopReason === 'content_filter')
-    noteModelFailure(run, 'the model refused to answer')
-  else if (heard.stopReason === 'max_tokens' || heard.stopReason === 'length') noteTruncatedAnswer(run, reserved)
+  if (failure !== null) noteModelFailure(run, `${provider} ${failure}`)
+  else if (reply.stop === null && !isOver) noteModelFailure(run, `${provider} cut its answer off`)
+  else if (reply.stop === 'refusal') noteModelFailure(run, 'the model refused to answer')
+  else if (reply.stop === 'length') noteTruncatedAnswer(run, reserved)
 }
 
-function noteTruncatedAnswer(run: ModelRun, { isAnswerShortened: lowered }: CostReservation): void {
-  if (lowered) run.failure = { reason: 'cost_exceeded', message: 'cost ceiling reached: the answer was cut off by it' }
+function noteTruncatedAnswer(run: ModelRun, { isAnswerShortened }: CostReservation): void {
+  if (isAnswerShortened)
+    run.failure = { reason: 'cost_exceeded', message: 'cost ceiling reached: the answer was cut off by it' }
   else noteModelFailure(run, 'the answer was cut off at its length limit')
 }

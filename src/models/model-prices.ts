@@ -1,3 +1,5 @@
+import type { TokenUsage } from '../contract/providers/provider-format.ts'
+
 /** US dollars per million tokens, which is the same as micro-dollars per token. */
 export interface ModelPrice {
   input: number
@@ -6,16 +8,6 @@ export interface ModelPrice {
   cached: number
   /** Prompts above so many tokens cost this much more, as a whole. */
   longPrompt?: { above: number; input: number; output: number }
-}
-
-/** `input` is what was neither read from the provider's cache nor written to it. */
-export interface TokenUsage {
-  input: number
-  cacheRead: number
-  /** Written to the cache for minutes, and for an hour. */
-  cacheWrite: number
-  cacheWriteLong: number
-  output: number
 }
 
 /** List prices of November 2026. A name that is not here is unpriced: a wrong price would look like a known one. */

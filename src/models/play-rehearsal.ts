@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
+import { PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import { HttpResponse } from '../http/route.ts'
-import { objectField, objectListField, textField, tryParseJson } from '../base/json-fields.ts'
+import { objectListField, textField } from '../base/json-fields.ts'
 import { noteModelFailure, type ModelRun } from './model-run.ts'
 import { fillPlaceholders } from '../contract/rehearsal.ts'
 import { type RehearsedResponse, toResponseStream, toWholeResponse } from './rehearsed-response.ts'
@@ -13,15 +14,16 @@ const EVENT_STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8
  * played. It costs nothing and charges nothing.
  */
 export function playModelRehearsal(run: ModelRun, wire: ModelProvider, body: JsonObject): HttpResponse {
+  const format = PROVIDER_FORMATS[wire]
   const messages = objectListField(body, 'messages')
   const played = messages.reduce((count, { role }) => count + (role === 'assistant' ? 1 : 0), 0)
   const turn = findTurn(run, played)
   let last: Json | undefined
   const word = (root: string) => {
     if (root === 'input') return run.input
-    return root === 'last' ? (last ??= lastToolResult(wire, messages)) : undefined
+    return root === 'last' ? (last ??= format.lastToolResult(messages)) : undefined
   }
-  const spoken = toRehearsedResponse(turn, `call_${played + 1}`, offersFinish(wire, body), word)
+  const spoken = toRehearsedResponse(turn, `call_${played + 1}`, format.hasTool(body, 'finish'), word)
   if (body.stream !== true) return new HttpResponse(200, toWholeResponse(wire, spoken))
   // Known whole, it leaves in one write with its length, not as a stream of pieces.
   return new HttpResponse(200, Buffer.from(toResponseStream(wire, spoken)), EVENT_STREAM_HEADERS)
@@ -59,30 +61,4 @@ function toRehearsedResponse(
   if (finishes) return { text, call: { id, name: 'finish', input: { output } } }
   // Without the tool the text is the output, so nothing else may stand in it.
   return { text: typeof output === 'string' ? output : JSON.stringify(output), call: null }
-}
-
-function offersFinish(wire: ModelProvider, body: JsonObject): boolean {
-  const tools = objectListField(body, 'tools')
-  return tools.some(
-    (tool) => textField(wire === 'anthropic' ? tool : objectField(tool, 'function'), 'name') === 'finish',
-  )
-}
-
-/** The newest tool result in the conversation: its value if it is JSON, else its text. */
-function lastToolResult(wire: ModelProvider, messages: JsonObject[]): Json {
-  if (wire === 'openai') {
-    const message = messages.findLast(({ role }) => role === 'tool')
-    return message ? contentValue(message.content) : null
-  }
-  for (const message of messages.toReversed()) {
-    const result = objectListField(message, 'content').findLast(({ type }) => type === 'tool_result')
-    if (result) return contentValue(result.content)
-  }
-  return null
-}
-
-function contentValue(content: Json | undefined): Json {
-  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : []
-  const text = typeof content === 'string' ? content : blocks.map((block) => textField(block, 'text')).join('')
-  return tryParseJson(text) ?? text
 }

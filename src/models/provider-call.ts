@@ -2,7 +2,7 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { Clock } from '../ctx/world.ts'
-import { providerErrorKind } from './usage-meter.ts'
+import { providerErrorKind } from './read-response.ts'
 
 export interface ProviderRequest {
   url: URL

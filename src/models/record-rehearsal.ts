@@ -2,26 +2,28 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { JsonObject } from '../base/json.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
+import type { ToolCall } from '../contract/providers/conversation.ts'
+import type { ModelMessage } from '../contract/providers/provider-format.ts'
+import { PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
+import type { RehearsalTurn } from '../contract/rehearsal.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { objectListField, tryParseJson } from '../base/json-fields.ts'
 import type { ModelRun } from './model-run.ts'
-import { type AssistantTurn, turnOfMessage } from './read-response.ts'
-import type { RehearsalTurn } from '../contract/rehearsal.ts'
 
 /**
- * Writes what a real model did as a rehearsal, once it gives its output. Each call carries the whole conversation, so
- * nothing needs to be kept between the calls; an output that had to be repaired is overwritten by the better one.
+ * Writes the turns of a real model as a rehearsal, once the model gives its output. Each call carries the whole
+ * conversation, so nothing is kept between calls; when an output is repaired, the later file replaces the earlier one.
  */
 export async function recordRehearsal(
   ctx: Ctx,
   run: ModelRun,
   wire: ModelProvider,
   body: JsonObject,
-  answer: AssistantTurn,
+  reply: ModelMessage,
 ): Promise<void> {
-  if (!hasOutput(answer)) return
+  if (!hasOutput(reply)) return
   const earlier = objectListField(body, 'messages').filter(({ role }) => role === 'assistant')
-  const turns = toRehearsalScript([...earlier.map((message) => turnOfMessage(wire, message)), answer])
+  const turns = toRehearsalScript(earlier.map(PROVIDER_FORMATS[wire].parseMessage), reply)
   const path = join(ctx.config.dataDir, 'rehearsals', run.wedge.slug, `${run.taskType}.json`)
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${run.taskId}`
@@ -30,24 +32,25 @@ export async function recordRehearsal(
   ctx.world.log.info({ task: run.taskId, path }, 'rehearsal recorded')
 }
 
-const hasOutput = ({ calls }: AssistantTurn) => calls.length === 0 || calls.some(({ tool }) => tool === 'finish')
+const isFinish = ({ name }: ToolCall) => name === 'finish'
 
-/** A rehearsed turn makes one call, so a turn with many becomes many; outputs that were refused are left out. */
-function toRehearsalScript(said: AssistantTurn[]): RehearsalTurn[] {
-  const answer = said.at(-1)
-  const calls = said.flatMap(callTurns)
-  return answer ? [...calls, outputTurn(answer)] : calls
+const hasOutput = ({ calls }: ModelMessage) => calls.length === 0 || calls.some(isFinish)
+
+/** A rehearsed turn makes one call, so a turn with several calls becomes several; refused outputs are left out. */
+function toRehearsalScript(earlier: ModelMessage[], reply: ModelMessage): RehearsalTurn[] {
+  return [...[...earlier, reply].flatMap(toCallTurns), toOutputTurn(reply)]
 }
 
-function callTurns({ text, calls }: AssistantTurn): RehearsalTurn[] {
-  const finishes = calls.some(({ tool }) => tool === 'finish')
+function toCallTurns({ text, calls }: ModelMessage): RehearsalTurn[] {
+  const finishes = calls.some(isFinish)
   return calls
-    .filter(({ tool }) => tool !== 'finish')
+    .filter((call) => !isFinish(call))
+    .map(({ name, input }) => ({ tool: name, input }))
     .map((call, i) => (i === 0 && !finishes && text !== '' ? { say: text, call } : { call }))
 }
 
-function outputTurn({ text, calls }: AssistantTurn): RehearsalTurn {
-  const finish = calls.find(({ tool }) => tool === 'finish')
+function toOutputTurn({ text, calls }: ModelMessage): RehearsalTurn {
+  const finish = calls.find(isFinish)
   if (!finish) return { output: tryParseJson(text) ?? text }
   const output = finish.input.output ?? finish.input
   return text === '' ? { output } : { say: text, output }

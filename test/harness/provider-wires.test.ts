@@ -82,7 +82,7 @@ describe.each(WIRES)('the %s wire', (wire) => {
     'refuses the malformed frame %j',
     async (frame) => {
       const lines = await ask(wire, { chunks: [frame, modelStream(wire, { text: words })] })
-      expect(lines.at(-1)?.error).toBe('model failed: the stream carries a malformed frame')
+      expect(lines.at(-1)?.error).toBe('model failed: the stream contains a malformed event')
     },
   )
 

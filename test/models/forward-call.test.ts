@@ -141,7 +141,7 @@ describe.each(['anthropic', 'openai'] as const)('a model call on the %s wire', (
     await start(wire, [{ chunks: [text] }])
     expect((await desk.call()).text).toBe(text)
     expect(await desk.costMicros()).toBe(MICROS[wire])
-    expect(desk.run.failure?.message).toBe(`model failed: ${wire} sent a malformed frame`)
+    expect(desk.run.failure?.message).toBe(`model failed: ${wire} sent a malformed event`)
   })
 
   test('that falls silent ends after two minutes', async () => {

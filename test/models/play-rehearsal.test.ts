@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { ModelProvider } from '../../src/contract/agent-protocol.ts'
-import type { Conversation } from '../../src/harness/conversation.ts'
+import type { Conversation } from '../../src/contract/providers/conversation.ts'
+import { PROVIDER_FORMATS } from '../../src/contract/providers/provider-formats.ts'
 import { callModel } from '../../src/harness/call-model.ts'
-import { turnOfMessage } from '../../src/models/read-response.ts'
 import { type ModelProxy, openModelProxy, planeClientOf, wedgeWithRehearsals } from './model-proxy.ts'
 
 let desk: ModelProxy
@@ -39,10 +39,10 @@ function after(wire: ModelProvider, turns: number, result: string): JsonObject {
   return { stream: false, messages, ...FINISH[wire] }
 }
 
-/** What the model says, in no wire's words. */
-function said(wire: ModelProvider, body: JsonObject) {
-  const [choice] = (body['choices'] ?? []) as { message: JsonObject }[]
-  return turnOfMessage(wire, wire === 'anthropic' ? body : (choice?.message ?? {}))
+/** The model's reply, independent of the provider. */
+function parseReply(wire: ModelProvider, body: JsonObject) {
+  const { text, calls } = PROVIDER_FORMATS[wire].parseResponse(body)
+  return { text, calls: calls.map(({ name, input }) => ({ tool: name, input })) }
 }
 
 describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', (wire) => {
@@ -52,7 +52,7 @@ describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', 
       { wedge: wedgeWithRehearsals({ triage: script }), input: { order: 7, tags: ['a', 'b'] } },
     )
   }
-  const play = async (body: JsonObject) => said(wire, (await desk.call(body, { wire })).body)
+  const play = async (body: JsonObject) => parseReply(wire, (await desk.call(body, { wire })).body)
 
   test('plays the turn that the conversation has come to, with the input and the last result filled in', async () => {
     await open()

@@ -88,6 +88,21 @@ describe.each(['anthropic', 'openai'] as const)('a recorded run on the %s wire',
   })
 })
 
+test('two streamed tool calls that both carry index 0 are recorded as two calls', async () => {
+  const call = (id: string, name: string, input: JsonObject) => ({
+    choices: [{ delta: { tool_calls: [{ index: 0, id, function: { name, arguments: JSON.stringify(input) } }] } }],
+  })
+  const events = [
+    call('a', 'records_get', { key: 'a' }),
+    call('b', 'finish', { output: 'fine' }),
+    { choices: [{ delta: {}, finish_reason: 'tool_calls' }] },
+  ]
+  provider = await fakeProvider({ chunks: events.map((event) => `data: ${JSON.stringify(event)}\n\n`) })
+  desk = await openModelProxy({ OPENAI_BASE_URL: provider.url, SVC_MODEL: MODELS.openai, SVC_RECORD_REHEARSAL: '1' })
+  await desk.call()
+  expect(recorded()).toEqual([{ call: { tool: 'records_get', input: { key: 'a' } } }, { output: 'fine' }])
+})
+
 test('an answer in one piece is recorded too', async () => {
   provider = await fakeProvider({ json: { choices: [{ message: { role: 'assistant', content: 'fine' } }] } })
   desk = await openModelProxy({ OPENAI_BASE_URL: provider.url, SVC_MODEL: MODELS.openai, SVC_RECORD_REHEARSAL: '1' })

@@ -1,49 +1,58 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import type {
-  Conversation,
-  ModelStreamEvent,
-  StopReason,
-  ToolSpec,
-  ConversationTurn,
-  ProviderFormat,
-} from '../../harness/conversation.ts'
-import { closeSchema, hasContent } from '../../harness/conversation.ts'
-import { errorMessageIn, objectField, textField } from '../../base/json-fields.ts'
-import { toToolCall, type PartialToolCall } from '../../harness/open-call.ts'
+import { countField, objectField, objectListField, textField } from '../../base/json-fields.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
+import { closeSchema, type Conversation, type ConversationTurn, hasContent, type ToolSpec } from './conversation.ts'
+import {
+  contentValue,
+  createStreamedReply,
+  type ModelMessage,
+  parseStreamEvent,
+  type PartialToolCall,
+  type ProviderFormat,
+  type StopReason,
+  type StreamedReply,
+  type StreamReader,
+  type TokenUsage,
+  toToolCall,
+} from './provider-format.ts'
 
-/** The Messages wire needs a ceiling on the answer; the proxy may lower it to what the task can still pay. */
-const MAX_ANSWER_TOKENS = 8192
-
+/** The Messages API of Anthropic. */
 export const anthropicFormat: ProviderFormat = {
-  path: '/v1/internal/llm/anthropic/v1/messages',
+  paths: ['v1/messages'],
   headers: { 'anthropic-version': '2023-06-01' },
-  body,
-  reader,
+  toRequest,
+  hasTool: (request, name) => objectListField(request, 'tools').some((tool) => textField(tool, 'name') === name),
+  lastToolResult,
+  parseMessage,
+  parseResponse: (body) => ({ ...parseMessage(body), usage: parseUsage(objectField(body, 'usage'), null) }),
+  createStreamReader,
 }
 
-function body(conversation: Conversation): JsonObject {
-  const { tools, requiredTool: must, strictOutput, temperature } = conversation
+/** This API requires a limit; the proxy may lower it to what the task can still pay for. */
+const MAX_ANSWER_TOKENS = 8192
+
+function toRequest(conversation: Conversation): JsonObject {
+  const { tools, requiredTool, strictOutput, temperature } = conversation
   const request: JsonObject = {
     model: conversation.model,
     max_tokens: MAX_ANSWER_TOKENS,
     stream: true,
     system: conversation.system,
-    messages: conversation.turns.filter(hasContent).map(message),
+    messages: conversation.turns.filter(hasContent).map(toMessage),
   }
-  if (tools.length > 0) request.tools = tools.map(tool)
-  if (must) request.tool_choice = { type: 'tool', name: must }
+  if (tools.length > 0) request.tools = tools.map(toTool)
+  if (requiredTool) request.tool_choice = { type: 'tool', name: requiredTool }
   if (strictOutput) request.output_config = { format: { type: 'json_schema', schema: closeSchema(strictOutput) } }
   if (temperature !== null) request.temperature = temperature
   return request
 }
 
-function tool({ name, description, schema, strict }: ToolSpec): JsonObject {
+function toTool({ name, description, schema, strict }: ToolSpec): JsonObject {
   return strict
     ? { name, description, input_schema: closeSchema(schema), strict }
     : { name, description, input_schema: schema }
 }
 
-function message(turn: ConversationTurn): JsonObject {
+function toMessage(turn: ConversationTurn): JsonObject {
   if (turn.by === 'user') return { role: 'user', content: turn.text }
   if (turn.by === 'tools') {
     const content = turn.results.map((result) => ({
@@ -54,64 +63,113 @@ function message(turn: ConversationTurn): JsonObject {
     }))
     return { role: 'user', content }
   }
-  // A blank text block is refused, so a turn that is only calls has none.
+  // The API refuses a blank text block.
   const text = turn.text.trim() === '' ? [] : [{ type: 'text', text: turn.text }]
   const calls = turn.calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }))
   return { role: 'assistant', content: [...text, ...calls] }
 }
 
-function reader(): (frame: JsonObject) => ModelStreamEvent[] {
+function lastToolResult(messages: JsonObject[]): Json {
+  for (const message of messages.toReversed()) {
+    const result = objectListField(message, 'content').findLast(({ type }) => type === 'tool_result')
+    if (result) return contentValue(result.content)
+  }
+  return null
+}
+
+function parseMessage(message: JsonObject): ModelMessage {
+  const blocks = objectListField(message, 'content')
+  const texts = blocks.filter(({ type }) => type === 'text').map((block) => textField(block, 'text'))
+  const calls = blocks
+    .filter(({ type }) => type === 'tool_use')
+    .map((block) => ({
+      id: textField(block, 'id'),
+      name: textField(block, 'name'),
+      input: objectField(block, 'input'),
+      inputError: null,
+    }))
+  return { text: textField(message, 'content') || texts.join(''), calls }
+}
+
+function createStreamReader(): StreamReader {
+  const reply = createStreamedReply()
   const open = new Map<unknown, PartialToolCall>()
-  let stop: StopReason = 'done'
-  return (frame) => {
-    switch (frame.type) {
-      case 'content_block_start':
-        return startBlock(open, frame)
-      case 'content_block_delta':
-        return growBlock(open, frame)
-      case 'content_block_stop':
-        return stopBlock(open, frame)
-      case 'message_delta':
-        stop = stopOf(textField(objectField(frame, 'delta'), 'stop_reason'))
-        return []
-      case 'message_stop':
-        if (open.size > 0) throw new Error('the answer ended inside a tool call')
-        return [{ kind: 'end', stop }]
-      default:
-        if (isJsonObject(frame.error) || typeof frame.error === 'string') throw new Error(errorMessageIn(frame))
-        return []
-    }
+  return {
+    reply,
+    read(data) {
+      const event = parseStreamEvent(reply, data)
+      if (event) readEvent(reply, open, event)
+    },
   }
 }
 
-function startBlock(open: Map<unknown, PartialToolCall>, frame: JsonObject): ModelStreamEvent[] {
-  const block = objectField(frame, 'content_block')
-  if (block.type === 'tool_use') {
-    const given = objectField(block, 'input')
-    const json = Object.keys(given).length > 0 ? JSON.stringify(given) : ''
-    open.set(frame.index, { id: textField(block, 'id'), name: textField(block, 'name'), json })
+function readEvent(reply: StreamedReply, open: Map<unknown, PartialToolCall>, event: JsonObject): void {
+  switch (event.type) {
+    case 'message_start':
+      reply.usage = parseUsage(objectField(objectField(event, 'message'), 'usage'), reply.usage)
+      return
+    case 'content_block_start':
+      return startBlock(reply, open, event)
+    case 'content_block_delta':
+      return extendBlock(reply, open, event)
+    case 'content_block_stop':
+      return endBlock(reply, open, event)
+    case 'message_delta':
+      return readMessageDelta(reply, event)
+    case 'message_stop':
+      reply.isDone = true
+      reply.stop ??= 'done'
+      if (open.size > 0) reply.problem ??= { kind: 'unfinished call' }
   }
-  return textHappening(textField(block, 'text'))
 }
 
-function growBlock(open: Map<unknown, PartialToolCall>, frame: JsonObject): ModelStreamEvent[] {
-  const delta = objectField(frame, 'delta')
-  const call = open.get(frame.index)
+function startBlock(reply: StreamedReply, open: Map<unknown, PartialToolCall>, event: JsonObject): void {
+  const block = objectField(event, 'content_block')
+  reply.text += textField(block, 'text')
+  if (block.type !== 'tool_use') return
+  const input = objectField(block, 'input')
+  const json = Object.keys(input).length > 0 ? JSON.stringify(input) : ''
+  open.set(event.index, { id: textField(block, 'id'), name: textField(block, 'name'), json })
+}
+
+function extendBlock(reply: StreamedReply, open: Map<unknown, PartialToolCall>, event: JsonObject): void {
+  const delta = objectField(event, 'delta')
+  for (const field of ['text', 'partial_json', 'thinking']) reply.outputChars += textField(delta, field).length
+  const call = open.get(event.index)
   if (call) call.json += textField(delta, 'partial_json')
-  return delta.type === 'text_delta' ? textHappening(textField(delta, 'text')) : []
+  if (delta.type === 'text_delta') reply.text += textField(delta, 'text')
 }
 
-function stopBlock(open: Map<unknown, PartialToolCall>, frame: JsonObject): ModelStreamEvent[] {
-  const call = open.get(frame.index)
-  open.delete(frame.index)
-  return call ? [{ kind: 'call', call: toToolCall(call) }] : []
+function endBlock(reply: StreamedReply, open: Map<unknown, PartialToolCall>, event: JsonObject): void {
+  const call = open.get(event.index)
+  open.delete(event.index)
+  if (call) reply.calls.push(toToolCall(call))
 }
 
-function textHappening(text: string): ModelStreamEvent[] {
-  return text === '' ? [] : [{ kind: 'text', text }]
+function readMessageDelta(reply: StreamedReply, event: JsonObject): void {
+  const reason = textField(objectField(event, 'delta'), 'stop_reason')
+  if (reason !== '') reply.stop = toStopReason(reason)
+  const usage = objectField(event, 'usage')
+  reply.usage = parseUsage(usage, reply.usage)
+  reply.isUsageFinal ||= countField(usage, 'output_tokens') !== null
 }
 
-function stopOf(reason: string): StopReason {
+/** The counts at the end are cumulative and need not repeat those of the start. */
+function parseUsage(usage: JsonObject, before: TokenUsage | null): TokenUsage | null {
+  const output = countField(usage, 'output_tokens')
+  if (output === null) return before
+  const written = countField(usage, 'cache_creation_input_tokens')
+  const long = countField(objectField(usage, 'cache_creation'), 'ephemeral_1h_input_tokens') ?? 0
+  return {
+    input: countField(usage, 'input_tokens') ?? before?.input ?? 0,
+    cacheRead: countField(usage, 'cache_read_input_tokens') ?? before?.cacheRead ?? 0,
+    cacheWrite: written === null ? (before?.cacheWrite ?? 0) : Math.max(0, written - long),
+    cacheWriteLong: written === null ? (before?.cacheWriteLong ?? 0) : long,
+    output,
+  }
+}
+
+function toStopReason(reason: string): StopReason {
   if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length'
   return reason === 'refusal' ? 'refusal' : 'done'
 }

@@ -1,36 +1,50 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import type {
-  Conversation,
-  ModelStreamEvent,
-  StopReason,
-  ToolSpec,
-  ConversationTurn,
-  ProviderFormat,
-} from '../../harness/conversation.ts'
-import { closeSchema, hasContent } from '../../harness/conversation.ts'
-import { errorMessageIn, listField, objectField, textField } from '../../base/json-fields.ts'
-import { toToolCall, type PartialToolCall } from '../../harness/open-call.ts'
+import { countField, objectField, objectListField, textField } from '../../base/json-fields.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { closeSchema, type Conversation, type ConversationTurn, hasContent, type ToolSpec } from './conversation.ts'
+import {
+  contentValue,
+  createStreamedReply,
+  type ModelMessage,
+  parseStreamEvent,
+  type PartialToolCall,
+  type ProviderFormat,
+  type StopReason,
+  type StreamedReply,
+  type StreamReader,
+  type TokenUsage,
+  toToolCall,
+} from './provider-format.ts'
 
+/** The Chat Completions API of OpenAI and of the many servers that are compatible with it. */
 export const openaiFormat: ProviderFormat = {
-  path: '/v1/internal/llm/openai/v1/chat/completions',
+  // Some clients count the version as part of the base URL.
+  paths: ['v1/chat/completions', 'chat/completions'],
   headers: {},
-  body,
-  reader,
+  toRequest,
+  hasTool: (request, name) =>
+    objectListField(request, 'tools').some((tool) => textField(objectField(tool, 'function'), 'name') === name),
+  lastToolResult,
+  parseMessage,
+  parseResponse: (body) => ({
+    ...parseMessage(objectField(objectListField(body, 'choices')[0] ?? {}, 'message')),
+    usage: parseUsage(objectField(body, 'usage')),
+  }),
+  createStreamReader,
 }
 
-function body(conversation: Conversation): JsonObject {
-  const { tools, requiredTool: must, strictOutput, temperature } = conversation
+function toRequest(conversation: Conversation): JsonObject {
+  const { tools, requiredTool, strictOutput, temperature } = conversation
   const request: JsonObject = {
     model: conversation.model,
     stream: true,
     stream_options: { include_usage: true },
     messages: [
       { role: 'system', content: conversation.system },
-      ...conversation.turns.filter(hasContent).flatMap(messages),
+      ...conversation.turns.filter(hasContent).flatMap(toMessages),
     ],
   }
-  if (tools.length > 0) request.tools = tools.map(tool)
-  if (must) request.tool_choice = { type: 'function', function: { name: must } }
+  if (tools.length > 0) request.tools = tools.map(toTool)
+  if (requiredTool) request.tool_choice = { type: 'function', function: { name: requiredTool } }
   if (strictOutput) {
     const json_schema = { name: 'output', strict: true, schema: closeSchema(strictOutput) }
     request.response_format = { type: 'json_schema', json_schema }
@@ -39,14 +53,14 @@ function body(conversation: Conversation): JsonObject {
   return request
 }
 
-function tool({ name, description, schema, strict }: ToolSpec): JsonObject {
+function toTool({ name, description, schema, strict }: ToolSpec): JsonObject {
   const described = strict
     ? { name, description, parameters: closeSchema(schema), strict }
     : { name, description, parameters: schema }
   return { type: 'function', function: described }
 }
 
-function messages(turn: ConversationTurn): JsonObject[] {
+function toMessages(turn: ConversationTurn): JsonObject[] {
   if (turn.by === 'user') return [{ role: 'user', content: turn.text }]
   if (turn.by === 'tools') {
     return turn.results.map((result) => ({ role: 'tool', tool_call_id: result.id, content: result.content }))
@@ -60,46 +74,90 @@ function messages(turn: ConversationTurn): JsonObject[] {
   return [{ role: 'assistant', content: turn.text === '' ? null : turn.text, tool_calls }]
 }
 
-function reader(): (frame: JsonObject) => ModelStreamEvent[] {
+function lastToolResult(messages: JsonObject[]): Json {
+  const message = messages.findLast(({ role }) => role === 'tool')
+  return message ? contentValue(message.content) : null
+}
+
+function parseMessage(message: JsonObject): ModelMessage {
+  const calls = objectListField(message, 'tool_calls').map((call) => {
+    const { name, json } = parseFunction(call)
+    return toToolCall({ id: textField(call, 'id'), name, json })
+  })
+  return { text: textField(message, 'content'), calls }
+}
+
+function createStreamReader(): StreamReader {
+  const reply = createStreamedReply()
   const open: PartialToolCall[] = []
-  return (frame) => {
-    if (isJsonObject(frame.error) || typeof frame.error === 'string') throw new Error(errorMessageIn(frame))
-    const choice = listField(frame, 'choices')[0]
-    if (!isJsonObject(choice)) return []
-    const delta = objectField(choice, 'delta')
-    const text = textField(delta, 'content')
-    const happenings: ModelStreamEvent[] = text === '' ? [] : [{ kind: 'text', text }]
-    for (const piece of listField(delta, 'tool_calls')) if (isJsonObject(piece)) grow(open, piece)
-    const reason = textField(choice, 'finish_reason')
-    if (reason === '') return happenings
-    const calls = open.map((call): ModelStreamEvent => ({ kind: 'call', call: toToolCall(call) }))
-    return [...happenings, ...calls, { kind: 'end', stop: stopOf(reason) }]
+  return {
+    reply,
+    read(data) {
+      const event = parseStreamEvent(reply, data)
+      if (event) readEvent(reply, open, event)
+    },
   }
 }
 
+function readEvent(reply: StreamedReply, open: PartialToolCall[], event: JsonObject): void {
+  const usage = parseUsage(objectField(event, 'usage'))
+  if (usage) {
+    reply.usage = usage
+    reply.isUsageFinal = true
+  }
+  const choice = objectListField(event, 'choices')[0]
+  if (!choice) return
+  const delta = objectField(choice, 'delta')
+  reply.text += textField(delta, 'content')
+  for (const field of ['content', 'reasoning_content', 'reasoning']) reply.outputChars += textField(delta, field).length
+  for (const piece of objectListField(delta, 'tool_calls')) reply.outputChars += addCallPiece(open, piece)
+  const reason = textField(choice, 'finish_reason')
+  if (reason === '') return
+  reply.stop = toStopReason(reason)
+  reply.calls = open.map(toToolCall)
+}
+
 /**
- * A piece belongs to the call at its index, but compatible servers leave the index out or send whole calls that all
- * claim index 0; a new id always begins a new call.
+ * Adds a piece to the call that it belongs to and returns the length of its input. A piece names its call by index, but
+ * compatible servers leave the index out or send whole calls that all carry index 0; a new id always begins a new call.
  */
-function grow(open: PartialToolCall[], piece: JsonObject): void {
+function addCallPiece(open: PartialToolCall[], piece: JsonObject): number {
   const id = textField(piece, 'id')
   const index = piece.index
   const known = id === '' ? undefined : open.find((call) => call.id === id)
   const atIndex = typeof index === 'number' ? open[index] : open.at(-1)
-  const call = known ?? (id === '' ? atIndex : undefined) ?? opened(open, id)
-  const { name, arguments: json } = objectField(piece, 'function')
-  if (typeof name === 'string') call.name ||= name
-  if (typeof json === 'string') call.json += json
-  else if (isJsonObject(json)) call.json = JSON.stringify(json)
+  const call = known ?? (id === '' ? atIndex : undefined) ?? startCall(open, id)
+  const { name, json } = parseFunction(piece)
+  call.name ||= name
+  call.json += json
+  return json.length
 }
 
-function opened(open: PartialToolCall[], id: string): PartialToolCall {
+/** Some compatible servers send the arguments as an object instead of as JSON text. */
+function parseFunction(piece: JsonObject): { name: string; json: string } {
+  const described = objectField(piece, 'function')
+  const input = described.arguments
+  return {
+    name: textField(described, 'name'),
+    json: isJsonObject(input) ? JSON.stringify(input) : textField(described, 'arguments'),
+  }
+}
+
+function startCall(open: PartialToolCall[], id: string): PartialToolCall {
   const call = { id: id || `call_${open.length + 1}`, name: '', json: '' }
   open.push(call)
   return call
 }
 
-function stopOf(reason: string): StopReason {
+function parseUsage(usage: JsonObject): TokenUsage | null {
+  const prompt = countField(usage, 'prompt_tokens')
+  const output = countField(usage, 'completion_tokens')
+  if (prompt === null || output === null) return null
+  const cached = Math.min(prompt, countField(objectField(usage, 'prompt_tokens_details'), 'cached_tokens') ?? 0)
+  return { input: prompt - cached, cacheRead: cached, cacheWrite: 0, cacheWriteLong: 0, output }
+}
+
+function toStopReason(reason: string): StopReason {
   if (reason === 'length') return 'length'
   return reason === 'content_filter' ? 'refusal' : 'done'
 }
