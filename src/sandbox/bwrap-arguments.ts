@@ -7,38 +7,38 @@ import type { HostProgram } from './host-programs.ts'
 
 export const CELL_CUSTOM_DIR = '/custom'
 
-/** What every cell of a driver sees, looked up once. */
+/** What all cells of the driver share, looked up once. */
 export interface BwrapSetup {
   node: HostProgram
   prlimit: HostProgram
-  /** Real places on the host, readable by the cell's user, of paths inside. */
-  source: (path: string) => string
-  /** Folders below /usr that stay invisible. */
-  hide: string[]
+  /** The host path with the same content as `path` that the user of the cell can read. */
+  readablePath: (path: string) => string
+  /** Folders below /usr that cells must not see. */
+  hiddenFolders: string[]
 }
 
 const MEGABYTE = 1024 * 1024
 
 /**
- * The whole argument list of bwrap. Nothing in it is secret: the host may see it in the process list, the cell cannot,
- * because bwrap's first process becomes the cell's program itself.
+ * All arguments of bwrap. They contain no secret: the host shows them in its process list. The cell cannot see them,
+ * because the first process of bwrap becomes the program of the cell.
  */
-export function bwrapArguments(spec: CellSpec, furniture: BwrapSetup, seccompDescriptor: number): string[] {
+export function bwrapArguments(spec: CellSpec, setup: BwrapSetup, seccompDescriptor: number): string[] {
   return [
     NAMESPACE_ARGUMENTS,
-    environmentArguments(spec.profile, furniture),
+    environmentArguments(spec.profile, setup),
     [...DEVICE_ARGUMENTS, ...tmpfsArguments('/tmp', spec.limits.tmp_mb)],
-    spec.profile === 'workshop' ? workshopMounts(furniture, spec.limits) : [],
-    programMounts(spec.profile, furniture),
-    ['--ro-bind', furniture.source(spec.agentDir), CELL_AGENT_DIR],
-    spec.customDir === undefined ? [] : ['--ro-bind', furniture.source(spec.customDir), CELL_CUSTOM_DIR],
+    spec.profile === 'workshop' ? workshopMounts(setup, spec.limits) : [],
+    programMounts(spec.profile, setup),
+    ['--ro-bind', setup.readablePath(spec.agentDir), CELL_AGENT_DIR],
+    spec.customDir === undefined ? [] : ['--ro-bind', setup.readablePath(spec.customDir), CELL_CUSTOM_DIR],
     spec.socket === null ? [] : ['--ro-bind', spec.socket, CELL_SOCKET],
     ['--remount-ro', '/dev', '--remount-ro', '/'],
     ['--chdir', spec.customDir === undefined ? '/tmp' : CELL_CUSTOM_DIR],
     ['--seccomp', String(seccompDescriptor), '--'],
-    // Inside and not around bwrap: there the number of processes is counted per cell, not per user of the host.
-    [furniture.prlimit.path, ...limitArguments(spec.limits), '--'],
-    cellCommand(spec, furniture.node),
+    // Inside bwrap, not around it: inside, the kernel counts processes per cell and not per user of the host.
+    [setup.prlimit.path, ...limitArguments(spec.limits), '--'],
+    cellCommand(spec, setup.node),
   ].flat()
 }
 
@@ -49,13 +49,13 @@ const NAMESPACE_ARGUMENTS = [
 ].flat()
 
 /**
- * /dev/zero is the machine's /dev/full, which reads as the same endless zeros: a shared mapping of the true one is memory
- * that no limit counts, and a filter of system calls does not see which file is mapped.
+ * Cells get /dev/full as their /dev/zero, because it reads as the same endless zeros. A shared mapping of the real
+ * /dev/zero is memory that no limit counts, and a system call filter cannot see which file is mapped.
  */
 const DEVICE_ARGUMENTS = ['--dev', '/dev', '--dev-bind', '/dev/full', '/dev/zero']
 
-function environmentArguments(profile: CellSpec['profile'], furniture: BwrapSetup): string[] {
-  const path = ['--setenv', 'PATH', `${dirname(furniture.node.path)}:/usr/local/bin:/usr/bin:/bin`]
+function environmentArguments(profile: CellSpec['profile'], setup: BwrapSetup): string[] {
+  const path = ['--setenv', 'PATH', `${dirname(setup.node.path)}:/usr/local/bin:/usr/bin:/bin`]
   const base = ['--clearenv', '--setenv', 'HOME', '/tmp', '--setenv', 'LANG', 'C.UTF-8', '--setenv', 'TZ', 'UTC']
   return profile === 'workshop' ? [...base, ...path] : base
 }
@@ -64,8 +64,8 @@ function tmpfsArguments(path: string, megabytes: number): string[] {
   return ['--size', String(megabytes * MEGABYTE), '--perms', '1777', '--tmpfs', path]
 }
 
-/** The machine's programs, without its settings, accounts and keys. */
-function workshopMounts(furniture: BwrapSetup, limits: CellLimits): string[] {
+/** The programs of the host, without its settings, accounts and keys. */
+function workshopMounts(setup: BwrapSetup, limits: CellLimits): string[] {
   const top = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].filter((path) => existsSync(path))
   return [
     '--ro-bind',
@@ -75,18 +75,18 @@ function workshopMounts(furniture: BwrapSetup, limits: CellLimits): string[] {
       lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path],
     ),
     ...['/etc/ld.so.cache', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),
-    ...furniture.hide.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
+    ...setup.hiddenFolders.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
     '--proc',
     '/proc',
     ...tmpfsArguments('/dev/shm', limits.tmp_mb),
   ]
 }
 
-/** In a workshop most of it is there already, below the folders of the host. */
-function programMounts(profile: CellSpec['profile'], { node, prlimit, source }: BwrapSetup): string[] {
+/** In a workshop most of these files are visible already, below the mounted folders of the host. */
+function programMounts(profile: CellSpec['profile'], { node, prlimit, readablePath }: BwrapSetup): string[] {
   const all = [...new Set([...node.libraries, ...prlimit.libraries, node.path, prlimit.path])]
   const needed = profile === 'sealed' ? all : all.filter((path) => !/^\/(usr|bin|sbin|lib\w*)\//.test(path))
-  return needed.flatMap((path) => ['--ro-bind', source(path), path])
+  return needed.flatMap((path) => ['--ro-bind', readablePath(path), path])
 }
 
 function limitArguments(limits: CellLimits): string[] {
@@ -103,7 +103,7 @@ function limitArguments(limits: CellLimits): string[] {
   ]
 }
 
-/** What Linux gives by itself. A stack is not data, so a process must not raise it either. */
+/** The Linux default. The kernel does not count a stack as data, so a process must not be able to raise it. */
 const STACK_MB = 8
 
 const hardLimit = (name: string, value: number) => `--${name}=${value}:${value}`
@@ -112,14 +112,14 @@ function cellCommand(spec: CellSpec, node: HostProgram): string[] {
   const [program, ...rest] = spec.command
   if (program === 'node') return [node.path, ...cellNodeFlags(spec), ...rest]
   if (program === undefined) throw new Error('a cell needs a command')
-  if (spec.profile === 'sealed') throw new Error(`a sealed cell runs node alone, not ${program}`)
+  if (spec.profile === 'sealed') throw new Error(`a sealed cell can only run node, not ${program}`)
   return [program, ...rest]
 }
 
 /**
- * A cell that many runs share gets half of its memory for the heap; stacks, code and buffers need the rest. One that is
- * started for a single run goes without: any flag of V8 makes Node start some 10 ms slower, because its built-in code
- * cache is for no flags, and the harness keeps its heap small by itself.
+ * A cell that many runs share gets half of its memory for the heap; stacks, code and buffers need the rest. A cell for
+ * a single run gets no V8 flag: any flag makes Node start about 10 ms slower, because its built-in code cache is valid
+ * only without flags. There the harness limits its heap itself (src/harness/heap).
  */
 export function cellNodeFlags(spec: CellSpec): string[] {
   const heap = `--max-old-space-size=${Math.max(16, Math.floor(spec.limits.memory_mb / 2))}`

@@ -22,13 +22,13 @@ import { type CellUser, createCellUserAllocator } from './cell-users.ts'
 
 const SECCOMP_DESCRIPTOR = 3
 
-/** Cells in namespaces of their own. Throws where bubblewrap is missing; that it works is known only after a probe. */
+/** Runs each cell in its own Linux namespaces. Throws if bubblewrap is missing; `probeDriver` checks that it works. */
 export function bwrapDriver(hide: string[]): SandboxDriver {
   const bwrap = requireBwrap()
-  const furniture = createBwrapSetup(hide)
+  const setup = createBwrapSetup(hide)
   const filters = openSeccompFilters()
   const users = createCellUserAllocator()
-  const leaks = listInheritedDescriptors()
+  const inherited = listInheritedDescriptors()
   return {
     kind: 'bwrap',
     isolation: bwrapIsolation(),
@@ -38,10 +38,10 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
     start(spec) {
-      const words = bwrapArguments(spec, furniture, SECCOMP_DESCRIPTOR)
+      const args = bwrapArguments(spec, setup, SECCOMP_DESCRIPTOR)
       const user = cellUserOfSocket(spec.socket, users)
       const cell = wrapCellProcess(
-        spawnBwrap(bwrap, words, user, filters[spec.profile], leaks),
+        spawnBwrap(bwrap, args, user, filters[spec.profile], inherited),
         spec.limits,
         BWRAP_TERMINATION,
       )
@@ -52,7 +52,7 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
 }
 
 function requireBwrap(): string {
-  if (process.platform !== 'linux') throw new Error('bubblewrap exists for Linux only')
+  if (process.platform !== 'linux') throw new Error('bubblewrap is available on Linux only')
   const path = findProgram('bwrap')
   if (path === null) throw new Error('bubblewrap (bwrap) is not installed')
   const version = execFileSync(path, ['--version'], { encoding: 'utf8' }).trim()
@@ -64,25 +64,25 @@ function requireBwrap(): string {
 function createBwrapSetup(hide: string[]): BwrapSetup {
   const prlimit = findProgram('prlimit')
   if (prlimit === null) throw new Error('prlimit (package util-linux) is not installed')
-  const staged = createStaging()
+  const staging = createStaging()
   return {
     node: inspectOwnNode(),
     prlimit: inspectProgram(prlimit),
-    source: staged.readablePath,
-    hide: hide.filter((path) => path.startsWith('/usr/')),
+    readablePath: staging.readablePath,
+    hiddenFolders: hide.filter((path) => path.startsWith('/usr/')),
   }
 }
 
 type SeccompDescriptors = Record<CellSpec['profile'], number>
 
-/** The filters as open files without a name: nobody can change them, and nothing is left behind on the disk. */
+/** The filters as open, already deleted files: no other process can change them, and no file stays on the disk. */
 function openSeccompFilters(): SeccompDescriptors {
-  const processor = parseCpuArchitecture(process.arch)
-  if (processor === null) throw new Error(`there is no system call filter for ${process.arch} processors`)
+  const architecture = parseCpuArchitecture(process.arch)
+  if (architecture === null) throw new Error(`there is no system call filter for ${process.arch} processors`)
   const folder = mkdtempSync(join(tmpdir(), 'svc-filter-'))
   const open = (profile: CellSpec['profile']) => {
     const path = join(folder, profile)
-    writeFileSync(path, buildSeccompFilter(profile, processor), { mode: 0o600 })
+    writeFileSync(path, buildSeccompFilter(profile, architecture), { mode: 0o600 })
     return openSync(path, 'r')
   }
   try {
@@ -94,40 +94,40 @@ function openSeccompFilters(): SeccompDescriptors {
 
 function spawnBwrap(
   bwrap: string,
-  words: string[],
+  args: string[],
   user: CellUser | null,
   filter: number,
-  leaks: number[],
+  inherited: number[],
 ): CellProcess {
-  // Opened anew for each cell: a descriptor that is passed on shares its position, and the first cell reads to the end.
-  const fresh = openSync(`/proc/self/fd/${filter}`, 'r')
+  // Reopened for each cell: a shared descriptor also shares its read position, and the first cell reads to the end.
+  const ownFilter = openSync(`/proc/self/fd/${filter}`, 'r')
   try {
-    return withDescriptorsCovered(leaks, ['pipe', 'pipe', 'pipe', fresh], (stdio) => {
-      const child = spawn(bwrap, words, { env: {}, cwd: '/', stdio, ...user })
+    return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ownFilter], (stdio) => {
+      const child = spawn(bwrap, args, { env: {}, cwd: '/', stdio, ...user })
       if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
       return child
     })
   } finally {
-    closeSync(fresh)
+    closeSync(ownFilter)
   }
 }
 
 const BWRAP_TERMINATION: CellTermination = {
   /**
-   * The cell's first process is killed rather than bwrap, which waits for it: the kernel lets the first process of a
-   * namespace go only after all others, so when bwrap ends nothing of the cell is left.
+   * Kills the first process of the cell and not bwrap, which waits for it: the kernel ends the first process of a
+   * namespace only after all others, so when bwrap exits no process of the cell is left.
    */
   kill(pid) {
     const inside = listChildProcesses(pid)
     for (const child of inside) killProcess(child)
     if (inside.length === 0) killProcess(pid)
   },
-  /** bwrap says 128 + n for a program that a signal ended, as a shell does. */
-  read(code, signal) {
-    const ended = code === null ? undefined : SIGNAL_NAMES.get(code - 128)
-    return ended === undefined ? { code, signal } : { code: null, signal: ended }
+  /** Like a shell, bwrap exits with 128 + n for a program that signal n ended. */
+  parseExit(code, signal) {
+    const programSignal = code === null ? undefined : SIGNAL_NAMES.get(code - 128)
+    return programSignal === undefined ? { code, signal } : { code: null, signal: programSignal }
   },
-  afterwards() {},
+  afterExit() {},
 }
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name] as const))
@@ -136,7 +136,7 @@ function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It ended by itself in the meantime.
+    // The process has ended in the meantime.
   }
 }
 

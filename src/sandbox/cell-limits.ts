@@ -11,14 +11,14 @@ export const DEFAULT_CELL_LIMITS: CellLimits = {
 }
 
 /**
- * The limit of data in megabytes, for a cell started by that version of Node. From 24 on V8 reserves half a gigabyte for
- * code, which counts as data whether it is used or not: without room for it Node does not even start.
+ * The data limit in megabytes for a cell that runs this version of Node. From version 24 on V8 reserves 512 MB for code,
+ * which the kernel counts as data whether it is used or not: without that allowance Node does not start.
  */
 export function dataLimitMb({ memory_mb }: Pick<CellLimits, 'memory_mb'>, version = process.versions.node): number {
   return Number.parseInt(version, 10) >= 24 ? memory_mb + CODE_RANGE_MB : memory_mb
 }
 
-/** What the processes of a workshop may hold together. A sealed cell is a single process. */
+/** Memory that all processes of a workshop may use together. A sealed cell is a single process. */
 export const workshopMemoryMb = ({ memory_mb }: Pick<CellLimits, 'memory_mb'>): number => 2 * memory_mb
 
 const CODE_RANGE_MB = 512

@@ -5,25 +5,25 @@ import { createLineSplitter } from '../base/lines.ts'
 
 export type CellProcess = ChildProcessByStdio<Writable, Readable, Readable>
 
-/** The types of `spawn` know this only for a list of streams that is written out. */
+/** `spawn` is typed with pipes only when its `stdio` option is a literal. */
 export function hasStdioPipes(child: ChildProcess): child is CellProcess {
   return child.stdin !== null && child.stdout !== null && child.stderr !== null
 }
 
-/** What differs between the drivers once the process runs. */
+/** How a driver ends a cell and reads its exit. */
 export interface CellTermination {
-  /** Sends the signal that nothing survives. Not called after the process has gone, when its number may be another's. */
+  /** Kills the cell and its children. Not called after the exit, when another process may have the same pid. */
   kill(pid: number): void
-  /** How the program itself ended, seen through the process that carried it. */
-  read(code: number | null, signal: string | null): { code: number | null; signal: string | null }
-  /** Called once, when the process has gone. */
-  afterwards(pid: number): void
+  /** How the program inside ended, from the exit of the process that ran it. */
+  parseExit(code: number | null, signal: string | null): { code: number | null; signal: string | null }
+  /** Called once, after the exit. */
+  afterExit(pid: number): void
 }
 
-/** How long children that outlive their cell may hold its pipes before these are cut. */
+/** How long children that outlive their cell may keep its pipes open. */
 const PIPE_LINGER_TIMEOUT_MS = 1000
 
-export function wrapCellProcess(child: CellProcess, limits: CellLimits, ending: CellTermination): SandboxCell {
+export function wrapCellProcess(child: CellProcess, limits: CellLimits, termination: CellTermination): SandboxCell {
   const pid = child.pid ?? 0
   const errors = createStderrTail(limits.stderr_bytes)
   let deliver: (line: string) => void = ignore
@@ -31,8 +31,8 @@ export function wrapCellProcess(child: CellProcess, limits: CellLimits, ending: 
 
   const stop = () => {
     killed = true
-    if (pid !== 0 && child.exitCode === null && child.signalCode === null) ending.kill(pid)
-    // A paused stream would never end, and the exit is told only after its end.
+    if (pid !== 0 && child.exitCode === null && child.signalCode === null) termination.kill(pid)
+    // A paused stream never ends, and the exit is reported only after the end of the stream.
     child.stdout.destroy()
   }
   const splitter = createLineSplitter(limits.output_line_bytes, (line) => {
@@ -48,10 +48,10 @@ export function wrapCellProcess(child: CellProcess, limits: CellLimits, ending: 
     if (rest !== '' && !killed) deliver(rest)
   })
   child.stderr.on('data', errors.push)
-  // A cell that died does not read its input any more; its exit tells that better than a broken pipe.
+  // A dead cell breaks its pipes; its exit reports the cause, so the errors of the pipes are ignored.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', ignore)
 
-  const exited = waitForExit(child, ending, errors)
+  const exited = waitForExit(child, termination, errors)
   return {
     pid,
     write: createBatchedLineWriter(child.stdin),
@@ -69,7 +69,7 @@ export function wrapCellProcess(child: CellProcess, limits: CellLimits, ending: 
   }
 }
 
-/** Lines for many runs, written by one stretch of code, leave in one call of the system. */
+/** Lines that are written in the same tick are sent with one system call. */
 function createBatchedLineWriter(pipe: Writable): (line: string) => boolean {
   return (line) => {
     if (pipe.writableCorked === 0) {
@@ -80,7 +80,7 @@ function createBatchedLineWriter(pipe: Writable): (line: string) => boolean {
   }
 }
 
-/** All who wait are called at once, and those of a pipe that is gone too. */
+/** Calls all waiting callbacks when the pipe has drained, and also when it is closed. */
 function createDrainNotifier(pipe: Writable): (call: () => void) => void {
   let waiting: (() => void)[] = []
   const callAll = () => {
@@ -96,9 +96,9 @@ function createDrainNotifier(pipe: Writable): (call: () => void) => void {
   }
 }
 
-function waitForExit(child: CellProcess, ending: CellTermination, errors: StderrTail): Promise<CellExit> {
+function waitForExit(child: CellProcess, termination: CellTermination, errors: StderrTail): Promise<CellExit> {
   child.once('exit', () => {
-    ending.afterwards(child.pid ?? 0)
+    termination.afterExit(child.pid ?? 0)
     closePipesAfterExit(child)
   })
   return new Promise((resolve) => {
@@ -107,11 +107,11 @@ function waitForExit(child: CellProcess, ending: CellTermination, errors: Stderr
       errors.note(`could not start: ${error.message}`)
       resolve({ code: null, signal: null, stderr: errors.text() })
     })
-    child.once('close', (code, signal) => resolve({ ...ending.read(code, signal), stderr: errors.text() }))
+    child.once('close', (code, signal) => resolve({ ...termination.parseExit(code, signal), stderr: errors.text() }))
   })
 }
 
-/** A reader that paused may take its time; a pipe that only a stray child still holds open may not. */
+/** Closes pipes that a child of the dead cell keeps open, but waits for a reader that has paused. */
 function closePipesAfterExit(child: CellProcess): void {
   const timer = setInterval(() => {
     if (child.stdout.isPaused()) return

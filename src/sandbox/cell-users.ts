@@ -1,20 +1,20 @@
 import { readProcFile } from './proc-file.ts'
 
-/** Who a cell runs as. */
+/** The operating system user that a cell runs as. */
 export interface CellUser {
   uid: number
   gid: number
 }
 
-/** Far above accounts, subordinate ranges and container ranges, so that no file on the machine belongs to it. */
+/** Above the ranges of accounts, subordinate ids and containers, so that no file on the machine belongs to these users. */
 const FIRST_UID = 2_000_000_000
 const UID_COUNT = 10_000
 const NOBODY_UID = 65534
 
 /**
- * Users for cells, a different one for each, so that per-user limits of the kernel do not join them. null: the service
- * is not root, cannot become another user, and its cells run as the service's own.
- * As root the service must never lend its own user: inside its namespaces a cell would still own what root owns.
+ * Allocates a different user for each cell, so that the per-user limits of the kernel apply to each cell alone. Returns
+ * null if the service is not root: it then cannot change users, and its cells run as its own user. A service that is
+ * root must never run a cell as root: even inside namespaces the cell would own the files of root.
  */
 export function createCellUserAllocator(): () => CellUser | null {
   if (process.getuid?.() !== 0) return () => null
@@ -30,7 +30,7 @@ export function isCellUser(uid: number): boolean {
   return uid === NOBODY_UID || (uid >= FIRST_UID && uid < FIRST_UID + UID_COUNT)
 }
 
-/** Root of a container often holds only a few thousand users. */
+/** In a container, often only a few thousand user ids are mapped. */
 function isUidMapped(uid: number): boolean {
   const lines = readProcFile('/proc/self/uid_map').trim().split('\n')
   return lines.some((line) => {

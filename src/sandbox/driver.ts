@@ -1,20 +1,23 @@
 export interface CellSpec {
-  /** sealed: node alone, no fork, no /proc. workshop: /usr, /bin, /lib* read-only, fork and exec, own /proc. */
+  /**
+   * sealed: only node, no fork, no /proc.
+   * workshop: any program of the host; /usr, /bin and /lib* read-only, fork and exec, its own /proc.
+   */
   profile: 'sealed' | 'workshop'
-  /** Program and arguments as seen inside; 'node' as first word means the service's own Node binary. */
+  /** Program and arguments as seen inside; the program 'node' means the Node binary of the service. */
   command: string[]
   /** Host folder that the cell sees read-only at /agent. */
   agentDir: string
   /** Host folder of a custom agent, seen read-only at /custom; the command then starts in it instead of in /tmp. */
   customDir?: string
-  /** Host path of the Unix socket that the cell sees at /run/svc.sock, after `prepareSocket`; null: none at all. */
+  /** Host path of the Unix socket that the cell sees at /run/svc.sock, after `prepareSocket`; null: no socket. */
   socket: string | null
   limits: CellLimits
 }
 
 /**
- * memory, CPU seconds and file size count per process, and a workshop's processes together may hold twice the memory;
- * cpu_s 0 means no limit, for cells that live long.
+ * Memory, CPU seconds and file size are limited per process; all processes of a workshop together may use twice the
+ * memory. `cpu_s: 0` means no limit, for long-lived cells.
  */
 export interface CellLimits {
   memory_mb: number
@@ -36,16 +39,16 @@ export interface SandboxCell {
   readonly pid: number
   /** Writes one line to the cell's stdin. False when the pipe is full (back-pressure). */
   write(line: string): boolean
-  /** Calls back when the pipe takes more, or never will. */
+  /** Calls back when the pipe can take more lines, or is closed. */
   whenDrained(call: () => void): void
   closeInput(): void
-  /** Set it in the same tick as `start`, before any line arrives. Called per stdout line, without the newline. */
+  /** Sets the handler for lines of stdout, without the newline. Call it in the same tick as `start`. */
   onLine(handler: (line: string) => void): void
-  /** Stops reading stdout, so that a flood cannot outrun the log; lines of the chunk at hand (64 KiB) still come. */
+  /** Stops reading stdout until `resume`; lines of the current chunk (64 KiB) still arrive. */
   pause(): void
   resume(): void
   readonly exited: Promise<CellExit>
-  /** Kills the cell and all its children at once; resolves when they are gone. A reason stands in what is told of its exit. */
+  /** Kills the cell and all its children; resolves when they have ended. The reason is added to the `stderr` of the exit. */
   kill(reason?: string): Promise<void>
 }
 
@@ -62,7 +65,7 @@ export type SandboxLog = (line: string, level: 'info' | 'warn') => void
 
 export interface SandboxDriver {
   readonly kind: 'bwrap' | 'process'
-  /** What is isolated and what not: shown in /v1/meta and logged. */
+  /** What is isolated; shown in /v1/meta and logged. */
   readonly isolation: SandboxIsolation
   /** The socket's path as the cell sees it. */
   socketPathInside(hostPath: string): string
@@ -74,8 +77,8 @@ export interface SandboxDriver {
    * The caller removes it.
    */
   createSocketFolder(parent: string): string
-  /** To be called once the socket listens, before `start`: gives it to the user of its folder, and to nobody else. */
+  /** Makes the socket usable by the user of its folder only. Call it when the socket listens, before `start`. */
   prepareSocket(path: string): void
-  /** To be called from the main thread: cells die with the thread that started them. */
+  /** Call it from the main thread: a cell is killed when the thread that started it ends. */
   start(spec: CellSpec): SandboxCell
 }

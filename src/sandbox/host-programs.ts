@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, readdirSync, realpathSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Where a program lies and which libraries its loader will ask for, by the paths it will ask with. */
+/** The path of a program, and the paths under which its loader looks for libraries. */
 export interface HostProgram {
   path: string
   libraries: string[]
@@ -12,7 +12,7 @@ export function inspectProgram(path: string): HostProgram {
   return { path, libraries: listLibraries(path) }
 }
 
-/** The service's own Node, at its real place: a Node that looks for libraries beside itself still finds them. */
+/** The Node binary of the service by its real path, so that it finds libraries that lie beside it. */
 export function inspectOwnNode(): HostProgram {
   return inspectProgram(realpathSync(process.execPath))
 }
@@ -24,8 +24,8 @@ export function findProgram(name: string): string | null {
 }
 
 /**
- * Descriptors that this process inherited and would pass on: Node opens its own so that they close on exec, but a
- * parent's (a supervisor's socket, a test runner's channel) may not.
+ * File descriptors that this process inherited and would pass on to cells. Node opens its own descriptors with
+ * close-on-exec, but those of the parent process (a supervisor, a test runner) may lack it.
  */
 export function listInheritedDescriptors(): number[] {
   const CLOSE_ON_EXEC = 0o2000000
@@ -37,22 +37,22 @@ export function listInheritedDescriptors(): number[] {
         const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1]
         return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0
       } catch {
-        return false // It was the one that listed this folder.
+        return false // The descriptor that listed this folder; it is closed by now.
       }
     })
 }
 
-/** For each descriptor named, an empty file in its place; the others stay as `given`. Runs `use`, then closes them. */
+/** Calls `use` with stdio options that replace the inherited descriptors with /dev/null and keep those `given`. */
 export function withDescriptorsCovered<T>(
-  leaks: number[],
+  inherited: number[],
   given: (number | 'pipe')[],
   use: (stdio: SpawnStdio) => T,
 ): T {
   const empty = openSync('/dev/null', 'r')
   try {
-    const length = Math.max(given.length, ...leaks.map((descriptor) => descriptor + 1))
+    const length = Math.max(given.length, ...inherited.map((descriptor) => descriptor + 1))
     const stdio = Array.from({ length }, (_, index): number | 'pipe' | 'ignore' => {
-      return given[index] ?? (leaks.includes(index) ? empty : 'ignore')
+      return given[index] ?? (inherited.includes(index) ? empty : 'ignore')
     })
     return use(stdio)
   } finally {
@@ -62,7 +62,7 @@ export function withDescriptorsCovered<T>(
 
 export type SpawnStdio = (number | 'pipe' | 'ignore')[]
 
-/** A static program has none, and `ldd` says so with an error. */
+/** Empty for a statically linked program, for which `ldd` fails. */
 function listLibraries(program: string): string[] {
   try {
     const listing = execFileSync('ldd', [program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })

@@ -2,31 +2,34 @@ import { readdirSync } from 'node:fs'
 import type { SandboxCell } from './driver.ts'
 import { readProcFile } from './proc-file.ts'
 
-/** What a cell may get beyond its limit is what the cores can fill in this time; a look costs a fraction of a millisecond. */
+/** A cell can exceed its limit by what its cores fill in this time; one check takes a fraction of a millisecond. */
 const CHECK_INTERVAL_MS = 500
 
 /**
- * Ends a cell whose processes hold more memory together than it may. The kernel limits each by what it maps for writing,
- * so there may be many of them, and one that has written its pages and then forbids writing may map as much again.
+ * Kills a cell whose processes together use more memory than allowed. The kernel limits only each process, and only its
+ * writable mappings: a cell may have many processes, and a process may make filled pages read-only and map new ones.
  */
-export function monitorCellMemory(cell: SandboxCell, mostMb: number): void {
-  const most = mostMb * 1024
+export function monitorCellMemory(cell: SandboxCell, maxMb: number): void {
+  const maxKb = maxMb * 1024
   const timer = setInterval(() => {
-    if (exceedsLimit(cell.pid, most))
-      void cell.kill(`the processes of the sandbox held more than ${mostMb} MB of memory`)
+    if (exceedsLimit(cell.pid, maxKb))
+      void cell.kill(`the processes of the sandbox used more than ${maxMb} MB of memory`)
   }, CHECK_INTERVAL_MS)
   timer.unref()
   void cell.exited.then(() => clearInterval(timer))
 }
 
-/** Pages that forked processes share count for each in the quick sum; the exact one is slow and seldom needed. */
-function exceedsLimit(pid: number, most: number): boolean {
+/** The quick sum counts pages that forked processes share once per process; the exact sum is slow and rarely needed. */
+function exceedsLimit(pid: number, maxKb: number): boolean {
   const inside = listDescendants(pid)
-  const left = most - socketBufferKb(inside[0])
+  const left = maxKb - socketBufferKb(inside[0])
   return sum(inside, residentKb) > left && sum(inside, proportionalKb) > left
 }
 
-/** What waits in them is the kernel's, in no process's account; so each counts as full. All are in the network of the cell. */
+/**
+ * Data that waits in sockets is kernel memory and counted for no process, so each socket counts as full. The network
+ * namespace of the cell contains exactly the sockets of the cell.
+ */
 function socketBufferKb(pid: number | undefined): number {
   const sockets = sumMatches(`/proc/${pid}/net/sockstat`, /^sockets: used (\d+)/gm)
   return sockets === 0 ? 0 : (sockets * sumMatches('/proc/sys/net/core/wmem_default', /^(\d+)/gm)) / 1024
@@ -34,7 +37,7 @@ function socketBufferKb(pid: number | undefined): number {
 
 const sum = (pids: number[], count: (pid: number) => number) => pids.reduce((all, pid) => all + count(pid), 0)
 
-/** In kilobytes, with the tables of pages, and without what the kernel could read again from a file. */
+/** In kilobytes, including page tables and excluding pages that the kernel could read again from a file. */
 function residentKb(pid: number): number {
   return sumMatches(`/proc/${pid}/status`, /^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s*(\d+)/gm)
 }
@@ -49,7 +52,7 @@ function sumMatches(path: string, lines: RegExp): number {
   return [...readProcFile(path).matchAll(lines)].reduce((all, [, number]) => all + Number(number), 0)
 }
 
-/** Children of every thread: whoever forks in its second thread is no less a parent. */
+/** Children of every thread of the process, not only of its main thread. */
 export function listChildProcesses(pid: number): number[] {
   return listThreads(pid)
     .flatMap((thread) => readProcFile(`/proc/${pid}/task/${thread}/children`).match(/\d+/g) ?? [])

@@ -6,15 +6,15 @@ import { probeDriver } from './probe-driver.ts'
 import { processDriver } from './process-driver.ts'
 
 /**
- * The driver of this machine, tried before it is trusted. `hide` names folders that no cell may see even where they
- * lie below /usr, such as the data folder of a service installed there; they must exist.
+ * Returns the driver for this machine after probing it. `hide` names existing folders that no cell may see even if they
+ * are below /usr, such as the data folder of a service that is installed there.
  */
 export async function pickSandboxDriver(
   choice: 'auto' | 'bwrap' | 'process',
   log: SandboxLog,
   hide: string[] = [],
 ): Promise<SandboxDriver> {
-  // Outside of the try: a folder that cannot be hidden is a mistake to tell, not a reason to run without a sandbox.
+  // Outside the try block: a folder that cannot be hidden is an error, not a reason to run without a sandbox.
   const hidden = hide.map((path) => realpathSync(path))
   if (choice === 'process') return announceDriver(processDriver(log), log)
   try {
@@ -23,7 +23,7 @@ export async function pickSandboxDriver(
     return announceDriver(driver, log)
   } catch (cause) {
     const reason = errorMessage(cause)
-    if (choice === 'bwrap') throw new Error(`the sandbox cannot be used: ${reason}. ${sandboxRemedy()}`, { cause })
+    if (choice === 'bwrap') throw new Error(`the sandbox does not work: ${reason}. ${sandboxRemedy()}`, { cause })
     log(`WARNING: agents run WITHOUT a sandbox: ${reason}. ${sandboxRemedy()}`, 'warn')
     return announceDriver(processDriver(log), log)
   }

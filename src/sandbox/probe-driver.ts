@@ -4,12 +4,12 @@ import type { CellExit, CellSpec, SandboxDriver } from './driver.ts'
 import { DEFAULT_CELL_LIMITS } from './cell-limits.ts'
 import { cellTemporaryFolder } from './staging.ts'
 
-/** Long enough for a loaded machine; a cell that takes longer is of no use either. */
+/** Long enough for a busy machine; a cell that takes longer to start is not usable. */
 const PROBE_TIMEOUT_MS = 15_000
 
 /**
- * Starts one cell of each profile and lets the sealed one try what it must not be able to do. Throws with what was
- * possible; returns warnings about what does not work but harms nobody.
+ * Starts one cell of each profile and lets the sealed one try what it must not be able to do. Throws if one of these
+ * attempts succeeds or the cell does not start; returns warnings about features that do not work.
  */
 export async function probeDriver(driver: SandboxDriver): Promise<string[]> {
   const agentDir = mkdtempSync(join(cellTemporaryFolder(), 'svc-probe-'))
@@ -20,12 +20,12 @@ export async function probeDriver(driver: SandboxDriver): Promise<string[]> {
       runProbe(driver, { ...common, profile: 'sealed', command: ['node', '-e', ATTEMPTS_PROGRAM] }),
       runProbe(driver, { ...common, profile: 'workshop', command: ['/bin/sh', '-c', 'echo []'] }),
     ])
-    const sentence = probeProblem(sealed)
-    if (sentence !== null) throw new Error(sentence)
+    const problem = probeProblem(sealed)
+    if (problem !== null) throw new Error(problem)
     const broken = probeProblem(workshop)
     return broken === null
       ? []
-      : [`cells that run other programs (the tool shell, custom agents) do not work: ${broken}`]
+      : [`cells that run other programs (the shell tool, custom agents) do not work: ${broken}`]
   } finally {
     rmSync(agentDir, { recursive: true, force: true })
   }
@@ -50,13 +50,13 @@ function probeProblem({ lines, exit }: ProbeOutcome): string | null {
   const [answer] = lines
   if (answer === '[]' && exit.code === 0) return null
   if (answer !== undefined && answer !== '[]') return `a process in it could ${answer}`
-  return `a process in it ended with ${exit.signal ?? exit.code}: ${exit.stderr.trim() || 'it said nothing'}`
+  return `a process in it ended with ${exit.signal ?? exit.code}: ${exit.stderr.trim() || 'it wrote nothing to stderr'}`
 }
 
-/** Runs inside, so it is text: the service is one bundled file and has no other file to hand over. */
+/** Runs inside the cell. It is a string because the service is one bundled file. */
 const ATTEMPTS_PROGRAM = `
 const done = []
-const attempt = (what, deed) => { try { deed(); done.push(what) } catch {} }
+const attempt = (what, action) => { try { action(); done.push(what) } catch {} }
 const fs = require('node:fs')
 attempt('read /etc/passwd', () => fs.readFileSync('/etc/passwd'))
 attempt('look into /proc', () => fs.readdirSync('/proc'))
@@ -65,8 +65,8 @@ attempt('start a program', () => { const { error } = require('node:child_process
 if (process.pid !== 1) done.push('see other processes')
 const extra = Object.keys(process.env).filter((name) => !['HOME', 'LANG', 'TZ', 'PWD'].includes(name))
 if (extra.length > 0) done.push('read the environment ' + extra)
-const tell = () => { console.log(done.length === 0 ? '[]' : done.join(', ')); process.exit(0) }
+const report = () => { console.log(done.length === 0 ? '[]' : done.join(', ')); process.exit(0) }
 const tcp = require('node:net').connect(9, '127.0.0.1')
-tcp.on('connect', () => { done.push('open a TCP connection'); tell() })
-tcp.on('error', (error) => { if (error.code !== 'EAFNOSUPPORT') done.push('make a network socket'); tell() })
+tcp.on('connect', () => { done.push('open a TCP connection'); report() })
+tcp.on('error', (error) => { if (error.code !== 'EAFNOSUPPORT') done.push('make a network socket'); report() })
 `

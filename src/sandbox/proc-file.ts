@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What a file below /proc says; nothing where there is none, as of a process that ended in the meantime. */
+/** The content of a file below /proc; empty if it does not exist, for example because the process has ended. */
 export function readProcFile(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -10,32 +10,32 @@ import { type Staging, createStaging, cellTemporaryFolder } from './staging.ts'
 import { createCellUserAllocator } from './cell-users.ts'
 
 /**
- * Cells as plain processes, for machines without bubblewrap. Node's permission model keeps honest code from files and
- * programs by accident; it is no wall against hostile code, and it leaves the network open.
+ * Runs cells as ordinary processes, for machines without bubblewrap. The permission model of Node protects files and
+ * programs against mistakes; it is not a security boundary against hostile code, and it leaves the network open.
  */
 export function processDriver(log: SandboxLog): SandboxDriver {
-  const staged = createStaging()
+  const staging = createStaging()
   const users = createCellUserAllocator()
   return {
     kind: 'process',
     isolation: processIsolation(),
     socketPathInside: (hostPath) => hostPath,
-    agentDirInside: staged.readablePath,
-    customDirInside: staged.readablePath,
+    agentDirInside: staging.readablePath,
+    customDirInside: staging.readablePath,
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
     start(spec) {
       if (spec.profile === 'workshop')
-        log('WARNING: a program runs without a sandbox: files and network are open to it', 'warn')
+        log('WARNING: a program runs without a sandbox: it can access files and the network', 'warn')
       const user = cellUserOfSocket(spec.socket, users)
       const folder = mkdtempSync(join(cellTemporaryFolder(), 'svc-cell-'))
       if (user) chownSync(folder, user.uid, user.gid)
       const child: CellProcess = spawn(
         '/bin/sh',
-        ['-c', LIMIT_AND_EXEC_SCRIPT, 'sh', ...scriptArguments(spec, folder, staged)],
+        ['-c', LIMIT_AND_EXEC_SCRIPT, 'sh', ...scriptArguments(spec, folder, staging)],
         {
           env: processEnvironment(spec.profile, folder),
-          cwd: spec.customDir === undefined ? folder : staged.readablePath(spec.customDir),
+          cwd: spec.customDir === undefined ? folder : staging.readablePath(spec.customDir),
           stdio: ['pipe', 'pipe', 'pipe'],
           detached: true,
           ...user,
@@ -46,27 +46,27 @@ export function processDriver(log: SandboxLog): SandboxDriver {
   }
 }
 
-/** The shell sets the limits and becomes the program. One that the system does not know is no reason to stop. */
+/** The shell sets the limits and is then replaced by the program. A limit that the system lacks is skipped. */
 const LIMIT_AND_EXEC_SCRIPT = `
 ulimit -c 0; ulimit -n 256
 ulimit -f "$1" 2>/dev/null; ulimit -d "$2" 2>/dev/null
 [ "$3" = 0 ] || ulimit -t "$3"
 shift 3; exec "$@"`
 
-function scriptArguments(spec: CellSpec, folder: string, staged: Staging): string[] {
+function scriptArguments(spec: CellSpec, folder: string, staging: Staging): string[] {
   const [program, ...rest] = spec.command
   if (program === undefined) throw new Error('a cell needs a command')
   const limits = ulimitArguments(spec.limits)
   if (program !== 'node') {
-    if (spec.profile === 'sealed') throw new Error(`a sealed cell runs node alone, not ${program}`)
+    if (spec.profile === 'sealed') throw new Error(`a sealed cell can only run node, not ${program}`)
     return [...limits, program, ...rest]
   }
-  const readable = [spec.agentDir, ...(spec.customDir === undefined ? [] : [spec.customDir])].map(staged.readablePath)
-  const fences =
+  const readable = [spec.agentDir, ...(spec.customDir === undefined ? [] : [spec.customDir])].map(staging.readablePath)
+  const permissionFlags =
     spec.profile === 'sealed'
       ? nodePermissionFlags(process.versions.node, [...readable, folder], folder, spec.socket !== null)
       : []
-  return [...limits, staged.readablePath(process.execPath), ...fences, ...cellNodeFlags(spec), ...rest]
+  return [...limits, staging.readablePath(process.execPath), ...permissionFlags, ...cellNodeFlags(spec), ...rest]
 }
 
 /** `ulimit` counts files in blocks of 512 bytes and memory in kilobytes. */
@@ -74,7 +74,7 @@ function ulimitArguments(limits: CellLimits): string[] {
   return [limits.file_mb * 2048, dataLimitMb(limits) * 1024, limits.cpu_s].map(String)
 }
 
-/** The flags of Node's permission model in that version of Node. */
+/** The flags of the permission model in this version of Node. */
 export function nodePermissionFlags(
   version: string,
   readable: string[],
@@ -88,9 +88,9 @@ export function nodePermissionFlags(
     ...(stable ? [] : ['--no-warnings']),
     ...readable.map((path) => `--allow-fs-read=${path}/*`),
     `--allow-fs-write=${writable}/*`,
-    // node:sqlite opens any file past the permission model.
+    // node:sqlite opens files without asking the permission model.
     ...(major > 22 || (major === 22 && minor >= 5) ? ['--no-experimental-sqlite'] : []),
-    // From 25 on the network is closed too, and with it the cell's own socket.
+    // From version 25 on the permission model also blocks the network, including the socket of the cell.
     ...(major >= 25 && connects ? ['--allow-net'] : []),
   ]
 }
@@ -100,19 +100,19 @@ function processEnvironment(profile: CellSpec['profile'], folder: string): Recor
   return { PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8' }
 }
 
-/** Every cell leads a process group of its own; what it started and left behind goes with it. */
+/** Every cell leads its own process group, so its children are killed with it. */
 function processTermination(folder: string): CellTermination {
   return {
     kill: terminateGroup,
-    read: (code, signal) => ({ code, signal }),
-    afterwards(pid) {
+    parseExit: (code, signal) => ({ code, signal }),
+    afterExit(pid) {
       killGroup(pid)
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** What it started may lead groups of their own: the cell gets a moment to end them, then it is killed. */
+/** Children of the cell may lead their own groups: the cell gets a moment to end them before it is killed. */
 function terminateGroup(pid: number): void {
   signalGroup(pid, 'SIGTERM')
   setTimeout(() => signalGroup(pid, 'SIGKILL'), TERMINATION_GRACE_MS).unref()
@@ -127,14 +127,14 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // Nobody is left in it.
+    // No process of the group is left.
   }
 }
 
 function processIsolation(): SandboxIsolation {
   const warnings = [
-    'the process driver is not a security boundary: agents reach the network, signals and system calls of this machine',
-    'programs other than node run with no protection of files at all',
+    'the process driver is not a security boundary: agents can use the network, signals and system calls of this machine',
+    'programs other than node can read and write all files that the service can',
   ]
   return { network: false, files: false, processes: false, environment: true, syscalls: false, warnings }
 }

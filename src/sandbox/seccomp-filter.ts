@@ -9,14 +9,14 @@ import {
 export type CpuArchitecture = 'x64' | 'arm64'
 
 /**
- * The system call filter of a profile as classic BPF: an array of 8-byte instructions, which `bwrap --seccomp` hands to
- * the kernel as it is. A sealed cell may make only the calls it needs; a workshop all but the dangerous ones, because
- * nobody can list what every program needs.
+ * The system call filter of a profile as classic BPF: an array of 8-byte instructions, which `bwrap --seccomp` passes to
+ * the kernel. A sealed cell may make only the calls that Node needs. A workshop may make all calls except dangerous
+ * ones, because the needs of arbitrary programs cannot be listed.
  */
-export function buildSeccompFilter(profile: 'sealed' | 'workshop', processor: CpuArchitecture): Buffer {
-  const column = processor === 'x64' ? 0 : 1
+export function buildSeccompFilter(profile: 'sealed' | 'workshop', architecture: CpuArchitecture): Buffer {
+  const column = architecture === 'x64' ? 0 : 1
   return assemble([
-    ...killForeignArchitecture(processor),
+    ...killForeignArchitecture(architecture),
     ...argumentChecks(profile, column),
     ...(profile === 'sealed'
       ? [...forEachCall(SEALED_SYSCALLS, column, ALLOW), returnVerdict(failWith(EPERM))]
@@ -49,7 +49,7 @@ const ENOMEM = 12
 const ENOSYS = 38
 const EAFNOSUPPORT = 97
 
-// Offsets in the kernel's struct seccomp_data. Every argument checked here is 32 bits wide, so its low word is all.
+// Offsets in the kernel's struct seccomp_data. Every argument checked here is 32 bits wide, so its low word is enough.
 const CALL_NUMBER = 0
 const ARCHITECTURE = 4
 const FIRST_ARGUMENT = 16
@@ -75,15 +75,15 @@ const MAP_HUGETLB = 0x40000
 const loadWord = (offset: number): Instruction => [LOAD, 0, 0, offset]
 const returnVerdict = (verdict: number): Instruction => [RETURN, 0, 0, verdict]
 
-/** Another instruction set has other numbers, so a filter that looked at them would be blind. */
-function killForeignArchitecture(processor: CpuArchitecture): Instruction[] {
+/** Another instruction set has other call numbers, so the filter could not recognise its calls. */
+function killForeignArchitecture(architecture: CpuArchitecture): Instruction[] {
   const foreign: Instruction[] = [
     loadWord(ARCHITECTURE),
-    [EQUAL, 1, 0, AUDIT_ARCH[processor]],
+    [EQUAL, 1, 0, AUDIT_ARCH[architecture]],
     returnVerdict(KILL_PROCESS),
   ]
   const number = loadWord(CALL_NUMBER)
-  if (processor === 'arm64') return [...foreign, number]
+  if (architecture === 'arm64') return [...foreign, number]
   return [...foreign, number, [AT_LEAST, 0, 1, X32_CALL_BIT], returnVerdict(KILL_PROCESS)]
 }
 
@@ -94,7 +94,7 @@ function argumentChecks(profile: 'sealed' | 'workshop', column: 0 | 1): Instruct
     returnVerdict(failWith(EAFNOSUPPORT)),
     returnVerdict(ALLOW),
   ]
-  // Typing into the terminal of whoever started the service is the oldest way out of a sandbox.
+  // These requests insert input into the terminal that started the service, which would run it outside the sandbox.
   const noTyping: Instruction[] = [
     loadWord(SECOND_ARGUMENT),
     [EQUAL, 1, 0, TIOCSTI],
@@ -103,9 +103,9 @@ function argumentChecks(profile: 'sealed' | 'workshop', column: 0 | 1): Instruct
     returnVerdict(ALLOW),
   ]
   return [
-    // The flags of clone3 lie in memory, where a filter cannot look; told that it is missing, libc falls back to clone.
+    // The flags of clone3 are in memory, which a filter cannot read; when clone3 is missing, libc falls back to clone.
     ...ifCall(ARGUMENT_CHECKED_SYSCALLS.clone3[column], [returnVerdict(failWith(ENOSYS))]),
-    // V8 takes a missing call for a processor without protection keys, but not a refused one.
+    // V8 handles a missing call, as on a processor without protection keys, but not a refused one.
     ...ifCall(ARGUMENT_CHECKED_SYSCALLS.pkey_alloc[column], [returnVerdict(failWith(ENOSYS))]),
     ...ifCall(ARGUMENT_CHECKED_SYSCALLS.clone[column], profile === 'sealed' ? allowThreadsOnly() : denyNamespaces()),
     ...ifCall(ARGUMENT_CHECKED_SYSCALLS.socket[column], localOnly),
@@ -130,8 +130,8 @@ function denyNamespaces(): Instruction[] {
 }
 
 /**
- * The limit of data counts neither memory that processes share without a file, nor a stack that a program makes for
- * itself. Huge pages are a stock that somebody set aside. "No memory" is an answer that programs know what to do with.
+ * The data limit counts neither anonymous shared memory nor a growing stack that a program maps itself, and huge pages
+ * come from a reserve of the host. Programs can handle the error "no memory".
  */
 function allowCountedMemoryOnly(): Instruction[] {
   return [
@@ -144,7 +144,10 @@ function allowCountedMemoryOnly(): Instruction[] {
   ]
 }
 
-/** What a socket holds is known by the number of sockets alone. The kernel cuts such a wish without a word, and so is this. */
+/**
+ * Keeps send buffers at their default size, because the memory monitor counts sockets and not their content. The call
+ * succeeds without effect, as it does in the kernel for a size above the maximum.
+ */
 function ignoreSendBufferSize(): Instruction[] {
   return [
     loadWord(SECOND_ARGUMENT),
@@ -160,7 +163,7 @@ function rejectUnknownCalls(): Instruction[] {
   return [[GREATER, 0, 1, NEWEST_KNOWN_SYSCALL], returnVerdict(failWith(ENOSYS))]
 }
 
-/** Every branch ends in a verdict: a check loads an argument over the call number, which later tests would need. */
+/** Every branch must end in a verdict, because a check overwrites the call number that later tests need. */
 function ifCall(call: number, branch: Instruction[]): Instruction[] {
   return [[EQUAL, 0, branch.length, call], ...branch]
 }

@@ -3,19 +3,20 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
 export interface Staging {
-  /** A path with the same content that the cell's user can read: the real path itself, or a copy where it cannot. */
+  /** A path with the same content that the user of a cell can read: the real path, or a copy of it. */
   readablePath: (path: string) => string
 }
 
 /**
- * A service that is root may live where nobody else can look, such as /root, and its cells run as other users. What
- * they must read is then copied, once, to where they can. An ordinary user's cells are the same user: nothing to do.
+ * A service that runs as root may be installed where other users cannot read, such as /root, but its cells run as other
+ * users. Files that the cells must read are then copied once to a readable folder. A service that is not root runs its
+ * cells as its own user and copies nothing.
  */
 export function createStaging(): Staging {
   const known = new Map<string, string>()
   let folder: string | null = null
 
-  const newPlace = (path: string) => {
+  const newCopyPath = (path: string) => {
     if (folder === null) {
       const made = mkdtempSync(join(cellTemporaryFolder(), 'svc-staging-'))
       chmodSync(made, 0o711)
@@ -30,14 +31,14 @@ export function createStaging(): Staging {
       const found = known.get(path)
       if (found !== undefined) return found
       const real = realpathSync(path)
-      const result = canOthersRead(real) ? real : copyReadable(real, newPlace(real))
+      const result = canOthersRead(real) ? real : copyReadable(real, newCopyPath(real))
       known.set(path, result)
       return result
     },
   }
 }
 
-/** True for every path when the service is not root, because its cells are the same user. */
+/** True for every path if the service is not root, because its cells then run as the same user. */
 function canOthersRead(path: string): boolean {
   if (process.getuid?.() !== 0) return true
   const { mode } = statSync(path)
@@ -45,13 +46,13 @@ function canOthersRead(path: string): boolean {
   return (mode & needed) === needed && canOthersTraverse(dirname(path))
 }
 
-/** Where cells may look at least through; a TMPDIR below a private home is no such place. */
+/** A temporary folder that cells can reach; they cannot reach a TMPDIR below a private home folder. */
 export function cellTemporaryFolder(): string {
   const usual = realpathSync(tmpdir())
   return process.getuid?.() !== 0 || canOthersTraverse(usual) ? usual : publicTemporaryFolder()
 }
 
-/** By its real path, because Node's permission model judges by that: on macOS /tmp is a link. */
+/** The real path of /tmp, which is a link on macOS, because the permission model of Node compares real paths. */
 export function publicTemporaryFolder(): string {
   return realpathSync('/tmp')
 }
@@ -70,7 +71,7 @@ function copyReadable(source: string, target: string): string {
   return target
 }
 
-/** Node is 100 MB: where both paths are on one disk, a second name for it costs nothing. */
+/** A hard link avoids copying the 100 MB of Node if both paths are on one disk. */
 function tryHardLink(source: string, target: string): boolean {
   try {
     linkSync(source, target)

@@ -4,7 +4,7 @@
  */
 export type SyscallTable = Record<string, readonly [number | null, number | null]>
 
-/** Calls whose arguments the filter looks at, in both profiles. */
+/** Calls whose arguments the filter checks, in both profiles. */
 export const ARGUMENT_CHECKED_SYSCALLS = {
   clone: [56, 220],
   clone3: [435, 435],
@@ -16,7 +16,7 @@ export const ARGUMENT_CHECKED_SYSCALLS = {
   socketpair: [53, 199],
 } as const satisfies SyscallTable
 
-/** All that a sealed cell may call: what Node 20 to 26 was seen to use, and its harmless neighbours. */
+/** All calls that a sealed cell may make: those that Node 20 to 26 was seen to use, and harmless similar ones. */
 export const SEALED_SYSCALLS: SyscallTable = {
   access: [21, null],
   arch_prctl: [158, null],
@@ -167,8 +167,8 @@ export const SEALED_SYSCALLS: SyscallTable = {
 }
 
 /**
- * What a workshop may not call: other namespaces and processes, the kernel's own settings, memory that counts as no
- * process's own, and the kernel's riskiest doors.
+ * Calls that a workshop must not make: those that access other namespaces and processes, change kernel settings,
+ * allocate memory that counts for no process, or have a history of kernel vulnerabilities.
  */
 export const WORKSHOP_DENIED_SYSCALLS: SyscallTable = {
   mount: [165, 40],
@@ -260,5 +260,5 @@ export const WORKSHOP_DENIED_SYSCALLS: SyscallTable = {
   mq_open: [240, 180],
 }
 
-/** The newest call that was looked at (fchmodat2; the same number everywhere). Later ones do not exist in a cell. */
+/** The newest call that was reviewed (fchmodat2; the same number on both processors). Newer calls fail with ENOSYS. */
 export const NEWEST_KNOWN_SYSCALL = 452

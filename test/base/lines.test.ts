@@ -9,7 +9,7 @@ function split(chunks: Buffer[], maxBytes = 1000): { lines: string[]; ok: boolea
   return { lines, ok, rest: splitter.rest() }
 }
 
-test('lines come out whole wherever the bytes were cut, characters of several bytes included', () => {
+test('lines are complete wherever the bytes were cut, even inside a UTF-8 character', () => {
   const text = fc.array(fc.string({ unit: fc.constantFrom('a', 'ü', '漢', '😀', '"'), maxLength: 20 }), {
     minLength: 1,
   })
@@ -28,19 +28,19 @@ test('lines come out whole wherever the bytes were cut, characters of several by
   )
 })
 
-test('a line of exactly the allowed length passes and one byte more does not', () => {
+test('a line of exactly the maximum length is accepted and one byte more is refused', () => {
   expect(split([Buffer.from(`${'x'.repeat(10)}\n`)], 10)).toMatchObject({ ok: true, lines: ['x'.repeat(10)] })
   expect(split([Buffer.from(`${'x'.repeat(11)}\n`)], 10)).toMatchObject({ ok: false, lines: [] })
 })
 
-test('a line that never ends is refused as soon as it is too long', () => {
+test('a line without an end is refused as soon as it is too long', () => {
   const splitter = createLineSplitter(10, () => {})
   expect(splitter.push(Buffer.from('12345'))).toBe(true)
   expect(splitter.push(Buffer.from('678901'))).toBe(false)
   expect(splitter.push(Buffer.from('\nmore\n'))).toBe(false)
 })
 
-test('a long line between short ones is refused even when they arrive together', () => {
+test('a too long line between short ones is refused when all arrive in one chunk', () => {
   expect(split([Buffer.from(`a\n${'x'.repeat(11)}\nb\n`)], 10).ok).toBe(false)
   expect(split([Buffer.from('aaaaa\nbbbbb\nccccc\n')], 10)).toMatchObject({
     ok: true,
@@ -48,6 +48,6 @@ test('a long line between short ones is refused even when they arrive together',
   })
 })
 
-test('empty lines are lines', () => {
+test('empty lines are emitted', () => {
   expect(split([Buffer.from('a\n\n'), Buffer.from('\nb')])).toMatchObject({ lines: ['a', '', ''], rest: 'b' })
 })

@@ -11,20 +11,20 @@ beforeAll(async () => {
   driver = await pickSandboxDriver('bwrap', () => {})
 })
 
-test('a cell answers lines with lines, and an unfinished last line still counts', async () => {
+test('a cell reads and writes lines, and a last line without a newline is delivered', async () => {
   const agent = `process.stdin.on('data', (data) => process.stdout.write('got ' + data + 'end ü'))`
   const { lines, exit } = await runCell(driver, { agent, input: 'one' })
   expect(lines).toEqual(['got one', 'end ü'])
   expect(exit).toEqual({ code: 0, signal: null, stderr: '' })
 })
 
-test('the exit tells the code, the signal and the end of what was said on stderr', async () => {
+test('the exit contains the code, the signal and the last bytes of stderr', async () => {
   const agent = "process.stderr.write('x'.repeat(100) + 'last'); process.exitCode = 3"
   const { exit } = await runCell(driver, { agent, limits: { stderr_bytes: 10 } })
   expect(exit).toEqual({ code: 3, signal: null, stderr: 'xxxxxxlast' })
 })
 
-test('a fork bomb ends at the number of processes allowed', async () => {
+test('a fork bomb stops at the process limit', async () => {
   const { lines } = await runPython(
     driver,
     `
@@ -43,7 +43,7 @@ except OSError as error:
   expect(lines).toEqual(['19 11'])
 })
 
-test('a thread bomb ends in a sealed cell', async () => {
+test('a thread bomb stops at the process limit of a sealed cell', async () => {
   const agent = `
     const { Worker } = require('node:worker_threads')
     const next = () => new Worker('setInterval(() => {}, 1000)', { eval: true }).on('online', next)
@@ -53,13 +53,13 @@ test('a thread bomb ends in a sealed cell', async () => {
   expect(exit.stderr).toContain('ERR_WORKER_INIT_FAILED')
 })
 
-test('a heap without end ends the cell, not the service', async () => {
+test('a heap that grows without end ends the cell, not the service', async () => {
   const agent = 'const all = []; for (;;) all.push(new Array(1000).fill({}))'
   const { exit } = await runCell(driver, { agent, limits: { memory_mb: 256 } })
   expect(exit.code).not.toBe(0)
 })
 
-test('buffers outside of the heap count as memory too', async () => {
+test('buffers outside the heap count towards the memory limit', async () => {
   const agent = `
     const all = []
     process.on('exit', () => console.log(all.length < 256 ? 'stopped' : 'unlimited'))
@@ -69,7 +69,7 @@ test('buffers outside of the heap count as memory too', async () => {
   expect(exit.code).not.toBe(0)
 })
 
-test('/tmp is full at its size, and one file at the size of a file', async () => {
+test('/tmp and single files are limited in size', async () => {
   const agent = `
     const fs = require('node:fs')
     const fill = (name) => { const fd = fs.openSync(name, 'w'); for (let n = 0; ; n++) try { fs.writeSync(fd, Buffer.alloc(65536)) } catch (e) { return e.code + ' ' + Math.round(n / 16) } }
@@ -78,7 +78,7 @@ test('/tmp is full at its size, and one file at the size of a file', async () =>
   expect(lines).toEqual(['EFBIG 5', 'ENOSPC 3'])
 })
 
-test('CPU seconds are counted, and at their end the cell is killed', async () => {
+test('a cell is killed when it has used its CPU seconds', async () => {
   const { exit } = await runCell(driver, { agent: 'for (;;);', limits: { cpu_s: 1 } })
   expect(exit).toMatchObject({ code: null, signal: 'SIGKILL' })
 })
@@ -93,7 +93,7 @@ test('kill ends an endless loop', async () => {
   })
 })
 
-test('kill works before the cell is up, twice, and after it has gone', async () => {
+test('kill works before the cell has started, twice, and after the cell has exited', async () => {
   await inTemporaryFolder(async (folder) => {
     const cell = driver.start(cellSpec({ agent: 'setInterval(() => {}, 1000)' }, folder))
     await Promise.all([cell.kill(), cell.kill()])
@@ -102,7 +102,7 @@ test('kill works before the cell is up, twice, and after it has gone', async () 
   })
 })
 
-test('kill takes every child along, also one that left its session', async () => {
+test('kill also ends children that started their own session', async () => {
   await inTemporaryFolder(async (folder) => {
     const mark = `svc${process.pid}x${Date.now()}`
     const script = `setsid sh -c 'sleep 600; : ${mark}' >/dev/null 2>&1 & echo up; sleep 600`
@@ -114,7 +114,7 @@ test('kill takes every child along, also one that left its session', async () =>
   })
 })
 
-test('one endless line kills the cell', async () => {
+test('a cell that writes an endless line is killed', async () => {
   const agent = "const write = () => process.stdout.write('x'.repeat(65536), write); write()"
   const { lines, exit } = await runCell(driver, { agent, limits: { output_line_bytes: 1_000_000 } })
   expect(lines).toEqual([])
@@ -122,7 +122,7 @@ test('one endless line kills the cell', async () => {
   expect(exit.signal).toBe('SIGKILL')
 })
 
-test('a flood of lines waits while the reader pauses, and none is lost', async () => {
+test('many lines wait while the reader pauses, and no line is lost', async () => {
   await inTemporaryFolder(async (folder) => {
     const agent = `
       let n = 0
@@ -165,7 +165,7 @@ test('a cell whose reader has paused can still be killed', async () => {
   })
 })
 
-test('writing to a cell that has gone is harmless', async () => {
+test('writing to a cell that has exited does nothing', async () => {
   await inTemporaryFolder(async (folder) => {
     const cell = driver.start(cellSpec({ agent: '' }, folder))
     await cell.exited
@@ -174,7 +174,7 @@ test('writing to a cell that has gone is harmless', async () => {
   })
 })
 
-test('cells die with the service, however it dies', async () => {
+test('cells are killed when the service is killed', async () => {
   await inTemporaryFolder(async (folder) => {
     const mark = `svc${process.pid}y${Date.now()}`
     const spec = cellSpec(
@@ -182,8 +182,8 @@ test('cells die with the service, however it dies', async () => {
       folder,
     )
     const program = `
-      import { pickDriver } from ${JSON.stringify(new URL('../../src/sandbox/pick-driver.ts', import.meta.url).href)}
-      const driver = await pickDriver('bwrap', () => {})
+      import { pickSandboxDriver } from ${JSON.stringify(new URL('../../src/sandbox/pick-driver.ts', import.meta.url).href)}
+      const driver = await pickSandboxDriver('bwrap', () => {})
       driver.start(JSON.parse(process.env.SPEC)).onLine(console.log)`
     const service = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
       env: { ...process.env, SPEC: JSON.stringify(spec) },
@@ -196,12 +196,12 @@ test('cells die with the service, however it dies', async () => {
   })
 })
 
-/** Processes of this machine whose command line holds the mark. */
+/** Processes of this machine whose command line contains the mark. */
 function processesWith(mark: string): string[] {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && wordsOf(name).some((word) => word.includes(mark)))
 }
 
-/** Their programs; a service that names the mark only in its environment is none of them. */
+/** The program names of these processes; a mark in the environment of a process does not count. */
 function commandsWith(mark: string): string[] {
   return processesWith(mark).map((name) => (wordsOf(name)[0] ?? '').replace(/^.*\//, ''))
 }

@@ -15,13 +15,13 @@ import {
   withSocketServer,
 } from './run-cell.ts'
 
-// Without bubblewrap this throws, and its sentence says how to get it: these tests are never skipped.
+// Without bubblewrap this throws with instructions: these tests are never skipped.
 let driver: SandboxDriver
 beforeAll(async () => {
   driver = await pickSandboxDriver('bwrap', () => {})
 })
 
-test('the driver says what it isolates', () => {
+test('the bwrap driver reports full isolation', () => {
   expect(driver.kind).toBe('bwrap')
   expect(driver.isolation).toEqual({
     network: true,
@@ -34,7 +34,7 @@ test('the driver says what it isolates', () => {
 })
 
 describe('files', () => {
-  test('a sealed cell sees no file of the host but its agent', async () => {
+  test('a sealed cell sees no file of the host except its agent', async () => {
     await inTemporaryFolder(async (folder) => {
       const secret = join(folder, 'secret')
       writeFileSync(secret, 'secret', { mode: 0o644 })
@@ -45,7 +45,7 @@ describe('files', () => {
     })
   })
 
-  test('a sealed cell may write nowhere but in /tmp', async () => {
+  test('a sealed cell can write only to /tmp', async () => {
     const places = ['/', '/agent', '/usr', '/run', '/dev', '/dev/shm', '/tmp']
     const attempts = Object.fromEntries(places.map((place) => [place, `fs.writeFileSync('${place}/x', 'x')`]))
     await inTemporaryFolder((folder) =>
@@ -63,7 +63,7 @@ describe('files', () => {
     expect(lines).toEqual(['0'])
   })
 
-  test('a workshop has the programs of the host but not its accounts, settings and homes', async () => {
+  test('a workshop has the programs of the host but not its accounts, settings and home folders', async () => {
     const script =
       'for p in /etc/passwd /etc/shadow /root /home /var /sys /etc/ssl; do test -e $p && echo $p; done; ls /etc'
     const { lines, exit } = await runCell(driver, { profile: 'workshop', command: ['sh', '-c', script] })
@@ -88,7 +88,7 @@ describe('files', () => {
 })
 
 describe('environment', () => {
-  test('nothing of the environment of the service reaches a cell', async () => {
+  test('a cell gets no environment variable of the service', async () => {
     const agent = 'console.log(Object.keys(process.env).sort().join())'
     expect((await runCell(driver, { agent })).lines).toEqual(['HOME,LANG,PWD,TZ'])
     const { lines } = await runCell(driver, { profile: 'workshop', command: ['python3', '-c', ENVIRONMENTS] })
@@ -111,7 +111,7 @@ for path in glob.glob('/proc/[0-9]*/environ'):
         if entry: print(entry)`
 
 describe('processes', () => {
-  test('a sealed cell is alone and can start nothing', async () => {
+  test('a sealed cell sees no other process and cannot start one', async () => {
     const agent = `
       const { spawnSync } = require('node:child_process')
       console.log(process.pid, spawnSync(process.execPath, ['-v']).error.code)
@@ -119,16 +119,16 @@ describe('processes', () => {
     expect((await runCell(driver, { agent })).lines).toEqual(['1 EPERM', 'ESRCH'])
   })
 
-  test('a sealed cell does not turn text into code', async () => {
+  test('a sealed cell cannot run code from strings', async () => {
     const { lines } = await runCell(driver, { agent: "try { eval('1') } catch (error) { console.log(error.name) }" })
     expect(lines).toEqual(['EvalError'])
   })
 
-  test('a sealed cell is refused any program but node', async () => {
-    await expect(runCell(driver, { command: ['sh', '-c', 'true'] })).rejects.toThrow('a sealed cell runs node alone')
+  test('a sealed cell cannot run a program other than node', async () => {
+    await expect(runCell(driver, { command: ['sh', '-c', 'true'] })).rejects.toThrow('a sealed cell can only run node')
   })
 
-  test('a service that is root never lends its own user to a cell', async () => {
+  test('a service that runs as root never runs a cell as root', async () => {
     await inTemporaryFolder(async (folder) => {
       const [one, other] = [1, 2].map(() =>
         driver.start(cellSpec({ agent: "console.log('up'); setInterval(() => {}, 1000)" }, folder)),
@@ -154,7 +154,7 @@ describe('processes', () => {
 })
 
 describe('network', () => {
-  test('a sealed cell cannot make a network socket, not even to the machine itself', async () => {
+  test('a sealed cell cannot create a network socket, not even to the host itself', async () => {
     const host = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => host.once('listening', resolve))
     const { port } = host.address() as AddressInfo
@@ -186,7 +186,7 @@ print(b.recv(9).decode())`,
     expect(lines).toEqual([...Array<string>(5).fill('EAFNOSUPPORT'), 'local'])
   })
 
-  test('the socket of its own is the one way out, in both profiles', async () => {
+  test('a cell can connect only to its own socket, in both profiles', async () => {
     await inTemporaryFolder((folder) =>
       withSocketServer(driver, folder, async (socket) => {
         const agent = requestingAgent(driver.socketPathInside(socket))
@@ -198,7 +198,7 @@ print(b.recv(9).decode())`,
     )
   })
 
-  test('a socket in a folder with a long name still has an address', async () => {
+  test('a socket below a long path is created in a shorter one', async () => {
     await inTemporaryFolder(async (folder) => {
       const long = join(folder, 'x'.repeat(120))
       mkdirSync(long)
@@ -220,7 +220,7 @@ def call(name, x64, arm64, *arguments):
     result = libc.syscall(x64 if X64 else arm64, *arguments)
     print(name, errno.errorcode[ctypes.get_errno()] if result == -1 else 'done')`
 
-  test('a workshop is refused the calls that open other processes, namespaces and the kernel', async () => {
+  test('a workshop cannot make calls that access other processes, namespaces or the kernel', async () => {
     const { lines, exit } = await runPython(
       driver,
       `${numbers}
@@ -243,12 +243,12 @@ call('personality', 135, 92, 0x40000)`,
     expect(lines).toHaveLength(13)
   })
 
-  test('calls that the filter cannot look into, or has never heard of, do not exist', async () => {
+  test('calls that the filter cannot check or does not know fail as if they did not exist', async () => {
     const { lines } = await runPython(driver, `${numbers}\ncall('clone3', 435, 435, 0, 0)\ncall('new', 480, 480)`)
     expect(lines).toEqual(['clone3 ENOSYS', 'new ENOSYS'])
   })
 
-  test('a cell cannot type into a terminal', async () => {
+  test('a cell cannot insert input into a terminal', async () => {
     const { lines } = await runPython(
       driver,
       `
@@ -261,7 +261,7 @@ for request in (0x5412, 0x541c):
     expect(lines).toEqual(['EPERM', 'EPERM'])
   })
 
-  test('what a workshop is for works: pipes, threads, processes, locks and git', async () => {
+  test('a workshop can use pipes, threads, processes, locks and git', async () => {
     const script = `
 set -e; cd /tmp; git init -q work; cd work; echo x > a; git add a
 git -c user.name=a -c user.email=a@b commit -qm first; git log --oneline | wc -l | tr -d ' '

@@ -8,7 +8,7 @@ beforeAll(async () => {
   driver = await pickSandboxDriver('bwrap', () => {})
 })
 
-/** Memory as C programs take it: `take` gives the address of 16 MB, or None where there is no more. */
+/** Allocates memory as C programs do: `take` returns the address of 16 MB, or None if there is no more. */
 const PRELUDE = `
 import ctypes, os, resource, socket, threading, time
 PIECE = 16 << 20
@@ -37,28 +37,31 @@ def after(at): pass
 
 const PRIVATE_ANONYMOUS = 'mapped(0x22)'
 
-describe('a process gets no memory that its limit does not count', () => {
+describe('the memory limit of a process also counts memory', () => {
   test.each([
     ['shared with its children', 'def take(): return mapped(0x21)'],
-    ['shared and out of sight', 'def take(): return mapped(0x21)\ndef after(at): libc.madvise(at, PIECE, 4)'],
-    ['from /dev/zero', "zero = os.open('/dev/zero', os.O_RDWR)\ndef take(): return mapped(1, zero)"],
-    ['as a stack of its own making', 'def take(): return mapped(0x122)'],
-    ['as huge pages', 'def take(): return mapped(0x40022)'],
     [
-      'as a file without a name',
+      'shared with its children and released with madvise',
+      'def take(): return mapped(0x21)\ndef after(at): libc.madvise(at, PIECE, 4)',
+    ],
+    ['from /dev/zero', "zero = os.open('/dev/zero', os.O_RDWR)\ndef take(): return mapped(1, zero)"],
+    ['mapped as a growing stack', 'def take(): return mapped(0x122)'],
+    ['mapped as huge pages', 'def take(): return mapped(0x40022)'],
+    [
+      'of an anonymous file',
       `def take():
     file = os.memfd_create('x')
     os.ftruncate(file, PIECE)
     return mapped(1, file)`,
     ],
     [
-      'as a file without a name that is never mapped',
+      'of an anonymous file that is never mapped',
       `def take():
     file = os.memfd_create('x')
     return os.write(file, bytes(PIECE)) * 0`,
     ],
     [
-      'of System V',
+      'of a System V segment',
       `def take():
     id = libc.shmget(0, PIECE, 0o1600)
     return None if id == -1 else libc.shmat(id, None, 0)`,
@@ -76,7 +79,7 @@ describe('a process gets no memory that its limit does not count', () => {
     expect(Number(lines[0])).toBeLessThanOrEqual(112)
   })
 
-  test('by a larger stack', async () => {
+  test('of the stack, whose limit a process cannot raise', async () => {
     const program = `${PRELUDE}
 try:
     resource.setrlimit(resource.RLIMIT_STACK, (-1, -1))
@@ -87,16 +90,16 @@ except (OSError, ValueError):
   })
 })
 
-describe('a workshop whose processes hold more than twice the limit of one is ended', () => {
+describe('a workshop is killed when its processes together use more than twice the limit of one:', () => {
   const DONE = 'taken(160); time.sleep(600)'
 
   test.each([
     [
-      'one that takes pages off its account by forbidding to write',
+      'one process that makes its pages read-only',
       `def take(): return ${PRIVATE_ANONYMOUS}\ndef after(at): libc.mprotect(at, PIECE, 1)\n${DONE}`,
     ],
     [
-      'many, each within its own limit',
+      'many processes, each within its own limit',
       `def take(): return ${PRIVATE_ANONYMOUS}
 for child in range(4):
     if os.fork() == 0:
@@ -105,7 +108,7 @@ for child in range(4):
 time.sleep(600)`,
     ],
     [
-      'children of a second thread, and theirs',
+      'children of a second thread, and their children',
       `def take(): return ${PRIVATE_ANONYMOUS}
 def fork():
     for child in range(4):
@@ -116,7 +119,7 @@ threading.Thread(target=fork).start()
 time.sleep(600)`,
     ],
     [
-      'messages that nobody reads',
+      'unread messages in socket buffers',
       `held = []
 def full(one):
     one.setblocking(False)
@@ -134,10 +137,10 @@ time.sleep(600)`,
   ])('%s', async (_, program) => {
     const { exit } = await runPython(driver, `${PRELUDE}\n${program}`, { memory_mb: 64 })
     expect(exit).toMatchObject({ code: null, signal: 'SIGKILL' })
-    expect(exit.stderr).toBe('the processes of the sandbox held more than 128 MB of memory')
+    expect(exit.stderr).toBe('the processes of the sandbox used more than 128 MB of memory')
   })
 
-  test('pages that forked processes share count once', async () => {
+  test('pages that forked processes share are counted once', async () => {
     const program = `${PRELUDE}
 def take(): return ${PRIVATE_ANONYMOUS}
 taken(48)
@@ -151,7 +154,7 @@ print('still here')`
   })
 })
 
-test('what programs ordinarily do with memory works', async () => {
+test('ordinary uses of memory work in a workshop', async () => {
   const script = `
 set -e; cd /tmp
 dd if=/dev/zero of=zeros bs=1024 count=64 2>/dev/null; tr -d '\\0' < zeros | wc -c | tr -d ' '; wc -c < zeros | tr -d ' '

@@ -8,15 +8,15 @@ import { requestingAgent, inTemporaryFolder, runCell, cellSpec, attemptingAgent,
 
 const driver = processDriver(() => {})
 
-test('the process driver warns at start that it is no wall', async () => {
-  const said: string[] = []
-  const picked = await pickSandboxDriver('process', (line) => void said.push(line))
+test('the process driver warns at start that it is not a security boundary', async () => {
+  const logged: string[] = []
+  const picked = await pickSandboxDriver('process', (line) => void logged.push(line))
   expect(picked.kind).toBe('process')
   expect(picked.isolation).toMatchObject({ network: false, files: false, environment: true })
-  expect(said.join('\n')).toMatch(/WARNING.*not a security boundary/)
+  expect(logged.join('\n')).toMatch(/WARNING.*not a security boundary/)
 })
 
-test('an agent runs with lines in and out, without an environment', async () => {
+test('process driver: an agent reads and writes lines and has no environment', async () => {
   const agent = `
     console.log(JSON.stringify(Object.keys(process.env).filter((name) => name !== 'PWD' && name !== '__CF_USER_TEXT_ENCODING')))
     process.stdin.on('data', (data) => process.stdout.write('got ' + data))`
@@ -25,7 +25,7 @@ test('an agent runs with lines in and out, without an environment', async () => 
   expect(lines).toEqual(['[]', 'got one'])
 })
 
-test('an agent may write in its own folder only, which is gone afterwards', async () => {
+test('process driver: an agent can write only to its own folder, which is removed afterwards', async () => {
   const agent = `console.log(process.cwd()); ${attemptingAgent({
     own: "fs.writeFileSync('x', 'x')",
     agent: "fs.writeFileSync(__dirname + '/x', 'x')",
@@ -39,7 +39,7 @@ test('an agent may write in its own folder only, which is gone afterwards', asyn
   expect(existsSync(lines[0] ?? '')).toBe(false)
 })
 
-test('the service is reached over the socket at its own path', async () => {
+test('process driver: an agent reaches the service over the socket at its host path', async () => {
   await inTemporaryFolder((folder) =>
     withSocketServer(driver, folder, async (socket) => {
       expect(driver.socketPathInside(socket)).toBe(socket)
@@ -48,7 +48,7 @@ test('the service is reached over the socket at its own path', async () => {
   )
 })
 
-test('where folders have long names and the temporary one is a link, as on macOS, a cell works and reaches the service', async () => {
+test('process driver: a cell reaches the service if paths are long and the temporary folder is a link, as on macOS', async () => {
   await inTemporaryFolder((folder) => {
     const long = join(folder, 'a-folder-with-a-long-name/'.repeat(4))
     mkdirSync(long, { recursive: true })
@@ -56,17 +56,17 @@ test('where folders have long names and the temporary one is a link, as on macOS
     vi.stubEnv('TMPDIR', join(folder, 'T'))
     onTestFinished(() => void vi.unstubAllEnvs())
     return withSocketServer(driver, long, async (socket) => {
-      expect(Buffer.byteLength(socket)).toBeLessThan(MOST_OF_A_SOCKET)
+      expect(Buffer.byteLength(socket)).toBeLessThan(MAX_SOCKET_PATH_BYTES)
       const agent = `fs = require('node:fs'); fs.writeFileSync('x', 'x'); ${requestingAgent(socket)}`
       expect(await runCell(driver, { agent, socket })).toMatchObject({ lines: ['hello'], exit: { stderr: '' } })
     })
   })
 })
 
-/** Its address on macOS, with the byte that ends it. */
-const MOST_OF_A_SOCKET = 104
+/** The longest path of a socket on macOS, including its terminating zero. */
+const MAX_SOCKET_PATH_BYTES = 104
 
-test('kill ends an endless loop, also one that is deaf to being asked', async () => {
+test('process driver: kill ends an endless loop that ignores SIGTERM', async () => {
   await inTemporaryFolder(async (folder) => {
     const spec = cellSpec({ agent: "process.on('SIGTERM', () => {}); console.log('up'); for (;;);" }, folder)
     const cell = driver.start({ ...spec, command: ['node', `${driver.agentDirInside(folder)}/agent.cjs`] })
@@ -76,7 +76,7 @@ test('kill ends an endless loop, also one that is deaf to being asked', async ()
   })
 })
 
-test('kill takes the children of a program along', async () => {
+test('process driver: kill also ends the children of a program', async () => {
   await inTemporaryFolder(async (folder) => {
     const script = 'sleep 600 & echo $!; wait'
     const cell = driver.start(cellSpec({ profile: 'workshop', command: ['sh', '-c', script] }, folder))
@@ -86,13 +86,13 @@ test('kill takes the children of a program along', async () => {
   })
 })
 
-test('a program that leaves a child behind holding its output still exits', async () => {
+test('process driver: the exit of a program is reported while a child of it keeps its output open', async () => {
   const command = ['sh', '-c', 'sleep 600 & echo left']
   const { lines, exit } = await runCell(driver, { profile: 'workshop', command })
   expect({ lines, code: exit.code }).toEqual({ lines: ['left'], code: 0 })
 })
 
-test('a workshop runs any program with three variables, in the folder of the custom agent', async () => {
+test('process driver: a workshop runs any program in the folder of the custom agent, with three variables', async () => {
   await inTemporaryFolder(async (customDir) => {
     writeFileSync(join(customDir, 'own.sh'), 'env | cut -d= -f1 | sort')
     const { lines } = await runCell(driver, { profile: 'workshop', command: ['sh', 'own.sh'], customDir })
@@ -100,13 +100,13 @@ test('a workshop runs any program with three variables, in the folder of the cus
   })
 })
 
-test('a program that does not exist ends with a sentence', async () => {
+test('process driver: the exit of a missing program names the program', async () => {
   const { exit } = await runCell(driver, { profile: 'workshop', command: ['no-such-program'] })
   expect(exit.code).not.toBe(0)
   expect(exit.stderr).toContain('no-such-program')
 })
 
-test('each version of Node gets the flags that it knows', () => {
+test('nodePermissionFlags returns the flags that each version of Node supports', () => {
   expect(nodePermissionFlags('20.19.0', ['/a'], '/t', true).slice(0, 1)).toEqual(['--experimental-permission'])
   expect(nodePermissionFlags('20.19.0', ['/a'], '/t', true)).not.toContain('--no-experimental-sqlite')
   expect(nodePermissionFlags('22.12.0', ['/a'], '/t', true)[0]).toBe('--experimental-permission')
@@ -117,7 +117,7 @@ test('each version of Node gets the flags that it knows', () => {
   expect(nodePermissionFlags('25.0.0', ['/a'], '/t', false)).not.toContain('--allow-net')
 })
 
-/** A killed process that its adopter has not buried yet (state Z) does not run. */
+/** A zombie process (state Z) has ended, although its parent has not collected its exit yet. */
 function isRunning(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return stdout.trim() !== '' && !stdout.trim().startsWith('Z')

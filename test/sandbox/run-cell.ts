@@ -16,10 +16,10 @@ export type CellRequest = Partial<Omit<CellSpec, 'limits'>> & {
   input?: string
 }
 
-/** The whole specification of a cell that runs `agent` as its program, unless it says otherwise. */
-export function cellSpec(ask: CellRequest, agentDir: string): CellSpec {
-  if (ask.agent !== undefined) writeFileSync(join(agentDir, 'agent.cjs'), ask.agent)
-  const { agent: _agent, input: _input, limits, ...rest } = ask
+/** The complete specification of a cell that runs the source `agent`, unless the request names another command. */
+export function cellSpec(request: CellRequest, agentDir: string): CellSpec {
+  if (request.agent !== undefined) writeFileSync(join(agentDir, 'agent.cjs'), request.agent)
+  const { agent: _agent, input: _input, limits, ...rest } = request
   return {
     profile: 'sealed',
     command: ['node', '/agent/agent.cjs'],
@@ -30,20 +30,20 @@ export function cellSpec(ask: CellRequest, agentDir: string): CellSpec {
   }
 }
 
-export async function runCell(driver: SandboxDriver, ask: CellRequest): Promise<CellResult> {
+export async function runCell(driver: SandboxDriver, request: CellRequest): Promise<CellResult> {
   return inTemporaryFolder(async (agentDir) => {
-    const spec = cellSpec(ask, agentDir)
-    if (ask.command === undefined) spec.command = ['node', `${driver.agentDirInside(agentDir)}/agent.cjs`]
+    const spec = cellSpec(request, agentDir)
+    if (request.command === undefined) spec.command = ['node', `${driver.agentDirInside(agentDir)}/agent.cjs`]
     const cell = driver.start(spec)
     const lines: string[] = []
     cell.onLine((line) => void lines.push(line))
-    if (ask.input !== undefined) cell.write(ask.input)
+    if (request.input !== undefined) cell.write(request.input)
     cell.closeInput()
     return { lines, exit: await cell.exited }
   })
 }
 
-/** What a workshop's python says, one line per print. */
+/** Runs a Python program in a workshop. */
 export function runPython(
   driver: SandboxDriver,
   program: string,
@@ -62,7 +62,7 @@ export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>):
   }
 }
 
-/** An HTTP server on a socket made for one cell, answering `hello`. */
+/** An HTTP server on a socket for one cell that answers `hello`. */
 export async function withSocketServer<T>(
   driver: SandboxDriver,
   parent: string,
@@ -82,7 +82,7 @@ export async function withSocketServer<T>(
   }
 }
 
-/** A program that asks the service over `socket` and prints the answer or the error's code. */
+/** A program that sends a request over `socket` and prints the response or the error code. */
 export function requestingAgent(socket: string): string {
   return `
     require('node:http').get({ socketPath: ${JSON.stringify(socket)}, path: '/' }, (response) => {
@@ -90,7 +90,7 @@ export function requestingAgent(socket: string): string {
     }).on('error', (error) => console.log(error.code))`
 }
 
-/** A program that tries each expression and prints one line of name and outcome for it. */
+/** A program that tries each expression and prints its name and outcome on one line. */
 export function attemptingAgent(attempts: Record<string, string>): string {
   const tries = Object.entries(attempts).map(
     ([name, code]) => `try { ${code}; console.log(${JSON.stringify(name)}, 'done') }

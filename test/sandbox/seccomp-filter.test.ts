@@ -16,7 +16,7 @@ const ENOSYS = 0x00050026
 const EAFNOSUPPORT = 0x00050061
 const ARCH: Record<CpuArchitecture, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
-/** Where Debian's linux-libc-dev puts them; arm64 has the numbers that all newer processors share. */
+/** Installed by Debian's linux-libc-dev; arm64 has the numbers that all newer processors share. */
 const HEADERS: Record<CpuArchitecture, string> = {
   x64: '/usr/include/x86_64-linux-gnu/asm/unistd_64.h',
   arm64: '/usr/include/asm-generic/unistd.h',
@@ -24,7 +24,7 @@ const HEADERS: Record<CpuArchitecture, string> = {
 
 type Call = { number: number; arch: number; arguments?: number[] }
 
-/** What the kernel would answer: the few instructions of classic BPF that the filters use. */
+/** Interprets the few instructions of classic BPF that the filters use, as the kernel does. */
 function verdict(filter: Buffer, call: Call): number {
   const data = Buffer.alloc(64)
   data.writeUInt32LE(call.number, 0)
@@ -48,62 +48,66 @@ function holds(code: number, loaded: number, operand: number): boolean {
   throw new Error(`unknown instruction ${code}`)
 }
 
-describe.each(['x64', 'arm64'] as const)('on %s', (processor) => {
+describe.each(['x64', 'arm64'] as const)('system call filter for %s:', (processor) => {
   const column = processor === 'x64' ? 0 : 1
   const arch = ARCH[processor]
   const filters = {
     sealed: buildSeccompFilter('sealed', processor),
     workshop: buildSeccompFilter('workshop', processor),
   }
-  const ask = (profile: 'sealed' | 'workshop', number: number, ...words: number[]) =>
+  const verdictFor = (profile: 'sealed' | 'workshop', number: number, ...words: number[]) =>
     verdict(filters[profile], { number, arch, arguments: words })
 
   test('a sealed cell may make the listed calls and no dangerous one', () => {
     for (const numbers of Object.values(SEALED_SYSCALLS)) {
       const number = numbers[column]
-      if (number !== null) expect(ask('sealed', number)).toBe(ALLOW)
+      if (number !== null) expect(verdictFor('sealed', number)).toBe(ALLOW)
     }
     for (const numbers of Object.values(WORKSHOP_DENIED_SYSCALLS)) {
       const number = numbers[column]
-      if (number !== null) expect(ask('sealed', number)).toBe(EPERM)
+      if (number !== null) expect(verdictFor('sealed', number)).toBe(EPERM)
     }
   })
 
-  test('a workshop may make all that a sealed cell may, and is refused the dangerous ones', () => {
+  test('a workshop may make all calls of a sealed cell, but no dangerous one', () => {
     for (const numbers of Object.values(SEALED_SYSCALLS)) {
       const number = numbers[column]
-      if (number !== null) expect(ask('workshop', number)).toBe(ALLOW)
+      if (number !== null) expect(verdictFor('workshop', number)).toBe(ALLOW)
     }
     for (const numbers of Object.values(WORKSHOP_DENIED_SYSCALLS)) {
       const number = numbers[column]
-      if (number !== null) expect(ask('workshop', number)).toBe(EPERM)
+      if (number !== null) expect(verdictFor('workshop', number)).toBe(EPERM)
     }
   })
 
-  test('a sealed cell may start threads only, a workshop also processes, neither a namespace', () => {
+  test('a sealed cell may start only threads, a workshop also processes, and neither may create a namespace', () => {
     const clone = ARGUMENT_CHECKED_SYSCALLS.clone[column]
     const [thread, fork, namespace] = [0x003d0f00, 0x01200011, 0x10000011]
-    expect([thread, fork, namespace].map((flags) => ask('sealed', clone, flags))).toEqual([ALLOW, EPERM, EPERM])
-    expect([thread, fork, namespace].map((flags) => ask('workshop', clone, flags))).toEqual([ALLOW, ALLOW, EPERM])
-    expect(ask('workshop', ARGUMENT_CHECKED_SYSCALLS.clone3[column])).toBe(ENOSYS)
+    expect([thread, fork, namespace].map((flags) => verdictFor('sealed', clone, flags))).toEqual([ALLOW, EPERM, EPERM])
+    expect([thread, fork, namespace].map((flags) => verdictFor('workshop', clone, flags))).toEqual([
+      ALLOW,
+      ALLOW,
+      EPERM,
+    ])
+    expect(verdictFor('workshop', ARGUMENT_CHECKED_SYSCALLS.clone3[column])).toBe(ENOSYS)
   })
 
   test.each(['sealed', 'workshop'] as const)(
-    'in a %s cell sockets are local and terminals are not typed into',
+    'a %s cell may create only local sockets and cannot insert input into a terminal',
     (profile) => {
-      expect(ask(profile, ARGUMENT_CHECKED_SYSCALLS.socket[column], 1)).toBe(ALLOW)
+      expect(verdictFor(profile, ARGUMENT_CHECKED_SYSCALLS.socket[column], 1)).toBe(ALLOW)
       for (const family of [2, 10, 16, 17, 40])
-        expect(ask(profile, ARGUMENT_CHECKED_SYSCALLS.socket[column], family)).toBe(EAFNOSUPPORT)
-      expect(ask(profile, ARGUMENT_CHECKED_SYSCALLS.socketpair[column], 2)).toBe(EAFNOSUPPORT)
-      expect(ask(profile, ARGUMENT_CHECKED_SYSCALLS.ioctl[column], 0, 0x5401)).toBe(ALLOW)
-      expect(ask(profile, ARGUMENT_CHECKED_SYSCALLS.ioctl[column], 0, 0x5412)).toBe(EPERM)
-      expect(ask(profile, ARGUMENT_CHECKED_SYSCALLS.ioctl[column], 0, 0x541c)).toBe(EPERM)
+        expect(verdictFor(profile, ARGUMENT_CHECKED_SYSCALLS.socket[column], family)).toBe(EAFNOSUPPORT)
+      expect(verdictFor(profile, ARGUMENT_CHECKED_SYSCALLS.socketpair[column], 2)).toBe(EAFNOSUPPORT)
+      expect(verdictFor(profile, ARGUMENT_CHECKED_SYSCALLS.ioctl[column], 0, 0x5401)).toBe(ALLOW)
+      expect(verdictFor(profile, ARGUMENT_CHECKED_SYSCALLS.ioctl[column], 0, 0x5412)).toBe(EPERM)
+      expect(verdictFor(profile, ARGUMENT_CHECKED_SYSCALLS.ioctl[column], 0, 0x541c)).toBe(EPERM)
     },
   )
 
-  test.each(['sealed', 'workshop'] as const)('in a %s cell memory is of a kind that a limit counts', (profile) => {
+  test.each(['sealed', 'workshop'] as const)('a %s cell can map only memory that its limits count', (profile) => {
     const [shared, own, file, anonymous, growing, huge] = [0x01, 0x02, 0x00, 0x20, 0x100, 0x40000]
-    const map = (flags: number) => ask(profile, ARGUMENT_CHECKED_SYSCALLS.mmap[column], 0, 4096, 3, flags)
+    const map = (flags: number) => verdictFor(profile, ARGUMENT_CHECKED_SYSCALLS.mmap[column], 0, 4096, 3, flags)
     expect([own | anonymous, own | file, shared | file].map(map)).toEqual([ALLOW, ALLOW, ALLOW])
     expect([shared | anonymous, own | anonymous | growing, own | anonymous | huge].map(map)).toEqual([
       ENOMEM,
@@ -112,23 +116,23 @@ describe.each(['x64', 'arm64'] as const)('on %s', (processor) => {
     ])
   })
 
-  test.each(['sealed', 'workshop'] as const)('in a %s cell the buffers of sockets stay as they are', (profile) => {
+  test.each(['sealed', 'workshop'] as const)('a %s cell cannot change the send buffers of sockets', (profile) => {
     const set = (level: number, option: number) =>
-      ask(profile, ARGUMENT_CHECKED_SYSCALLS.setsockopt[column], 3, level, option)
+      verdictFor(profile, ARGUMENT_CHECKED_SYSCALLS.setsockopt[column], 3, level, option)
     expect([set(1, 7), set(1, 8), set(6, 7)]).toEqual([UNCHANGED, ALLOW, ALLOW])
   })
 
-  test('a call of another instruction set kills', () => {
+  test('a call of another instruction set kills the process', () => {
     const other = ARCH[processor === 'x64' ? 'arm64' : 'x64']
     expect(verdict(filters.workshop, { number: 0, arch: other })).toBe(KILL)
-    if (processor === 'x64') expect(ask('workshop', 0x40000001)).toBe(KILL)
+    if (processor === 'x64') expect(verdictFor('workshop', 0x40000001)).toBe(KILL)
   })
 
-  test.skipIf(!existsSync(HEADERS[processor]))('the numbers are those of the headers of the kernel', () => {
+  test.skipIf(!existsSync(HEADERS[processor]))('the call numbers match the headers of the kernel', () => {
     const defined = /^#define __NR(?:3264)?_(\w+)\s+(\d+)/gm
     const text = readFileSync(HEADERS[processor], 'utf8')
     const numbers = new Map([...text.matchAll(defined)].map(([, name = '', number]) => [name, Number(number)]))
-    // arm64 has it under the name that other processors gave to an older call.
+    // On arm64 this call has the name that other processors use for an older call.
     numbers.set('newfstatat', numbers.get('newfstatat') ?? numbers.get('fstatat') ?? Number.NaN)
     const listed = Object.entries({
       ...ARGUMENT_CHECKED_SYSCALLS,
@@ -139,8 +143,8 @@ describe.each(['x64', 'arm64'] as const)('on %s', (processor) => {
     expect(listed.length).toBeGreaterThan(180)
   })
 
-  test('a call that is newer than the list does not exist', () => {
-    expect(ask('workshop', 453)).toBe(ENOSYS)
-    expect(ask('sealed', 453)).toBe(EPERM)
+  test('a call that is newer than the reviewed ones is refused', () => {
+    expect(verdictFor('workshop', 453)).toBe(ENOSYS)
+    expect(verdictFor('sealed', 453)).toBe(EPERM)
   })
 })

@@ -8,7 +8,7 @@ import { inTemporaryFolder } from './run-cell.ts'
 
 const isRoot = process.getuid?.() === 0
 
-test('cells work for a service that is an ordinary user', async () => {
+test('cells work for a service that does not run as root', async () => {
   await inTemporaryFolder(async (folder) => {
     await bundle(folder)
     const home = join(folder, 'home')
@@ -18,7 +18,7 @@ test('cells work for a service that is an ordinary user', async () => {
   })
 })
 
-test('cells work for a service of root whose Node, agent and data nobody else can read', async () => {
+test('cells work for a service that runs as root from folders that other users cannot read', async () => {
   const before = stagedFolders()
   await inTemporaryFolder(async (folder) => {
     const home = join(folder, 'home')
@@ -38,20 +38,20 @@ function serve(node: string, folder: string, home: string, user: { uid?: number;
   return { lines: stdout.trim().split('\n'), errors: stderr, status }
 }
 
-/** A service in one file: it needs nothing that an ordinary user of this machine may not be able to read. */
+/** Bundles the service into one file, so that another user can run it without access to this folder. */
 async function bundle(folder: string): Promise<void> {
   const cells = new URL('./run-cell.ts', import.meta.url).pathname
   const driver = new URL('../../src/sandbox/pick-driver.ts', import.meta.url).pathname
   const contents = `
     import { mkdtempSync } from 'node:fs'
-    import { specOf, askingAgent, withService } from ${JSON.stringify(cells)}
-    import { pickDriver } from ${JSON.stringify(driver)}
+    import { cellSpec, requestingAgent, withSocketServer } from ${JSON.stringify(cells)}
+    import { pickSandboxDriver } from ${JSON.stringify(driver)}
     const home = process.argv[2]
-    const driver = await pickDriver('bwrap', () => {})
+    const driver = await pickSandboxDriver('bwrap', () => {})
     const agentDir = mkdtempSync(home + '/agent-')
     for (const profile of ['sealed', 'workshop'])
-      await withService(driver, home, async (socket) => {
-        const cell = driver.start(specOf({ profile, agent: askingAgent(driver.socketInside(socket)), socket }, agentDir))
+      await withSocketServer(driver, home, async (socket) => {
+        const cell = driver.start(cellSpec({ profile, agent: requestingAgent(driver.socketPathInside(socket)), socket }, agentDir))
         cell.onLine((line) => console.log(line))
         const exit = await cell.exited
         if (exit.code !== 0) console.error(exit)
