@@ -4,14 +4,15 @@ import type { Config } from '../config/config.ts'
 export interface ModelChoice {
   provider: 'anthropic' | 'openai' | 'rehearsal'
   name: string
+  /** The provider whose API format the model uses. */
   wire: ModelProvider
 }
 
-/** The model of the project's tier, else the deployment's; with neither set, the rehearsal. */
+/** The model of the project's tier, else the default model of the deployment, else the rehearsal. */
 export function chooseModel(config: Config, tier: string): ModelChoice {
   const key = tier.toLowerCase().replace(/[^a-z0-9]/g, '_')
   const choice = Object.hasOwn(config.models, key) ? config.models[key] : config.models['default']
-  // One frame carries a whole answer on this wire, so a rehearsed turn is cheapest to write and to read on it.
+  // In this format one event carries a whole reply, so a rehearsed turn is cheap to write and to read.
   if (choice === undefined) return { provider: 'rehearsal', name: 'rehearsal', wire: 'openai' }
   const slash = choice.indexOf('/')
   const provider = choice.slice(0, slash) === 'anthropic' ? 'anthropic' : 'openai'

@@ -180,7 +180,7 @@ function noteStreamOutcome(call: ModelCall, reply: StreamedReply, failure: strin
   const { provider } = run.model
   run.failure = null
   if (failure !== null) noteModelFailure(run, `${provider} ${failure}`)
-  else if (reply.stop === null && !isOver) noteModelFailure(run, `${provider} cut its answer off`)
+  else if (reply.stop === null && !isOver) noteModelFailure(run, `${provider} ended its answer early`)
   else if (reply.stop === 'refusal') noteModelFailure(run, 'the model refused to answer')
   else if (reply.stop === 'length') noteTruncatedAnswer(run, reserved)
 }

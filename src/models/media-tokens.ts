@@ -3,24 +3,24 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
 
 /**
- * The most tokens that a picture or a sound can be, whatever its bytes: one colour packs into a few hundred of them.
- * OpenAI's highest count is 48,169 (gpt-4o-mini, eight tiles), Anthropic's about 5,000.
+ * The most tokens of one image or audio block. Its size in bytes says little: a large image of one colour has a few
+ * hundred bytes. The highest count of OpenAI is 48,169 (gpt-4o-mini, eight tiles), that of Anthropic about 5,000.
  */
 const MAX_MEDIA_BLOCK_TOKENS: Record<ModelProvider, number> = { anthropic: 10_000, openai: 50_000 }
 
-/** No prompt is longer than the largest window of a model: the provider refuses it, and that costs nothing. */
+/** The largest context window of any model: providers refuse longer prompts without charging for them. */
 export const MAX_CONTEXT_TOKENS = 1_050_000
 
 /**
- * The most tokens that the pictures, sounds and documents in a request can be. Only content holds any: what a tool was
- * called with may have a `type` of its own.
+ * The most tokens that the images, audio and documents in a request can have. Only `content` is searched: the input of a
+ * tool call may have a `type` field with another meaning.
  */
 export function maxMediaTokens(wire: ModelProvider, body: JsonObject): number {
   const messages = objectListField(body, 'messages').map(({ content }) => contentTokens(wire, content))
   return messages.reduce((sum, tokens) => sum + tokens, contentTokens(wire, body.system))
 }
 
-/** Results of tools and documents have content in turn. */
+/** Tool results and documents contain content themselves. */
 function contentTokens(wire: ModelProvider, content: Json | undefined): number {
   if (!Array.isArray(content)) return 0
   const blocks = content.filter(isJsonObject).map((block) => {
@@ -36,7 +36,7 @@ function blockTokens(wire: ModelProvider, block: JsonObject): number {
     case 'image_url':
     case 'input_audio':
       return MAX_MEDIA_BLOCK_TOKENS[wire]
-    // A few kilobytes of PDF can hold hundreds of pages, so only the window bounds it.
+    // A PDF of a few kilobytes can have hundreds of pages, so only the context window limits it.
     case 'file':
       return MAX_CONTEXT_TOKENS
     case 'document':

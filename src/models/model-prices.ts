@@ -4,13 +4,13 @@ import type { TokenUsage } from '../contract/providers/provider-format.ts'
 export interface ModelPrice {
   input: number
   output: number
-  /** Of input that the provider had in its cache. */
+  /** For input that the provider reads from its cache. */
   cached: number
-  /** Prompts above so many tokens cost this much more, as a whole. */
+  /** For prompts of more than `above` tokens all prices are multiplied by these factors. */
   longPrompt?: { above: number; input: number; output: number }
 }
 
-/** List prices of November 2026. A name that is not here is unpriced: a wrong price would look like a known one. */
+/** List prices of November 2026. Other models have no price: a guessed price would look like a known one. */
 const MODEL_PRICES: Record<string, ModelPrice> = {
   'claude-fable-5-1': { input: 10, output: 50, cached: 0.25 },
   'claude-fable-5': { input: 10, output: 50, cached: 1 },
@@ -48,10 +48,10 @@ const MODEL_PRICES: Record<string, ModelPrice> = {
   'gpt-4o-mini': { input: 0.15, output: 0.6, cached: 0.075 },
 }
 
-/** What a model without a price counts as, so that the ceiling protects there too. */
+/** Used for models without a known price, so that the cost ceiling limits them too. */
 const ASSUMED_PRICE: ModelPrice = { input: 5, output: 25, cached: 0.5 }
 
-/** A dated snapshot costs what its family costs; any other ending is another model. */
+/** A dated snapshot has the price of its model family; any other suffix is another model. */
 const SNAPSHOT_SUFFIX = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/
 
 export function priceOfModel(model: string): ModelPrice & { priced: boolean } {
@@ -61,16 +61,16 @@ export function priceOfModel(model: string): ModelPrice & { priced: boolean } {
 }
 
 /** Whole micro-dollars, rounded up. */
-export function costInMicros(rate: ModelPrice, usage: TokenUsage): number {
-  const dearer =
-    rate.longPrompt && countInputTokens(usage) > rate.longPrompt.above ? rate.longPrompt : { input: 1, output: 1 }
+export function costInMicros(price: ModelPrice, usage: TokenUsage): number {
+  const factor =
+    price.longPrompt && countInputTokens(usage) > price.longPrompt.above ? price.longPrompt : { input: 1, output: 1 }
   const input =
-    usage.input * rate.input +
-    usage.cacheRead * rate.cached +
-    usage.cacheWrite * rate.input * 1.25 +
-    usage.cacheWriteLong * rate.input * 2
-  const micros = input * dearer.input + usage.output * rate.output * dearer.output
-  // Sums of such rates miss whole numbers by a hair: 0.1 × 3 must not become one more micro-dollar.
+    usage.input * price.input +
+    usage.cacheRead * price.cached +
+    usage.cacheWrite * price.input * 1.25 +
+    usage.cacheWriteLong * price.input * 2
+  const micros = input * factor.input + usage.output * price.output * factor.output
+  // Removes floating point errors before rounding up: 0.1 × 30 must be 3 micro-dollars, not 4.
   return Math.ceil(Number(micros.toFixed(6)))
 }
 

@@ -7,40 +7,40 @@ import type { ModelRun } from './model-run.ts'
 export interface ModelRequest {
   body: JsonObject
   streams: boolean
-  /** The field that bounds the answer, by the name that this model knows. */
+  /** The field that limits the length of the answer, by the name that the model expects. */
   limitField: 'max_tokens' | 'max_completion_tokens'
   maxTokens: number
-  /** Below this no answer is worth having. */
+  /** An answer with fewer tokens would be useless. */
   minTokens: number
 }
 
-/** For a caller that names none; models that think before they answer need room for both. */
+/** For requests without a limit; reasoning models need tokens for the reasoning and for the answer. */
 const DEFAULT_MAX_ANSWER_TOKENS = 16_384
 const MIN_ANSWER_TOKENS = 256
 
-/** The sandbox's request as it may leave: known fields only, the run's own model, usage always reported. */
-export function toModelRequest(run: ModelRun, wire: ModelProvider, asked: JsonObject): ModelRequest {
+/** The request as it is sent to the provider: only known fields, the model of the run, usage always reported. */
+export function toModelRequest(run: ModelRun, wire: ModelProvider, requested: JsonObject): ModelRequest {
   const body: JsonObject = { model: run.model.name }
   for (const field of FORWARDED_FIELDS[wire])
-    if (asked[field] !== undefined && asked[field] !== null) body[field] = asked[field]
+    if (requested[field] !== undefined && requested[field] !== null) body[field] = requested[field]
   refuseOutsideContent(body)
   const streams = body.stream === true
   if (wire === 'openai' && streams) body.stream_options = { include_usage: true }
-  const bound = wire === 'openai' && REASONING_MODEL.test(run.model.name) ? 'max_completion_tokens' : 'max_tokens'
+  const limitField = wire === 'openai' && REASONING_MODEL.test(run.model.name) ? 'max_completion_tokens' : 'max_tokens'
   const maxTokens =
-    countField(asked, 'max_completion_tokens') || countField(asked, 'max_tokens') || DEFAULT_MAX_ANSWER_TOKENS
+    countField(requested, 'max_completion_tokens') || countField(requested, 'max_tokens') || DEFAULT_MAX_ANSWER_TOKENS
   const thinking = countField(objectField(body, 'thinking'), 'budget_tokens') ?? 0
-  const leastTokens = Math.min(maxTokens, thinking + MIN_ANSWER_TOKENS)
-  body[bound] = maxTokens
-  return { body, streams, limitField: bound, maxTokens, minTokens: leastTokens }
+  const minTokens = Math.min(maxTokens, thinking + MIN_ANSWER_TOKENS)
+  body[limitField] = maxTokens
+  return { body, streams, limitField, maxTokens, minTokens }
 }
 
-/** OpenAI's newer models refuse `max_tokens`; compatible servers may know nothing else. */
+/** Newer models of OpenAI refuse `max_tokens`; compatible servers may support only that name. */
 const REASONING_MODEL = /^(gpt-[5-9]|o\d)/
 
 /**
- * What the answer depends on. Left out is what would multiply its price (`n`, service tiers), what lets the provider
- * act or fetch (`mcp_servers`, web search, containers), and what would keep or label data at the provider.
+ * Fields that are passed on to the provider. Left out are fields that multiply the price (`n`, service tiers), that let
+ * the provider act or fetch (`mcp_servers`, web search, containers), or that store or label data at the provider.
  */
 const FORWARDED_FIELDS: Record<ModelProvider, readonly string[]> = {
   anthropic: splitWords(`system messages tools tool_choice stream stop_sequences temperature top_p top_k thinking

@@ -4,7 +4,7 @@ import { Problem } from '../base/problem.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
 import type { ModelChoice } from './choose-model.ts'
 
-/** What the model proxy knows of a run. The numbers change with every call; the row has the last word on the spend. */
+/** What the model proxy knows about a run. The costs are for the ceiling only; the task row holds what was charged. */
 export interface ModelRun {
   taskId: string
   epoch: number
@@ -14,15 +14,15 @@ export interface ModelRun {
   input: Json
   model: ModelChoice
   maxCostMicros: number
-  /** What the ceiling has seen so far; a model without a price counts at the assumed rate. */
+  /** Cost of the finished calls; a model without a known price counts at the assumed price. */
   spentMicros: number
-  /** The worst case of the calls that are under way. */
+  /** Worst-case cost of the calls in progress. */
   reservedMicros: number
-  /** Told when no call is under way any more: all that was used is charged. */
+  /** Called when no call is in progress any more and all usage is charged. */
   onIdle?: () => void
-  /** No call may go on, or begin. */
+  /** Aborted when no call may start or continue. */
   over: LazyAbort
-  /** Why the model could not go on; the reason of the task's end if the agent ends in an error. */
+  /** Why the last call failed; becomes the error of the task if the agent ends with an error. */
   failure: ModelFailure | null
 }
 
@@ -31,13 +31,13 @@ interface ModelFailure {
   message: string
 }
 
-/** Notes why the model failed and answers with what the sandbox is told. */
-export function noteModelFailure(run: ModelRun, sentence: string, status = 502): Problem {
-  run.failure = { reason: 'model_failed', message: `model failed: ${sentence}` }
-  return new Problem(status, sentence)
+/** Notes the failure in the run and returns the error response for the sandbox. */
+export function noteModelFailure(run: ModelRun, message: string, status = 502): Problem {
+  run.failure = { reason: 'model_failed', message: `model failed: ${message}` }
+  return new Problem(status, message)
 }
 
-export function noteCostExceeded(run: ModelRun, sentence: string): Problem {
-  run.failure = { reason: 'cost_exceeded', message: sentence }
-  return new Problem(402, sentence)
+export function noteCostExceeded(run: ModelRun, message: string): Problem {
+  run.failure = { reason: 'cost_exceeded', message }
+  return new Problem(402, message)
 }

@@ -10,8 +10,8 @@ import { type RehearsedResponse, toResponseStream, toWholeResponse } from './reh
 const EVENT_STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
 
 /**
- * Plays the wedge's rehearsal of this task type. It remembers nothing: the conversation says how many turns were
- * played. It costs nothing and charges nothing.
+ * Answers with the next turn of the wedge's rehearsal for this task type. The number of assistant messages in the
+ * request tells which turn is next, so no state is kept. A rehearsal costs nothing.
  */
 export function playModelRehearsal(run: ModelRun, wire: ModelProvider, body: JsonObject): HttpResponse {
   const format = PROVIDER_FORMATS[wire]
@@ -19,14 +19,14 @@ export function playModelRehearsal(run: ModelRun, wire: ModelProvider, body: Jso
   const played = messages.reduce((count, { role }) => count + (role === 'assistant' ? 1 : 0), 0)
   const turn = findTurn(run, played)
   let last: Json | undefined
-  const word = (root: string) => {
+  const lookUp = (root: string) => {
     if (root === 'input') return run.input
     return root === 'last' ? (last ??= format.lastToolResult(messages)) : undefined
   }
-  const spoken = toRehearsedResponse(turn, `call_${played + 1}`, format.hasTool(body, 'finish'), word)
-  if (body.stream !== true) return new HttpResponse(200, toWholeResponse(wire, spoken))
-  // Known whole, it leaves in one write with its length, not as a stream of pieces.
-  return new HttpResponse(200, Buffer.from(toResponseStream(wire, spoken)), EVENT_STREAM_HEADERS)
+  const reply = toRehearsedResponse(turn, `call_${played + 1}`, format.hasTool(body, 'finish'), lookUp)
+  if (body.stream !== true) return new HttpResponse(200, toWholeResponse(wire, reply))
+  // The whole stream is known, so it is sent in one write with a content length.
+  return new HttpResponse(200, Buffer.from(toResponseStream(wire, reply)), EVENT_STREAM_HEADERS)
 }
 
 function findTurn(run: ModelRun, played: number): JsonObject {
@@ -37,7 +37,7 @@ function findTurn(run: ModelRun, played: number): JsonObject {
     throw noteModelFailure(run, `wedge '${wedge.slug}' has no rehearsal for '${taskType}': ${remedy}`, 400)
   }
   const turns: unknown[] = Array.isArray(script) ? script : []
-  // An output that was refused is offered once more: then the task fails for that reason and not for a missing turn.
+  // A refused output is repeated once: the task then fails because of the output and not because of a missing turn.
   const turn = turns[played] ?? turns.at(-1)
   if (isJsonObject(turn) && (played < turns.length || turn.call === undefined)) return turn
   const end = `has no turn ${played + 1}: it must end with an output`
@@ -47,18 +47,18 @@ function findTurn(run: ModelRun, played: number): JsonObject {
 function toRehearsedResponse(
   turn: JsonObject,
   id: string,
-  finishes: boolean,
-  word: (root: string) => Json | undefined,
+  hasFinish: boolean,
+  lookUp: (root: string) => Json | undefined,
 ): RehearsedResponse {
-  const said = fillPlaceholders(textField(turn, 'say'), word)
-  const text = typeof said === 'string' ? said : JSON.stringify(said)
+  const say = fillPlaceholders(textField(turn, 'say'), lookUp)
+  const text = typeof say === 'string' ? say : JSON.stringify(say)
   if (isJsonObject(turn.call)) {
-    const input = fillPlaceholders(turn.call.input ?? {}, word)
+    const input = fillPlaceholders(turn.call.input ?? {}, lookUp)
     return { text, call: { id, name: textField(turn.call, 'tool'), input } }
   }
   if (turn.output === undefined) return { text, call: null }
-  const output = fillPlaceholders(turn.output, word)
-  if (finishes) return { text, call: { id, name: 'finish', input: { output } } }
-  // Without the tool the text is the output, so nothing else may stand in it.
+  const output = fillPlaceholders(turn.output, lookUp)
+  if (hasFinish) return { text, call: { id, name: 'finish', input: { output } } }
+  // Without the finish tool the text is the output, so it must contain nothing else.
   return { text: typeof output === 'string' ? output : JSON.stringify(output), call: null }
 }

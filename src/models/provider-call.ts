@@ -8,23 +8,23 @@ export interface ProviderRequest {
   url: URL
   headers: Record<string, string>
   text: string
-  /** So long may the provider say nothing. */
+  /** How long the provider may send nothing. */
   idleTimeoutMs: number
 }
 
-/** An answer whose first bytes have come. */
+/** A response whose first bytes have arrived. */
 export interface ProviderResponse {
   contentType: string
   chunks: AsyncIterable<Buffer>
-  /** How it ended, when reading `chunks` has thrown: a sentence about the provider. */
+  /** Why reading `chunks` threw, as the end of a sentence that begins with the provider. */
   describeBreak: () => string
-  /** Breaks the connection off. */
+  /** Closes the connection. */
   abort: () => void
-  /** Lets the connection go back to the pool, though the provider may still dawdle over the end of the answer. */
+  /** Returns the connection to the pool once the rest of the response is read. */
   release: () => void
 }
 
-/** Why a try failed: a sentence about the provider, and how long to wait before another is worth it. */
+/** Why an attempt failed. `message` is the end of a sentence that begins with the provider. */
 export interface ProviderFailure {
   message: string
   status: number | null
@@ -32,24 +32,24 @@ export interface ProviderFailure {
   isRetryable: boolean
 }
 
-/** One try. Failing is an ordinary outcome here, so it is returned and not thrown. */
+/** Makes one attempt. A failure is an expected outcome, so it is returned and not thrown. */
 export async function attemptProviderCall(
   clock: Clock,
-  outgoing: ProviderRequest,
+  request: ProviderRequest,
   signal: AbortSignal,
 ): Promise<ProviderResponse | ProviderFailure> {
-  const silence = new IdleTimer(clock, outgoing.idleTimeoutMs)
-  const fate: SocketUse = { reused: false }
+  const idleTimer = new IdleTimer(clock, request.idleTimeoutMs)
+  const socketUse: SocketUse = { reused: false }
   try {
-    const message = await sendRequest(outgoing, silence, fate, signal)
-    if (message.statusCode !== 200) return await readRefusal(message, silence, clock.now())
-    return await awaitFirstBytes(message, silence)
+    const message = await sendRequest(request, idleTimer, socketUse, signal)
+    if (message.statusCode !== 200) return await readRefusal(message, idleTimer, clock.now())
+    return await awaitFirstBytes(message, idleTimer)
   } catch (error) {
-    silence.stop()
-    if (silence.broken)
-      return providerFailure(`sent nothing for ${outgoing.idleTimeoutMs / 1000} s`, { isRetryable: false })
-    // A kept connection that the provider had closed in the meantime says nothing about the provider.
-    const retryAfterMs = fate.reused ? 0 : null
+    idleTimer.stop()
+    if (idleTimer.hasExpired)
+      return providerFailure(`sent nothing for ${request.idleTimeoutMs / 1000} s`, { isRetryable: false })
+    // A reused connection that the provider had closed meanwhile is no sign of an outage: retry at once.
+    const retryAfterMs = socketUse.reused ? 0 : null
     return providerFailure(`could not be reached (${networkErrorCode(error)})`, { isRetryable: true, retryAfterMs })
   }
 }
@@ -62,89 +62,89 @@ interface SocketUse {
 }
 
 function sendRequest(
-  outgoing: ProviderRequest,
-  silence: IdleTimer,
-  fate: SocketUse,
+  request: ProviderRequest,
+  idleTimer: IdleTimer,
+  socketUse: SocketUse,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  const { url, headers, text } = outgoing
+  const { url, headers, text } = request
   return new Promise((resolve, reject) => {
-    // The global agents keep connections.
-    const request = (url.protocol === 'https:' ? https : http).request(url, { method: 'POST', headers, signal })
-    silence.onSilent = () => request.destroy(new Error('silent'))
-    request.on('response', resolve)
-    request.on('error', (error) => {
-      fate.reused ||= request.reusedSocket
+    // The global agents keep connections open for reuse.
+    const outgoing = (url.protocol === 'https:' ? https : http).request(url, { method: 'POST', headers, signal })
+    idleTimer.onTimeout = () => outgoing.destroy(new Error('idle timeout'))
+    outgoing.on('response', resolve)
+    outgoing.on('error', (error) => {
+      socketUse.reused ||= outgoing.reusedSocket
       reject(error)
     })
-    silence.wait()
-    request.end(text)
+    idleTimer.wait()
+    outgoing.end(text)
   })
 }
 
 async function awaitFirstBytes(
   message: IncomingMessage,
-  silence: IdleTimer,
+  idleTimer: IdleTimer,
 ): Promise<ProviderResponse | ProviderFailure> {
   const incoming: AsyncIterator<Buffer> = message.iterator({ destroyOnReturn: false })
   const first = await incoming.next()
   if (first.done) {
-    silence.stop()
-    return providerFailure('sent an empty answer', { isRetryable: true })
+    idleTimer.stop()
+    return providerFailure('sent an empty response', { isRetryable: true })
   }
-  const taken: ByteCount = { bytes: 0 }
-  const chunks = readChunks(first.value, incoming, silence, taken)
+  const received: ByteCount = { bytes: 0 }
+  const chunks = readChunks(first.value, incoming, idleTimer, received)
   const contentType = message.headers['content-type'] ?? ''
-  const end = () => {
-    if (taken.bytes > MAX_RESPONSE_BYTES) return 'sent more than 64 MiB in one answer'
-    return silence.broken ? 'fell silent in the middle of its answer' : 'cut its answer off'
+  const describeBreak = () => {
+    if (received.bytes > MAX_RESPONSE_BYTES) return 'sent more than 64 MiB in one answer'
+    return idleTimer.hasExpired ? 'stopped sending in the middle of its answer' : 'ended its answer early'
   }
   return {
     contentType,
     chunks,
-    describeBreak: end,
+    describeBreak,
     abort: () => message.destroy(),
-    release: () => releaseConnection(message, silence),
+    release: () => releaseConnection(message, idleTimer),
   }
 }
 
-/** The longest answers are some 130,000 tokens, each in a frame of a few hundred bytes. More would fill the memory. */
+/** The longest answers have about 130,000 tokens, each in an event of a few hundred bytes. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 
 interface ByteCount {
   bytes: number
 }
 
-/** Throws when the connection breaks or falls silent, or when the answer is too large. */
+/** Throws when the connection breaks, the idle timeout passes or the response is too large. */
 async function* readChunks(
   first: Buffer,
   incoming: AsyncIterator<Buffer>,
-  silence: IdleTimer,
-  taken: ByteCount,
+  idleTimer: IdleTimer,
+  received: ByteCount,
 ): AsyncGenerator<Buffer> {
   try {
     for (let chunk = first; ; ) {
-      taken.bytes += chunk.length
-      if (taken.bytes > MAX_RESPONSE_BYTES) throw new Error('the answer is too large')
-      // A reader that is slow to take a chunk is not the provider's silence.
-      silence.pause()
+      received.bytes += chunk.length
+      if (received.bytes > MAX_RESPONSE_BYTES) throw new Error('the response is too large')
+      // The time that our reader takes does not count towards the idle timeout of the provider.
+      idleTimer.pause()
       yield chunk
-      silence.wait()
+      idleTimer.wait()
       const next = await incoming.next()
       if (next.done) return
       chunk = next.value
     }
   } finally {
-    silence.stop()
-    // Its listener would keep what is left from flowing.
+    idleTimer.stop()
+    // The iterator's listener would keep the rest of the response from being read.
     await incoming.return?.()
   }
 }
 
 const DRAIN_TIMEOUT_MS = 1000
 
-function releaseConnection(message: IncomingMessage, silence: IdleTimer): void {
-  const cancel = silence.clock.after(DRAIN_TIMEOUT_MS, () => message.destroy())
+function releaseConnection(message: IncomingMessage, idleTimer: IdleTimer): void {
+  const cancel = idleTimer.clock.after(DRAIN_TIMEOUT_MS, () => message.destroy())
   message.once('close', cancel)
   message.on('error', () => {})
   message.resume()
@@ -152,7 +152,7 @@ function releaseConnection(message: IncomingMessage, silence: IdleTimer): void {
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024
 
-async function readRefusal(message: IncomingMessage, silence: IdleTimer, now: number): Promise<ProviderFailure> {
+async function readRefusal(message: IncomingMessage, idleTimer: IdleTimer, now: number): Promise<ProviderFailure> {
   const status = message.statusCode ?? 0
   let text = ''
   try {
@@ -162,20 +162,20 @@ async function readRefusal(message: IncomingMessage, silence: IdleTimer, now: nu
       if (text.length > MAX_ERROR_BODY_BYTES) break
     }
   } catch {
-    // The status says enough.
+    // The status is enough to report the failure.
   }
-  silence.stop()
+  idleTimer.stop()
   const kind = providerErrorKind(tryParseJsonObject(text) ?? {})
-  // A used-up quota is told as a rate limit, but waiting does not bring it back.
-  const again = (status === 408 || status === 429 || status >= 500) && !kind.includes('insufficient_quota')
+  // An exhausted quota is reported as a rate limit, but waiting does not help.
+  const isRetryable = (status === 408 || status === 429 || status >= 500) && !kind.includes('insufficient_quota')
   return providerFailure(`answered ${status}${kind}`, {
     status,
-    isRetryable: again,
+    isRetryable,
     retryAfterMs: parseRetryAfter(message.headers, now),
   })
 }
 
-/** `retry-after` in seconds or as a date, or in milliseconds in a header of OpenAI's own. */
+/** Reads `retry-after` (seconds or a date) or `retry-after-ms`, which OpenAI sends. */
 function parseRetryAfter(headers: http.IncomingHttpHeaders, now: number): number | null {
   const ms = Number(headers['retry-after-ms'] ?? Number.NaN)
   if (Number.isFinite(ms)) return Math.max(0, ms)
@@ -186,8 +186,8 @@ function parseRetryAfter(headers: http.IncomingHttpHeaders, now: number): number
   return Number.isFinite(wait) ? Math.max(0, wait) : null
 }
 
-function providerFailure(sentence: string, more: Partial<ProviderFailure> & { isRetryable: boolean }): ProviderFailure {
-  return { message: sentence, status: null, retryAfterMs: null, ...more }
+function providerFailure(message: string, more: Partial<ProviderFailure> & { isRetryable: boolean }): ProviderFailure {
+  return { message, status: null, retryAfterMs: null, ...more }
 }
 
 function networkErrorCode(error: unknown): string {
@@ -195,12 +195,12 @@ function networkErrorCode(error: unknown): string {
   return typeof code === 'string' ? code : 'connection failed'
 }
 
-/** Tells when the provider has said nothing for too long while somebody waited for it. */
+/** Detects that the provider has sent nothing for too long while the proxy waited for it. */
 class IdleTimer {
-  onSilent: () => void = () => {}
-  /** It lasted too long. */
-  broken = false
-  #since: number | null = null
+  onTimeout: () => void = () => {}
+  /** The timeout has passed. */
+  hasExpired = false
+  #waitingSince: number | null = null
   #cancel: (() => void) | null = null
   readonly clock: Clock
   readonly #ms: number
@@ -211,29 +211,29 @@ class IdleTimer {
   }
 
   wait(): void {
-    this.#since = this.clock.now()
-    // One timer for many chunks: it looks at the time when it fires and not at each of them.
-    this.#cancel ??= this.clock.after(this.#ms, () => this.#look())
+    this.#waitingSince = this.clock.now()
+    // One timer for many chunks: it compares the times when it fires, not at every chunk.
+    this.#cancel ??= this.clock.after(this.#ms, () => this.#check())
   }
 
   pause(): void {
-    this.#since = null
+    this.#waitingSince = null
   }
 
   stop(): void {
     this.#cancel?.()
     this.#cancel = null
-    this.#since = null
+    this.#waitingSince = null
   }
 
-  #look(): void {
+  #check(): void {
     this.#cancel = null
-    if (this.#since === null) return
-    const left = this.#since + this.#ms - this.clock.now()
+    if (this.#waitingSince === null) return
+    const left = this.#waitingSince + this.#ms - this.clock.now()
     if (left <= 0) {
-      this.broken = true
-      return this.onSilent()
+      this.hasExpired = true
+      return this.onTimeout()
     }
-    this.#cancel = this.clock.after(left, () => this.#look())
+    this.#cancel = this.clock.after(left, () => this.#check())
   }
 }

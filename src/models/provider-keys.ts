@@ -4,7 +4,7 @@ import type { World } from '../ctx/world.ts'
 export const PROVIDER_KEY_SETTINGS = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' } as const
 export const PROVIDER_URL_SETTINGS = { anthropic: 'ANTHROPIC_BASE_URL', openai: 'OPENAI_BASE_URL' } as const
 
-/** Told at the start, or the first task would find it out. */
+/** Logged at start, so that a missing key is known before the first task fails. */
 export function warnAboutMissingModelKeys({ config, world }: Pick<Ctx, 'config' | 'world'>): void {
   for (const provider of ['anthropic', 'openai'] as const) {
     const used = Object.values(config.models).some((model) => model?.startsWith(`${provider}/`))
@@ -13,7 +13,7 @@ export function warnAboutMissingModelKeys({ config, world }: Pick<Ctx, 'config' 
   }
 }
 
-/** Null where there is one, and for somebody's own gateway, which may need none. */
+/** Null if the key is set, or if a custom base URL is set: a gateway may need no key. */
 export function missingModelKeyWarning(
   { env }: Pick<World, 'env'>,
   provider: keyof typeof PROVIDER_KEY_SETTINGS,

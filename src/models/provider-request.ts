@@ -3,20 +3,20 @@ import type { ModelProvider } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProviderRequest } from './provider-call.ts'
 
-/** A stream says something every few seconds; an answer in one piece is silent for as long as the model works. */
+/** A stream sends something every few seconds; a response that is not streamed comes only when the model is done. */
 const STREAM_IDLE_TIMEOUT_MS = 120_000
 const WHOLE_RESPONSE_IDLE_TIMEOUT_MS = 600_000
 
-/** The call as it leaves: the provider's address, the real key, and of the sandbox's headers only those that it needs. */
+/** The request to the provider: its URL, the real key, and only those headers of the sandbox that it needs. */
 export function toProviderRequest(
   ctx: Ctx,
   wire: ModelProvider,
   streams: boolean,
   text: string,
-  asked: IncomingHttpHeaders,
+  sandboxHeaders: IncomingHttpHeaders,
 ): ProviderRequest {
   const { anthropicBaseUrl, openaiBaseUrl } = ctx.config
-  const address =
+  const url =
     wire === 'anthropic'
       ? `${withoutTrailingSlashes(anthropicBaseUrl)}/v1/messages`
       : `${withoutTrailingSlashes(openaiBaseUrl)}/chat/completions`
@@ -24,25 +24,25 @@ export function toProviderRequest(
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(text)),
     accept: streams ? 'text/event-stream' : 'application/json',
-    // The meter reads what goes past.
+    // The proxy reads the usage in the response, so the response must not be compressed.
     'accept-encoding': 'identity',
     'user-agent': 'agent-work-service',
-    ...(wire === 'anthropic' ? anthropicHeaders(ctx, asked) : openaiHeaders(ctx)),
+    ...(wire === 'anthropic' ? anthropicHeaders(ctx, sandboxHeaders) : openaiHeaders(ctx)),
   }
   return {
-    url: new URL(address),
+    url: new URL(url),
     headers,
     text,
     idleTimeoutMs: streams ? STREAM_IDLE_TIMEOUT_MS : WHOLE_RESPONSE_IDLE_TIMEOUT_MS,
   }
 }
 
-/** A local server may need no key, so a missing one is the provider's to complain about. */
-function anthropicHeaders(ctx: Ctx, asked: IncomingHttpHeaders): Record<string, string> {
+/** A local server may need no key, so a missing key is left for the provider to refuse. */
+function anthropicHeaders(ctx: Ctx, sandboxHeaders: IncomingHttpHeaders): Record<string, string> {
   const key = ctx.world.env('ANTHROPIC_API_KEY')?.trim()
-  const beta = asked['anthropic-beta']
+  const beta = sandboxHeaders['anthropic-beta']
   return {
-    'anthropic-version': String(asked['anthropic-version'] ?? '2023-06-01'),
+    'anthropic-version': String(sandboxHeaders['anthropic-version'] ?? '2023-06-01'),
     ...(beta !== undefined && { 'anthropic-beta': String(beta) }),
     ...(key && { 'x-api-key': key }),
   }

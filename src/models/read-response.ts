@@ -23,7 +23,7 @@ export function createResponseReader(wire: ModelProvider): ResponseReader {
 export function describeStreamProblem(problem: StreamProblem): string {
   if (problem.kind === 'malformed event') return 'sent a malformed event'
   if (problem.kind === 'unfinished call') return 'ended its answer inside a tool call'
-  return `broke off${providerErrorKind(problem.event)}`
+  return `stopped with an error${providerErrorKind(problem.event)}`
 }
 
 /** The provider's code for an error. Only a plain word is passed on, never its sentences, which may quote secrets. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../base/json.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
 
-/** A rehearsed answer: words, a call, or both. */
+/** A rehearsed reply: text, a tool call, or both. */
 export interface RehearsedResponse {
   text: string
   call: { id: string; name: string; input: Json } | null
@@ -9,10 +9,10 @@ export interface RehearsedResponse {
 
 const REHEARSAL_MODEL = 'rehearsal'
 
-/** The answer as the wire streams it. */
-export function toResponseStream(wire: ModelProvider, spoken: RehearsedResponse): string {
+/** The reply as a provider streams it. */
+export function toResponseStream(wire: ModelProvider, reply: RehearsedResponse): string {
   if (wire === 'openai') {
-    const choice = { index: 0, delta: openaiMessage(spoken, true), finish_reason: openaiStop(spoken) }
+    const choice = { index: 0, delta: openaiMessage(reply, true), finish_reason: openaiStop(reply) }
     const object = 'chat.completion.chunk'
     const chunk = {
       id: REHEARSAL_MODEL,
@@ -25,20 +25,20 @@ export function toResponseStream(wire: ModelProvider, spoken: RehearsedResponse)
     return `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`
   }
   const start = { type: 'message_start', message: { ...anthropicMessage([]), usage: ANTHROPIC_USAGE } }
-  const stop = { stop_reason: anthropicStop(spoken), stop_sequence: null }
-  const frames = [
+  const stop = { stop_reason: anthropicStop(reply), stop_sequence: null }
+  const events = [
     start,
-    ...anthropicBlocks(spoken).flatMap(blockFrames),
+    ...anthropicBlocks(reply).flatMap(blockEvents),
     { type: 'message_delta', delta: stop, usage: ANTHROPIC_USAGE },
     { type: 'message_stop' },
   ]
-  return frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join('')
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }
 
-/** The answer in one piece. */
-export function toWholeResponse(wire: ModelProvider, spoken: RehearsedResponse): JsonObject {
+/** The reply as a provider sends it without streaming. */
+export function toWholeResponse(wire: ModelProvider, reply: RehearsedResponse): JsonObject {
   if (wire === 'openai') {
-    const choice = { index: 0, message: openaiMessage(spoken, false), finish_reason: openaiStop(spoken) }
+    const choice = { index: 0, message: openaiMessage(reply, false), finish_reason: openaiStop(reply) }
     return {
       id: REHEARSAL_MODEL,
       object: 'chat.completion',
@@ -48,8 +48,8 @@ export function toWholeResponse(wire: ModelProvider, spoken: RehearsedResponse):
       usage: OPENAI_USAGE,
     }
   }
-  const message = anthropicMessage(anthropicBlocks(spoken))
-  return { ...message, stop_reason: anthropicStop(spoken), stop_sequence: null, usage: ANTHROPIC_USAGE }
+  const message = anthropicMessage(anthropicBlocks(reply))
+  return { ...message, stop_reason: anthropicStop(reply), stop_sequence: null, usage: ANTHROPIC_USAGE }
 }
 
 const OPENAI_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
@@ -74,12 +74,12 @@ function anthropicMessage(content: JsonObject[]): JsonObject {
 }
 
 function anthropicBlocks({ text, call }: RehearsedResponse): JsonObject[] {
-  const words = text === '' && call ? [] : [{ type: 'text', text }]
-  return call ? [...words, { type: 'tool_use', ...call }] : words
+  const texts = text === '' && call ? [] : [{ type: 'text', text }]
+  return call ? [...texts, { type: 'tool_use', ...call }] : texts
 }
 
-/** A block is announced empty and then filled, as clients of this wire expect it. */
-function blockFrames(block: JsonObject, index: number): ({ type: string } & JsonObject)[] {
+/** Clients of this API expect that a block starts empty and is then filled. */
+function blockEvents(block: JsonObject, index: number): ({ type: string } & JsonObject)[] {
   const isText = block.type === 'text'
   const content_block = isText ? { type: 'text', text: '' } : { ...block, input: {} }
   const delta: JsonObject = isText

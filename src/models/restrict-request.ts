@@ -3,8 +3,8 @@ import { badRequest } from '../base/problem.ts'
 import { objectField, objectListField, textField } from '../base/json-fields.ts'
 
 /**
- * A sandbox has no network, so the provider must not be its way out: no tools that run at the provider, nothing that
- * the provider would fetch from an address or from the account's files. What the model reads is in the request.
+ * A sandbox has no network, so it must not reach the network through the provider: no tools that run at the provider,
+ * and no content that the provider would fetch from a URL or from files of the account.
  */
 export function refuseOutsideContent(body: JsonObject): void {
   for (const tool of objectListField(body, 'tools')) refuseProviderTool(tool)
@@ -12,12 +12,12 @@ export function refuseOutsideContent(body: JsonObject): void {
   refuseReferences(body.system)
 }
 
-/** Tools of these types are carried out by the caller; every other type is the provider's to carry out. */
+/** The caller executes tools of these types; the provider executes all others. */
 const CALLER_TOOL_TYPES = /^(function|custom|(bash|text_editor|computer|memory)_\d+)$/
 
 function refuseProviderTool(tool: JsonObject): void {
   if (tool.type === undefined || CALLER_TOOL_TYPES.test(textField(tool, 'type'))) return
-  throw badRequest(`tool '${textField(tool, 'type')}' would run outside the service and is not allowed`)
+  throw badRequest(`tool '${textField(tool, 'type')}' runs at the provider and is not allowed`)
 }
 
 function refuseReferences(content: Json | undefined): void {
@@ -27,7 +27,8 @@ function refuseReferences(content: Json | undefined): void {
 
 function refuseReference(block: JsonObject): void {
   const type = textField(block, 'type')
-  if (refersOutside(type, block)) throw badRequest(`content of type '${type}' must be in the request itself`)
+  if (refersOutside(type, block))
+    throw badRequest(`content of type '${type}' must be included in the request, not referenced`)
   refuseReferences(block.content)
 }
 

@@ -14,42 +14,51 @@ import {
 
 const MAX_ATTEMPTS = 4
 const FIRST_RETRY_WAIT_MS = 500
-/** A provider that asks for more patience than this will not be asked again. */
+/** If a provider asks for a longer wait, the call is not retried. */
 const MAX_RETRY_WAIT_MS = 60_000
 
 /**
- * Asks the provider, again where that can help. Only what fails before the first byte is tried again: after it, the
- * agent has heard a part of the answer already.
+ * Calls the provider and retries failures that may pass. A failure after the first byte is not retried: by then the
+ * agent has received a part of the answer.
  */
 export async function callProviderWithRetry(
   ctx: Ctx,
   run: ModelRun,
-  outgoing: () => ProviderRequest,
+  createRequest: () => ProviderRequest,
 ): Promise<ProviderResponse> {
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     if (run.over.isAborted) throw new RunEndedError()
-    const outcome = await attemptProviderCall(ctx.world.clock, outgoing(), run.over.signal)
+    const outcome = await attemptProviderCall(ctx.world.clock, createRequest(), run.over.signal)
     if (!isProviderFailure(outcome)) return outcome
     if (run.over.isAborted) throw new RunEndedError()
-    const wait = outcome.retryAfterMs ?? retryDelay(ctx, tries)
+    const waitMs = outcome.retryAfterMs ?? retryDelay(ctx, attempts)
     const { provider, name } = run.model
-    const last = !outcome.isRetryable || tries === MAX_ATTEMPTS || wait > MAX_RETRY_WAIT_MS
-    ctx.world.log.warn({ task: run.taskId, provider, model: name, tries, status: outcome.status, last }, 'model failed')
-    if (last) throw noteModelFailure(run, failureMessage(run.model, outcome, tries, wait))
-    await sleep(ctx.world.clock, wait, run.over.signal)
+    const last = !outcome.isRetryable || attempts === MAX_ATTEMPTS || waitMs > MAX_RETRY_WAIT_MS
+    ctx.world.log.warn(
+      { task: run.taskId, provider, model: name, attempts, status: outcome.status, last },
+      'model failed',
+    )
+    if (last) throw noteModelFailure(run, failureMessage(run.model, outcome, attempts, waitMs))
+    await sleep(ctx.world.clock, waitMs, run.over.signal)
   }
 }
 
-/** Doubles, with up to a quarter more, so that runs that failed together do not come back together. */
-function retryDelay(ctx: Ctx, tries: number): number {
-  const [chance = 0] = ctx.world.random(1)
-  return FIRST_RETRY_WAIT_MS * 2 ** (tries - 1) * (1 + chance / 1024)
+/** Doubles with each attempt and adds up to a quarter, so that runs that failed together do not retry together. */
+function retryDelay(ctx: Ctx, attempts: number): number {
+  const [randomByte = 0] = ctx.world.random(1)
+  return FIRST_RETRY_WAIT_MS * 2 ** (attempts - 1) * (1 + randomByte / 1024)
 }
 
-function failureMessage({ provider, wire }: ModelChoice, failed: ProviderFailure, tries: number, wait: number): string {
-  const often = tries > 1 ? ` after ${tries} tries` : ''
-  const patience = failed.isRetryable && wait > MAX_RETRY_WAIT_MS ? ` and asks to wait ${Math.ceil(wait / 1000)} s` : ''
-  return `${provider} ${failed.message}${often}${patience}${settingHint(wire, failed.status)}`
+function failureMessage(
+  { provider, wire }: ModelChoice,
+  failed: ProviderFailure,
+  attempts: number,
+  waitMs: number,
+): string {
+  const attemptsText = attempts > 1 ? ` after ${attempts} attempts` : ''
+  const waitText =
+    failed.isRetryable && waitMs > MAX_RETRY_WAIT_MS ? ` and asks to wait ${Math.ceil(waitMs / 1000)} s` : ''
+  return `${provider} ${failed.message}${attemptsText}${waitText}${settingHint(wire, failed.status)}`
 }
 
 function settingHint(wire: ModelChoice['wire'], status: number | null): string {

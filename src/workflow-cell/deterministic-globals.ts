@@ -1,22 +1,20 @@
-/** Ways out of the process. The sandbox has closed them anyway; without them a workflow is told so by name. */
+/** Removed so that using them fails with a clear error; the sandbox blocks the network in any case. */
 const NETWORK_GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'Request', 'Response', 'Headers', 'FormData', 'navigator']
 
 /**
- * Makes the process a place for deterministic code, before any of it is loaded: no environment, no network, one time
- * zone, and chance that is a function of the call (give the call's text to what is returned). The clock stays real,
- * because "today" is a fair question of a workflow, and so does `crypto`; prototypes are left open, since freezing them
- * breaks honest code, and what is spoiled there is spoiled for the same wedge of the same project only.
+ * Makes workflow code deterministic before it is loaded; README.md in this folder says what changes and why. Returns a
+ * function that seeds `Math.random` with a text.
  */
 export function makeGlobalsDeterministic(): (text: string) => void {
   process.env['TZ'] = 'UTC'
   Object.defineProperty(process, 'env', { value: Object.freeze({}) })
-  // `console.log` finds its stream here when it is first used: what a workflow prints never mixes with the answers.
+  // console.log looks up its stream on first use, so the output of a workflow never mixes with the replies.
   Object.defineProperty(process, 'stdout', { value: process.stderr })
   for (const name of NETWORK_GLOBALS) Reflect.deleteProperty(globalThis, name)
   return seededRandom()
 }
 
-/** mulberry32: small, and good enough for code that must not rely on chance. */
+/** The mulberry32 generator: small, and good enough for code that must not depend on randomness. */
 function seededRandom(): (text: string) => void {
   let state = 0
   Math.random = () => {

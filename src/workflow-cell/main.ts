@@ -1,9 +1,9 @@
 import { makeGlobalsDeterministic } from './deterministic-globals.ts'
 import { serveWorkflowCalls } from './serve-calls.ts'
 
-/** The program of a process for workflows, bundled into one file: it gets the sources of one wedge and runs them. */
+/** The program that runs inside a workflow cell. It receives the workflows of one wedge and executes calls to them. */
 const output = process.stdout
-// Nobody is left to read the answers: there is nothing more to do for anyone.
+// Without a reader for the replies there is nothing left to do.
 output.on('error', () => process.exit(1))
 process.stdin.on('end', () => process.exit(0))
 serveWorkflowCalls(

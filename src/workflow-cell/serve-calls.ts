@@ -8,27 +8,27 @@ import { MAX_WORKFLOW_RESULT_BYTES, type WorkflowCall, type WorkflowStart } from
 
 export interface WorkflowCellState {
   output: Writable
-  /** Where the sources go; nothing else is in it. */
+  /** The folder for the sources of the workflows; it contains nothing else. */
   folder: string
-  /** Makes chance a function of this text. */
+  /** Seeds `Math.random` with this text. */
   reseed: (text: string) => void
-  /** Known once the start has come. */
+  /** Null until the start line has arrived. */
   nonce: string | null
   current: WorkflowCall | null
 }
 
-// Kept from before the first workflow is loaded, which may change what these names mean.
+// Saved before the first workflow is loaded, because a workflow may replace these functions.
 const { parse, stringify } = JSON
 const MAX_ERROR_CHARS = 1000
 
-/** The first line is the start, every other one a call. */
+/** The first line is the start, every other line is a call. */
 export function serveWorkflowCalls(cell: WorkflowCellState, input: Readable): void {
   const splitter = createLineSplitter(Number.POSITIVE_INFINITY, (line) => {
     if (cell.nonce === null) handleStart(cell, parse(line))
     else void handleCall(cell, parse(line))
   })
   input.on('data', splitter.push)
-  // What a workflow started and did not await fails the call that is under way, and nothing can be trusted after it.
+  // An unhandled error fails the call in progress, and the process must not be used again.
   process.on('uncaughtException', (error) => {
     if (!cell.current) process.exit(1)
     writeAnswer(cell, cell.current, errorFields(error, cell.folder), true)
@@ -49,32 +49,32 @@ async function handleCall(cell: WorkflowCellState, call: WorkflowCall): Promise<
   writeAnswer(cell, call, body, countOpenResources() > before)
 }
 
-/** What could go on after a call. Requests of Node's own, such as closing a file that was loaded, are none of it. */
+/** Counts resources that may still run code after a call; internal requests of Node are not among them. */
 function countOpenResources(): number {
   return process.getActiveResourcesInfo().filter((kind) => /^(Timeout|Immediate|Worker|MessagePort)$/.test(kind)).length
 }
 
-/** Only the first answer to a call counts. */
+/** Only the first answer to a call is written. */
 function writeAnswer(cell: WorkflowCellState, call: WorkflowCall, body: string, spent: boolean): void {
   if (cell.current !== call) return
   cell.current = null
   writeFields(cell, `"id":${call.id},${body},"spent":${spent}`)
 }
 
-/** The line end before it cuts off whatever a workflow wrote without one. */
+/** Begins with a newline, to end a line that the workflow may have left unfinished. */
 function writeFields({ output, nonce }: WorkflowCellState, fields: string): void {
   output.write(`\n{"nonce":"${nonce}",${fields}}\n`)
 }
 
-/** The fields of the answer. Never throws, whatever the workflow returns or throws. */
+/** Returns the fields of the answer. Never throws. */
 async function runWorkflowFunction({ name, args }: WorkflowCall, folder: string): Promise<string> {
   try {
     const module: { default?: unknown } = await import(pathToFileURL(`${folder}/${name}.mjs`).href)
     const run = module.default
-    if (typeof run !== 'function') throw new Error('its file exports no function as default')
+    if (typeof run !== 'function') throw new Error('its file has no default export that is a function')
     const result: Json = await run(args)
     const text: string | undefined = stringify(result)
-    if (text === undefined) throw new Error('it returned nothing that json can carry')
+    if (text === undefined) throw new Error('it returned a value that is not JSON')
     if (Buffer.byteLength(text) > MAX_WORKFLOW_RESULT_BYTES) throw new Error('its result is larger than 128 KB')
     return `"result":${text}`
   } catch (error) {
@@ -84,16 +84,16 @@ async function runWorkflowFunction({ name, args }: WorkflowCall, folder: string)
 
 function errorFields(error: unknown, folder: string): string {
   const message = describeThrown(error).replaceAll(folder, 'workflows').slice(0, MAX_ERROR_CHARS)
-  // Through bytes and back: what is not a whole character does not arrive as one.
+  // Converting to bytes and back replaces incomplete characters.
   return `"error":${stringify(Buffer.from(message.replaceAll('\0', '')).toString())}`
 }
 
-/** A thrown value is the workflow's own: even to look at it may throw. */
+/** Reading the thrown value may throw itself. */
 function describeThrown(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error)
   } catch {
-    return 'it threw something that cannot be shown'
+    return 'it threw a value that has no text form'
   }
 }
 

@@ -2,27 +2,27 @@ import type { WedgeCode } from '../contract/wedge-manifest.ts'
 import type { Clock } from '../ctx/world.ts'
 import type { WorkflowProcess } from './workflow-process.ts'
 
-/** Whose process it is: never two projects or two wedges in one, because modules keep what they have seen. */
+/** Identifies who may use a process: never two projects or two wedges, because modules keep state between calls. */
 export interface ProcessOwner {
   projectId: string
   wedge: string
-  /** A run keeps the code that it began with, so two versions of a wedge may be at work side by side. */
+  /** A run keeps the code that it started with, so two versions of a wedge may run at the same time. */
   code: WedgeCode
 }
 
-/** A process, or one that is about to be, in the hands of one call at a time. */
+/** A process that has started or is starting. It serves one call at a time. */
 export interface PooledProcess extends ProcessOwner {
   process: Promise<WorkflowProcess>
   busy: boolean
   idleSince: number
   calls: number
-  /** Stops the clock that ends an idle process. */
+  /** Cancels the timer that ends an idle process. */
   cancelIdleTimeout: () => void
 }
 
 interface WaitingCall {
   owner: ProcessOwner
-  resolve: (seat: PooledProcess | null) => void
+  resolve: (pooled: PooledProcess | null) => void
 }
 
 const MAX_PROCESSES_PER_WEDGE = 4
@@ -30,14 +30,14 @@ const MAX_PROCESSES_PER_PROJECT = 8
 const MAX_PROCESSES = 16
 const MAX_WAITING_CALLS = 256
 const IDLE_TIMEOUT_MS = 60_000
-/** A process that leaks is replaced before it harms anyone. */
+/** A process is replaced after this many calls, so that leaks do not add up. */
 const MAX_CALLS_PER_PROCESS = 1000
 
-/** Warm processes, few in all: calls that find none free wait in order. */
+/** A small number of warm processes. Calls that find none free wait in order. */
 export class WorkflowPool {
   readonly #clock: Clock
   readonly #start: (owner: ProcessOwner) => Promise<WorkflowProcess>
-  readonly #seats = new Set<PooledProcess>()
+  readonly #processes = new Set<PooledProcess>()
   readonly #waiting = new Set<WaitingCall>()
   #closed = false
 
@@ -47,67 +47,67 @@ export class WorkflowPool {
   }
 
   get size(): number {
-    return this.#seats.size
+    return this.#processes.size
   }
 
-  /** A seat for one call, to be given back; null when none came free in time or the signal fired. */
+  /** A process for one call, to be released after it; null if none became free in time or the signal fired. */
   async acquire(owner: ProcessOwner, waitMs: number, signal?: AbortSignal): Promise<PooledProcess | null> {
-    const seat = this.#find(owner)
-    if (seat || this.#closed || signal?.aborted || this.#waiting.size >= MAX_WAITING_CALLS) return seat
+    const pooled = this.#find(owner)
+    if (pooled || this.#closed || signal?.aborted || this.#waiting.size >= MAX_WAITING_CALLS) return pooled
     return new Promise((done) => {
       const resolve = (found: PooledProcess | null) => {
         cancel()
-        signal?.removeEventListener('abort', giveUp)
+        signal?.removeEventListener('abort', cancelWait)
         this.#waiting.delete(waiting)
         done(found)
       }
-      const giveUp = () => resolve(null)
+      const cancelWait = () => resolve(null)
       const waiting = { owner, resolve }
-      const cancel = this.#clock.after(waitMs, giveUp)
-      signal?.addEventListener('abort', giveUp, { once: true })
+      const cancel = this.#clock.after(waitMs, cancelWait)
+      signal?.addEventListener('abort', cancelWait, { once: true })
       this.#waiting.add(waiting)
     })
   }
 
-  release(seat: PooledProcess, reusable: boolean): void {
-    seat.busy = false
-    seat.calls++
-    seat.idleSince = this.#clock.now()
-    const keep = reusable && this.#seats.has(seat) && seat.calls < MAX_CALLS_PER_PROCESS
-    if (keep) seat.cancelIdleTimeout = this.#clock.after(IDLE_TIMEOUT_MS, () => void this.#drop(seat))
-    else void this.#drop(seat)
+  release(pooled: PooledProcess, reusable: boolean): void {
+    pooled.busy = false
+    pooled.calls++
+    pooled.idleSince = this.#clock.now()
+    const keep = reusable && this.#processes.has(pooled) && pooled.calls < MAX_CALLS_PER_PROCESS
+    if (keep) pooled.cancelIdleTimeout = this.#clock.after(IDLE_TIMEOUT_MS, () => void this.#drop(pooled))
+    else void this.#drop(pooled)
     this.#serveWaiting()
   }
 
   async close(): Promise<void> {
     this.#closed = true
     for (const { resolve } of this.#waiting) resolve(null)
-    await Promise.all([...this.#seats].map((seat) => this.#drop(seat)))
+    await Promise.all([...this.#processes].map((pooled) => this.#drop(pooled)))
   }
 
   #serveWaiting(): void {
     for (const { owner, resolve } of this.#waiting) {
-      const seat = this.#find(owner)
-      if (seat) resolve(seat)
+      const pooled = this.#find(owner)
+      if (pooled) resolve(pooled)
     }
   }
 
   #find(owner: ProcessOwner): PooledProcess | null {
     if (this.#closed) return null
-    const warm = this.#idle().find((seat) => isSameOwner(seat, owner) && seat.code.digest === owner.code.digest)
+    const warm = this.#idle().find((pooled) => isSameOwner(pooled, owner) && pooled.code.digest === owner.code.digest)
     if (!warm) return this.#open(owner)
     warm.cancelIdleTimeout()
     warm.busy = true
     return warm
   }
 
-  /** One more process; where a share is full, the one of it that was idle longest makes room. */
+  /** Starts a process. If a limit is reached, the process that was idle longest within that limit is ended first. */
   #open(owner: ProcessOwner): PooledProcess | null {
-    const full = this.#fullShare(owner)
-    const oldest = this.#idle().find((seat) => full?.includes(seat))
-    if (full && !oldest) return null
+    const atLimit = this.#atLimit(owner)
+    const oldest = this.#idle().find((pooled) => atLimit?.includes(pooled))
+    if (atLimit && !oldest) return null
     if (oldest) void this.#drop(oldest)
-    const seat: PooledProcess = {
+    const pooled: PooledProcess = {
       ...owner,
       process: this.#start(owner),
       busy: true,
@@ -115,16 +115,16 @@ export class WorkflowPool {
       calls: 0,
       cancelIdleTimeout: () => {},
     }
-    this.#seats.add(seat)
-    void this.#forgetWhenGone(seat)
-    return seat
+    this.#processes.add(pooled)
+    void this.#removeWhenExited(pooled)
+    return pooled
   }
 
-  /** The seats of the smallest circle around the owner that holds no more of them. */
-  #fullShare(owner: ProcessOwner): PooledProcess[] | null {
-    const all = [...this.#seats]
-    const ofProject = all.filter((seat) => seat.projectId === owner.projectId)
-    const ofWedge = ofProject.filter((seat) => isSameOwner(seat, owner))
+  /** The processes of the narrowest limit that the owner has reached: per wedge, per project or in total. */
+  #atLimit(owner: ProcessOwner): PooledProcess[] | null {
+    const all = [...this.#processes]
+    const ofProject = all.filter((pooled) => pooled.projectId === owner.projectId)
+    const ofWedge = ofProject.filter((pooled) => isSameOwner(pooled, owner))
     if (ofWedge.length >= MAX_PROCESSES_PER_WEDGE) return ofWedge
     if (ofProject.length >= MAX_PROCESSES_PER_PROJECT) return ofProject
     return all.length >= MAX_PROCESSES ? all : null
@@ -132,29 +132,29 @@ export class WorkflowPool {
 
   /** Oldest first. */
   #idle(): PooledProcess[] {
-    return [...this.#seats].filter((seat) => !seat.busy).sort((a, b) => a.idleSince - b.idleSince)
+    return [...this.#processes].filter((pooled) => !pooled.busy).sort((a, b) => a.idleSince - b.idleSince)
   }
 
-  async #forgetWhenGone(seat: PooledProcess): Promise<void> {
+  async #removeWhenExited(pooled: PooledProcess): Promise<void> {
     try {
-      await (await seat.process).exited
+      await (await pooled.process).exited
     } catch {
-      // It never started: the call that waits for it tells why.
+      // It never started; the call that waits for it reports the error.
     }
-    seat.cancelIdleTimeout()
-    this.#seats.delete(seat)
+    pooled.cancelIdleTimeout()
+    this.#processes.delete(pooled)
     this.#serveWaiting()
   }
 
-  async #drop(seat: PooledProcess): Promise<void> {
-    seat.cancelIdleTimeout()
-    this.#seats.delete(seat)
-    await seat.process.then(
+  async #drop(pooled: PooledProcess): Promise<void> {
+    pooled.cancelIdleTimeout()
+    this.#processes.delete(pooled)
+    await pooled.process.then(
       (process) => process.kill(),
       () => {},
     )
   }
 }
 
-const isSameOwner = (seat: ProcessOwner, owner: ProcessOwner) =>
-  seat.projectId === owner.projectId && seat.wedge === owner.wedge
+const isSameOwner = (pooled: ProcessOwner, owner: ProcessOwner) =>
+  pooled.projectId === owner.projectId && pooled.wedge === owner.wedge

@@ -5,7 +5,7 @@ import { MAX_WORKFLOW_RESULT_BYTES, type WorkflowCall, type WorkflowStart } from
 import type { Clock } from '../ctx/world.ts'
 import type { SandboxCell, CellLimits, SandboxDriver } from '../sandbox/driver.ts'
 
-/** How a call ended. After anything but a result or an error the process is dead; when spent, it should be. */
+/** How a call ended. After a result or an error the process lives; if `spent`, it must not be used again. */
 export type WorkflowOutcome =
   | { kind: 'result'; value: Json; spent: boolean }
   | { kind: 'error'; message: string; spent: boolean }
@@ -13,22 +13,22 @@ export type WorkflowOutcome =
   | { kind: 'cancelled' }
   | { kind: 'crashed' }
 
-/** A sandboxed process with the workflows of one wedge loaded. It does one call at a time. */
+/** A sandboxed process with the workflows of one wedge. It executes one call at a time. */
 export interface WorkflowProcess {
   call(name: string, args: Json, timeoutMs: number, signal?: AbortSignal): Promise<WorkflowOutcome>
   kill(): Promise<void>
-  /** Resolves when it is gone, whatever ended it. */
+  /** Resolves when the process has exited for any reason. */
   exited: Promise<unknown>
 }
 
 export interface WorkflowProcessOptions {
   driver: SandboxDriver
-  /** The folder with the bundled program. */
+  /** The folder that contains the bundled program. */
   agentDir: string
   clock: Clock
 }
 
-/** No CPU limit, because it lives long: the time-out of each call is the limit. */
+/** No CPU limit, because the process is long-lived: the timeout limits each call. */
 const WORKFLOW_CELL_LIMITS: CellLimits = {
   memory_mb: 256,
   processes: 32,
@@ -41,12 +41,12 @@ const WORKFLOW_CELL_LIMITS: CellLimits = {
 const START_TIMEOUT_MS = 15_000
 const MAX_NOISE_BYTES = 1024 * 1024
 
-/** Resolves when the process waits for calls; none of the wedge's code has run by then. */
+/** Resolves when the process is ready for calls; no code of the wedge has run by then. */
 export async function startWorkflowProcess(
-  maker: WorkflowProcessOptions,
+  options: WorkflowProcessOptions,
   start: WorkflowStart,
 ): Promise<WorkflowProcess> {
-  const { driver, agentDir, clock } = maker
+  const { driver, agentDir, clock } = options
   const program = `${driver.agentDirInside(agentDir)}/workflow-cell.cjs`
   const cell = driver.start({
     profile: 'sealed',
@@ -63,7 +63,7 @@ export async function startWorkflowProcess(
   cancel()
   if (first?.['ready'] !== true) {
     void cell.kill()
-    throw new Error(`the process for workflows did not start: ${(await cell.exited).stderr.slice(-500)}`)
+    throw new Error(`the workflow process did not start: ${(await cell.exited).stderr.slice(-500)}`)
   }
   let calls = 0
   return {
@@ -75,35 +75,35 @@ export async function startWorkflowProcess(
 }
 
 interface Inbox {
-  /** The next line that bears the nonce; null when there will be none. */
+  /** The next line that starts with the nonce; null after the exit of the process. */
   next(): Promise<JsonObject | null>
 }
 
-/** Lines that nobody waits for are dropped, and a process that babbles is ended. */
+/** Other lines are dropped; a process that writes too many of them is killed. */
 function openInbox(cell: SandboxCell, nonce: string): Inbox {
-  const mark = `{"nonce":"${nonce}",`
+  const prefix = `{"nonce":"${nonce}",`
   let noise = 0
-  let gone = false
-  let hear: ((line: JsonObject | null) => void) | null = null
+  let hasExited = false
+  let deliver: ((line: JsonObject | null) => void) | null = null
   cell.onLine((line) => {
-    if (line.startsWith(mark)) return hear?.(parseReply(line))
+    if (line.startsWith(prefix)) return deliver?.(parseReply(line))
     noise += line.length + 1
     if (noise > MAX_NOISE_BYTES) void cell.kill()
   })
   void cell.exited.then(() => {
-    gone = true
-    hear?.(null)
+    hasExited = true
+    deliver?.(null)
   })
   return {
     next: () =>
       new Promise((resolve) => {
-        hear = resolve
-        if (gone) resolve(null)
+        deliver = resolve
+        if (hasExited) resolve(null)
       }),
   }
 }
 
-/** What cannot be stored, such as NUL in a text, is an error of the workflow and not of the process. */
+/** A result that cannot be stored, such as a text with NUL, is an error of the workflow and not of the process. */
 function parseReply(line: string): JsonObject {
   try {
     const value = parseStrictJson(Buffer.from(line))
@@ -131,24 +131,24 @@ function callProcess(
       signal?.removeEventListener('abort', abort)
       resolve(outcome)
     }
-    const give = (kind: 'timed out' | 'cancelled') => {
+    const stop = (kind: 'timed out' | 'cancelled') => {
       finish({ kind })
       void cell.kill()
     }
-    const abort = () => give('cancelled')
-    const cancel = clock.after(timeoutMs, () => give('timed out'))
+    const abort = () => stop('cancelled')
+    const cancel = clock.after(timeoutMs, () => stop('timed out'))
     signal?.addEventListener('abort', abort, { once: true })
     void inbox.next().then((line) => finish(outcomeOf(line, call.id)))
     cell.write(JSON.stringify(call))
   })
 }
 
-/** The line comes from the workflow's own process, so nothing in it is taken for granted. */
+/** The line comes from the process of the workflow, so none of its fields can be trusted. */
 function outcomeOf(line: JsonObject | null, id: number): WorkflowOutcome {
   if (!line) return { kind: 'crashed' }
   const spent = line['spent'] !== false
   if (typeof line['fault'] === 'string') return { kind: 'error', message: `its result: ${line['fault']}`, spent: true }
   if (line['id'] !== id) return { kind: 'error', message: 'it answered another call', spent: true }
   if (line['result'] !== undefined) return { kind: 'result', value: line['result'], spent }
-  return { kind: 'error', message: typeof line['error'] === 'string' ? line['error'] : 'it gave no answer', spent }
+  return { kind: 'error', message: typeof line['error'] === 'string' ? line['error'] : 'no answer', spent }
 }

@@ -9,12 +9,12 @@ import { type WorkflowOutcome, startWorkflowProcess, type WorkflowProcess } from
 
 const MAX_ERROR_CHARS = 500
 
-/** Runs the declared workflows of wedges, each wedge and project in sandboxed processes of its own that stay warm. */
+/** Runs the workflows of wedges in sandboxed processes that are kept warm; each wedge of a project has its own. */
 export class WorkflowRunner {
   readonly #ctx: Pick<Ctx, 'config' | 'world'>
   readonly #pool: WorkflowPool
 
-  /** `agentDir` holds the bundled program `workflow-cell.cjs`. */
+  /** `agentDir` contains the bundled program `workflow-cell.cjs`. */
   constructor(ctx: Pick<Ctx, 'config' | 'world'>, driver: SandboxDriver, agentDir: string) {
     const { clock } = ctx.world
     this.#ctx = ctx
@@ -24,22 +24,22 @@ export class WorkflowRunner {
     })
   }
 
-  /** The result, checked against the declaration, or a Problem that says whose fault it was. */
+  /** Returns the result after checking it against the declared schema, or throws a Problem. */
   async call(wedge: Wedge, projectId: string, name: string, args: Json, signal?: AbortSignal): Promise<Json> {
     const workflow = wedge.manifest.workflows.find((declared) => declared.name === name)
     if (!workflow) throw notFound('workflow')
-    const wrong = schemaErrors(workflow.input_schema ?? {}, args)
-    if (wrong.length > 0) throw badRequest(`args of workflow '${name}': ${describeSchemaErrors(wrong)}`)
+    const errors = schemaErrors(workflow.input_schema ?? {}, args)
+    if (errors.length > 0) throw badRequest(`args of workflow '${name}': ${describeSchemaErrors(errors)}`)
     const outcome = await this.#run(wedge, projectId, name, args, signal)
-    return this.#judge(workflow, outcome)
+    return this.#validate(workflow, outcome)
   }
 
-  /** How many processes there are now. */
+  /** The current number of processes. */
   get processCount(): number {
     return this.#pool.size
   }
 
-  /** Ends every process, and with it the call that is under way in it. */
+  /** Ends every process and the calls in progress. */
   close(): Promise<void> {
     return this.#pool.close()
   }
@@ -53,38 +53,41 @@ export class WorkflowRunner {
   ): Promise<WorkflowOutcome> {
     const timeoutMs = this.#ctx.config.workflowTimeoutMs
     const owner = { projectId, wedge: wedge.slug, code: wedge.code }
-    // Twice the time of a call: whoever is before us in the queue has ended by then, or very many are.
-    const seat = await this.#pool.acquire(owner, 2 * timeoutMs, signal)
-    if (!seat && signal?.aborted) return { kind: 'cancelled' }
-    if (!seat) throw new Problem(503, `workflow '${name}' is busy`, { headers: { 'retry-after': '1' } })
-    return this.#runIn(seat, name, args, signal)
+    // Twice the timeout of a call: by then the calls before this one have ended, or the queue is very long.
+    const pooled = await this.#pool.acquire(owner, 2 * timeoutMs, signal)
+    if (!pooled && signal?.aborted) return { kind: 'cancelled' }
+    if (!pooled) throw new Problem(503, `workflow '${name}' is busy`, { headers: { 'retry-after': '1' } })
+    return this.#runInProcess(pooled, name, args, signal)
   }
 
-  async #runIn(seat: PooledProcess, name: string, args: Json, signal?: AbortSignal): Promise<WorkflowOutcome> {
+  async #runInProcess(pooled: PooledProcess, name: string, args: Json, signal?: AbortSignal): Promise<WorkflowOutcome> {
     let reusable = false
     try {
-      const process = await this.#started(seat, name)
+      const process = await this.#awaitStart(pooled, name)
       reusable = signal?.aborted ?? false
       if (reusable) return { kind: 'cancelled' }
-      // The time starts here: how long the machine takes to start a process is not the workflow's doing.
+      // The timeout starts here, so that the start of the process does not count against the workflow.
       const outcome = await process.call(name, args, this.#ctx.config.workflowTimeoutMs, signal)
       reusable = 'spent' in outcome && !outcome.spent
       return outcome
     } finally {
-      this.#pool.release(seat, reusable)
+      this.#pool.release(pooled, reusable)
     }
   }
 
-  async #started(seat: PooledProcess, name: string): Promise<WorkflowProcess> {
+  async #awaitStart(pooled: PooledProcess, name: string): Promise<WorkflowProcess> {
     try {
-      return await seat.process
+      return await pooled.process
     } catch (error) {
-      this.#ctx.world.log.error({ err: error, project: seat.projectId, workflow: name }, 'no process for workflows')
+      this.#ctx.world.log.error(
+        { err: error, project: pooled.projectId, workflow: name },
+        'workflow process did not start',
+      )
       throw new Problem(503, `workflow '${name}' could not be started`, { headers: { 'retry-after': '1' } })
     }
   }
 
-  #judge({ name, output_schema }: WedgeManifest['workflows'][number], outcome: WorkflowOutcome): Json {
+  #validate({ name, output_schema }: WedgeManifest['workflows'][number], outcome: WorkflowOutcome): Json {
     if (outcome.kind === 'timed out') {
       throw new Problem(504, `workflow '${name}' took longer than ${this.#ctx.config.workflowTimeoutMs} ms`)
     }
@@ -92,15 +95,15 @@ export class WorkflowRunner {
     if (outcome.kind === 'crashed')
       throw workflowFailed(name, 'its process ended, perhaps because it used too much memory')
     if (outcome.kind === 'error') throw workflowFailed(name, outcome.message)
-    const wrong = schemaErrors(output_schema ?? {}, outcome.value)
-    if (wrong.length > 0) throw new Problem(422, `result of workflow '${name}': ${describeSchemaErrors(wrong)}`)
+    const errors = schemaErrors(output_schema ?? {}, outcome.value)
+    if (errors.length > 0) throw new Problem(422, `result of workflow '${name}': ${describeSchemaErrors(errors)}`)
     return outcome.value
   }
 }
 
 function workflowFailed(name: string, message: string): Problem {
   const line = message.replaceAll(/\s+/g, ' ').trim()
-  return new Problem(422, `workflow '${name}' failed: ${line.slice(0, MAX_ERROR_CHARS) || 'it gave no reason'}`)
+  return new Problem(422, `workflow '${name}' failed: ${line.slice(0, MAX_ERROR_CHARS) || 'no reason given'}`)
 }
 
 const describeSchemaErrors = (errors: SchemaError[]) =>

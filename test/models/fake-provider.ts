@@ -4,27 +4,27 @@ import { onTestFinished } from 'vitest'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 
 type SeenRequest = { path: string; headers: http.IncomingHttpHeaders; body: JsonObject; closed: Promise<void> }
-/** `chunks` is an event stream in these pieces. `ending` says how it goes on: it ends, is cut, or stays open. */
+/** `chunks` are sent as an event stream; `ending` says whether it then ends, is cut off or stays open. */
 export type ProviderReply = {
   status?: number
   headers?: Record<string, string>
   json?: Json
   chunks?: (string | Buffer)[]
   ending?: 'end' | 'cut' | 'stay'
-  /** Breaks the connection without a word. */
+  /** Closes the connection without a response. */
   drop?: boolean
 }
 export interface FakeProvider {
   url: string
   seen: SeenRequest[]
-  /** Connections that were made to it. */
+  /** The number of connections to the provider. */
   sockets: () => number
-  /** Chunks that the other side has taken. */
+  /** The number of chunks that the client has received. */
   written: () => number
   close: () => Promise<void>
 }
 
-/** A model provider on the loopback that answers with one reply after the other, the last one for good. */
+/** A model provider on the loopback interface. It sends one reply after the other and repeats the last one. */
 export async function startFakeProvider(...replies: ProviderReply[]): Promise<FakeProvider> {
   const seen: SeenRequest[] = []
   const counts = { sockets: 0, written: 0 }
@@ -46,7 +46,7 @@ export async function startFakeProvider(...replies: ProviderReply[]): Promise<Fa
   return { url: `http://127.0.0.1:${port}`, seen, sockets: () => counts.sockets, written: () => counts.written, close }
 }
 
-/** One that is closed with the test. */
+/** A fake provider that is closed when the test ends. */
 export async function fakeProvider(...replies: ProviderReply[]): Promise<FakeProvider> {
   const provider = await startFakeProvider(...replies)
   onTestFinished(() => provider.close())
@@ -81,29 +81,29 @@ async function sendReply(response: http.ServerResponse, reply: ProviderReply, on
 
 export type ScriptedTurn = { text?: string; call?: { name: string; input: Json }; stop?: string }
 
-/** 1,000 tokens in, of which 200 came from the cache, and 100 out. */
+/** Usage: 1,000 input tokens, 200 of them from the cache, and 100 output tokens. */
 export function anthropicStream({ text = '', call, stop }: ScriptedTurn): string {
   const usage = { input_tokens: 800, cache_read_input_tokens: 200, cache_creation_input_tokens: 0, output_tokens: 1 }
-  const frames: JsonObject[] = [{ type: 'message_start', message: { role: 'assistant', usage } }]
-  frames.push({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
+  const events: JsonObject[] = [{ type: 'message_start', message: { role: 'assistant', usage } }]
+  events.push({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
   for (const part of halves(text)) {
-    frames.push({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: part } })
+    events.push({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: part } })
   }
-  frames.push({ type: 'content_block_stop', index: 0 })
+  events.push({ type: 'content_block_stop', index: 0 })
   if (call) {
     const content_block = { type: 'tool_use', id: 'toolu_1', name: call.name, input: {} }
-    frames.push({ type: 'content_block_start', index: 1, content_block })
+    events.push({ type: 'content_block_start', index: 1, content_block })
     for (const part of halves(JSON.stringify(call.input))) {
-      frames.push({ type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: part } })
+      events.push({ type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: part } })
     }
-    frames.push({ type: 'content_block_stop', index: 1 })
+    events.push({ type: 'content_block_stop', index: 1 })
   }
   const stop_reason = stop ?? (call ? 'tool_use' : 'end_turn')
-  frames.push(
+  events.push(
     { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 100 } },
     { type: 'message_stop' },
   )
-  return frames.map((frame) => `event: ${String(frame.type)}\ndata: ${JSON.stringify(frame)}\n\n`).join('')
+  return events.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }
 
 function openaiStream({ text = '', call, stop }: ScriptedTurn): string {
@@ -114,22 +114,22 @@ function openaiStream({ text = '', call, stop }: ScriptedTurn): string {
     deltas.push({ tool_calls: [opened] }, { tool_calls: [{ index: 0, function: { arguments: second } }] })
   }
   const usage = { prompt_tokens: 1000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 200 } }
-  const frames: JsonObject[] = [
+  const events: JsonObject[] = [
     ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
     { choices: [{ index: 0, delta: {}, finish_reason: stop ?? (call ? 'tool_calls' : 'stop') }] },
     { choices: [], usage },
   ]
-  return `${frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')}data: [DONE]\n\n`
+  return `${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`
 }
 
 export const providerStreams = { anthropic: anthropicStream, openai: openaiStream }
 
-/** Pieces that end inside lines, frames and characters. */
+/** Chunks that end inside lines, events and characters. */
 export function smallChunks(text: string, size = 7): Buffer[] {
   const bytes = Buffer.from(text)
-  const pieces: Buffer[] = []
-  for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size))
-  return pieces
+  const chunks: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size))
+  return chunks
 }
 
 function halves(text: string): string[] {

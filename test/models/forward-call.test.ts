@@ -6,10 +6,10 @@ import { smallChunks, type FakeProvider, type ProviderReply, fakeProvider, provi
 
 const KEYS = { ANTHROPIC_API_KEY: 'canary-anthropic-key', OPENAI_API_KEY: 'canary-openai-key' }
 const MODELS = { anthropic: 'claude-sonnet-4-5', openai: 'gpt-4o' }
-/** 800 fresh and 200 cached tokens in, 100 out, at the price of these models. */
+/** The cost of 800 uncached and 200 cached input tokens and 100 output tokens of these models. */
 const MICROS = { anthropic: 800 * 3 + 200 * 0.3 + 100 * 15, openai: 800 * 2.5 + 200 * 1.25 + 100 * 10 }
 
-let desk: ModelProxy
+let proxy: ModelProxy
 let provider: FakeProvider
 
 async function start(
@@ -20,49 +20,49 @@ async function start(
 ): Promise<void> {
   provider = await fakeProvider(...replies)
   const addresses = { ANTHROPIC_BASE_URL: provider.url, OPENAI_BASE_URL: `${provider.url}/v1` }
-  desk = await openModelProxy({ ...KEYS, ...addresses, SVC_MODEL: `${wire}/${MODELS[wire]}`, ...more }, run)
+  proxy = await openModelProxy({ ...KEYS, ...addresses, SVC_MODEL: `${wire}/${MODELS[wire]}`, ...more }, run)
 }
 
 const whole = (wire: ModelProvider, turn = { text: 'Grüße aus Köln 🙂, all is well' }): ProviderReply => ({
   chunks: [providerStreams[wire](turn)],
 })
 
-describe.each(['anthropic', 'openai'] as const)('a model call on the %s wire', (wire) => {
-  test('comes back unchanged, however the pieces fall', async () => {
+describe.each(['anthropic', 'openai'] as const)('model call, %s format', (wire) => {
+  test('the stream is forwarded unchanged, however it is split into chunks', async () => {
     const text = providerStreams[wire]({ text: 'Grüße aus Köln 🙂', call: { name: 'finish', input: { output: 'né' } } })
     await start(wire, [{ chunks: smallChunks(text) }])
-    const heard = await desk.call()
-    expect(heard).toMatchObject({ status: 200, text, whole: true })
-    expect(heard.headers['content-type']).toMatch(/^text\/event-stream/)
-    expect(desk.run.failure).toBeNull()
+    const response = await proxy.call()
+    expect(response).toMatchObject({ status: 200, text, whole: true })
+    expect(response.headers['content-type']).toMatch(/^text\/event-stream/)
+    expect(proxy.run.failure).toBeNull()
   })
 
-  test('is charged by what the provider reports', async () => {
+  test('a call is charged by the usage that the provider reports', async () => {
     await start(wire, [{ chunks: smallChunks(providerStreams[wire]({ text: 'hi' })) }])
-    await desk.call()
+    await proxy.call()
     const usd = MICROS[wire] / 1e6
-    expect(await desk.charges()).toEqual([
+    expect(await proxy.charges()).toEqual([
       { model: MODELS[wire], input_tokens: 1000, output_tokens: 100, cost_usd: usd, total_usd: usd },
     ])
-    expect(await desk.costMicros()).toBe(MICROS[wire])
-    expect(desk.run).toMatchObject({ spentMicros: MICROS[wire], reservedMicros: 0 })
+    expect(await proxy.costMicros()).toBe(MICROS[wire])
+    expect(proxy.run).toMatchObject({ spentMicros: MICROS[wire], reservedMicros: 0 })
   })
 
-  test('is charged before the agent hears the last word, so that it cannot end the task uncharged', async () => {
+  test('a call is charged before the agent gets the end of the reply, so that the task cannot end uncharged', async () => {
     await start(wire, [{ chunks: smallChunks(providerStreams[wire]({ text: 'hi' })) }])
     let spentAtStop = -1
-    await desk.call(helloRequest, {
+    await proxy.call(helloRequest, {
       onChunk: (text) => {
-        if (spentAtStop < 0 && /"(stop_reason|finish_reason)":".*\n\n/.test(text)) spentAtStop = desk.run.spentMicros
+        if (spentAtStop < 0 && /"(stop_reason|finish_reason)":".*\n\n/.test(text)) spentAtStop = proxy.run.spentMicros
         return undefined
       },
     })
     expect(spentAtStop).toBe(MICROS[wire])
   })
 
-  test('goes to the run’s model with the real key and nothing of the sandbox’s credentials', async () => {
+  test('a call goes to the model of the run with the real key and without credentials of the sandbox', async () => {
     await start(wire, [whole(wire)])
-    const heard = await desk.call(
+    const response = await proxy.call(
       { ...helloRequest, n: 4, user: 'me' },
       { headers: { cookie: 'a=b', 'anthropic-beta': 'x-1' } },
     )
@@ -82,104 +82,107 @@ describe.each(['anthropic', 'openai'] as const)('a model call on the %s wire', (
       expect(seen?.body['stream_options']).toEqual({ include_usage: true })
     }
     expect(JSON.stringify([seen?.headers, seen?.body])).not.toContain('svc_tsk_')
-    expect(heard.text + JSON.stringify(heard.headers) + desk.logged()).not.toContain('canary')
+    expect(response.text + JSON.stringify(response.headers) + proxy.logged()).not.toContain('canary')
   })
 
-  test('may come in one piece and is charged all the same', async () => {
+  test('a reply that is not streamed is charged', async () => {
     const usage =
       wire === 'anthropic'
         ? { input_tokens: 800, cache_read_input_tokens: 200, output_tokens: 100 }
         : { prompt_tokens: 1000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 200 } }
     await start(wire, [{ json: { content: 'hi', usage } }])
-    const heard = await desk.call({ ...helloRequest, stream: false })
-    expect(heard).toMatchObject({ status: 200, body: { content: 'hi' } })
-    expect(await desk.costMicros()).toBe(MICROS[wire])
-    expect(desk.run.reservedMicros).toBe(0)
+    const response = await proxy.call({ ...helloRequest, stream: false })
+    expect(response).toMatchObject({ status: 200, body: { content: 'hi' } })
+    expect(await proxy.costMicros()).toBe(MICROS[wire])
+    expect(proxy.run.reservedMicros).toBe(0)
   })
 
-  test('keeps its connection for the next one', async () => {
+  test('the connection to the provider is reused', async () => {
     await start(wire, [whole(wire)])
-    for (let i = 0; i < 3; i++) await desk.call()
+    for (let i = 0; i < 3; i++) await proxy.call()
     expect(provider.seen).toHaveLength(3)
     expect(provider.sockets()).toBe(1)
   })
 
-  test('that is cut off is cut off for the agent, charged by what went past, and fails the model', async () => {
+  test('a stream that breaks is cut off for the agent, charged by what was streamed, and a model failure', async () => {
     const text = providerStreams[wire]({ text: 'x'.repeat(400) })
     await start(wire, [{ chunks: [text.slice(0, Math.floor(text.length * 0.7))], ending: 'cut' }])
-    const heard = await desk.call()
-    expect(heard.whole).toBe(false)
-    const [charge] = await desk.charges()
+    const response = await proxy.call()
+    expect(response.whole).toBe(false)
+    const [charge] = await proxy.charges()
     expect(charge?.['output_tokens']).toBeGreaterThanOrEqual(50)
     expect(charge?.['cost_usd']).toBeGreaterThan(0)
-    expect(desk.run.failure).toEqual({ reason: 'model_failed', message: `model failed: ${wire} cut its answer off` })
-    expect(desk.run.reservedMicros).toBe(0)
+    expect(proxy.run.failure).toEqual({
+      reason: 'model_failed',
+      message: `model failed: ${wire} ended its answer early`,
+    })
+    expect(proxy.run.reservedMicros).toBe(0)
   })
 
-  test('that ends tidily without an answer’s end fails as well', async () => {
+  test('a stream that ends before the reply is complete is a model failure', async () => {
     const text = providerStreams[wire]({ text: 'hello there' })
     await start(wire, [{ chunks: [text.slice(0, text.indexOf('there'))] }])
-    expect((await desk.call()).whole).toBe(false)
-    expect(desk.run.failure?.reason).toBe('model_failed')
+    expect((await proxy.call()).whole).toBe(false)
+    expect(proxy.run.failure?.reason).toBe('model_failed')
   })
 
-  test('whose connection breaks only after the last word is whole', async () => {
+  test('a connection that breaks after the end of the reply is no failure', async () => {
     await start(wire, [{ chunks: [providerStreams[wire]({ text: 'hi' })], ending: 'cut' }])
-    expect(await desk.call()).toMatchObject({ status: 200, whole: true })
-    expect(desk.run.failure).toBeNull()
+    expect(await proxy.call()).toMatchObject({ status: 200, whole: true })
+    expect(proxy.run.failure).toBeNull()
   })
 
-  test('does not wait for a provider that dawdles after the last word', async () => {
+  test('the agent does not wait for a provider that keeps the stream open after the end of the reply', async () => {
     await start(wire, [{ chunks: [providerStreams[wire]({ text: 'hi' })], ending: 'stay' }])
-    expect(await desk.call()).toMatchObject({ status: 200, whole: true })
-    desk.clock.jump(1000)
+    expect(await proxy.call()).toMatchObject({ status: 200, whole: true })
+    proxy.clock.jump(1000)
     await provider.seen[0]?.closed
   })
 
-  test('with a malformed frame passes it on, meters the rest and names the fault', async () => {
+  test('a malformed event is forwarded, the rest is metered, and the failure is named', async () => {
     const text = `data: {"broken\n\n${providerStreams[wire]({ text: 'hi' })}`
     await start(wire, [{ chunks: [text] }])
-    expect((await desk.call()).text).toBe(text)
-    expect(await desk.costMicros()).toBe(MICROS[wire])
-    expect(desk.run.failure?.message).toBe(`model failed: ${wire} sent a malformed event`)
+    expect((await proxy.call()).text).toBe(text)
+    expect(await proxy.costMicros()).toBe(MICROS[wire])
+    expect(proxy.run.failure?.message).toBe(`model failed: ${wire} sent a malformed event`)
   })
 
-  test('that falls silent ends after two minutes', async () => {
+  test('a stream without data for two minutes is ended', async () => {
     await start(wire, [{ chunks: [providerStreams[wire]({ text: 'hi' }).slice(0, 120)], ending: 'stay' }])
-    const heard = await desk.clock.until(desk.call(), 30_000)
-    expect(heard.whole).toBe(false)
-    expect(desk.run.failure?.message).toBe(`model failed: ${wire} fell silent in the middle of its answer`)
+    const response = await proxy.clock.until(proxy.call(), 30_000)
+    expect(response.whole).toBe(false)
+    expect(proxy.run.failure?.message).toBe(`model failed: ${wire} stopped sending in the middle of its answer`)
     await provider.seen[0]?.closed
   })
 
-  test('ends at the provider when the agent hangs up', async () => {
+  test('a call ends at the provider when the agent disconnects', async () => {
     await start(wire, [{ chunks: [providerStreams[wire]({ text: 'hi' }).slice(0, 120)], ending: 'stay' }])
-    await desk.call(helloRequest, { onChunk: () => true }).catch(() => {})
+    await proxy.call(helloRequest, { onChunk: () => true }).catch(() => {})
     await provider.seen[0]?.closed
     await settled()
-    expect(await desk.charges()).toHaveLength(1)
-    expect(desk.run.failure).toBeNull()
+    expect(await proxy.charges()).toHaveLength(1)
+    expect(proxy.run.failure).toBeNull()
   })
 
-  test('ends at the provider when the run is over, and is charged no more', async () => {
+  test('a call ends at the provider when the run is over, and is not charged', async () => {
     await start(wire, [{ chunks: [providerStreams[wire]({ text: 'hi' }).slice(0, 120)], ending: 'stay' }])
-    await desk.setStatus('cancelled')
-    const heard = await desk.call(helloRequest, {
+    await proxy.setStatus('cancelled')
+    const response = await proxy.call(helloRequest, {
       onChunk: () => {
-        desk.abort()
+        proxy.abort()
         return undefined
       },
     })
-    expect(heard.whole).toBe(false)
+    expect(response.whole).toBe(false)
     await provider.seen[0]?.closed
-    expect(await desk.charges()).toEqual([])
+    expect(await proxy.charges()).toEqual([])
   })
 
-  test('does not read ahead for an agent that does not read', async () => {
+  test('the proxy does not read ahead of an agent that does not read', async () => {
     const frame = `: ${'x'.repeat(1 << 16)}\n\n`
     const flood = Array.from({ length: 1024 }, () => frame)
     await start(wire, [{ chunks: flood }])
-    void desk.call(helloRequest, { deaf: true }).catch(() => {})
+    void proxy.call(helloRequest, { neverReads: true }).catch(() => {})
     let before = 0
     const stalls = () => before > 0 && provider.written() === before
     while (!stalls()) {
@@ -187,56 +190,59 @@ describe.each(['anthropic', 'openai'] as const)('a model call on the %s wire', (
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     expect(provider.written()).toBeLessThan(512)
-    desk.abort()
+    proxy.abort()
     await provider.seen[0]?.closed
   })
 })
 
-describe('a provider that fails', () => {
+describe('failing provider', () => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'canary-anthropic-key is busy' } }
 
-  test.each([500, 502, 503, 529, 429, 408])('with %i is asked again until it answers', async (status) => {
-    await start('anthropic', [{ status, json: overloaded }, { status, json: overloaded }, whole('anthropic')])
-    desk.clock.hurry = true
-    expect(await desk.call()).toMatchObject({ status: 200, whole: true })
-    expect(provider.seen).toHaveLength(3)
-    expect(desk.run.failure).toBeNull()
-    expect(await desk.costMicros()).toBe(MICROS.anthropic)
-  })
+  test.each([500, 502, 503, 529, 429, 408])(
+    'a call that fails with %i is retried until it succeeds',
+    async (status) => {
+      await start('anthropic', [{ status, json: overloaded }, { status, json: overloaded }, whole('anthropic')])
+      proxy.clock.hurry = true
+      expect(await proxy.call()).toMatchObject({ status: 200, whole: true })
+      expect(provider.seen).toHaveLength(3)
+      expect(proxy.run.failure).toBeNull()
+      expect(await proxy.costMicros()).toBe(MICROS.anthropic)
+    },
+  )
 
-  test('four times fails the model, with its status and word but not its sentences', async () => {
+  test('a fourth failure is a model failure with the status and error code, but without the text of the provider', async () => {
     await start('anthropic', [{ status: 529, json: overloaded }])
-    desk.clock.hurry = true
-    const heard = await desk.call()
-    const sentence = 'anthropic answered 529 (overloaded_error) after 4 tries'
-    expect(heard).toMatchObject({ status: 502, body: { error: sentence } })
-    expect(desk.run.failure).toEqual({ reason: 'model_failed', message: `model failed: ${sentence}` })
+    proxy.clock.hurry = true
+    const response = await proxy.call()
+    const sentence = 'anthropic answered 529 (overloaded_error) after 4 attempts'
+    expect(response).toMatchObject({ status: 502, body: { error: sentence } })
+    expect(proxy.run.failure).toEqual({ reason: 'model_failed', message: `model failed: ${sentence}` })
     expect(provider.seen).toHaveLength(4)
-    expect(desk.clock.waits.map((ms) => Math.floor(ms / 500))).toEqual([1, 2, 4])
-    expect(desk.run.reservedMicros).toBe(0)
-    expect(await desk.charges()).toEqual([])
-    expect(heard.text + desk.logged()).not.toContain('canary')
+    expect(proxy.clock.waits.map((ms) => Math.floor(ms / 500))).toEqual([1, 2, 4])
+    expect(proxy.run.reservedMicros).toBe(0)
+    expect(await proxy.charges()).toEqual([])
+    expect(response.text + proxy.logged()).not.toContain('canary')
   })
 
   test.each([
     ['in seconds', { 'retry-after': '7' }, 7000],
     ['as a date', { 'retry-after': new Date(1_800_000_009_000).toUTCString() }, 9000],
     ['in milliseconds', { 'retry-after-ms': '250', 'retry-after': '7' }, 250],
-  ])('is given the time that it asks for %s', async (_, headers, wait) => {
+  ])('a retry waits as long as the provider asks for %s', async (_, headers, wait) => {
     await start('openai', [{ status: 429, headers }, whole('openai')])
-    desk.clock.hurry = true
-    await desk.call()
-    expect(desk.clock.waits[0]).toBe(wait)
+    proxy.clock.hurry = true
+    await proxy.call()
+    expect(proxy.clock.waits[0]).toBe(wait)
   })
 
-  test('and asks for an hour is not waited for', async () => {
+  test('a provider that asks for a wait of an hour is not called again', async () => {
     await start('openai', [{ status: 429, headers: { 'retry-after': '3600' } }])
-    expect((await desk.call()).body['error']).toBe('openai answered 429 and asks to wait 3600 s')
+    expect((await proxy.call()).body['error']).toBe('openai answered 429 and asks to wait 3600 s')
   })
 
-  test('because the quota is used up is not asked again', async () => {
+  test('a call is not retried when the quota is exhausted', async () => {
     await start('openai', [{ status: 429, json: { error: { code: 'insufficient_quota', message: 'no money' } } }])
-    expect((await desk.call()).body['error']).toBe('openai answered 429 (insufficient_quota)')
+    expect((await proxy.call()).body['error']).toBe('openai answered 429 (insufficient_quota)')
   })
 
   test.each([
@@ -244,130 +250,130 @@ describe('a provider that fails', () => {
     [401, 'openai answered 401 (invalid_request_error); check OPENAI_API_KEY'],
     [404, 'openai answered 404 (invalid_request_error); check SVC_MODEL and OPENAI_BASE_URL'],
     [302, 'openai answered 302 (invalid_request_error)'],
-  ])('with %i is not asked again', async (status, sentence) => {
+  ])('a call that fails with %i is not retried', async (status, sentence) => {
     const error = { type: 'invalid_request_error', message: `bad key ${KEYS.OPENAI_API_KEY}` }
     await start('openai', [{ status, json: { error }, headers: { location: 'http://127.0.0.1:1/' } }])
-    const heard = await desk.call()
-    expect(heard.body['error']).toBe(sentence)
+    const response = await proxy.call()
+    expect(response.body['error']).toBe(sentence)
     expect(provider.seen).toHaveLength(1)
-    expect(heard.text + desk.logged()).not.toContain('canary')
+    expect(response.text + proxy.logged()).not.toContain('canary')
   })
 
-  test('by breaking the connection before a word is asked again', async () => {
+  test('a call is retried when the connection breaks before the first byte', async () => {
     await start('openai', [{ drop: true }, { chunks: [], ending: 'cut' }, whole('openai')])
-    desk.clock.hurry = true
-    expect(await desk.call()).toMatchObject({ status: 200, whole: true })
+    proxy.clock.hurry = true
+    expect(await proxy.call()).toMatchObject({ status: 200, whole: true })
   })
 
-  test('by not being there is told with the way to mend it', async () => {
+  test('the error for an unreachable provider names the settings to check', async () => {
     await start('openai', [whole('openai')], { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })
-    desk.clock.hurry = true
-    expect((await desk.call()).body['error']).toBe(
-      'openai could not be reached (ECONNREFUSED) after 4 tries; check SVC_MODEL and OPENAI_BASE_URL',
+    proxy.clock.hurry = true
+    expect((await proxy.call()).body['error']).toBe(
+      'openai could not be reached (ECONNREFUSED) after 4 attempts; check SVC_MODEL and OPENAI_BASE_URL',
     )
   })
 
-  test('by saying nothing at all is given two minutes', async () => {
+  test('a provider that sends nothing is given two minutes', async () => {
     await start('openai', [{ chunks: [], ending: 'stay' }])
-    const heard = await desk.clock.until(desk.call(), 30_000)
-    expect(heard.body['error']).toMatch(/^openai sent nothing for 120 s/)
-    expect(desk.run.reservedMicros).toBe(0)
+    const response = await proxy.clock.until(proxy.call(), 30_000)
+    expect(response.body['error']).toMatch(/^openai sent nothing for 120 s/)
+    expect(proxy.run.reservedMicros).toBe(0)
   })
 
-  test('in the middle of a stream is told by its own word', async () => {
+  test('an error inside a stream is reported with the error code of the provider', async () => {
     const text = anthropicError(overloaded)
     await start('anthropic', [{ chunks: [text] }])
-    expect((await desk.call()).text).toBe(text)
-    expect(desk.run.failure?.message).toBe('model failed: anthropic broke off (overloaded_error)')
+    expect((await proxy.call()).text).toBe(text)
+    expect(proxy.run.failure?.message).toBe('model failed: anthropic stopped with an error (overloaded_error)')
   })
 
-  test('with a page instead of a stream', async () => {
+  test('a response that is not an event stream is a model failure', async () => {
     await start('openai', [{ json: { hello: 'world' } }])
-    expect((await desk.call()).body['error']).toBe('openai did not answer with an event stream')
+    expect((await proxy.call()).body['error']).toBe('openai did not answer with an event stream')
   })
 
-  test('is not asked again once the run is over', async () => {
+  test('a call is not retried once the run is over', async () => {
     await start('openai', [{ status: 500 }])
-    const asked = desk.call()
-    await expect.poll(() => desk.logged()).toContain('model failed')
-    desk.abort()
+    const asked = proxy.call()
+    await expect.poll(() => proxy.logged()).toContain('model failed')
+    proxy.abort()
     expect(await asked).toMatchObject({ status: 409, body: { error: 'this run is over' } })
     expect(provider.seen).toHaveLength(1)
   })
 })
 
-describe('the ceiling', () => {
-  test('refuses the call that could break it before it leaves', async () => {
+describe('cost ceiling', () => {
+  test('a call that could exceed the ceiling is refused before it is sent', async () => {
     await start('anthropic', [whole('anthropic')], {}, { maxCostMicros: 100_000, spentMicros: 95_000 })
-    const heard = await desk.call()
-    expect(heard).toMatchObject({ status: 402, body: { error: 'cost ceiling reached: 0.095 of 0.1 usd are spent' } })
-    expect(desk.run.failure?.reason).toBe('cost_exceeded')
+    const response = await proxy.call()
+    expect(response).toMatchObject({ status: 402, body: { error: 'cost ceiling reached: 0.095 of 0.1 usd spent' } })
+    expect(proxy.run.failure?.reason).toBe('cost_exceeded')
     expect(provider.seen).toHaveLength(0)
-    expect(desk.run.reservedMicros).toBe(0)
+    expect(proxy.run.reservedMicros).toBe(0)
   })
 
-  test('gives an answer only the room that can be paid', async () => {
+  test('the token limit of an answer is lowered to what the task can pay', async () => {
     await start('anthropic', [whole('anthropic')], {}, { maxCostMicros: 20_000 })
-    await desk.call({ ...helloRequest, max_tokens: 100_000 })
+    await proxy.call({ ...helloRequest, max_tokens: 100_000 })
     const given = Number(provider.seen[0]?.body['max_tokens'])
     expect(given).toBeGreaterThan(256)
     expect(given * 15).toBeLessThan(20_000)
   })
 
-  test('holds for calls side by side', async () => {
+  test('concurrent calls together stay below the ceiling', async () => {
     await start('anthropic', [whole('anthropic')], {}, { maxCostMicros: 25_000 })
-    const heard = await Promise.all([desk.call(), desk.call(), desk.call(), desk.call()])
-    const statuses = heard.map(({ status }) => status)
+    const response = await Promise.all([proxy.call(), proxy.call(), proxy.call(), proxy.call()])
+    const statuses = response.map(({ status }) => status)
     expect(statuses).toContain(200)
     expect(statuses).toContain(402)
-    expect(desk.run.spentMicros).toBeLessThanOrEqual(25_000)
-    expect(desk.run.reservedMicros).toBe(0)
+    expect(proxy.run.spentMicros).toBeLessThanOrEqual(25_000)
+    expect(proxy.run.reservedMicros).toBe(0)
   })
 
-  test('is told as the reason when it cut the answer short', async () => {
+  test('the ceiling is the reported reason when it truncated the answer', async () => {
     const reply = { chunks: [providerStreams.anthropic({ text: 'hi', stop: 'max_tokens' })] }
     await start('anthropic', [reply], {}, { maxCostMicros: 20_000 })
-    await desk.call({ ...helloRequest, max_tokens: 100_000 })
-    expect(desk.run.failure?.reason).toBe('cost_exceeded')
+    await proxy.call({ ...helloRequest, max_tokens: 100_000 })
+    expect(proxy.run.failure?.reason).toBe('cost_exceeded')
   })
 
-  test('is not blamed for an answer that reached its own limit', async () => {
+  test('an answer that reached its own limit is not reported as cost exceeded', async () => {
     await start('anthropic', [{ chunks: [providerStreams.anthropic({ text: 'hi', stop: 'max_tokens' })] }])
-    await desk.call()
-    expect(desk.run.failure?.reason).toBe('model_failed')
+    await proxy.call()
+    expect(proxy.run.failure?.reason).toBe('model_failed')
   })
 
-  test('bounds an answer for which nobody asked a bound, by the name that the model knows', async () => {
+  test('a request without a token limit gets one, in the field that the model expects', async () => {
     const { max_tokens: _, ...unbounded } = helloRequest
     await start('openai', [whole('openai')], { SVC_MODEL: 'openai/gpt-5-mini' })
-    await desk.call(unbounded)
+    await proxy.call(unbounded)
     expect(provider.seen[0]?.body).toMatchObject({ max_completion_tokens: 16_384 })
     expect(provider.seen[0]?.body).not.toHaveProperty('max_tokens')
   })
 
-  test('counts a model without a price at an assumed one, and charges it as unpriced, not as free', async () => {
+  test('a model without a known price counts at an assumed price and is charged as unpriced', async () => {
     const env = { SVC_MODEL: 'openai/llama-4', OPENAI_API_KEY: '' }
     await start('openai', [whole('openai')], env, { maxCostMicros: 50_000 })
-    await desk.call()
-    expect(await desk.charges()).toEqual([
+    await proxy.call()
+    expect(await proxy.charges()).toEqual([
       { model: 'llama-4', input_tokens: 1000, output_tokens: 100, cost_usd: 0, total_usd: 0, unpriced: true },
     ])
     expect(provider.seen[0]?.headers).not.toHaveProperty('authorization')
-    expect(desk.run.spentMicros).toBe(800 * 5 + 200 * 0.5 + 100 * 25)
-    desk.run.spentMicros = 49_000
-    expect((await desk.call()).body['error']).toMatch(/^cost ceiling reached: .*no known price/)
+    expect(proxy.run.spentMicros).toBe(800 * 5 + 200 * 0.5 + 100 * 25)
+    proxy.run.spentMicros = 49_000
+    expect((await proxy.call()).body['error']).toMatch(/^cost ceiling reached: .*no known price/)
   })
 })
 
-describe('the sandbox', () => {
+describe('requests of the sandbox', () => {
   test.each([
-    ['another wire', 'openai', 'v1/chat/completions'],
+    ['the format of another provider', 'openai', 'v1/chat/completions'],
     ['the list of models', 'anthropic', 'v1/models'],
     ['batches', 'anthropic', 'v1/messages/batches'],
-    ['a path that climbs', 'anthropic', 'v1/messages/../files'],
-  ] as const)('cannot reach %s', async (_, wire, path) => {
+    ['a path with ..', 'anthropic', 'v1/messages/../files'],
+  ] as const)('a request for %s is not found', async (_, wire, path) => {
     await start('anthropic', [whole('anthropic')])
-    expect((await desk.call(helloRequest, { wire, path })).status).toBe(404)
+    expect((await proxy.call(helloRequest, { wire, path })).status).toBe(404)
     expect(provider.seen).toHaveLength(0)
   })
 
@@ -376,31 +382,31 @@ describe('the sandbox', () => {
   test.each<[string, JsonObject]>([
     ['a web search', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
     ['a web fetch', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
-    ['code at the provider', { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] }],
-    ['an image by address', content({ type: 'image', source: { type: 'url', url } })],
-    ['a document by address', content({ type: 'document', source: { type: 'url', url } })],
+    ['code execution at the provider', { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] }],
+    ['an image by URL', content({ type: 'image', source: { type: 'url', url } })],
+    ['a document by URL', content({ type: 'document', source: { type: 'url', url } })],
     ['a file of the account', content({ type: 'document', source: { type: 'file', file_id: 'file_1' } })],
-    ['an image by address on the other wire', content({ type: 'image_url', image_url: { url } })],
+    ['an image by URL, OpenAI format', content({ type: 'image_url', image_url: { url } })],
     ['an upload into a container', content({ type: 'container_upload', file_id: 'file_1' })],
     [
-      'an address inside a tool result',
+      'a URL inside a tool result',
       content({ type: 'tool_result', content: [{ type: 'image', source: { type: 'url', url } }] }),
     ],
-  ])('cannot use the provider as its way out: %s', async (_, more) => {
+  ])('a request with %s is refused, because the provider would access the network', async (_, more) => {
     await start('anthropic', [whole('anthropic')])
-    expect((await desk.call({ ...helloRequest, ...more })).status).toBe(400)
+    expect((await proxy.call({ ...helloRequest, ...more })).status).toBe(400)
     expect(provider.seen).toHaveLength(0)
-    expect(desk.run.reservedMicros).toBe(0)
+    expect(proxy.run.reservedMicros).toBe(0)
   })
 
-  test('cannot hand servers, tiers or containers to the provider', async () => {
+  test('MCP servers, service tiers and containers are not passed on to the provider', async () => {
     await start('anthropic', [whole('anthropic')])
     const more = { mcp_servers: [{ url }], service_tier: 'priority', container: 'c', speed: 'fast', metadata: {} }
-    await desk.call({ ...helloRequest, ...more })
+    await proxy.call({ ...helloRequest, ...more })
     for (const field of Object.keys(more)) expect(provider.seen[0]?.body).not.toHaveProperty(field)
   })
 
-  test('may send its own tools and content', async () => {
+  test('tools of the caller and inline content are passed on', async () => {
     await start('anthropic', [whole('anthropic')])
     const body: JsonObject = {
       tools: [
@@ -414,7 +420,7 @@ describe('the sandbox', () => {
       ],
       output_config: { format: { type: 'json_schema', schema: {} } },
     }
-    await desk.call({ ...helloRequest, ...body })
+    await proxy.call({ ...helloRequest, ...body })
     expect(provider.seen[0]?.body).toMatchObject(body)
   })
 })
@@ -422,5 +428,5 @@ describe('the sandbox', () => {
 const anthropicError = (error: JsonObject) =>
   `${providerStreams.anthropic({ text: 'hello' }).split('event: content_block_stop')[0]}event: error\ndata: ${JSON.stringify(error)}\n\n`
 
-/** The charge follows the hang-up within a few turns of the event loop. */
-const settled = () => expect.poll(() => desk.run.reservedMicros).toBe(0)
+/** The charge follows the disconnect within a few turns of the event loop. */
+const settled = () => expect.poll(() => proxy.run.reservedMicros).toBe(0)

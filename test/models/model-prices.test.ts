@@ -5,44 +5,44 @@ import { costInMicros, priceOfModel } from '../../src/models/model-prices.ts'
 
 const none = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 }
 
-describe('the price of a model', () => {
+describe('model prices', () => {
   test.each([
     ['claude-sonnet-4-5', 3],
     ['claude-sonnet-4-5-20250929', 3],
     ['gpt-4o-2024-08-06', 2.5],
     ['gpt-4o-mini', 0.15],
-  ])('of %s is known', (name, input) => {
+  ])('the price of %s is known', (name, input) => {
     expect(priceOfModel(name)).toMatchObject({ input, priced: true })
   })
 
   test.each(['gpt-5-pro', 'gpt-4o-audio-preview', 'claude-opus-9', 'llama-4', 'constructor', ''])(
-    'of %s is not guessed from its name',
+    'the price of %s is not guessed from its name',
     (name) => {
       expect(priceOfModel(name).priced).toBe(false)
     },
   )
 
-  test('counts what was read from and written to the cache', () => {
+  test('the cost includes cache reads and writes', () => {
     const usage = { input: 100, cacheRead: 1000, cacheWrite: 100, cacheWriteLong: 10, output: 20 }
     expect(costInMicros(priceOfModel('claude-sonnet-4-5'), usage)).toBe(300 + 300 + 375 + 60 + 300)
   })
 
-  test('rises as a whole with a long prompt', () => {
+  test('a long prompt multiplies the whole cost', () => {
     const rate = priceOfModel('claude-haiku-5-5')
     expect(costInMicros(rate, { ...none, input: 100_000, output: 10 })).toBe(10_005)
     expect(costInMicros(rate, { ...none, input: 90_000, cacheRead: 20_000, output: 10 })).toBe(45_000 + 1_000 + 25)
   })
 
-  test('is rounded up to whole micro-dollars, but not for the error of floating point', () => {
+  test('the cost is rounded up to whole micro-dollars without floating point errors', () => {
     expect(costInMicros(priceOfModel('gpt-6-luna'), { ...none, input: 3 })).toBe(1)
     expect(costInMicros(priceOfModel('gpt-6-luna'), { ...none, input: 30 })).toBe(3)
   })
 })
 
-describe('the model', () => {
+describe('chooseModel', () => {
   const env = { SVC_MODEL: 'openai/meta/llama-4', SVC_MODEL_PRO_PLUS: 'anthropic/claude-opus-5-5' }
 
-  test('of a tier is the one set for it, else the deployment’s', () => {
+  test('the model of a tier is the one set for it, else the default of the deployment', () => {
     const config = loadConfig(env)
     expect(chooseModel(config, 'pro-plus')).toEqual({
       provider: 'anthropic',
@@ -53,7 +53,7 @@ describe('the model', () => {
     expect(chooseModel(config, 'constructor').name).toBe('meta/llama-4')
   })
 
-  test('is the rehearsal where none is set', () => {
+  test('without a model setting the rehearsal is used', () => {
     expect(chooseModel(loadConfig({}), 'free').provider).toBe('rehearsal')
     expect(chooseModel(loadConfig({ SVC_MODEL_PRO: 'openai/x' }), 'free').provider).toBe('rehearsal')
   })

@@ -41,13 +41,13 @@ export interface ModelProxy {
   run: ModelRun
   clock: SteppedClock
   port: number
-  /** The same route for those who ask by lines. */
+  /** The same route over the pipe. */
   callByPipe: PipePlane<null>
   /** Ends the run. */
   abort: () => void
-  /** All that the service logged. */
+  /** Everything that the service logged. */
   logged: () => string
-  /** Calls the model as the sandbox does and hears it to the end. */
+  /** Calls the model as the sandbox does and reads the whole response. */
   call: (body?: JsonObject, more?: ProxyRequest) => Promise<ProxyResponse>
   charges: () => Promise<JsonObject[]>
   costMicros: () => Promise<number>
@@ -58,13 +58,13 @@ type ProxyRequest = {
   wire?: ModelProvider
   path?: string
   headers?: Record<string, string>
-  /** Sees the answer as it comes; true hangs up. */
+  /** Gets the response so far with each chunk; true disconnects. */
   onChunk?: (chunk: string) => boolean | undefined
-  /** Never reads what comes. */
-  deaf?: boolean
+  /** Never reads the response. */
+  neverReads?: boolean
 }
 
-/** A running task and the route that its sandbox calls, over a real store and a real server, until the test is over. */
+/** A running task and the model route of its sandbox, with a real store and server, until the end of the test. */
 export async function openModelProxy(env: Record<string, string>, more: Partial<ModelRun> = {}): Promise<ModelProxy> {
   const dir = mkdtempSync(join(tmpdir(), 'models-'))
   const store = await openSqliteStore(dir, 'normal')
@@ -78,7 +78,7 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
     },
   })
   const config = loadConfig({ ...env, SVC_DATA_DIR: dir })
-  // All that the models need of it.
+  // The part of the context that the models folder uses.
   const ctx = {
     config,
     store,
@@ -162,7 +162,7 @@ export function wedgeWithRehearsals(rehearsals: Record<string, Json>): Wedge {
   }
 }
 
-/** Time moves when told. With `hurry`, waits of less than a minute and a half are over at once and only noted. */
+/** Time moves only by `leap`. With `hurry`, waits of less than 90 seconds end at once and are recorded in `waits`. */
 class SteppedClock extends TestClock {
   hurry = false
   waits: number[] = []
@@ -174,7 +174,7 @@ class SteppedClock extends TestClock {
     return () => {}
   }
 
-  /** Lets time pass in steps until the promise is settled. */
+  /** Advances the time in steps until the promise is settled. */
   async until<T>(promise: Promise<T>, step: number): Promise<T> {
     const state = { settled: false }
     const settle = () => {
@@ -201,15 +201,15 @@ function modelRoute(ctx: Ctx, run: ModelRun): Route<null, RequestHead> {
   })
 }
 
-/** The desk as the harness inside a cell reaches it: by lines. */
-export function planeClientOf(desk: ModelProxy): PlaneClient {
+/** The proxy as the harness inside a cell reaches it: over the pipe. */
+export function planeClientOf(proxy: ModelProxy): PlaneClient {
   const service = { socket: null, base_url: '', task_token: 'svc_tsk_1', gate_token: 'svc_gat_1' }
   const plane = createPlaneClient(service, new LazyAbort(), ({ ask, ...question }) => {
     const tell = (word: PipeResponsePart) => {
       receivePlaneLine(plane, JSON.parse(JSON.stringify({ answer: ask, ...word })))
       return true
     }
-    void desk.callByPipe(null, question, { send: tell, whenDrained: () => {} })
+    void proxy.callByPipe(null, question, { send: tell, whenDrained: () => {} })
   })
   return plane
 }
@@ -224,7 +224,7 @@ function callProxy(port: number, run: ModelRun, body: JsonObject, ask: ProxyRequ
     const request = http.request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent: false })
     request.on('error', reject)
     request.on('response', (response) => {
-      if (ask.deaf) return
+      if (ask.neverReads) return
       let text = ''
       const done = (whole: boolean) =>
         resolve({ status: response.statusCode ?? 0, text, body: parsed(text), headers: response.headers, whole })

@@ -6,7 +6,7 @@ import { PROVIDER_FORMATS } from '../../src/contract/providers/provider-formats.
 import { callModel } from '../../src/harness/call-model.ts'
 import { type ModelProxy, openModelProxy, planeClientOf, wedgeWithRehearsals } from './model-proxy.ts'
 
-let desk: ModelProxy
+let proxy: ModelProxy
 
 const SCRIPT: Json = [
   {
@@ -27,7 +27,7 @@ const FINISH = {
   openai: { tools: [{ type: 'function', function: { name: 'finish' } }] },
 }
 
-/** A conversation in which so many turns were played; the last one's result is given. */
+/** A request after this number of turns, with the result of the last tool call. */
 function after(wire: ModelProvider, turns: number, result: string): JsonObject {
   const messages: JsonObject[] = [{ role: 'user', content: 'Do it.' }]
   for (let turn = 1; turn <= turns; turn++) {
@@ -45,16 +45,16 @@ function parseReply(wire: ModelProvider, body: JsonObject) {
   return { text, calls: calls.map(({ name, input }) => ({ tool: name, input })) }
 }
 
-describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', (wire) => {
+describe.each(['anthropic', 'openai'] as const)('rehearsal, %s format', (wire) => {
   const open = async (script: Json = SCRIPT) => {
-    desk = await openModelProxy(
+    proxy = await openModelProxy(
       {},
       { wedge: wedgeWithRehearsals({ triage: script }), input: { order: 7, tags: ['a', 'b'] } },
     )
   }
-  const play = async (body: JsonObject) => parseReply(wire, (await desk.call(body, { wire })).body)
+  const play = async (body: JsonObject) => parseReply(wire, (await proxy.call(body, { wire })).body)
 
-  test('plays the turn that the conversation has come to, with the input and the last result filled in', async () => {
+  test('the next turn of the conversation is played, with the input and the last result filled in', async () => {
     await open()
     expect(await play(after(wire, 0, ''))).toEqual({
       text: 'Order 7 first.',
@@ -70,44 +70,44 @@ describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', 
     })
   })
 
-  test('takes a result that is not JSON as it is', async () => {
+  test('a tool result that is not JSON is used as text', async () => {
     await open([{ call: { tool: 'a', input: {} } }, { output: '{{last}}' }])
     expect((await play(after(wire, 1, 'plain words'))).calls).toEqual([
       { tool: 'finish', input: { output: 'plain words' } },
     ])
   })
 
-  test('gives its output as text where no finish is offered', async () => {
+  test('without a finish tool the output is text', async () => {
     await open([{ say: 'never mixed in', output: { step: 'remind' } }])
     expect(await play({ stream: false, messages: [] })).toEqual({ text: '{"step":"remind"}', calls: [] })
   })
 
-  test('offers a refused output once more', async () => {
+  test('a refused output is repeated once', async () => {
     await open()
     expect((await play(after(wire, 3, '{"amount":5}'))).calls[0]?.tool).toBe('finish')
   })
 
-  test('costs nothing and leaves no charge', async () => {
+  test('a rehearsal costs nothing and is not charged', async () => {
     await open()
-    await desk.call({ ...after(wire, 0, ''), stream: true }, { wire })
-    expect(await desk.charges()).toEqual([])
-    expect(desk.run).toMatchObject({ spentMicros: 0, reservedMicros: 0, failure: null })
+    await proxy.call({ ...after(wire, 0, ''), stream: true }, { wire })
+    expect(await proxy.charges()).toEqual([])
+    expect(proxy.run).toMatchObject({ spentMicros: 0, reservedMicros: 0, failure: null })
   })
 
-  test('streams with frames that an ordinary client reads', async () => {
+  test('a rehearsed stream has the events that clients of the provider expect', async () => {
     await open()
-    const heard = await desk.call({ ...after(wire, 0, ''), stream: true }, { wire })
-    expect(heard.headers['content-type']).toMatch(/^text\/event-stream/)
-    const frames = heard.text
+    const response = await proxy.call({ ...after(wire, 0, ''), stream: true }, { wire })
+    expect(response.headers['content-type']).toMatch(/^text\/event-stream/)
+    const events = response.text
       .split('\n\n')
-      .flatMap((frame) => frame.split('\n').filter((line) => line.startsWith('data: {')))
+      .flatMap((event) => event.split('\n').filter((line) => line.startsWith('data: {')))
       .map((line) => JSON.parse(line.slice(6)))
-    expect(frames.length).toBeGreaterThan(0)
-    expect(heard.text).toContain('Order 7 first.')
-    expect(heard.text.trimEnd()).toMatch(wire === 'anthropic' ? /"message_stop"}$/ : /\[DONE\]$/)
+    expect(events.length).toBeGreaterThan(0)
+    expect(response.text).toContain('Order 7 first.')
+    expect(response.text.trimEnd()).toMatch(wire === 'anthropic' ? /"message_stop"}$/ : /\[DONE\]$/)
   })
 
-  test('is understood by the harness', async () => {
+  test('the harness understands a rehearsed reply', async () => {
     await open()
     const conversation: Conversation = {
       model: 'rehearsal',
@@ -119,7 +119,7 @@ describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', 
       temperature: null,
     }
     let text = ''
-    const plane = planeClientOf(desk)
+    const plane = planeClientOf(proxy)
     const answer = await callModel(plane, wire, conversation, (piece) => {
       text += piece
     })
@@ -128,21 +128,21 @@ describe.each(['anthropic', 'openai'] as const)('the rehearsal on the %s wire', 
     expect([answer.text, text]).toEqual(['Order 7 first.', 'Order 7 first.'])
   })
 
-  test('without a script says what to do', async () => {
-    desk = await openModelProxy({})
+  test('without a script the error says what to do', async () => {
+    proxy = await openModelProxy({})
     const sentence = "wedge 'refunds' has no rehearsal for 'triage': set SVC_MODEL or add rehearsals/triage.json"
-    expect(await desk.call({ messages: [] }, { wire })).toMatchObject({ status: 400, body: { error: sentence } })
-    expect(desk.run.failure).toEqual({ reason: 'model_failed', message: `model failed: ${sentence}` })
+    expect(await proxy.call({ messages: [] }, { wire })).toMatchObject({ status: 400, body: { error: sentence } })
+    expect(proxy.run.failure).toEqual({ reason: 'model_failed', message: `model failed: ${sentence}` })
   })
 
   test.each<[string, Json]>([
     ['ends without an output', [{ call: { tool: 'a', input: {} } }]],
     ['is empty', []],
-    ['is no list', { say: 'hi' }],
-  ])('that %s fails when it comes to that', async (_, script) => {
+    ['is not a list', { say: 'hi' }],
+  ])('a script that %s fails at the missing turn', async (_, script) => {
     await open(script)
-    const heard = await desk.call(after(wire, 1, '{}'), { wire })
-    expect(heard.status).toBe(400)
-    expect(heard.body['error']).toMatch(/has no turn 2: it must end with an output$/)
+    const response = await proxy.call(after(wire, 1, '{}'), { wire })
+    expect(response.status).toBe(400)
+    expect(response.body['error']).toMatch(/has no turn 2: it must end with an output$/)
   })
 })

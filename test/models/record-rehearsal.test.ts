@@ -7,7 +7,7 @@ import { rehearsalProblems } from '../../src/contract/rehearsal.ts'
 import { type ModelProxy, helloRequest, openModelProxy } from './model-proxy.ts'
 import { smallChunks, type FakeProvider, fakeProvider, providerStreams, type ScriptedTurn } from './fake-provider.ts'
 
-let desk: ModelProxy
+let proxy: ModelProxy
 let provider: FakeProvider
 
 const MODELS = { anthropic: 'anthropic/claude-sonnet-4-5', openai: 'openai/gpt-4o' }
@@ -15,13 +15,13 @@ const MODELS = { anthropic: 'anthropic/claude-sonnet-4-5', openai: 'openai/gpt-4
 async function start(wire: ModelProvider, turn: ScriptedTurn, record = '1'): Promise<void> {
   provider = await fakeProvider({ chunks: smallChunks(providerStreams[wire](turn)) })
   const addresses = { ANTHROPIC_BASE_URL: provider.url, OPENAI_BASE_URL: provider.url }
-  desk = await openModelProxy({ ...addresses, SVC_MODEL: MODELS[wire], SVC_RECORD_REHEARSAL: record })
+  proxy = await openModelProxy({ ...addresses, SVC_MODEL: MODELS[wire], SVC_RECORD_REHEARSAL: record })
 }
 
-const path = () => join(desk.ctx.config.dataDir, 'rehearsals/refunds/triage.json')
+const path = () => join(proxy.ctx.config.dataDir, 'rehearsals/refunds/triage.json')
 const recorded = (): Json => JSON.parse(readFileSync(path(), 'utf8'))
 
-/** An assistant's message with two calls at once, and one with an output that was refused. */
+/** An assistant message with two calls, and one with an output that was refused. */
 const EARLIER: Record<ModelProvider, JsonObject[]> = {
   anthropic: [
     {
@@ -55,10 +55,10 @@ const EARLIER: Record<ModelProvider, JsonObject[]> = {
   ],
 }
 
-describe.each(['anthropic', 'openai'] as const)('a recorded run on the %s wire', (wire) => {
-  test('becomes a rehearsal once the model gives its output', async () => {
+describe.each(['anthropic', 'openai'] as const)('recording a rehearsal, %s format', (wire) => {
+  test('a run is recorded once the model gives its output', async () => {
     await start(wire, { text: 'All done.', call: { name: 'finish', input: { output: { ok: 'jä' } } } })
-    await desk.call({ ...helloRequest, messages: [{ role: 'user', content: 'go' }, ...EARLIER[wire]] })
+    await proxy.call({ ...helloRequest, messages: [{ role: 'user', content: 'go' }, ...EARLIER[wire]] })
     const script = recorded()
     expect(script).toEqual([
       { say: 'I look.', call: { tool: 'records_get', input: { key: 'a' } } },
@@ -69,21 +69,21 @@ describe.each(['anthropic', 'openai'] as const)('a recorded run on the %s wire',
     expect(statSync(path()).mode & 0o777).toBe(0o600)
   })
 
-  test('takes a text as the output where nothing is called', async () => {
+  test('without a tool call the text is recorded as the output', async () => {
     await start(wire, { text: '{"step":"remind"}' })
-    await desk.call()
+    await proxy.call()
     expect(recorded()).toEqual([{ output: { step: 'remind' } }])
   })
 
-  test('waits for the output', async () => {
+  test('nothing is recorded before the output', async () => {
     await start(wire, { text: 'hm', call: { name: 'records_get', input: { key: 'a' } } })
-    await desk.call()
+    await proxy.call()
     expect(existsSync(path())).toBe(false)
   })
 
-  test('is only recorded when asked for', async () => {
+  test('nothing is recorded unless the setting is on', async () => {
     await start(wire, { text: 'done' }, '0')
-    await desk.call()
+    await proxy.call()
     expect(existsSync(path())).toBe(false)
   })
 })
@@ -98,14 +98,14 @@ test('two streamed tool calls that both carry index 0 are recorded as two calls'
     { choices: [{ delta: {}, finish_reason: 'tool_calls' }] },
   ]
   provider = await fakeProvider({ chunks: events.map((event) => `data: ${JSON.stringify(event)}\n\n`) })
-  desk = await openModelProxy({ OPENAI_BASE_URL: provider.url, SVC_MODEL: MODELS.openai, SVC_RECORD_REHEARSAL: '1' })
-  await desk.call()
+  proxy = await openModelProxy({ OPENAI_BASE_URL: provider.url, SVC_MODEL: MODELS.openai, SVC_RECORD_REHEARSAL: '1' })
+  await proxy.call()
   expect(recorded()).toEqual([{ call: { tool: 'records_get', input: { key: 'a' } } }, { output: 'fine' }])
 })
 
-test('an answer in one piece is recorded too', async () => {
+test('a reply that is not streamed is recorded', async () => {
   provider = await fakeProvider({ json: { choices: [{ message: { role: 'assistant', content: 'fine' } }] } })
-  desk = await openModelProxy({ OPENAI_BASE_URL: provider.url, SVC_MODEL: MODELS.openai, SVC_RECORD_REHEARSAL: '1' })
-  await desk.call({ ...helloRequest, stream: false })
+  proxy = await openModelProxy({ OPENAI_BASE_URL: provider.url, SVC_MODEL: MODELS.openai, SVC_RECORD_REHEARSAL: '1' })
+  await proxy.call({ ...helloRequest, stream: false })
   expect(recorded()).toEqual([{ output: 'fine' }])
 })

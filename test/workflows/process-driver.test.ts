@@ -5,7 +5,7 @@ import { bundledWorkflowProgram, openWorkflowRunner, problemFrom, wedgeWithWorkf
 const program = bundledWorkflowProgram()
 const driver = processDriver(() => {})
 
-test('without bubblewrap workflows run too, without an environment and without files of the machine', async () => {
+test('without bubblewrap, workflows run without environment variables and without files of the machine', async () => {
   const cells = openWorkflowRunner(driver, program.dir)
   const wedge = await wedgeWithWorkflows({
     main: `import { readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ test('without bubblewrap workflows run too, without an environment and without f
   expect(cells.processCount).toBe(1)
 })
 
-test('without bubblewrap a loop is ended at the time-out too', async () => {
+test('without bubblewrap, an endless workflow is ended at the timeout', async () => {
   const cells = openWorkflowRunner(driver, program.dir, { timeoutMs: 300 })
   const wedge = await wedgeWithWorkflows({ main: 'export default () => { for (;;); }' })
   expect(await problemFrom(cells.call(wedge, 'prj_1', 'main', {}))).toEqual([
@@ -29,7 +29,7 @@ test('without bubblewrap a loop is ended at the time-out too', async () => {
   ])
 })
 
-test('a program that cannot start is told without its inner workings', async () => {
+test('the error for a workflow process that cannot start contains no internal details', async () => {
   const broken = openWorkflowRunner(driver, import.meta.dirname)
   const wedge = await wedgeWithWorkflows({ main: 'export default () => 1' })
   expect(await problemFrom(broken.call(wedge, 'prj_1', 'main', {}))).toEqual([

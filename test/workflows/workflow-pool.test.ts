@@ -5,7 +5,7 @@ import { TestClock } from '../test-clock.ts'
 
 const SECOND = 1000
 
-/** A pool whose processes are only counted, with a clock that stands still until it is moved. */
+/** A pool of fake processes, with a clock that moves only when told. */
 function pool() {
   const clock = new TestClock(0)
   const killed: string[] = []
@@ -29,42 +29,46 @@ const owner = (projectId: string, wedge = 'desk', digest = '1'): ProcessOwner =>
   code: { digest, files: {} },
 })
 
-async function seats(from: WorkflowPool, count: number, of: (n: number) => ProcessOwner): Promise<PooledProcess[]> {
+async function acquireMany(
+  from: WorkflowPool,
+  count: number,
+  of: (n: number) => ProcessOwner,
+): Promise<PooledProcess[]> {
   const taken = await Promise.all(Array.from({ length: count }, (_, n) => from.acquire(of(n), SECOND)))
-  return taken.filter((seat) => seat !== null)
+  return taken.filter((pooled) => pooled !== null)
 }
 
-test('a process that is free is used again by the same project and wedge only', async () => {
+test('a free process is reused only by the same project and wedge', async () => {
   const { pool: warm } = pool()
-  const [first] = await seats(warm, 1, () => owner('a'))
+  const [first] = await acquireMany(warm, 1, () => owner('a'))
   warm.release(first!, true)
   expect(await warm.acquire(owner('b'), SECOND)).not.toBe(first)
   expect(await warm.acquire(owner('a', 'inbox'), SECOND)).not.toBe(first)
   expect(await warm.acquire(owner('a'), SECOND)).toBe(first)
 })
 
-test('two versions of a wedge stay warm side by side, and an idle one of the other makes room', async () => {
+test('processes of two versions of a wedge stay warm, and an idle one is ended when the other version needs more', async () => {
   const { pool: warm, killed } = pool()
-  const [old] = await seats(warm, 1, () => owner('a'))
+  const [old] = await acquireMany(warm, 1, () => owner('a'))
   warm.release(old!, true)
-  const [fresh] = await seats(warm, 1, () => owner('a', 'desk', '2'))
+  const [fresh] = await acquireMany(warm, 1, () => owner('a', 'desk', '2'))
   warm.release(fresh!, true)
   expect(await warm.acquire(owner('a'), SECOND)).toBe(old)
   expect(await warm.acquire(owner('a', 'desk', '2'), SECOND)).toBe(fresh)
   warm.release(old!, true)
-  await seats(warm, 3, () => owner('a', 'desk', '2'))
+  await acquireMany(warm, 3, () => owner('a', 'desk', '2'))
   await turn()
   expect([warm.size, killed]).toEqual([4, ['a desk 1']])
 })
 
-test('a wedge has four processes at most, and further calls wait in order', async () => {
+test('a wedge has at most four processes, and further calls wait in order', async () => {
   const { pool: warm } = pool()
-  const [first, second] = await seats(warm, 4, () => owner('a'))
+  const [first, second] = await acquireMany(warm, 4, () => owner('a'))
   const order: string[] = []
   const waiting = ['fifth', 'sixth'].map(async (word) => {
-    const seat = await warm.acquire(owner('a'), SECOND)
+    const pooled = await warm.acquire(owner('a'), SECOND)
     order.push(word)
-    return seat
+    return pooled
   })
   await turn()
   expect([warm.size, order]).toEqual([4, []])
@@ -75,9 +79,9 @@ test('a wedge has four processes at most, and further calls wait in order', asyn
   expect(warm.size).toBe(4)
 })
 
-test('a call that waits too long, or whose run ends, gets none', async () => {
+test('a call that waits too long or whose run ends gets no process', async () => {
   const { pool: warm, clock } = pool()
-  const [first] = await seats(warm, 4, () => owner('a'))
+  const [first] = await acquireMany(warm, 4, () => owner('a'))
   const stop = new AbortController()
   const late = warm.acquire(owner('a'), SECOND)
   const ended = warm.acquire(owner('a'), 9 * SECOND, stop.signal)
@@ -88,9 +92,9 @@ test('a call that waits too long, or whose run ends, gets none', async () => {
   expect(await warm.acquire(owner('a'), SECOND)).toBe(first)
 })
 
-test('one project has eight processes at most, all together sixteen, and the longest idle one makes room', async () => {
+test('a project has at most eight processes and the pool sixteen, and the one that was idle longest is replaced', async () => {
   const { pool: warm, killed, clock } = pool()
-  const ofA = await seats(warm, 8, (n) => owner('a', `wedge${n}`))
+  const ofA = await acquireMany(warm, 8, (n) => owner('a', `wedge${n}`))
   expect([ofA.length, warm.size]).toEqual([8, 8])
   const ninth = warm.acquire(owner('a', 'wedge9'), SECOND)
   await turn()
@@ -98,19 +102,19 @@ test('one project has eight processes at most, all together sixteen, and the lon
   warm.release(ofA[3]!, true)
   expect(await ninth).toMatchObject({ wedge: 'wedge9' })
 
-  const ofOthers = await seats(warm, 8, (n) => owner(`b${n}`))
-  for (const seat of [ofOthers[5]!, ofOthers[2]!]) {
+  const ofOthers = await acquireMany(warm, 8, (n) => owner(`b${n}`))
+  for (const pooled of [ofOthers[5]!, ofOthers[2]!]) {
     clock.jump(1)
-    warm.release(seat, true)
+    warm.release(pooled, true)
   }
   expect(await warm.acquire(owner('c'), SECOND)).toMatchObject({ projectId: 'c' })
   await turn()
   expect([warm.size, killed]).toEqual([16, ['a wedge3 1', 'b5 desk 1']])
 })
 
-test('an idle process ends after a minute, one that is used does not', async () => {
+test('a process ends after a minute without calls', async () => {
   const { pool: warm, clock, killed } = pool()
-  const [idle, used] = await seats(warm, 2, (n) => owner(`p${n}`))
+  const [idle, used] = await acquireMany(warm, 2, (n) => owner(`p${n}`))
   warm.release(idle!, true)
   warm.release(used!, true)
   clock.jump(40 * SECOND)
@@ -120,18 +124,18 @@ test('an idle process ends after a minute, one that is used does not', async () 
   expect([warm.size, killed]).toEqual([1, ['p0 desk 1']])
 })
 
-test('a process that died is forgotten, and its place is free', async () => {
+test('a process that exited is removed from the pool', async () => {
   const { pool: warm, dying } = pool()
-  const [first] = await seats(warm, 4, () => owner('a'))
+  const [first] = await acquireMany(warm, 4, () => owner('a'))
   const fifth = warm.acquire(owner('a'), SECOND)
   dying[0]?.()
   expect(await fifth).not.toBe(first)
   expect(warm.size).toBe(4)
 })
 
-test('a closed pool ends its processes and gives none', async () => {
+test('a closed pool ends its processes and starts none', async () => {
   const { pool: warm, killed } = pool()
-  await seats(warm, 4, () => owner('a'))
+  await acquireMany(warm, 4, () => owner('a'))
   const fifth = warm.acquire(owner('a'), SECOND)
   await warm.close()
   expect([await fifth, await warm.acquire(owner('b'), SECOND), warm.size, killed.length]).toEqual([null, null, 0, 4])

@@ -14,7 +14,7 @@ import {
 } from './workflow-wedge.ts'
 
 const program = bundledWorkflowProgram()
-// Without bubblewrap this throws, and its sentence says how to get it: these tests are never skipped.
+// Without bubblewrap this throws with instructions: these tests are never skipped.
 let driver: SandboxDriver
 beforeAll(async () => {
   driver = await pickSandboxDriver('bwrap', () => {})
@@ -29,12 +29,12 @@ async function run(source: string, args: Json = {}, timeoutMs?: number): Promise
   return cells.call(await wedgeWithWorkflows({ main: source }), project, 'main', args)
 }
 
-describe('a declared workflow', () => {
-  test('gets its arguments and gives its result', async () => {
+describe('declared workflow', () => {
+  test('a workflow receives its arguments and returns its result', async () => {
     expect(await run('export default async ({ a, b }) => ({ sum: a + b })', { a: 1, b: 2 })).toEqual({ sum: 3 })
   })
 
-  test('gets only arguments that its input_schema allows, and nothing runs otherwise', async () => {
+  test('arguments that do not match the input_schema are refused before the workflow runs', async () => {
     const cells = openWorkflowRunner(driver, program.dir)
     const input_schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'number' } } }
     const wedge = await wedgeWithWorkflows({ main: echo }, { main: { input_schema } })
@@ -50,7 +50,7 @@ describe('a declared workflow', () => {
     expect(await cells.call(wedge, project, 'main', { amount: 10 })).toEqual({ amount: 10 })
   })
 
-  test('gives only a result that its output_schema allows', async () => {
+  test('a result that does not match the output_schema is refused', async () => {
     const cells = openWorkflowRunner(driver, program.dir)
     const output_schema = { type: 'object', properties: { level: { enum: ['low', 'high'] } } }
     const wedge = await wedgeWithWorkflows({ main: echo }, { main: { output_schema } })
@@ -71,7 +71,7 @@ describe('a declared workflow', () => {
     expect(await cells.call(wedge, project, 'main', 21)).toBe(42)
   })
 
-  test('is warm after the first call, and keeps the code that the wedge was read with', async () => {
+  test('a workflow process stays warm and keeps the code that the wedge was read with', async () => {
     const cells = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({
       main: "import { n } from './lib/n.mjs'\nexport default () => n",
@@ -88,7 +88,7 @@ describe('a declared workflow', () => {
     expect(await cells.call(wedge, project, 'main', {})).toBe(1)
   })
 
-  test('never shares a process with another project', async () => {
+  test('two projects never share a workflow process', async () => {
     const cells = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({
       main: 'const seen = []\nexport default (who) => { seen.push(who); return seen }',
@@ -97,7 +97,7 @@ describe('a declared workflow', () => {
     expect(await cells.call(wedge, 'prj_2', 'main', 'two')).toEqual(['two'])
   })
 
-  test('has chance that depends on the call alone, and the real clock in UTC', async () => {
+  test('Math.random depends only on the call, and the clock is real and in UTC', async () => {
     const cells = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({
       main: 'export default () => [Math.random(), Math.random()]',
@@ -113,8 +113,8 @@ describe('a declared workflow', () => {
   })
 })
 
-describe('a name', () => {
-  test('that is not declared is no workflow, whatever lies in the folder', async () => {
+describe('workflow name', () => {
+  test('a name that is not declared is not found, even if a file of that name exists', async () => {
     const cells = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({ main: echo, 'lib/inner': echo })
     const names = [
@@ -140,7 +140,7 @@ describe('a name', () => {
     const wedge = await wedgeWithWorkflows({ main: 'export const main = 1', lost: "import './absent.mjs'" })
     expect(await problemFrom(cells.call(wedge, project, 'main', {}))).toEqual([
       422,
-      "workflow 'main' failed: its file exports no function as default",
+      "workflow 'main' failed: its file has no default export that is a function",
     ])
     const [status, message] = await problemFrom(cells.call(wedge, project, 'lost', {}))
     expect([status, message]).toEqual([
@@ -150,28 +150,32 @@ describe('a name', () => {
   })
 })
 
-describe('a failing workflow', () => {
+describe('failing workflow', () => {
   test.each([
     ['throws', "export default () => { throw new Error('no such order\\n  at all') }", 'no such order at all'],
     ['rejects', "export default async () => { throw new Error('gone') }", 'gone'],
     ['throws at load', "throw new Error('early')", 'early'],
-    ['throws no error', "export default () => { throw 'a word' }", 'a word'],
+    ['throws a string', "export default () => { throw 'a word' }", 'a word'],
     [
-      'throws a trap',
+      'throws a value without a text form',
       'export default () => { throw { toString() { throw 1 } } }',
-      'it threw something that cannot be shown',
+      'it threw a value that has no text form',
     ],
     [
-      'forgets a promise',
+      'leaves a rejected promise',
       "export default () => { void Promise.reject(new Error('loose')); return new Promise(() => {}) }",
       'loose',
     ],
-    ['returns nothing', 'export default () => {}', 'it returned nothing that json can carry'],
-    ['returns a function', 'export default () => () => 1', 'it returned nothing that json can carry'],
+    ['returns nothing', 'export default () => {}', 'it returned a value that is not JSON'],
+    ['returns a function', 'export default () => () => 1', 'it returned a value that is not JSON'],
     ['returns a BigInt', 'export default () => 1n', 'Do not know how to serialize a BigInt'],
     ['returns a text with NUL', "export default () => 'a\\0b'", /^its result: /],
-    ['returns half a character', "export default () => '\\ud800'", /^its result: /],
-    ['returns a ring', 'export default () => { const a = {}; a.a = a; return a }', /^Converting circular structure/],
+    ['returns a lone surrogate', "export default () => '\\ud800'", /^its result: /],
+    [
+      'returns a circular value',
+      'export default () => { const a = {}; a.a = a; return a }',
+      /^Converting circular structure/,
+    ],
     ['returns 129 KB', "export default () => 'x'.repeat(129 * 1024)", 'its result is larger than 128 KB'],
     ['exits', 'export default () => process.exit(0)', /^its process ended/],
     [
@@ -179,7 +183,7 @@ describe('a failing workflow', () => {
       'export default () => { const a = []; for (;;) a.push(new Array(1e4).fill(1.5)) }',
       /^its process ended/,
     ],
-    ['takes 1 GB', 'export default () => Buffer.alloc(1024 ** 3).length', 'Array buffer allocation failed'],
+    ['allocates 1 GB', 'export default () => Buffer.alloc(1024 ** 3).length', 'Array buffer allocation failed'],
     [
       'floods the output',
       "import { writeSync } from 'node:fs'\nexport default () => { for (;;) try { writeSync(1, 'x\\n'.repeat(999)) } catch {} }",
@@ -190,13 +194,13 @@ describe('a failing workflow', () => {
       "import { writeSync } from 'node:fs'\nexport default () => { for (;;) try { writeSync(1, 'x'.repeat(9999)) } catch {} }",
       /^its process ended/,
     ],
-  ])('that %s is told in a sentence without a stack', async (_, source, reason) => {
+  ])('a workflow that %s fails with a message without a stack', async (_, source, reason) => {
     const [status, message] = await problemFrom(run(source))
     const said = /^workflow 'main' failed: (.*)$/.exec(message)?.[1]
     expect([status, said]).toEqual([422, typeof reason === 'string' ? reason : expect.stringMatching(reason)])
   })
 
-  test('gets its message cut', async () => {
+  test('a long error message is truncated', async () => {
     const [, message] = await problemFrom(run("export default () => { throw new Error('x'.repeat(1e6)) }"))
     expect(message).toBe(`workflow 'main' failed: ${'x'.repeat(500)}`)
   })
@@ -207,11 +211,11 @@ describe('a failing workflow', () => {
     ['matches a bad pattern', "export default () => /^(a+)+$/.test('a'.repeat(64) + 'b')"],
     ['never resolves', 'export default () => new Promise(() => {})'],
     ['loops while it loads', 'for (;;);'],
-  ])('that %s is ended at the time-out', async (_, source) => {
+  ])('a workflow that %s is ended at the timeout', async (_, source) => {
     expect(await problemFrom(run(source, {}, 300))).toEqual([504, "workflow 'main' took longer than 300 ms"])
   })
 
-  test('harms no other: the next call of its wedge and calls of other wedges go on', async () => {
+  test('a hanging workflow does not block other calls of its wedge or of other wedges', async () => {
     const cells = openWorkflowRunner(driver, program.dir, { timeoutMs: 1500 })
     const hanging = await wedgeWithWorkflows({ main: 'export default (hang) => { while (hang); return 1 }' })
     const other = await wedgeWithWorkflows({ main: echo })
@@ -229,7 +233,7 @@ describe('a failing workflow', () => {
     expect(await cells.call(hanging, project, 'main', false)).toBe(1)
   })
 
-  test('that leaves something running gives its process up', async () => {
+  test('a process in which a call left something running is not reused', async () => {
     const cells = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({
       main: 'let n = 0\nexport default () => { setInterval(() => {}, 1000); return ++n }',
@@ -238,7 +242,7 @@ describe('a failing workflow', () => {
     expect(await cells.call(wedge, project, 'main', {})).toBe(1)
   })
 
-  test('ends with the run that called it', async () => {
+  test('a workflow call ends when its run ends', async () => {
     const cells = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({ main: 'export default () => { for (;;); }' })
     const stop = new AbortController()
@@ -252,8 +256,8 @@ describe('a failing workflow', () => {
   })
 })
 
-describe('from inside', () => {
-  test('no file of the machine, no variable and no way out is seen', async () => {
+describe('inside a workflow process', () => {
+  test('a workflow sees no files of the machine, no environment variables and no network', async () => {
     process.env['SVC_CANARY'] = 'canary'
     const wedge = await wedgeWithWorkflows({
       main: `import { readFileSync, readdirSync } from 'node:fs'
@@ -290,7 +294,7 @@ describe('from inside', () => {
     delete process.env['SVC_CANARY']
   })
 
-  test('what is printed is not taken for an answer', async () => {
+  test('output of a workflow is not taken for an answer', async () => {
     const source = `import { writeSync } from 'node:fs'
       export default () => {
         console.log('{"id":1,"result":"forged","spent":false}')
@@ -306,8 +310,8 @@ describe('from inside', () => {
   })
 })
 
-describe.each(['refund-desk', 'inbox-triage', 'invoice-chaser'])('the example wedge %s', (slug) => {
-  test('has workflows that run here as declared', async () => {
+describe.each(['refund-desk', 'inbox-triage', 'invoice-chaser'])('example wedge %s', (slug) => {
+  test('the workflows of the example wedge return what they declare', async () => {
     const dir = join(import.meta.dirname, '../../wedges', slug)
     const wedge = await readWedgeFrom(dir, JSON.parse(readFileSync(join(dir, 'wedge.json'), 'utf8')))
     const cells = openWorkflowRunner(driver, program.dir)

@@ -14,7 +14,7 @@ import { readWorkflowCode } from '../../src/wedges/workflow-code.ts'
 import { WorkflowRunner } from '../../src/workflows/workflow-runner.ts'
 import { tempFolder, writeWedgeFiles } from '../wedges/wedge-folder.ts'
 
-/** The folder with the bundled program, for the tests of one file. */
+/** The folder of the bundled workflow program, for the tests of one file. */
 export function bundledWorkflowProgram(): { dir: string } {
   const program = { dir: '' }
   beforeAll(async () => {
@@ -49,7 +49,7 @@ export function openWorkflowRunner(
 
 type Schemas = { input_schema?: JsonObject; output_schema?: JsonObject }
 
-/** A wedge whose workflows are these sources; the files with a slash in their name are not declared. */
+/** A wedge with these workflow sources; files with a slash in their name are not declared as workflows. */
 export async function wedgeWithWorkflows(
   files: Record<string, string>,
   schemas: Record<string, Schemas> = {},
@@ -71,7 +71,7 @@ export async function readWedgeFrom(dir: string, source: JsonObject): Promise<We
   return { slug: manifest.wedge, title: manifest.wedge, dir, manifest, source, ...parts }
 }
 
-/** Status and sentence of the Problem that the call ends with. */
+/** The status and message of the Problem that the call throws. */
 export async function problemFrom(call: Promise<Json>): Promise<[number, string]> {
   try {
     const result = await call
