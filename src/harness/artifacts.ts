@@ -1,7 +1,6 @@
 import { promises as fs, readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { AgentLine } from '../contract/agent-protocol.ts'
-import { limitHarnessHeap } from './heap/limit-heap.ts'
 
 const MAX_FILES = 50
 const MAX_FILE_BYTES = 10 * 1024 * 1024
@@ -38,7 +37,6 @@ const CONTENT_TYPES: Record<string, string> = {
  */
 export async function emitArtifacts(folder: string, emit: (line: AgentLine) => Promise<void>): Promise<void> {
   const names = listFilesBelow(folder, '')
-  if (names.length > 0) limitHarnessHeap()
   for (const name of names.slice(0, MAX_FILES)) {
     const { size } = await fs.stat(path.join(folder, name))
     await emit(

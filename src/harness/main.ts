@@ -1,5 +1,4 @@
 import { abortAllRuns, type RunningBrief, serveHarnessCell } from './harness-cell.ts'
-import { limitHarnessHeap } from './heap/limit-heap.ts'
 import { drainLines, type LineWriter } from './line-writer.ts'
 
 /**
@@ -27,7 +26,6 @@ function main(words: string[]): void {
 /** The input stays open for as long as the service lives, so this process has to end itself. */
 async function runCustomAgentAndExit(words: string[], writer: LineWriter): Promise<void> {
   const { parseCustomAgentArguments: customFrom, runCustomAgent: keep } = await import('./custom-agent.ts')
-  limitHarnessHeap()
   await keep(customFrom(words), process.stdin, writer, process.stderr)
   await drainLines(writer)
   process.exit(0)

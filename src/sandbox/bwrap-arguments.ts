@@ -119,7 +119,7 @@ function cellCommand(spec: CellSpec, node: HostProgram): string[] {
 /**
  * A cell that many runs share gets half of its memory for the heap; stacks, code and buffers need the rest. A cell for
  * a single run gets no V8 flag: any flag makes Node start about 10 ms slower, because its built-in code cache is valid
- * only without flags. There the harness limits its heap itself (src/harness/heap).
+ * only without flags. There the data limit ends a process whose heap grows too large.
  */
 export function cellNodeFlags(spec: CellSpec): string[] {
   const heap = `--max-old-space-size=${Math.max(16, Math.floor(spec.limits.memory_mb / 2))}`
