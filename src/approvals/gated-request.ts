@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts'
 import type { LazyAbort } from '../base/lazy-abort.ts'
-import type { Wedge } from '../contract/wedge-manifest.ts'
 import type { Connection } from '../connections/rows.ts'
+import type { Wedge } from '../contract/wedge-manifest.ts'
 import type { TaskConstraints } from '../tasks/constraints.ts'
 
 /** What the gate needs to know of the run that asks for an approval. */

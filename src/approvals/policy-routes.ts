@@ -3,9 +3,9 @@ import { PolicyRule } from '../contract/wedge-manifest.ts'
 import { defineWrite, nameRoutes } from '../http/route.ts'
 import { parseTaskConstraints } from '../tasks/view.ts'
 import { requirePathWedge } from '../wedges/enabled-wedges.ts'
-import { APPROVAL_STATUSES, parseProposedPayload } from './view.ts'
-import { type PastApproval, listPastApprovals } from './rows.ts'
+import { listPastApprovals, type PastApproval } from './rows.ts'
 import { type PastGatedRequest, simulatePolicy } from './simulate-policy.ts'
+import { APPROVAL_STATUSES, parseProposedPayload } from './view.ts'
 
 const MAX_SIMULATED_APPROVALS = 1000
 

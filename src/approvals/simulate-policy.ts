@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts'
-import type { PolicyRule } from '../contract/wedge-manifest.ts'
 import { APPROVAL_REQUIRED_REASON, evaluatePolicy, type PolicyCounts } from '../contract/policy.ts'
+import type { PolicyRule } from '../contract/wedge-manifest.ts'
 
 /** A gated request of the past. */
 export interface PastGatedRequest {

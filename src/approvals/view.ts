@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { jsonValue, jsonObject } from '../http/validate.ts'
+import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ApprovalRow, EffectRow } from '../store/tables.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const

@@ -3,10 +3,10 @@ import { conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { nextRunAt } from '../schedules/schedules.ts'
 import { lockSchedule, updateSchedule } from '../schedules/rows.ts'
+import { nextRunAt } from '../schedules/schedules.ts'
 import type { Blueprint } from './blueprint.ts'
-import { openReadinessItems, checkReadiness } from './readiness.ts'
+import { checkReadiness, openReadinessItems } from './readiness.ts'
 import { listSchedulesByName, updateInstallActive } from './rows.ts'
 
 /** Activates a blueprint and enables its schedules. 409 with the missing items if the blueprint is not ready. */

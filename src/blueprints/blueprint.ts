@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { slugSchema } from '../contract/wedge-manifest.ts'
 import { CONNECTION_KINDS } from '../connections/executors/executor-table.ts'
-import { jsonValue, jsonObject } from '../http/validate.ts'
+import { slugSchema } from '../contract/wedge-manifest.ts'
+import { jsonObject, jsonValue } from '../http/validate.ts'
 import { KNOWLEDGE_KINDS } from '../knowledge/rows.ts'
 import { Cadence } from '../schedules/cadence.ts'
 

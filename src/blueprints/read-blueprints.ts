@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { issueMessages } from '../base/issue-message.ts'
-import { isSlug } from '../base/slug.ts'
 import { notFound } from '../base/problem.ts'
+import { isSlug } from '../base/slug.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { loadWedgeJson, WedgeFileError } from '../wedges/wedge-files.ts'
 import { Blueprint, type BlueprintProblem } from './blueprint.ts'

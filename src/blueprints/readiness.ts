@@ -1,42 +1,17 @@
-import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
-import { connectedAccountId } from '../connections/broker-account.ts'
 import { createBroker } from '../broker/rest-client.ts'
+import { connectedAccountId } from '../connections/broker-account.ts'
 import { findExecutor } from '../connections/executors/executor-table.ts'
 import { type Connection, listEntitledConnections } from '../connections/rows.ts'
-import { listConnectionsWithSecret } from '../vault/secrets.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { jsonObject } from '../http/validate.ts'
+import { listConnectionsWithSecret } from '../vault/secrets.ts'
 import { isWedgeEnabled } from '../wedges/enabled-wedges.ts'
 import { findProjectAllowance, parseWedgeList } from '../wedges/rows.ts'
 import type { Blueprint } from './blueprint.ts'
-import { findInstall, listSchedulesByName } from './rows.ts'
 import { modelWarnings } from './model-warnings.ts'
+import { findInstall, listSchedulesByName } from './rows.ts'
+import type { ReadinessItem, ReadinessView } from './view.ts'
 
-const ReadinessItemView = z
-  .object({
-    item: z.string(),
-    kind: z.enum(['wedge', 'provision', 'connection', 'config', 'secret', 'authorisation', 'schedule']),
-    ok: z.boolean(),
-    detail: z.string(),
-    fix: z
-      .object({ method: z.enum(['GET', 'POST', 'PUT']), path: z.string(), body: jsonObject.nullable() })
-      .nullable()
-      .meta({
-        description:
-          'The request that fixes the item, or null if no request can. Values in <angle brackets> are yours to fill in.',
-      }),
-  })
-  .meta({ id: 'ReadinessItem' })
-export const ReadinessView = z
-  .object({
-    ready: z.boolean(),
-    items: z.array(ReadinessItemView),
-    warnings: z.array(z.string()).meta({ description: 'Problems that no request can fix and that affect its tasks.' }),
-  })
-  .meta({ id: 'Readiness' })
-export type ReadinessView = z.infer<typeof ReadinessView>
-type ReadinessItem = z.infer<typeof ReadinessItemView>
 type ReadinessFix = NonNullable<ReadinessItem['fix']>
 
 /**

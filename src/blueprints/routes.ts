@@ -1,37 +1,19 @@
 import { z } from 'zod'
 import { requireOneProject } from '../accounts/authenticate.ts'
 import { SLUG } from '../base/slug.ts'
-import { toPage, pageSchema, pageQuery } from '../http/page.ts'
+import { pageQuery, pageSchema, toPage } from '../http/page.ts'
 import { defineRead, defineWrite, nameRoutes } from '../http/route.ts'
 import { activateBlueprintInProject } from './activate-blueprint.ts'
-import { requireBlueprint, readBlueprints } from './read-blueprints.ts'
 import { provisionBlueprintInProject } from './provision-blueprint.ts'
-import { ReadinessView, checkReadiness } from './readiness.ts'
+import { readBlueprints, requireBlueprint } from './read-blueprints.ts'
+import { checkReadiness } from './readiness.ts'
 import { listInstalls } from './rows.ts'
-
-const BlueprintSummaryView = z
-  .object({
-    blueprint: z.string(),
-    title: z.string(),
-    summary: z.string(),
-    sells_as: z.string(),
-    wedge: z.string(),
-    installed: z.boolean().meta({ description: 'Provisioned in at least one project in scope.' }),
-    active: z.boolean(),
-  })
-  .meta({ id: 'Blueprint' })
-const BlueprintPartsView = z
-  .object({
-    connections: z.array(z.string()),
-    schedules: z.array(z.string()),
-    knowledge: z.array(z.string()),
-  })
-  .meta({ id: 'BlueprintParts' })
+import { BlueprintPartsView, BlueprintSummaryView, ReadinessView } from './view.ts'
 
 export const blueprintRoutes = nameRoutes({
   listBlueprints: defineRead('/v1/blueprints', {
     summary: 'List blueprints',
-    // Blueprints have no age: they are listed by name, and the name is the cursor.
+    // Blueprints are files without a creation time, so they are sorted by name, and the name is the cursor.
     query: z.object(pageQuery(SLUG)),
     responses: {
       200: pageSchema(BlueprintSummaryView).extend({

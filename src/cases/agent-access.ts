@@ -2,10 +2,10 @@ import { notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import type { CaseRow } from '../store/tables.ts'
-import type { CaseView } from './view.ts'
 import { type CaseChange, changeCase } from './change-case.ts'
 import { readCaseView } from './read-cases.ts'
 import { findCaseUnscoped } from './rows.ts'
+import type { CaseView } from './view.ts'
 
 /** The case of a task, for its agent. `caseId` comes from the row of the task, never from the agent. */
 export async function readCaseForAgent(ctx: Ctx, caseId: string | null): Promise<CaseView> {

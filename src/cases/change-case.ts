@@ -7,9 +7,9 @@ import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { CaseRow } from '../store/tables.ts'
-import { CASE_STATUSES } from './view.ts'
 import { checkCaseStage } from './open-case.ts'
 import { insertCaseHistory, lockCase, updateCase } from './rows.ts'
+import { CASE_STATUSES } from './view.ts'
 
 /** A field that is left out keeps its value. */
 export const CaseChange = z.object({

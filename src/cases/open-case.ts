@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest } from '../base/problem.ts'
-import type { Wedge } from '../contract/wedge-manifest.ts'
 import { isClientOfProject } from '../connections/rows.ts'
+import type { Wedge } from '../contract/wedge-manifest.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -10,7 +10,7 @@ import { notifyProjectChange } from '../events/project-changes.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { CaseRow } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled-wedges.ts'
-import { insertCaseHistory, insertCase } from './rows.ts'
+import { insertCase, insertCaseHistory } from './rows.ts'
 
 export const CaseInput = z.object({
   wedge: z.string(),

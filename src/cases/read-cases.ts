@@ -1,7 +1,7 @@
 import type { Db } from '../store/store.ts'
 import type { CaseRow } from '../store/tables.ts'
-import { type CaseView, toCaseView } from './view.ts'
 import { listCaseHistory, listCaseTaskIds } from './rows.ts'
+import { type CaseView, toCaseView } from './view.ts'
 
 /** Reads the history and the task ids of cases and returns their views. */
 export async function readCaseViews(db: Db, rows: readonly CaseRow[]): Promise<CaseView[]> {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { filterParam, pageQueryById, pageSchema } from '../http/page.ts'
-import { createdResponse, findInScope, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
-import { toTaskView, TaskView } from '../tasks/view.ts'
-import { CASE_STATUSES, CaseView } from './view.ts'
+import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
+import { TaskView, toTaskView } from '../tasks/view.ts'
 import { CaseChange, changeCase } from './change-case.ts'
-import { CaseInput, openCase } from './open-case.ts'
-import { readCaseViews, readCaseView } from './read-cases.ts'
-import { findCase, listCases } from './rows.ts'
 import { CaseTaskInput, createCaseTask } from './create-case-task.ts'
+import { CaseInput, openCase } from './open-case.ts'
+import { readCaseView, readCaseViews } from './read-cases.ts'
+import { findCase, listCases } from './rows.ts'
+import { CASE_STATUSES, CaseView } from './view.ts'
 
 const caseInScope = findInScope('case', findCase)
 

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
+import { clientDisplayName, findOrCreateClient } from '../clients/clients.ts'
+import { clientHandle } from '../clients/handles.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { ChannelRow, QueuedTask } from '../store/tables.ts'
 import { planTask } from '../tasks/create-task.ts'
-import { lockChannel } from './rows.ts'
-import { findOrCreateClient, clientDisplayName } from '../clients/clients.ts'
-import { clientHandle } from '../clients/handles.ts'
 import { receiveMessage } from './messages.ts'
+import { lockChannel } from './rows.ts'
 import {
   findInboundByExternalId,
   insertOpenThread,

@@ -1,9 +1,9 @@
+import { isAddressedToHandle } from '../clients/handles.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { MessageRow, QueuedTask } from '../store/tables.ts'
 import { queueTask } from '../tasks/create-task.ts'
-import { isAddressedToHandle } from '../clients/handles.ts'
 import { insertMessage, type MessagePosition } from './thread-rows.ts'
 
 export interface ReceivedMessage {

@@ -1,14 +1,14 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { conflict } from '../base/problem.ts'
+import { findClient } from '../clients/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import type { MessageRow, TaskRow, ThreadRow } from '../store/tables.ts'
-import { findClient } from '../clients/rows.ts'
 import { isVisibleToClient, newMessage } from './messages.ts'
-import { insertMessage, updateThreadPosition, listMessagesSentByTask } from './thread-rows.ts'
+import { insertMessage, listMessagesSentByTask, updateThreadPosition } from './thread-rows.ts'
 
 /** A member's reply to the client. It is shown in the thread and not mailed: outgoing mail needs an approval. */
 export function replyToThread(ctx: Ctx, scope: ProjectScope, { id }: ThreadRow, body: string): Promise<MessageRow> {

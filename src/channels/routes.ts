@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { toPage, pageQueryById, pageSchema } from '../http/page.ts'
-import { createdResponse, findInScope, noContentResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
-import { findChannel, listChannels } from './rows.ts'
+import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
+import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes, noContentResponse } from '../http/route.ts'
 import { ChannelInput, createChannel, removeChannel } from './channels.ts'
-import { receiveInbound, InboundMessage } from './inbound.ts'
+import { InboundMessage, receiveInbound } from './inbound.ts'
+import { findChannel, listChannels } from './rows.ts'
 import { ChannelView, toChannelView } from './view.ts'
 
 const channelInScope = findInScope('channel', findChannel)

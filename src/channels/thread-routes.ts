@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { filterParam, toPage, pageQueryById, pageSchema } from '../http/page.ts'
-import { createdResponse, findInScope, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
-import { MessageView, toMessageView, toThreadSummaryView, ThreadView, ThreadSummaryView } from './view.ts'
+import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
+import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
 import { replyToThread } from './reply.ts'
 import { findThread, listThreads } from './thread-rows.ts'
-import { readThreadMessages, changeThreadStatus, THREAD_STATUSES } from './threads.ts'
+import { changeThreadStatus, readThreadMessages, THREAD_STATUSES } from './threads.ts'
+import { MessageView, ThreadSummaryView, ThreadView, toMessageView, toThreadSummaryView } from './view.ts'
 
 const threadInScope = findInScope('thread', findThread)
 

@@ -6,7 +6,7 @@ import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import type { MessageRow, ThreadRow } from '../store/tables.ts'
 import { lockChannel } from './rows.ts'
-import { updateThreadClosed, findThread, listNewestMessages, updateThreadReopened } from './thread-rows.ts'
+import { findThread, listNewestMessages, updateThreadClosed, updateThreadReopened } from './thread-rows.ts'
 
 export const THREAD_STATUSES = ['open', 'closed'] as const
 export type ThreadStatus = (typeof THREAD_STATUSES)[number]

@@ -5,8 +5,8 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { jsonObject } from '../http/validate.ts'
-import { type ClientWithHandles, deleteHandles, findClient, insertClient, claimHandle, updateClient } from './rows.ts'
-import { normalizeHandle, clientHandle } from './handles.ts'
+import { clientHandle, normalizeHandle } from './handles.ts'
+import { type ClientWithHandles, claimHandle, deleteHandles, findClient, insertClient, updateClient } from './rows.ts'
 
 /** A blank name is stored as null. */
 export const clientDisplayName = z

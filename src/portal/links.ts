@@ -1,10 +1,10 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
+import type { ClientWithHandles } from '../clients/rows.ts'
 import type { Config } from '../config/config.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import type { ClientWithHandles } from '../clients/rows.ts'
 import { deleteClientSessions, insertPortalLink, updatePortalLinksRevoked } from './rows.ts'
 
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000

@@ -1,15 +1,15 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest, conflict, Problem, tooLarge } from '../base/problem.ts'
+import { planInboundTask } from '../channels/inbound.ts'
+import { receiveMessage } from '../channels/messages.ts'
+import { findChannel } from '../channels/rows.ts'
+import { updateThreadPosition } from '../channels/thread-rows.ts'
+import { findClient } from '../clients/rows.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { MessageRow, QueuedTask, ThreadRow } from '../store/tables.ts'
 import { enforceRateLimit } from '../tasks/rate-limit.ts'
-import { findChannel } from '../channels/rows.ts'
-import { findClient } from '../clients/rows.ts'
-import { planInboundTask } from '../channels/inbound.ts'
-import { receiveMessage } from '../channels/messages.ts'
-import { updateThreadPosition } from '../channels/thread-rows.ts'
 
 const MAX_MESSAGE_CHARACTERS = 10_000
 const MAX_MESSAGES_PER_MINUTE = 30

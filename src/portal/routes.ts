@@ -1,30 +1,30 @@
 import { z } from 'zod'
-import { EventView } from '../events/event-types.ts'
 import { notFound, unauthorized } from '../base/problem.ts'
+import { isVisibleToClient } from '../channels/messages.ts'
+import { findThread, listThreads } from '../channels/thread-rows.ts'
+import { readThreadMessages } from '../channels/threads.ts'
+import { findClient } from '../clients/rows.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientFrameText } from '../events/client-frames.ts'
-import { toPage, pageQueryById, pageSchema } from '../http/page.ts'
+import { EventView } from '../events/event-types.ts'
+import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { createdResponse, type FindInput, nameRoutes, openRoute, portalRoute } from '../http/route.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
-import { taskStreamHeaders, TaskStreamQuery, streamTask } from '../tasks/stream.ts'
-import { findClient } from '../clients/rows.ts'
-import { isVisibleToClient } from '../channels/messages.ts'
+import { streamTask, TaskStreamQuery, taskStreamHeaders } from '../tasks/stream.ts'
 import { postPortalMessage } from './post-message.ts'
+import { listClientCases } from './rows.ts'
+import { openPortalSession } from './session.ts'
 import {
   PortalCaseView,
   PortalClientView,
   PortalMessageView,
-  PortalThreadView,
   PortalThreadSummaryView,
+  PortalThreadView,
+  toPortalClientView,
   toPortalMessageView,
   toPortalThreadView,
-  toPortalClientView,
 } from './view.ts'
-import { listClientCases } from './rows.ts'
-import { openPortalSession } from './session.ts'
-import { findThread, listThreads } from '../channels/thread-rows.ts'
-import { readThreadMessages } from '../channels/threads.ts'
 
 /** Needs no session: the token of the link is the credential. A POST, so that a mail scanner does not use the link up. */
 export const portalSessionRoutes = nameRoutes({

@@ -3,11 +3,11 @@ import { bearerToken } from '../accounts/authenticate.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { unauthorized } from '../base/problem.ts'
 import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
+import { type ClientWithHandles, findClient } from '../clients/rows.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { type ClientWithHandles, findClient } from '../clients/rows.ts'
-import { findClientSession, deleteExpiredPortalRows, insertClientSession, updatePortalLinkUsed } from './rows.ts'
+import { deleteExpiredPortalRows, findClientSession, insertClientSession, updatePortalLinkUsed } from './rows.ts'
 
 const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60_000
 

@@ -3,8 +3,8 @@ import { tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import type { RequestHead, StreamResponse } from '../http/route.ts'
 import { revocableStream } from '../http/revocable-stream.ts'
+import type { RequestHead, StreamResponse } from '../http/route.ts'
 import { findClientSession } from './rows.ts'
 
 /** A stream that ends when the session that opened it is revoked or expires. */

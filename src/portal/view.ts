@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { MessageRow, ThreadRow } from '../store/tables.ts'
-import type { ClientWithHandles } from '../clients/rows.ts'
-import { MessageSenderView, toMessageSenderView } from '../channels/view.ts'
 import { THREAD_STATUSES } from '../channels/threads.ts'
+import { MessageSenderView, toMessageSenderView } from '../channels/view.ts'
+import type { ClientWithHandles } from '../clients/rows.ts'
+import type { MessageRow, ThreadRow } from '../store/tables.ts'
 
 /** What a client can see. Every field is listed here, so a new column never becomes visible by accident. */
 export const PortalClientView = z

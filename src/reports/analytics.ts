@@ -1,6 +1,6 @@
 import { TERMINAL_STATUSES } from '../tasks/status.ts'
+import { approvalWaitMs, medianOfCounts, NO_WAIT } from './approval-wait.ts'
 import type { ApprovalSum, ClientSum, RunSum } from './rows.ts'
-import { medianOfCounts, NO_WAIT, approvalWaitMs } from './approval-wait.ts'
 
 export const MAX_CLIENTS_SHOWN = 100
 

@@ -1,25 +1,25 @@
 import { createId } from '../base/ids.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isTerminalStatus, TERMINAL_STATUSES } from '../tasks/status.ts'
+import { approvalWaitMs } from './approval-wait.ts'
+import { periodsOfDay } from './periods.ts'
 import {
   addApprovalSums,
   addClientSums,
   addRunSums,
-  listApprovalsInRange,
-  type RollupTask,
-  insertOpenIds,
+  deleteOpenIds,
   findRollupMark,
-  updateRollupMark,
+  type IdRange,
+  insertOpenIds,
+  listAllProjectIds,
+  listApprovalsInRange,
   listDecidedOpenApprovals,
   listFinishedOpenTasks,
-  listAllProjectIds,
-  type RollupSource,
-  type IdRange,
-  deleteOpenIds,
   listTasksInRange,
+  type RollupSource,
+  type RollupTask,
+  updateRollupMark,
 } from './rollup-rows.ts'
-import { periodsOfDay } from './periods.ts'
-import { approvalWaitMs } from './approval-wait.ts'
 
 /**
  * An id is created before its row is committed, and the clocks of replicas differ a little. Rows of this age have been

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/store.ts'
 import { TASK_STATUSES } from '../tasks/status.ts'
-import type { RollupSource } from './rollup-rows.ts'
 import type { PeriodSum } from './periods.ts'
+import type { RollupSource } from './rollup-rows.ts'
 
 export interface ReportRange {
   projectId: string

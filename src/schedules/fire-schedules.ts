@@ -8,17 +8,17 @@ import { queueWebhookDeliveries } from '../events/webhook-events.ts'
 import type { QueuedTask, ScheduleRow, TaskRow } from '../store/tables.ts'
 import { planTask, queueTask } from '../tasks/create-task.ts'
 import { nextRunTime } from './cadence.ts'
-import { requireScheduleCase } from './schedule-case.ts'
-import { parseCadence, parseScheduleInput } from './view.ts'
-import { ranAfterSlot } from './undo-clock-skew.ts'
 import {
   deleteScheduleSlotsBefore,
-  listDueSchedules,
   insertScheduleSlot,
+  listDueSchedules,
+  updateNextRun,
   updateScheduleFailed,
   updateScheduleFired,
-  updateNextRun,
 } from './rows.ts'
+import { requireScheduleCase } from './schedule-case.ts'
+import { ranAfterSlot } from './undo-clock-skew.ts'
+import { parseCadence, parseScheduleInput } from './view.ts'
 
 const MAX_SCHEDULES_PER_SWEEP = 100
 const SLOT_RETENTION_MS = 24 * 60 * 60 * 1000

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
 import { inTx } from '../ctx/ctx.ts'
-import { filterParam, toPage, pageQueryById, pageSchema } from '../http/page.ts'
-import { createdResponse, findInScope, noContentResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
-import { toTaskView, TaskView } from '../tasks/view.ts'
+import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
+import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes, noContentResponse } from '../http/route.ts'
+import { TaskView, toTaskView } from '../tasks/view.ts'
 import { fireScheduleNow } from './fire-schedules.ts'
+import { deleteScheduleWithSlots, findSchedule, listSchedules } from './rows.ts'
 import { changeSchedule, createSchedule, ScheduleChange, ScheduleInput } from './schedules.ts'
 import { ScheduleView, toScheduleView } from './view.ts'
-import { deleteScheduleWithSlots, findSchedule, listSchedules } from './rows.ts'
 
 const scheduleInScope = findInScope('schedule', findSchedule)
 

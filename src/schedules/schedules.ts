@@ -10,9 +10,9 @@ import type { ScheduleRow } from '../store/tables.ts'
 import { requireLoadedWedge } from '../wedges/enabled-wedges.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { Cadence, nextRunTime } from './cadence.ts'
+import { insertSchedule, lockSchedule, updateSchedule } from './rows.ts'
 import { requireScheduleCase } from './schedule-case.ts'
 import { parseCadence } from './view.ts'
-import { insertSchedule, lockSchedule, updateSchedule } from './rows.ts'
 
 export const ScheduleInput = z.object({
   name: z.string().min(1).max(200),

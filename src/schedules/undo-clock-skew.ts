@@ -1,8 +1,8 @@
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
 import type { ScheduleRow } from '../store/tables.ts'
-import { nextRunAt } from './schedules.ts'
 import { listSchedulesAhead, updateNextRun } from './rows.ts'
+import { nextRunAt } from './schedules.ts'
 
 /** Smaller differences between the clocks of replicas are ignored. */
 const MAX_CLOCK_SKEW_MS = 60_000

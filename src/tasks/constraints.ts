@@ -1,5 +1,5 @@
-import type { TaskType } from '../contract/wedge-manifest.ts'
 import type { Config } from '../config/config.ts'
+import type { TaskType } from '../contract/wedge-manifest.ts'
 
 export interface TaskConstraints {
   max_runtime_s: number

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../base/json.ts'
-import { jsonValue, jsonObject } from '../http/validate.ts'
+import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ArtifactRow, TaskRow } from '../store/tables.ts'
 import type { TaskConstraints } from './constraints.ts'
-import { TASK_STATUSES, type TaskStatus, type TaskError } from './status.ts'
+import { TASK_STATUSES, type TaskError, type TaskStatus } from './status.ts'
 
 const ArtifactSummaryView = z
   .object({

@@ -1,20 +1,20 @@
-import { createEgressClient, EgressError } from '../egress/http-client.ts'
 import { webhookSignatureHeaders } from '../connections/executors/webhook.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { createLoop, type Loop } from '../ctx/loop.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { createEgressClient, EgressError } from '../egress/http-client.ts'
 import type { WebhookDeliveryRow, WebhookRow } from '../store/tables.ts'
-import {
-  updateDueDeliveriesClaimed,
-  listDueWebhooks,
-  type DeliveryOutcome,
-  updateDeliveryOutcome,
-} from './delivery-rows.ts'
 import { announceExpiringApprovals } from './announce-expiring.ts'
-import { deliveryPayload } from './view.ts'
+import {
+  type DeliveryOutcome,
+  listDueWebhooks,
+  updateDeliveryOutcome,
+  updateDueDeliveriesClaimed,
+} from './delivery-rows.ts'
 import { findWebhookUnscoped } from './rows.ts'
 import { signingSecrets } from './secrets.ts'
+import { deliveryPayload } from './view.ts'
 
 const SWEEP_MS = 1_000
 const SECOND = 1_000

@@ -1,18 +1,19 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { toPage, pageQueryById, pageSchema } from '../http/page.ts'
+import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import {
   createdResponse,
-  type FindInput,
-  findInScope,
-  noContentResponse,
   defineRead,
   defineWrite,
+  type FindInput,
+  findInScope,
   nameRoutes,
+  noContentResponse,
 } from '../http/route.ts'
 import type { WebhookDeliveryRow } from '../store/tables.ts'
 import { findDelivery, listDeliveries } from './delivery-rows.ts'
+import { findWebhook, listWebhooks } from './rows.ts'
 import {
   DELIVERY_STATUSES,
   DeliveryView,
@@ -21,16 +22,15 @@ import {
   WebhookView,
   WebhookWithSecretView,
 } from './view.ts'
-import { findWebhook, listWebhooks } from './rows.ts'
 import {
   changeWebhook,
   createWebhook,
-  removeWebhook,
   redeliverWebhook,
+  removeWebhook,
   rotateWebhookSecret,
+  type WebhookAndSecret,
   WebhookChange,
   WebhookInput,
-  type WebhookAndSecret,
 } from './webhooks.ts'
 
 const webhookInScope = findInScope('webhook', findWebhook)

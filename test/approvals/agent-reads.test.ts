@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest'
 import { eachStore, writeFiles } from '../app.ts'
+import { respondJson } from '../fake-upstream.ts'
 import {
+  advanceUntilSettled,
   CALLER_AGENT,
   type GatedApp,
-  sharedGatedApp,
-  openGatedApp,
-  advanceUntilSettled,
   gatedWedgeFiles,
+  openGatedApp,
+  sharedGatedApp,
 } from './gated-app.ts'
-import { respondJson } from '../fake-upstream.ts'
 
 const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))
 writeFiles(agentDir, CALLER_AGENT)

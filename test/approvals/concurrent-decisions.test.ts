@@ -5,15 +5,15 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { eachStore, writeFiles } from '../app.ts'
 import { callApi } from '../http.ts'
 import {
-  requestedApprovalId,
   CALLER_AGENT,
   callsFor,
   type GatedApp,
-  sharedGatedApp,
-  startReplica,
-  startAction,
-  stopReplica,
   gatedWedgeFiles,
+  requestedApprovalId,
+  sharedGatedApp,
+  startAction,
+  startReplica,
+  stopReplica,
 } from './gated-app.ts'
 
 const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))

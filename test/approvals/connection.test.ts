@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { hashPayload } from '../../src/approvals/ask-approval.ts'
 import { eachStore } from '../app.ts'
 import {
-  requestedApprovalId,
+  advanceUntilSettled,
   callsFor,
   type GatedApp,
-  sharedGatedApp,
-  advanceUntilSettled,
-  startAction,
   gatedWedgeFiles,
+  requestedApprovalId,
+  sharedGatedApp,
+  startAction,
 } from './gated-app.ts'
 
 const POLICY = { auto_approve: [{ action: 'mail:*' }] }

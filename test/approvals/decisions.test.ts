@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { hashPayload } from '../../src/approvals/ask-approval.ts'
 import { eachStore } from '../app.ts'
 import { signUpOtherOrganisation } from '../knowledge/knowledge-app.ts'
-import { requestedApprovalId, callsFor, sharedGatedApp, startAction } from './gated-app.ts'
+import { callsFor, requestedApprovalId, sharedGatedApp, startAction } from './gated-app.ts'
 
 const MINUTES_5 = 300_000
 const PRIVATE = 'words-of-the-founder-that-no-customer-reads'

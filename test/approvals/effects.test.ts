@@ -1,20 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { GatedRun } from '../../src/approvals/gated-request.ts'
-import { LazyAbort } from '../../src/base/lazy-abort.ts'
 import { performAction } from '../../src/approvals/perform-action.ts'
+import { LazyAbort } from '../../src/base/lazy-abort.ts'
 import { findConnection } from '../../src/connections/rows.ts'
-import { endTasksOfDeadReplicas } from '../../src/runs/replica-lease.ts'
 import { HeartbeatMonitor } from '../../src/runs/heartbeat-monitor.ts'
+import { endTasksOfDeadReplicas } from '../../src/runs/replica-lease.ts'
 import { eachStore } from '../app.ts'
+import { respondJson } from '../fake-upstream.ts'
 import {
-  requestedApprovalId,
+  advanceUntilSettled,
   callsFor,
   type GatedApp,
+  requestedApprovalId,
   sharedGatedApp,
-  advanceUntilSettled,
   startAction,
 } from './gated-app.ts'
-import { respondJson } from '../fake-upstream.ts'
 
 eachStore((store) => {
   const shared = sharedGatedApp(store)

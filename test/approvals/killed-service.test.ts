@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { FOUNDER_KEY, writeFiles } from '../app.ts'
+import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import { callApi, readEventStream } from '../http.ts'
 import { addConnections, GATED_ENV, gatedWedgeFiles } from './gated-app.ts'
-import { respondJson, openFakeUpstream } from '../fake-upstream.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 

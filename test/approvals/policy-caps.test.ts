@@ -7,16 +7,16 @@ import { callApi } from '../http.ts'
 import { dropDatabase } from '../postgres.ts'
 import { eventually } from '../runs/scripted-agent.ts'
 import {
-  requestedApprovalId,
+  advanceUntilSettled,
   CALLER_AGENT,
   type GatedApp,
-  sharedGatedApp,
+  gatedWedgeFiles,
   openGatedApp,
-  advanceUntilSettled,
-  writeWedge,
+  requestedApprovalId,
+  sharedGatedApp,
   startReplica,
   stopReplica,
-  gatedWedgeFiles,
+  writeWedge,
 } from './gated-app.ts'
 
 const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type PastGatedRequest, simulatePolicy } from '../../src/approvals/simulate-policy.ts'
 import { eachStore } from '../app.ts'
 import { signUpOtherOrganisation } from '../knowledge/knowledge-app.ts'
-import { requestedApprovalId, sharedGatedApp, startAction, gatedWedgeFiles } from './gated-app.ts'
+import { gatedWedgeFiles, requestedApprovalId, sharedGatedApp, startAction } from './gated-app.ts'
 
 const request = (more: Partial<PastGatedRequest> = {}): PastGatedRequest => ({
   taskId: 'task_1',

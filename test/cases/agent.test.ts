@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { addProject, signUpOwner } from '../accounts/members.ts'
 import { ECHO_WEDGE, eachStore, sharedApp, testApp } from '../app.ts'
 import type { CallOptions } from '../http.ts'
-import { scriptedAgentFolder, runScript } from '../runs/scripted-agent.ts'
+import { runScript, scriptedAgentFolder } from '../runs/scripted-agent.ts'
 
 const cases = { stages: ['new', 'assessing', 'paid'], initial: 'new' }
 const WEDGES = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readCaseForAgent, changeCaseByAgent } from '../../src/cases/agent-access.ts'
+import { changeCaseByAgent, readCaseForAgent } from '../../src/cases/agent-access.ts'
 import { ECHO_WEDGE, eachStore, sharedApp, type TestApp } from '../app.ts'
 
 const WEDGES = {

@@ -6,8 +6,8 @@ import {
   createAndGetId,
   inboundMail,
   openChannelApp,
-  projectIdOf,
   otherOrganisationSession,
+  projectIdOf,
   sendInbound,
 } from './channel-app.ts'
 

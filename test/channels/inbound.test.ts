@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
 import {
   auditLines,
-  type InboundResult,
   createAndGetId,
+  type InboundResult,
   inboundMail,
   openChannelApp,
   sendInbound,

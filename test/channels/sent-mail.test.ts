@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openGatedApp, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { gatedWedgeFiles, openGatedApp } from '../approvals/gated-app.ts'
 import { eachStore } from '../stores.ts'
 
 const mail = { to: 'kim@example.com', subject: 'Your order', text: 'It left today.' }

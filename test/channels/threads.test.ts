@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { readThreadHistory } from '../../src/channels/thread-history.ts'
 import { appendTaskReply, recordSentMail } from '../../src/channels/reply.ts'
+import { readThreadHistory } from '../../src/channels/thread-history.ts'
 import { inTx, type Tx } from '../../src/ctx/ctx.ts'
 import type { TaskRow } from '../../src/store/tables.ts'
 import { findTaskUnscoped } from '../../src/tasks/rows.ts'
 import { eachStore } from '../app.ts'
 import { readEventStream } from '../http.ts'
-import { auditLines, openPortal, type ChannelApp, openChannelApp, sendInbound } from './channel-app.ts'
+import { auditLines, type ChannelApp, openChannelApp, openPortal, sendInbound } from './channel-app.ts'
 
 eachStore((store) => {
   test('the reply of a task becomes an outbound message of its thread', async () => {

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { eachStore, sharedApp, type TestApp, testApp } from '../app.ts'
 import {
   cancelTask,
-  expectRefusal,
-  startScriptedTask,
-  SCRIPTED_AGENT,
-  readTask,
-  NO_RATE_LIMIT,
   DESK_WEDGES,
+  expectRefusal,
+  NO_RATE_LIMIT,
+  readTask,
+  SCRIPTED_AGENT,
+  startScriptedTask,
 } from '../tasks/scripted-agent.ts'
 
 const GATED = { wedge: 'desk', task_type: 'gated' }

@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from 'vitest'
-import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
 import { toIsoTime } from '../../src/ctx/world.ts'
+import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
 import { eachStore } from '../app.ts'
 import {
-  requestedApprovalId,
+  advanceUntilSettled,
   callsFor,
   type GatedApp,
+  requestedApprovalId,
   sharedGatedApp,
-  advanceUntilSettled,
   startAction,
 } from '../approvals/gated-app.ts'
 

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
 import { toIsoTime } from '../../src/ctx/world.ts'
+import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
 import { eachStore, writeFiles } from '../app.ts'
 import {
-  requestedApprovalId,
+  advanceUntilSettled,
   CALLER_AGENT,
   type GatedApp,
+  requestedApprovalId,
   sharedGatedApp,
-  advanceUntilSettled,
 } from '../approvals/gated-app.ts'
 
 const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../src/store/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 import { planTask, queueTask } from '../../src/tasks/create-task.ts'
 import { findTaskUnscoped } from '../../src/tasks/rows.ts'
-import { eachStore, testApp, type TestApp } from '../app.ts'
+import { eachStore, type TestApp, testApp } from '../app.ts'
 import { eventually } from '../runs/scripted-agent.ts'
 
 const ACTOR = { kind: 'key', id: 'key_test' } as const

@@ -3,11 +3,11 @@ import { inTx } from '../../src/ctx/ctx.ts'
 import { appendEvents } from '../../src/events/append-events.ts'
 import type { NewEvent } from '../../src/events/event-types.ts'
 import { writeTaskEnding } from '../../src/lifecycle/task-ending.ts'
-import { sharedGatedApp, gatedWedgeFiles } from '../approvals/gated-app.ts'
-import { respondJson } from '../fake-upstream.ts'
 import { eachStore, type TestApp } from '../app.ts'
+import { gatedWedgeFiles, sharedGatedApp } from '../approvals/gated-app.ts'
+import { createAndGetId, insertRunningTask, openChannelApp, openPortal } from '../channels/channel-app.ts'
 import { openStream } from '../events/stream-reader.ts'
-import { openPortal, createAndGetId, openChannelApp, insertRunningTask } from '../channels/channel-app.ts'
+import { respondJson } from '../fake-upstream.ts'
 
 /** Reads data of another client and records of the wedge, and reports a knowledge gap. */
 const NOSY = {

@@ -1,22 +1,22 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { revocablePortalStream } from '../../src/portal/stream.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { appendEvents } from '../../src/events/append-events.ts'
 import type { NewEvent } from '../../src/events/event-types.ts'
 import { StreamResponse } from '../../src/http/route.ts'
 import { writeTaskEnding } from '../../src/lifecycle/task-ending.ts'
+import { revocablePortalStream } from '../../src/portal/stream.ts'
 import { insertArtifact, insertArtifactFile } from '../../src/tasks/rows.ts'
 import { eachStore } from '../app.ts'
 import { advanceUntilSettled } from '../approvals/gated-app.ts'
 import {
   auditLines,
-  openPortal,
   type ChannelApp,
-  openChannelApp,
-  projectIdOf,
   insertRunningTask,
+  openChannelApp,
+  openPortal,
+  projectIdOf,
 } from '../channels/channel-app.ts'
 
 eachStore((store) => {

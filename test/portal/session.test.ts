@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { removeExpiredPortalAccess } from '../../src/portal/session.ts'
 import { eachStore } from '../app.ts'
-import { auditLines, openPortal, type ChannelApp, createAndGetId, openChannelApp } from '../channels/channel-app.ts'
+import { auditLines, type ChannelApp, createAndGetId, openChannelApp, openPortal } from '../channels/channel-app.ts'
 
 const DAY = 24 * 60 * 60_000
 

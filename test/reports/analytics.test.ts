@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { approvalWaitMs, medianOfCounts } from '../../src/reports/approval-wait.ts'
 import { rollUpReports } from '../../src/reports/rollup.ts'
-import { medianOfCounts, approvalWaitMs } from '../../src/reports/approval-wait.ts'
 import { eachStore, type TestApp } from '../app.ts'
 import { insertApprovals, insertTasks, reportApp } from './insert-rows.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { buildTrace, type TraceSpan, type TraceEvent } from '../../src/reports/trace.ts'
+import { buildTrace, type TraceEvent, type TraceSpan } from '../../src/reports/trace.ts'
 
 const time = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
 import { fireDueSchedules } from '../../src/schedules/fire-schedules.ts'
-import { testApp, type TestApp } from '../app.ts'
+import { type TestApp, testApp } from '../app.ts'
 import { openTableLock } from '../faults/table-lock.ts'
 
 const MANY = 40

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, sharedApp, type TestApp } from '../app.ts'
-import { expectRefusal, readTask, NO_RATE_LIMIT, DESK_WEDGES } from './scripted-agent.ts'
+import { DESK_WEDGES, expectRefusal, NO_RATE_LIMIT, readTask } from './scripted-agent.ts'
 
 const IDLE = { wedge: 'desk', task_type: 'idle' }
 

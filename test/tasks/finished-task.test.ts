@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { eachStore, sharedApp } from '../app.ts'
 import {
   cancelTask,
-  expectRefusal,
-  startScriptedTask,
-  SCRIPTED_AGENT,
-  readTask,
-  NO_RATE_LIMIT,
   DESK_WEDGES,
+  expectRefusal,
+  NO_RATE_LIMIT,
+  readTask,
+  SCRIPTED_AGENT,
+  startScriptedTask,
 } from './scripted-agent.ts'
 
 eachStore((store) => {

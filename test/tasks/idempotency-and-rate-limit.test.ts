@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { toIsoTime } from '../../src/ctx/world.ts'
 import { eachStore, sharedApp, startTestApp, type TestApp, testApp } from '../app.ts'
 import type { ApiResponse } from '../http.ts'
-import { expectRefusal, readTask, NO_RATE_LIMIT, DESK_WEDGES } from './scripted-agent.ts'
+import { DESK_WEDGES, expectRefusal, NO_RATE_LIMIT, readTask } from './scripted-agent.ts'
 
 const IDLE = { wedge: 'desk', task_type: 'idle' }
 const DAY = 24 * 60 * 60 * 1000

@@ -3,18 +3,18 @@ import { deleteOldPolicyCounters, upsertPolicyUse } from '../../src/approvals/po
 import { inTx } from '../../src/ctx/ctx.ts'
 import { pruneOldLogs } from '../../src/tasks/retention.ts'
 import { eachStore, sharedApp, type TestApp, testApp } from '../app.ts'
+import { eventsUrl, numbersUpTo, readWholeStream } from '../events/stream-reader.ts'
 import type { ApiResponse } from '../http.ts'
-import { numbersUpTo, readWholeStream, eventsUrl } from '../events/stream-reader.ts'
 import {
-  cancelTask,
-  expectRefusal,
-  progressEvents,
-  startScriptedTask,
-  SCRIPTED_AGENT,
   appendAsRun,
-  readTask,
-  NO_RATE_LIMIT,
+  cancelTask,
   DESK_WEDGES,
+  expectRefusal,
+  NO_RATE_LIMIT,
+  progressEvents,
+  readTask,
+  SCRIPTED_AGENT,
+  startScriptedTask,
 } from './scripted-agent.ts'
 
 /** Logs are kept for 86.4 seconds. */

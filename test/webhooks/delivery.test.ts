@@ -1,29 +1,29 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
-import { rotateSecretKey } from '../../src/vault/rotate-key.ts'
-import { createVault } from '../../src/vault/vault.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { toIsoTime } from '../../src/ctx/world.ts'
 import { queueWebhookDeliveries } from '../../src/events/webhook-events.ts'
+import { rotateSecretKey } from '../../src/vault/rotate-key.ts'
+import { createVault } from '../../src/vault/vault.ts'
 import {
-  WEBHOOK_BACKOFF_MS,
   claimDueDeliveries,
-  toDeliveryOutcome,
   postWebhookDelivery,
+  toDeliveryOutcome,
+  WEBHOOK_BACKOFF_MS,
 } from '../../src/webhooks/delivery-loop.ts'
 import { findWebhookUnscoped } from '../../src/webhooks/rows.ts'
 import { signingSecrets } from '../../src/webhooks/secrets.ts'
 import { eachStore } from '../app.ts'
-import { type GatedApp, sharedGatedApp, startReplica, SECRET_KEY, stopReplica } from '../approvals/gated-app.ts'
+import { type GatedApp, SECRET_KEY, sharedGatedApp, startReplica, stopReplica } from '../approvals/gated-app.ts'
 import { respondJson } from '../fake-upstream.ts'
 import {
-  type ListedDelivery,
-  deliveryAbout,
-  atLaterTime,
   advanceUntil,
-  type WebhookReceiver,
+  atLaterTime,
+  deliveryAbout,
+  type ListedDelivery,
   openWebhookReceiver,
   signaturesOf,
   verifySignatures,
+  type WebhookReceiver,
 } from './webhook-receiver.ts'
 
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { countByStatus, signUpOwner } from '../accounts/members.ts'
 import { eachStore, sharedApp } from '../app.ts'
-import { signUpOwner, countByStatus } from '../accounts/members.ts'
 
 const URL = 'https://hooks.example.com/in?token=t0ken'
 const hook = { url: URL, events: ['task.finished', 'approval.requested'] }

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { queueWebhookDeliveries } from '../../src/events/webhook-events.ts'
 import { eachStore } from '../app.ts'
-import { openGatedApp, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { gatedWedgeFiles, openGatedApp } from '../approvals/gated-app.ts'
 import { openFakeUpstream } from '../fake-upstream.ts'
 import { advanceUntil, openWebhookReceiver } from './webhook-receiver.ts'
 

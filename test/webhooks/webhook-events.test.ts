@@ -5,19 +5,19 @@ import { inTx } from '../../src/ctx/ctx.ts'
 import { queueWebhookDeliveries } from '../../src/events/webhook-events.ts'
 import { eachStore } from '../app.ts'
 import {
-  requestedApprovalId,
   type GatedApp,
+  gatedWedgeFiles,
+  requestedApprovalId,
   sharedGatedApp,
   startAction,
-  gatedWedgeFiles,
 } from '../approvals/gated-app.ts'
 import { respondJson } from '../fake-upstream.ts'
 import {
-  deliveryAbout,
   advanceUntil,
-  type WebhookReceiver,
+  deliveryAbout,
   openWebhookReceiver,
   verifySignatures,
+  type WebhookReceiver,
 } from './webhook-receiver.ts'
 
 const GONE = {

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
-import { type GatedApp } from '../approvals/gated-app.ts'
-import { openFakeUpstream, type FakeUpstream, type ReceivedRequest } from '../fake-upstream.ts'
 import type { TestApp } from '../app.ts'
+import { type GatedApp } from '../approvals/gated-app.ts'
+import { type FakeUpstream, openFakeUpstream, type ReceivedRequest } from '../fake-upstream.ts'
 
 /** A webhook of the app's project, and the server that receives its deliveries. */
 export interface WebhookReceiver extends FakeUpstream {
