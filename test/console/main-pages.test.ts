@@ -28,7 +28,7 @@ describe('main pages', () => {
     await page.getByText(/Actions through connections are real\./).waitFor()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.waitForURL('**/tasks/task_*')
-    await page.getByText('The rule for book_refund passes up to $50; this is $84.50.').waitFor()
+    await page.getByText('Auto-approval limit is $50; this is $84.50.').waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('Finished: succeeded').waitFor()

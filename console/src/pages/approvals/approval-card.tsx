@@ -5,7 +5,6 @@ import type { Approval } from '../../api/types.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { RequireRole, RoleHint } from '../../ui/role.tsx'
 import { StatusBadge, Tag } from '../../ui/status.tsx'
-import { capitalize } from '../../ui/humanize.ts'
 import { uiText } from '../../ui/text.ts'
 import { TimeAgo, useNow } from '../../ui/time.tsx'
 import { Countdown } from './countdown.tsx'
@@ -78,18 +77,8 @@ function CardHeader({ approval }: { approval: Approval }) {
         )}
         {target && <span className="font-normal"> {target}</span>}
       </h2>
-      <PolicyReason approval={approval} />
+      {approval.policy_reason && <p className="text-muted">{approval.policy_reason}</p>}
     </header>
-  )
-}
-
-/** Why the action was auto-approved or needs approval, in the words of the server. */
-function PolicyReason({ approval: { policy_reason, status } }: { approval: Approval }) {
-  if (!policy_reason) return null
-  return (
-    <p className="text-muted">
-      {status === 'auto_approved' ? approvalsText.autoApproved(policy_reason) : capitalize(policy_reason)}
-    </p>
   )
 }
 

@@ -20,7 +20,6 @@ export const approvalsText = {
   notificationsBlocked: 'Notifications are blocked for this address. Allow them in the browser settings.',
   minutesLeft: (minutes: number) => `${plural(minutes, 'minute', 'minutes')} left`,
   risk: (risk: string) => `${capitalize(risk)} risk`,
-  autoApproved: (reason: string) => `Auto-approved: ${reason}`,
   timeIsUp: 'The time to decide is over. The task ends as expired.',
   decidedBy: (kind: string, id: string) => `Decided by ${kind} ${id}`,
   requested: 'requested',
