@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
 import { connectedAccountId } from '../connections/broker-account.ts'
 import { createBroker } from '../broker/rest-client.ts'
+import { findExecutor } from '../connections/executors/executor-table.ts'
 import { type Connection, listEntitledConnections } from '../connections/rows.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -102,17 +103,10 @@ function wrongKindItem(connection: Connection, kind: string): ReadinessItem {
   return openItem('connection', connection.name, detail, changeConnectionCall(connection, { name: '<another name>' }))
 }
 
-const REQUIRED_CONFIG: Record<string, string[]> = {
-  email: ['api_url'],
-  custom: ['api_url', 'base_url'],
-  webhook: ['url'],
-  broker: ['toolkit'],
-}
-
 /** Of several, one is enough: a custom connection acts by one address and reads by the other. */
 function configItems(connection: Connection): ReadinessItem[] {
   const { name, kind, config } = connection
-  const keys = REQUIRED_CONFIG[kind] ?? []
+  const keys = findExecutor(kind)?.requiredConfig ?? []
   const [first] = keys
   if (first === undefined) return []
   if (keys.some((key) => config[key])) return [doneItem('config', name, `connection '${name}' is configured`)]

@@ -1,12 +1,18 @@
 import type { Json } from '../base/json.ts'
 
-/** What the service needs of a provider that holds other people's accounts. */
+/** The API of a provider that holds third-party accounts and runs tools with them. */
 export interface Broker {
-  toolkits(ask: { search?: string | undefined; limit: number; cursor?: string | undefined }): Promise<ToolkitPage>
-  /** Begins an authorisation; the account exists from now on and is of no use before it is ACTIVE. */
-  link(ask: { toolkit: string; userId: string; callbackUrl?: string | undefined }): Promise<AuthorisationLink>
-  account(accountId: string): Promise<BrokerAccount>
-  execute(ask: ToolExecution): Promise<BrokerToolResult>
+  listToolkits(query: ToolkitQuery): Promise<ToolkitPage>
+  /** Creates an account that waits for its authorisation; it cannot be used before it is ACTIVE. */
+  createAuthorisationLink(request: AuthorisationRequest): Promise<AuthorisationLink>
+  getAccount(accountId: string): Promise<BrokerAccount>
+  executeTool(execution: ToolExecution): Promise<BrokerToolResult>
+}
+
+export interface ToolkitQuery {
+  search?: string | undefined
+  limit: number
+  cursor?: string | undefined
 }
 
 export interface Toolkit {
@@ -20,6 +26,12 @@ export interface ToolkitPage {
   next_cursor: string | null
 }
 
+export interface AuthorisationRequest {
+  toolkit: string
+  userId: string
+  callbackUrl?: string | undefined
+}
+
 export interface AuthorisationLink {
   accountId: string
   redirectUrl: string | null
@@ -28,7 +40,7 @@ export interface AuthorisationLink {
 
 export interface BrokerAccount {
   status: string
-  /** Whose account it is, where the provider tells. */
+  /** The user who owns the account; null where the provider does not say. */
   userId: string | null
 }
 
@@ -45,6 +57,6 @@ export interface BrokerToolResult {
   status: number
   data: Json
   error: string | null
-  /** The provider answered and does not say how the tool ended. */
+  /** The provider responded without saying whether the tool succeeded. */
   unclear: boolean
 }

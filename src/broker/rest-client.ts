@@ -3,27 +3,30 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { CALL_TIMEOUT_MS, createEgressClient, EgressError, MAX_CALL_BYTES } from '../egress/http-client.ts'
+import { createSecretMask, type SecretMask } from '../vault/mask-secrets.ts'
 import type {
-  BrokerAccount,
+  AuthorisationLink,
+  AuthorisationRequest,
   Broker,
+  BrokerAccount,
   BrokerToolResult,
   ToolExecution,
-  AuthorisationLink,
   Toolkit,
   ToolkitPage,
+  ToolkitQuery,
 } from './broker.ts'
-import { EgressError, createEgressClient } from '../egress/http-client.ts'
-import { CALL_TIMEOUT_MS, MAX_CALL_BYTES } from '../egress/limits.ts'
-import { type SecretMask, createSecretMask } from '../vault/mask-secrets.ts'
 
-/** The broker of this deployment, or null: without a key there is none. */
+const MAX_MANAGEMENT_BYTES = 1024 * 1024
+
+/** The broker of this deployment, or null without BROKER_API_KEY. */
 export function createBroker(ctx: Ctx): Broker | null {
   if (!ctx.world.env('BROKER_API_KEY')) return null
   return {
-    toolkits: (ask) => listToolkits(ctx, ask),
-    link: (ask) => startLink(ctx, ask),
-    account: (accountId) => findAccount(ctx, accountId),
-    execute: (ask) => executeTool(ctx, ask),
+    listToolkits: (query) => listToolkits(ctx, query),
+    createAuthorisationLink: (request) => createAuthorisationLink(ctx, request),
+    getAccount: (accountId) => getAccount(ctx, accountId),
+    executeTool: (execution) => executeTool(ctx, execution),
   }
 }
 
@@ -33,77 +36,78 @@ export function requireBroker(ctx: Ctx): Broker {
   return broker
 }
 
-async function listToolkits(ctx: Ctx, ask: Parameters<Broker['toolkits']>[0]): Promise<ToolkitPage> {
-  const query = new URLSearchParams({ limit: String(ask.limit) })
-  if (ask.search) query.set('search', ask.search)
-  if (ask.cursor) query.set('cursor', ask.cursor)
-  const answer = await callManagement(ctx, 'GET', `toolkits?${query.toString()}`)
-  return {
-    data: objectListField(answer, 'items').map(toToolkit),
-    next_cursor: textField(answer, 'next_cursor') || null,
-  }
+async function listToolkits(ctx: Ctx, { search, limit, cursor }: ToolkitQuery): Promise<ToolkitPage> {
+  const query = new URLSearchParams({ limit: String(limit) })
+  if (search) query.set('search', search)
+  if (cursor) query.set('cursor', cursor)
+  const body = await callManagement(ctx, 'GET', `toolkits?${query.toString()}`)
+  return { data: objectListField(body, 'items').map(toToolkit), next_cursor: textField(body, 'next_cursor') || null }
 }
 
-async function startLink(ctx: Ctx, ask: Parameters<Broker['link']>[0]): Promise<AuthorisationLink> {
-  const answer = await callManagement(ctx, 'POST', 'connected_accounts/link', {
-    auth_config_id: await authConfigFor(ctx, ask.toolkit),
-    user_id: ask.userId,
-    ...(ask.callbackUrl ? { callback_url: ask.callbackUrl } : {}),
+async function createAuthorisationLink(ctx: Ctx, request: AuthorisationRequest): Promise<AuthorisationLink> {
+  const body = await callManagement(ctx, 'POST', 'connected_accounts/link', {
+    auth_config_id: await findOrCreateAuthConfig(ctx, request.toolkit),
+    user_id: request.userId,
+    ...(request.callbackUrl ? { callback_url: request.callbackUrl } : {}),
   })
-  const accountId = textField(answer, 'connected_account_id')
-  if (!accountId) throw new Problem(502, 'broker named no account for the authorisation')
+  const accountId = textField(body, 'connected_account_id')
+  if (!accountId) throw new Problem(502, 'broker returned no account for the authorisation')
   return {
     accountId,
-    redirectUrl: textField(answer, 'redirect_url') || null,
-    expiresAt: textField(answer, 'expires_at') || null,
+    redirectUrl: textField(body, 'redirect_url') || null,
+    expiresAt: textField(body, 'expires_at') || null,
   }
 }
 
-/** The provider's settings for a toolkit: the first that is enabled, else new ones under the provider's own app. */
-async function authConfigFor(ctx: Ctx, toolkit: string): Promise<string> {
+/** The id of the first enabled auth config of the toolkit, else of a new one under the provider's own app. */
+async function findOrCreateAuthConfig(ctx: Ctx, toolkit: string): Promise<string> {
   const query = new URLSearchParams({ toolkit_slug: toolkit }).toString()
-  const known = objectListField(await callManagement(ctx, 'GET', `auth_configs?${query}`), 'items')
-  const fits = known.find((item) => item.status !== 'DISABLED' && toolkitSlug(item, toolkit) === toolkit)
-  const id = textField(fits ?? {}, 'id') || (await createAuthConfig(ctx, toolkit))
-  if (!id) throw new Problem(502, `broker has no way to authorise toolkit '${toolkit}'`)
+  const configs = objectListField(await callManagement(ctx, 'GET', `auth_configs?${query}`), 'items')
+  const usable = configs.find((config) => config.status !== 'DISABLED' && toolkitSlug(config, toolkit) === toolkit)
+  const id = textField(usable ?? {}, 'id') || (await createAuthConfig(ctx, toolkit))
+  if (!id) throw new Problem(502, `broker has no auth config for toolkit '${toolkit}'`)
   return id
 }
 
 async function createAuthConfig(ctx: Ctx, toolkit: string): Promise<string> {
-  const made = await callManagement(ctx, 'POST', 'auth_configs', {
+  const body = await callManagement(ctx, 'POST', 'auth_configs', {
     toolkit: { slug: toolkit },
     auth_config: { type: 'use_composio_managed_auth' },
   })
-  return textField(isJsonObject(made.auth_config) ? made.auth_config : made, 'id')
+  return textField(isJsonObject(body.auth_config) ? body.auth_config : body, 'id')
 }
 
-async function findAccount(ctx: Ctx, accountId: string): Promise<BrokerAccount> {
-  const answer = await callManagement(ctx, 'GET', `connected_accounts/${encodeURIComponent(accountId)}`)
-  return { status: textField(answer, 'status') || 'INACTIVE', userId: textField(answer, 'user_id') || null }
+async function getAccount(ctx: Ctx, accountId: string): Promise<BrokerAccount> {
+  const body = await callManagement(ctx, 'GET', `connected_accounts/${encodeURIComponent(accountId)}`)
+  return { status: textField(body, 'status') || 'INACTIVE', userId: textField(body, 'user_id') || null }
 }
 
-async function executeTool(ctx: Ctx, ask: ToolExecution): Promise<BrokerToolResult> {
-  const answer = await callBroker(ctx, 'POST', `tools/execute/${encodeURIComponent(ask.slug)}`, {
-    body: { user_id: ask.userId, connected_account_id: ask.accountId, arguments: ask.arguments },
-    headers: ask.idempotencyKey ? { 'idempotency-key': ask.idempotencyKey } : {},
+async function executeTool(ctx: Ctx, execution: ToolExecution): Promise<BrokerToolResult> {
+  const { slug, userId, accountId, arguments: args, idempotencyKey } = execution
+  const response = await callBroker(ctx, 'POST', `tools/execute/${encodeURIComponent(slug)}`, {
+    body: { user_id: userId, connected_account_id: accountId, arguments: args },
+    headers: idempotencyKey ? { 'idempotency-key': idempotencyKey } : {},
     maxBytes: MAX_CALL_BYTES,
   })
-  const told = isJsonObject(answer.body) ? answer.body : {}
-  // The provider answers 200 to a tool that failed.
-  const accepted = answer.status >= 200 && answer.status < 300
-  const ok = accepted && told.successful === true
-  const why = errorText(told) || `broker answered ${answer.status}`
-  const unclear = accepted && typeof told.successful !== 'boolean'
-  return { ok, status: answer.status, data: told.data ?? null, error: ok ? null : why, unclear }
+  const body = isJsonObject(response.body) ? response.body : {}
+  // The provider responds 200 also when the tool failed.
+  const accepted = response.status >= 200 && response.status < 300
+  const ok = accepted && body.successful === true
+  const error = ok ? null : errorText(body) || `broker answered ${response.status}`
+  const unclear = accepted && typeof body.successful !== 'boolean'
+  return { ok, status: response.status, data: body.data ?? null, error, unclear }
 }
 
-/** A call of the account management; everything but success is the provider's fault to the caller. */
+/** Calls the account management API. Every failure becomes a 502 or 504, because the caller did nothing wrong. */
 async function callManagement(ctx: Ctx, method: string, path: string, body?: JsonObject): Promise<JsonObject> {
   try {
-    const answer = await callBroker(ctx, method, path, { ...(body ? { body } : {}), maxBytes: 1024 * 1024 })
-    if (answer.status >= 200 && answer.status < 300 && isJsonObject(answer.body)) return answer.body
-    const why = isJsonObject(answer.body) ? errorText(answer.body) : ''
-    throw new Problem(502, `broker answered ${answer.status}${why ? `: ${why}` : ''}`)
+    const response = await callBroker(ctx, method, path, {
+      ...(body ? { body } : {}),
+      maxBytes: MAX_MANAGEMENT_BYTES,
+    })
+    if (response.status >= 200 && response.status < 300 && isJsonObject(response.body)) return response.body
+    const reason = isJsonObject(response.body) ? errorText(response.body) : ''
+    throw new Problem(502, `broker answered ${response.status}${reason ? `: ${reason}` : ''}`)
   } catch (error) {
     if (!(error instanceof EgressError)) throw error
     throw new Problem(error.kind === 'timeout' ? 504 : 502, `broker failed: ${error.message}`)
@@ -129,7 +133,7 @@ async function callBroker(
 ): Promise<BrokerResponse> {
   const base = ctx.config.brokerBaseUrl.replace(/\/+$/, '')
   const key = ctx.world.env('BROKER_API_KEY') ?? ''
-  const answer = await createEgressClient(ctx, { trusted: [new URL(base).hostname] }).request({
+  const response = await createEgressClient(ctx, { trusted: [new URL(base).hostname] }).request({
     url: `${base}/api/v3.1/${path}`,
     method,
     headers: {
@@ -142,7 +146,7 @@ async function callBroker(
     timeoutMs: CALL_TIMEOUT_MS,
     maxBytes,
   })
-  return { status: answer.status, body: parseMasked(answer.body, createSecretMask([key])) }
+  return { status: response.status, body: parseMasked(response.body, createSecretMask([key])) }
 }
 
 function parseMasked(bytes: Buffer, mask: SecretMask): Json {
@@ -162,9 +166,9 @@ function toToolkit(item: JsonObject): Toolkit {
   }
 }
 
-const toolkitSlug = (config: JsonObject, otherwise: string) =>
-  textField(objectField(config, 'toolkit'), 'slug') || otherwise
+const toolkitSlug = (config: JsonObject, fallback: string) =>
+  textField(objectField(config, 'toolkit'), 'slug') || fallback
 
-function errorText(told: JsonObject): string {
-  return (textField(told, 'error') || textField(objectField(told, 'error'), 'message')).slice(0, 300)
+function errorText(body: JsonObject): string {
+  return (textField(body, 'error') || textField(objectField(body, 'error'), 'message')).slice(0, 300)
 }

@@ -1,12 +1,12 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
+import type { AuthorisationLink, Broker } from '../broker/broker.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { brokerUserId } from './broker-account.ts'
-import type { Broker, AuthorisationLink } from '../broker/broker.ts'
-import { createConnectionInTx, changeConnectionSettings } from './connections.ts'
-import { type Connection, updateConnectionIfUnchanged, isClientOfProject, findConnectionByName } from './rows.ts'
+import { changeConnectionSettings, createConnectionInTx } from './connections.ts'
+import { type Connection, findConnectionByName, isClientOfProject, updateConnectionIfUnchanged } from './rows.ts'
 
 export interface ConnectToolkitRequest {
   toolkit: string
@@ -21,19 +21,20 @@ export interface StartedAuthorisation {
   link: AuthorisationLink
 }
 
-/** Makes the toolkit's connection, or takes the one that is there, and begins its authorisation. */
+/** Starts the authorisation of the toolkit's connection; creates the connection if the owner has none. */
 export async function connectToolkit(
   ctx: Ctx,
   scope: ProjectScope,
   broker: Broker,
-  ask: ConnectToolkitRequest,
+  request: ConnectToolkitRequest,
 ): Promise<StartedAuthorisation> {
-  if (ask.clientId && !(await isClientOfProject(ctx.db, scope.projectId, ask.clientId))) throw notFound('client')
-  const { connection, isNew } = await findOrCreateToolkitConnection(ctx, scope, ask)
-  return { isNew, ...(await startAuthorisation(ctx, scope, broker, connection, ask.callbackUrl)) }
+  const { clientId, callbackUrl } = request
+  if (clientId && !(await isClientOfProject(ctx.db, scope.projectId, clientId))) throw notFound('client')
+  const { connection, isNew } = await findOrCreateToolkitConnection(ctx, scope, request)
+  return { isNew, ...(await startAuthorisation(ctx, scope, broker, connection, callbackUrl)) }
 }
 
-/** The account that was begun is kept aside until the provider says that it is ACTIVE. */
+/** Stores the new account as pending: a connected account stays in use until the broker reports the new one as ACTIVE. */
 export async function startAuthorisation(
   ctx: Ctx,
   scope: ProjectScope,
@@ -41,14 +42,15 @@ export async function startAuthorisation(
   connection: Connection,
   callbackUrl: string | undefined,
 ): Promise<Omit<StartedAuthorisation, 'isNew'>> {
-  const link = await broker.link({ toolkit: requireToolkit(connection), userId: brokerUserId(connection), callbackUrl })
+  const toolkit = requireToolkit(connection)
+  const link = await broker.createAuthorisationLink({ toolkit, userId: brokerUserId(connection), callbackUrl })
   const changes = { pending_account: link.accountId, updated_at: isoNow(ctx) }
   await inTx(ctx, async (tx) => {
     if (!(await updateConnectionIfUnchanged(tx.db, connection, changes))) {
       throw conflict('connection was changed at the same time: authorise it again')
     }
-    const told = { name: connection.name, toolkit: requireToolkit(connection) }
-    await appendAuditEntry(tx, connection.project_id, scope.actor, 'connection.authorising', connection.id, told)
+    const data = { name: connection.name, toolkit }
+    await appendAuditEntry(tx, connection.project_id, scope.actor, 'connection.authorising', connection.id, data)
   })
   return { connection: { ...connection, ...changes }, link }
 }
@@ -71,15 +73,15 @@ async function findOrCreateToolkitConnection(
   const owner = clientId
     ? { owner_kind: 'client', owner_id: clientId }
     : { owner_kind: 'founder', owner_id: scope.projectId }
-  const made = await inTx(ctx, (tx) =>
+  const created = await inTx(ctx, (tx) =>
     createConnectionInTx(tx, scope, { kind: 'broker', name: toolkit, client_id: clientId, config }),
   )
-  if (made) return { connection: made, isNew: true }
-  const known = await findConnectionByName(ctx.db, { project_id: scope.projectId, ...owner, name: toolkit })
-  if (known?.kind !== 'broker' || known.config.toolkit !== toolkit) {
+  if (created) return { connection: created, isNew: true }
+  const existing = await findConnectionByName(ctx.db, { project_id: scope.projectId, ...owner, name: toolkit })
+  if (existing?.kind !== 'broker' || existing.config.toolkit !== toolkit) {
     throw conflict(`a connection named '${toolkit}' already exists for this owner`)
   }
-  if (!readTools) return { connection: known, isNew: false }
-  const changes = { config: { ...known.config, read_tools: readTools } }
-  return { connection: await changeConnectionSettings(ctx, scope, known, changes), isNew: false }
+  if (!readTools) return { connection: existing, isNew: false }
+  const changes = { config: { ...existing.config, read_tools: readTools } }
+  return { connection: await changeConnectionSettings(ctx, scope, existing, changes), isNew: false }
 }

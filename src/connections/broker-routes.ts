@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { integerParam, pageSchema } from '../http/page.ts'
 import { badRequest } from '../base/problem.ts'
-import { HttpResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import { requireBroker } from '../broker/rest-client.ts'
+import { defineRead, defineWrite, HttpResponse, nameRoutes } from '../http/route.ts'
 import { refreshBrokerAccount } from './broker-account.ts'
 import {
-  type StartedAuthorisation,
-  startAuthorisation,
   connectToolkit,
   requireToolkit,
+  startAuthorisation,
+  type StartedAuthorisation,
 } from './broker-authorisation.ts'
-import { requireBroker } from '../broker/rest-client.ts'
-import { requireConnectionInScope } from './find.ts'
+import { requireConnectionInScope } from './connections.ts'
 
 const ToolkitView = z
   .object({ slug: z.string(), name: z.string(), description: z.string().nullable() })
@@ -39,7 +39,7 @@ export const brokerRoutes = nameRoutes({
     responses: { 200: pageSchema(ToolkitView) },
     find: async ({ ctx }) => requireBroker(ctx),
     handle: ({ query: { search, limit, cursor }, subject: broker }) =>
-      broker.toolkits({ search, limit: Math.min(Number(limit ?? 50), 200), cursor }),
+      broker.listToolkits({ search, limit: Math.min(Number(limit ?? 50), 200), cursor }),
   }),
 
   connectToolkit: defineWrite('POST', '/v1/broker/toolkits/:toolkit/connect', {
@@ -56,13 +56,13 @@ export const brokerRoutes = nameRoutes({
     async handle({ ctx, scope, params, body, subject: broker }) {
       const toolkit = params.toolkit ?? ''
       if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(toolkit)) throw badRequest('the toolkit must be a slug')
-      const begun = await connectToolkit(ctx, scope, broker, {
+      const started = await connectToolkit(ctx, scope, broker, {
         toolkit,
         clientId: body.client_id ?? null,
         readTools: body.read_tools,
         callbackUrl: body.callback_url,
       })
-      return toAuthorisationResponse(begun.isNew ? 201 : 200, begun)
+      return toAuthorisationResponse(started.isNew ? 201 : 200, started)
     },
   }),
 
@@ -72,9 +72,9 @@ export const brokerRoutes = nameRoutes({
     role: 'admin',
     body: z.object({ callback_url: callbackUrl }),
     responses: { 200: AuthorisationView },
-    async find(ask) {
-      const broker = requireBroker(ask.ctx)
-      return { broker, connection: await requireConnectionInScope(ask) }
+    async find(input) {
+      const broker = requireBroker(input.ctx)
+      return { broker, connection: await requireConnectionInScope(input) }
     },
     async handle({ ctx, scope, body, subject: { broker, connection } }) {
       return toAuthorisationResponse(200, await startAuthorisation(ctx, scope, broker, connection, body.callback_url))
@@ -84,9 +84,9 @@ export const brokerRoutes = nameRoutes({
   getAccountStatus: defineRead('/v1/connections/:id/broker/status', {
     summary: 'Read the authorisation status of a broker connection',
     responses: { 200: z.object({ status: z.string(), active: z.boolean() }) },
-    async find(ask) {
-      const broker = requireBroker(ask.ctx)
-      return { broker, connection: await requireConnectionInScope(ask) }
+    async find(input) {
+      const broker = requireBroker(input.ctx)
+      return { broker, connection: await requireConnectionInScope(input) }
     },
     async handle({ ctx, subject: { broker, connection } }) {
       requireToolkit(connection)

@@ -3,21 +3,29 @@ import { appendAuditEntry } from '../audit/append.ts'
 import type { JsonObject } from '../base/json.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import type { ProjectScope } from '../ctx/scope.ts'
+import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
+import type { FindInput } from '../http/route.ts'
+import { deleteUnusedSecret } from '../vault/rows.ts'
+import { requireSecretRef, secretRefOf } from '../vault/secret-ref.ts'
+import { allowedEnvNames } from '../vault/secrets.ts'
 import {
   type Connection,
-  updateConnectionIfUnchanged,
-  findChannelOfConnection,
-  isClientOfProject,
   deleteConnection,
-  deleteUnusedSecret,
-  findConnectionByName,
+  findChannelOfConnection,
   findConnection,
+  findConnectionByName,
   insertConnection,
+  isClientOfProject,
+  updateConnectionIfUnchanged,
 } from './rows.ts'
-import { secretRefOf, requireSecretRef } from '../vault/secret-ref.ts'
-import { allowedEnvNames } from '../vault/secrets.ts'
+
+/** The connection in a route's path; one outside the caller's projects is a 404 too. */
+export async function requireConnectionInScope({ ctx, scope, params }: FindInput<Scope>): Promise<Connection> {
+  const connection = await findConnection(ctx.db, params.id ?? '')
+  if (!connection || !scope.projectIds.includes(connection.project_id)) throw notFound('connection')
+  return connection
+}
 
 export interface NewConnection {
   kind: string
@@ -36,7 +44,7 @@ export async function createConnection(ctx: Ctx, scope: ProjectScope, input: New
   })
 }
 
-/** Registers a connection in the caller's transaction; null when its owner has one of that name. */
+/** Null when the owner already has a connection of that name. */
 export async function createConnectionInTx(
   tx: Tx,
   scope: ProjectScope,
@@ -48,8 +56,8 @@ export async function createConnectionInTx(
   await lockProject(tx.db, scope.projectId)
   if (await findConnectionByName(tx.db, connection)) return null
   await insertConnection(tx.db, connection)
-  const told = { name: input.name, kind: input.kind, owner: owner.owner_kind, owner_id: owner.owner_id }
-  await appendAuditEntry(tx, scope.projectId, scope.actor, 'connection.created', connection.id, told)
+  const data = { name: input.name, kind: input.kind, owner: owner.owner_kind, owner_id: owner.owner_id }
+  await appendAuditEntry(tx, scope.projectId, scope.actor, 'connection.created', connection.id, data)
   return connection
 }
 
@@ -75,19 +83,19 @@ export async function changeConnectionSettings(
   }
   return inTx(ctx, async (tx) => {
     await lockProject(tx.db, connection.project_id)
-    const named = await findConnectionByName(tx.db, { ...connection, name })
-    if (named && named.id !== connection.id) throw nameTaken(name)
+    const sameName = await findConnectionByName(tx.db, { ...connection, name })
+    if (sameName && sameName.id !== connection.id) throw nameTaken(name)
     if (!(await updateConnectionIfUnchanged(tx.db, connection, changes))) {
       throw conflict('connection was changed at the same time: read it again')
     }
     if (secret_ref !== connection.secret_ref) await deleteUnusedSecrets(tx, connection)
-    const changed = [
+    const changedFields = [
       config && 'config',
       name !== connection.name && 'name',
       secret_ref !== connection.secret_ref && 'secret_ref',
     ]
-    const told = { fields: changed.filter((field) => typeof field === 'string') }
-    await appendAuditEntry(tx, connection.project_id, scope.actor, 'connection.updated', connection.id, told)
+    const data = { fields: changedFields.filter((field) => typeof field === 'string') }
+    await appendAuditEntry(tx, connection.project_id, scope.actor, 'connection.updated', connection.id, data)
     return { ...connection, ...changes }
   })
 }
@@ -95,30 +103,29 @@ export async function changeConnectionSettings(
 export async function removeConnection(ctx: Ctx, scope: ProjectScope, connection: Connection): Promise<void> {
   await inTx(ctx, async (tx) => {
     await lockProject(tx.db, connection.project_id)
-    const now = await findConnection(tx.db, connection.id)
+    const current = await findConnection(tx.db, connection.id)
     await refuseIfUsedByChannel(tx, connection)
-    if (!now || !(await deleteConnection(tx.db, now.id))) throw notFound('connection')
-    await deleteUnusedSecrets(tx, now)
-    const told = { name: now.name, kind: now.kind }
-    await appendAuditEntry(tx, now.project_id, scope.actor, 'connection.deleted', now.id, told)
+    if (!current || !(await deleteConnection(tx.db, current.id))) throw notFound('connection')
+    await deleteUnusedSecrets(tx, current)
+    const data = { name: current.name, kind: current.kind }
+    await appendAuditEntry(tx, current.project_id, scope.actor, 'connection.deleted', current.id, data)
   })
 }
 
-/** A channel names its connection for as long as it is there. */
 async function refuseIfUsedByChannel(tx: Tx, connection: Connection): Promise<void> {
   const channel = await findChannelOfConnection(tx.db, connection)
   if (!channel) return
   throw conflict(`connection is used by channel ${channel.id} (${channel.address}): delete the channel first`)
 }
 
-/** What the connection referred to, and what lies under its own id, unless a connection still refers to it. */
-async function deleteUnusedSecrets(tx: Tx, was: Connection): Promise<void> {
-  const ref = secretRefOf(was)
-  const keys = ref.in === 'vault' ? [was.id, ref.key] : [was.id]
-  for (const key of new Set(keys)) await deleteUnusedSecret(tx.db, was.project_id, key)
+/** Deletes the secret that the connection referred to and the one under its id, unless another connection uses it. */
+async function deleteUnusedSecrets(tx: Tx, previous: Connection): Promise<void> {
+  const ref = secretRefOf(previous)
+  const keys = ref.in === 'vault' ? [previous.id, ref.key] : [previous.id]
+  for (const key of new Set(keys)) await deleteUnusedSecret(tx.db, previous.project_id, key)
 }
 
-/** An account is taken over from the provider and never from a caller, who could name somebody else's. */
+/** A broker account id from the caller may belong to someone else, so it stays pending until the broker confirms it. */
 function toNewConnection(tx: Tx, input: NewConnection): Omit<Connection, 'project_id' | 'owner_kind' | 'owner_id'> {
   const now = isoNow(tx)
   const { connected_account_id: claimed, ...config } = input.config ?? {}
@@ -128,7 +135,6 @@ function toNewConnection(tx: Tx, input: NewConnection): Omit<Connection, 'projec
     name: input.name,
     config: input.kind === 'broker' ? config : (input.config ?? {}),
     secret_ref: input.secret_ref ?? null,
-    // Proven with the provider, as ours and ACTIVE, before anything runs on it.
     pending_account: input.kind === 'broker' && typeof claimed === 'string' ? claimed : null,
     last_ok_at: null,
     last_error: null,
@@ -138,7 +144,7 @@ function toNewConnection(tx: Tx, input: NewConnection): Omit<Connection, 'projec
   }
 }
 
-/** The account stays with the toolkit it was authorised for; another toolkit needs an authorisation of its own. */
+/** Keeps the authorised account unless the toolkit changes: another toolkit needs its own authorisation. */
 function keepBrokerAccount(connection: Connection, config: JsonObject): Pick<Connection, 'config' | 'pending_account'> {
   const { pending_account } = connection
   if (connection.kind !== 'broker') return { config, pending_account }

@@ -19,7 +19,7 @@ export interface GrantRequest {
   manifest: Pick<WedgeManifest, 'connections'>
 }
 
-/** The founder's and the client's own, among the names that the wedge declares; the client's own goes first. */
+/** The declared connections of the founder and of the run's client; of two with one name the client's is used. */
 export async function resolveGrant(db: Db, { projectId, clientId, manifest }: GrantRequest): Promise<Grant> {
   const entitled = await listEntitledConnections(db, { projectId, clientId, names: manifest.connections })
   const byName = new Map<string, Connection>()
@@ -29,7 +29,7 @@ export async function resolveGrant(db: Db, { projectId, clientId, manifest }: Gr
   return { declared: manifest.connections, connections: [...byName.values()] }
 }
 
-/** The granted connection that is meant: by its name, or the only one that can serve the capability. */
+/** The granted connection for an action: the named one, or else the only one that serves the capability. */
 export function pickConnection(grant: Grant, capability: string, name?: string): Connection {
   if (name !== undefined) {
     const named = grant.connections.find((connection) => connection.name === name)
@@ -44,24 +44,24 @@ export function pickConnection(grant: Grant, capability: string, name?: string):
 }
 
 /**
- * Rules and people judge an action by its name. So one that names a connection goes through that one alone, and through a
- * broker's only tools of its toolkit.
+ * Policy rules and approvers know an action by its capability. So a capability that names a connection is sent through
+ * that connection only, and a broker connection runs tools of its toolkit only.
  */
 function refuseMismatchedCapability(grant: Grant, connection: Connection, capability: string): void {
-  const isItsTool = hasTool(connection, capability)
-  if (connection.kind === 'broker' && !isItsTool) {
-    throw badRequest(`'${capability}' is no tool of the toolkit of connection '${connection.name}'`)
+  const isOwnTool = hasTool(connection, capability)
+  if (connection.kind === 'broker' && !isOwnTool) {
+    throw badRequest(`'${capability}' is not a tool of the toolkit of connection '${connection.name}'`)
   }
   const [meant = connection.name] = grant.declared
     .filter((name) => isNamed(name, capability))
     .toSorted((a, b) => b.length - a.length)
-  const other = isItsTool ? undefined : grant.connections.find((one) => hasTool(one, capability))
+  const other = isOwnTool ? undefined : grant.connections.find((one) => hasTool(one, capability))
   if (other || !sameName(meant, connection.name)) {
     throw badRequest(`'${capability}' names connection '${other?.name ?? meant}', not '${connection.name}'`)
   }
 }
 
-/** The wedge's connections that are not registered or cannot be used yet, by name. */
+/** Names of declared connections that are not registered or lack their secret or account. */
 export async function listMissingConnections(
   ctx: Ctx,
   manifest: Pick<WedgeManifest, 'connections'>,
@@ -75,12 +75,12 @@ export async function listMissingConnections(
   return manifest.connections.filter((name) => !names.has(name))
 }
 
-/** A broker connection needs an authorised account, every other its secret. */
+/** A broker connection needs an authorised account, every other kind its secret. */
 function isReady(connection: Connection, hasSecret: boolean): boolean {
   return connection.kind === 'broker' ? connectedAccountId(connection) !== null : hasSecret
 }
 
-/** What the agent is told: names and kinds, nothing to reach the outside with. */
+/** What the agent learns about its connections: names and kinds, no addresses and no secrets. */
 export function toBriefConnections(grant: Grant): BriefConnection[] {
   return grant.connections.map(({ name, kind, config }) => ({
     name,
@@ -101,7 +101,7 @@ function hasTool({ kind, config }: Connection, capability: string): boolean {
 const isNamed = (name: string, capability: string): boolean =>
   sameName(name, capability) || capability.toLowerCase().startsWith(`${name.toLowerCase()}:`)
 
-/** Case does not matter, as it does not to the rules. */
+/** Policy rules ignore case too. */
 const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 const readTools = (tools: unknown): string[] =>

@@ -3,10 +3,10 @@ import { toIsoTime } from '../ctx/world.ts'
 import { queueWebhookDeliveries } from '../events/webhook-events.ts'
 import { type Connection, type ConnectionHealth, updateHealthOnFirstError, updateConnectionHealth } from './rows.ts'
 
-/** A success is written at most once a minute while nothing is wrong: busy connections need no write for each call. */
+/** A healthy connection writes its last success at most once a minute, not on every call. */
 const MIN_HEALTH_WRITE_INTERVAL_MS = 60_000
 
-/** Keeps on the record when the connection last worked and what was wrong last. */
+/** Records when the connection last worked, or its last error. */
 export async function recordConnectionHealth(ctx: Ctx, connection: Connection, error: string | null): Promise<void> {
   const now = ctx.world.clock.now()
   if (error !== null) {
@@ -17,13 +17,13 @@ export async function recordConnectionHealth(ctx: Ctx, connection: Connection, e
   await writeHealth(ctx, connection, { last_ok_at: toIsoTime(now), last_error: null, last_error_at: null })
 }
 
-/** A 404 or a 422 is about what was asked; the connection itself works. */
+/** Null for a 404, 422 and the like: the request was wrong, but the connection works. */
 export function toHealthError(status: number | null, error: string | null): string | null {
-  const aboutTheAsk = status !== null && status >= 400 && status < 500 && ![401, 403, 407].includes(status)
-  return aboutTheAsk ? null : error
+  const isRequestError = status !== null && status >= 400 && status < 500 && ![401, 403, 407].includes(status)
+  return isRequestError ? null : error
 }
 
-/** A note that cannot be written must not hide how the call itself ended. */
+/** Logs a failed write instead of throwing, so that the caller still gets the result of its call. */
 async function writeHealth(ctx: Ctx, connection: Connection, health: ConnectionHealth): Promise<void> {
   try {
     await inTx(ctx, async (tx) => {
@@ -32,6 +32,6 @@ async function writeHealth(ctx: Ctx, connection: Connection, health: ConnectionH
       } else await updateConnectionHealth(tx.db, connection.id, health)
     })
   } catch (err) {
-    ctx.world.log.warn({ err, connection: connection.id }, 'health of a connection not noted')
+    ctx.world.log.warn({ err, connection: connection.id }, 'connection health was not recorded')
   }
 }

@@ -3,17 +3,17 @@ import { badRequest, notFound, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { EgressError, type EgressErrorKind } from '../egress/http-client.ts'
-import type { UpstreamResponse } from './executors/executor.ts'
-import { isRedirect } from './executors/http-request.ts'
-import { requireExecutor } from './executors/executor-table.ts'
-import { toHealthError, recordConnectionHealth } from './health.ts'
-import { type SecretMask, createSecretMask } from '../vault/mask-secrets.ts'
-import { type Connection, findConnection } from './rows.ts'
+import { createSecretMask, type SecretMask } from '../vault/mask-secrets.ts'
 import { openSecret } from '../vault/secrets.ts'
+import type { UpstreamResponse } from './executors/executor.ts'
+import { requireExecutor } from './executors/executor-table.ts'
+import { isRedirect } from './executors/http-request.ts'
+import { recordConnectionHealth, toHealthError } from './health.ts'
+import { type Connection, findConnection } from './rows.ts'
 
 export interface ConnectionReadRequest {
   capability: string
-  /** Relative to the connection's base; null for broker tools. */
+  /** Relative to the connection's base URL; null for broker tools. */
   path: string | null
   arguments: Json
 }
@@ -25,22 +25,26 @@ export interface ConnectionReadResult {
   body: Json
 }
 
-/** Looks at something through the connection, which changes nothing. What goes wrong is a `Problem`. */
+/** Reads through the connection without side effects. Every failure is thrown as a `Problem`. */
 export async function readThroughConnection(
   ctx: Ctx,
   granted: Pick<Connection, 'id'>,
-  ask: ConnectionReadRequest,
+  request: ConnectionReadRequest,
 ): Promise<ConnectionReadResult> {
   const connection = await findConnection(ctx.db, granted.id)
   if (!connection) throw notFound('connection')
   const read = requireExecutor(ctx, connection.kind, 'read')
   try {
     const secret = await openSecret(ctx, connection)
-    const reply = await read(ctx, { connection, secret, ...ask })
-    if (isRedirect(reply.status)) throw badRequest('upstream answered with a redirect, which is not followed')
+    const response = await read(ctx, { connection, secret, ...request })
+    if (isRedirect(response.status)) throw badRequest('upstream answered with a redirect, which is not followed')
     const mask = createSecretMask([secret])
-    await recordConnectionHealth(ctx, connection, toHealthError(reply.status, reply.error && mask.text(reply.error)))
-    return toReadResult(reply, mask)
+    await recordConnectionHealth(
+      ctx,
+      connection,
+      toHealthError(response.status, response.error && mask.text(response.error)),
+    )
+    return toReadResult(response, mask)
   } catch (error) {
     const problem = toReadProblem(error)
     if (!(error instanceof Problem)) await recordConnectionHealth(ctx, connection, problem.message)

@@ -1,6 +1,6 @@
 import { badRequest } from '../base/problem.ts'
 
-/** The URL of a read: the path below the base, on the base's origin, or a 400. */
+/** The URL of a read; a path that is not below the connection's base URL is a 400. */
 export function resolveReadUrl(base: string, path: string): URL {
   const root = new URL(base)
   root.search = ''
@@ -15,7 +15,7 @@ export function resolveReadUrl(base: string, path: string): URL {
   return url
 }
 
-/** Whatever some parser could take for a scheme, a host or a line of the request. */
+/** Refuses everything that a URL parser could take for a scheme, a host or another request line. */
 function refuseAbsolutePath(path: string): void {
   if (/^\s*[a-z][a-z0-9+.-]*:/i.test(path) || /^\s*[/\\]{2}/.test(path)) {
     throw badRequest("field 'path' must be relative: the connection names the host")
@@ -27,8 +27,8 @@ function refuseAbsolutePath(path: string): void {
 }
 
 /**
- * The other side may decode what we see as one name, so `..` counts in every encoding that unfolds to it; and it may
- * cut parameters off before it walks, so `..;x` is `..` too.
+ * The server may decode the path more than once and may drop path parameters before it resolves segments. So every
+ * encoding of `..` counts as `..`, and `..;x` does too.
  */
 function leavesBasePath(path: string): boolean {
   let text = path.split('?')[0] ?? ''

@@ -1,16 +1,20 @@
 import { z } from 'zod'
 import { badRequest } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
+import { createdResponse, defineRead, defineWrite, nameRoutes, noContentResponse } from '../http/route.ts'
 import { jsonObject } from '../http/validate.ts'
-import { filterParam, toPage, pageQueryById, pageSchema } from '../http/page.ts'
-import { createdResponse, noContentResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
-import { createConnection, removeConnection, changeConnectionSettings } from './connections.ts'
+import {
+  changeConnectionSettings,
+  createConnection,
+  removeConnection,
+  requireConnectionInScope,
+} from './connections.ts'
 import { CONNECTION_KINDS } from './executors/executor-table.ts'
-import { requireConnectionInScope } from './find.ts'
-import { ConnectionView, toConnectionView, toConnectionViews, findConfigWarnings } from './view.ts'
 import { type Connection, listConnections } from './rows.ts'
-import { writeSecret } from '../vault/secrets.ts'
 import { testConnection } from './test-connection.ts'
+import { ConnectionView, findConfigWarnings, toConnectionView, toConnectionViews } from './view.ts'
+import { writeSecret } from './write-secret.ts'
 
 const name = z.string().min(1).max(128)
 const secretRef = z.string().max(256).nullable()

@@ -1,21 +1,12 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import type { SecretEnvelope, SecretLocation } from '../ctx/vault.ts'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { ChannelRow, ConnectionRow, VaultRow } from '../store/tables.ts'
+import type { ChannelRow, ConnectionRow } from '../store/tables.ts'
 
-/** A connection as the features use it. It names its secret and never holds it. */
+/** A connection row with its config parsed. It refers to its secret and never contains it. */
 export type Connection = Omit<ConnectionRow, 'config'> & { config: JsonObject }
-
-export type EncryptedSecret = Omit<VaultRow, 'envelope'> & { envelope: SecretEnvelope }
-
-type SecretLocationColumns = Pick<VaultRow, 'project_id' | 'key' | 'connection_id' | 'kind'>
-
-export function toSecretPlace({ project_id, key, connection_id, kind }: SecretLocationColumns): SecretLocation {
-  return { projectId: project_id, key, connectionId: connection_id, kind }
-}
 
 export async function findConnection(db: Db, id: string): Promise<Connection | null> {
   const [row] = await connectionById(db, { id })
@@ -32,29 +23,29 @@ export interface ConnectionFilter extends PageQuery {
   clientId?: string | undefined
 }
 
-export async function listConnections(db: Db, ask: ConnectionFilter): Promise<Connection[]> {
-  let query = db.selectFrom('connections').selectAll().where('project_id', 'in', ask.projectIds)
-  if (ask.kind) query = query.where('kind', '=', ask.kind)
-  if (ask.clientId) query = query.where('owner_kind', '=', 'client').where('owner_id', '=', ask.clientId)
-  const rows = await listNewestPage(query, ask)
+export async function listConnections(db: Db, filter: ConnectionFilter): Promise<Connection[]> {
+  let query = db.selectFrom('connections').selectAll().where('project_id', 'in', filter.projectIds)
+  if (filter.kind) query = query.where('kind', '=', filter.kind)
+  if (filter.clientId) query = query.where('owner_kind', '=', 'client').where('owner_id', '=', filter.clientId)
+  const rows = await listNewestPage(query, filter)
   return rows.map(toConnection)
 }
 
-/** The founder's and the one client's connections among the names: nobody else's can come back. */
+/** The founder's and this client's connections with one of the names; never those of another client. */
 export async function listEntitledConnections(
   db: Db,
-  ask: { projectId: string; clientId: string | null; names: readonly string[] },
+  filter: { projectId: string; clientId: string | null; names: readonly string[] },
 ): Promise<Connection[]> {
-  if (ask.names.length === 0) return []
+  if (filter.names.length === 0) return []
   const rows = await db
     .selectFrom('connections')
     .selectAll()
-    .where('project_id', '=', ask.projectId)
-    .where('name', 'in', ask.names)
-    .where((has) =>
-      has.or([
-        has('owner_kind', '=', 'founder'),
-        has.and([has('owner_kind', '=', 'client'), has('owner_id', '=', ask.clientId ?? '')]),
+    .where('project_id', '=', filter.projectId)
+    .where('name', 'in', filter.names)
+    .where((eb) =>
+      eb.or([
+        eb('owner_kind', '=', 'founder'),
+        eb.and([eb('owner_kind', '=', 'client'), eb('owner_id', '=', filter.clientId ?? '')]),
       ]),
     )
     .orderBy('id')
@@ -91,7 +82,7 @@ type ConnectionUpdate = Partial<
   >
 >
 
-/** Changes the row only while it is as it was read; false when somebody else was faster. */
+/** False when the row has changed since it was read. */
 export async function updateConnectionIfUnchanged(
   db: Db,
   was: Connection,
@@ -110,7 +101,7 @@ export async function updateConnectionIfUnchanged(
 
 export type ConnectionHealth = Partial<Pick<Connection, 'last_ok_at' | 'last_error' | 'last_error_at'>>
 
-/** Whether this is the error by which a connection turns from good to failing: of many at once, one is. */
+/** True for the one error that turns the connection from working to failing, also among concurrent errors. */
 export async function updateHealthOnFirstError(db: Db, id: string, health: ConnectionHealth): Promise<boolean> {
   if (!health.last_error) return false
   const result = await db
@@ -131,7 +122,7 @@ export async function deleteConnection(db: Db, id: string): Promise<boolean> {
   return result.numDeletedRows === 1n
 }
 
-/** The oldest channel that is bound to the connection. */
+/** The oldest channel that uses the connection. */
 export function findChannelOfConnection(
   db: Db,
   { id, project_id }: Connection,
@@ -150,79 +141,7 @@ export async function isClientOfProject(db: Db, projectId: string, clientId: str
   return row !== undefined
 }
 
-export async function findEncryptedSecret(db: Db, projectId: string, key: string): Promise<EncryptedSecret | null> {
-  const [row] = await encryptedSecretByKey(db, { projectId, key })
-  return row ? toEncryptedSecret(row) : null
-}
-
-const encryptedSecretByKey = prepareQuery<{ projectId: string; key: string }, VaultRow>((db, arg) =>
-  db.selectFrom('vault').selectAll().where('project_id', '=', arg('projectId')).where('key', '=', arg('key')),
-)
-
-/** The sealing keys' fingerprints by `project key`, for lists. */
-export async function listSecretKeyIds(
-  db: Db,
-  places: { projectId: string; key: string }[],
-): Promise<Map<string, string>> {
-  if (places.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('vault')
-    .select(['project_id', 'key', 'envelope'])
-    .where('project_id', 'in', [...new Set(places.map((place) => place.projectId))])
-    .where('key', 'in', [...new Set(places.map((place) => place.key))])
-    .execute()
-  return new Map(rows.map((row) => [`${row.project_id} ${row.key}`, parseEnvelope(row.envelope).kid]))
-}
-
-export async function upsertEncryptedSecret(db: Db, secret: EncryptedSecret): Promise<void> {
-  const row = { ...secret, envelope: JSON.stringify(secret.envelope) }
-  const { project_id: _project, key: _key, ...rest } = row
-  await db
-    .insertInto('vault')
-    .values(row)
-    .onConflict((clash) => clash.columns(['project_id', 'key']).doUpdateSet(rest))
-    .execute()
-}
-
-export async function listEncryptedSecrets(db: Db): Promise<EncryptedSecret[]> {
-  const rows = await db.selectFrom('vault').selectAll().orderBy('project_id').orderBy('key').execute()
-  return rows.map(toEncryptedSecret)
-}
-
-/** Drops a sealed secret that no connection refers to any more. */
-export async function deleteUnusedSecret(db: Db, projectId: string, key: string): Promise<void> {
-  await db
-    .deleteFrom('vault')
-    .where('project_id', '=', projectId)
-    .where('key', '=', key)
-    .where((has) =>
-      has.not(
-        has.exists(
-          has
-            .selectFrom('connections')
-            .select('connections.id')
-            .where('connections.project_id', '=', projectId)
-            .where((or) =>
-              or.or([
-                or('connections.secret_ref', '=', `vault:${key}`),
-                or.and([or('connections.id', '=', key), or('connections.secret_ref', 'is', null)]),
-              ]),
-            ),
-        ),
-      ),
-    )
-    .execute()
-}
-
 function toConnection(row: ConnectionRow): Connection {
   const config: unknown = JSON.parse(row.config)
   return { ...row, config: isJsonObject(config) ? config : {} }
-}
-
-const toEncryptedSecret = (row: VaultRow): EncryptedSecret => ({ ...row, envelope: parseEnvelope(row.envelope) })
-
-function parseEnvelope(text: string): SecretEnvelope {
-  const envelope: Partial<SecretEnvelope> = JSON.parse(text)
-  const { kid = '', iv = '', tag = '', ct = '' } = envelope
-  return { v: 1, kid, iv, tag, ct }
 }

@@ -2,14 +2,14 @@ import type { Json } from '../base/json.ts'
 import { notFound, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
-import { retryUntilAvailable } from '../store/errors.ts'
 import { EgressError } from '../egress/http-client.ts'
+import { retryUntilAvailable } from '../store/errors.ts'
+import { createSecretMask } from '../vault/mask-secrets.ts'
+import { openSecret } from '../vault/secrets.ts'
 import type { UpstreamResponse } from './executors/executor.ts'
 import { findExecutor, requireExecutor } from './executors/executor-table.ts'
-import { toHealthError, recordConnectionHealth } from './health.ts'
-import { createSecretMask } from '../vault/mask-secrets.ts'
+import { recordConnectionHealth, toHealthError } from './health.ts'
 import { type Connection, findConnection } from './rows.ts'
-import { openSecret } from '../vault/secrets.ts'
 
 export interface ActionRequest {
   capability: string
@@ -19,12 +19,12 @@ export interface ActionRequest {
   runSignal: RunSignal
 }
 
-/** Whether the run for which it is done is over. */
+/** Aborted once the run that asked for the action has ended. */
 type RunSignal = { readonly aborted: boolean }
 
 /**
- * `failed` is certain: refused before anything left, or refused by the other side. `unknown` is everything that left
- * and whose end was not heard: the effect may have happened, so nobody may try again without looking.
+ * `failed` is certain: nothing was sent, or the server refused. `unknown` means that the request was sent and its result
+ * is not known; the action may have happened, so it must not be repeated without a check.
  */
 export interface ActionResult {
   outcome: 'ok' | 'failed' | 'unknown'
@@ -34,54 +34,57 @@ export interface ActionResult {
   error: string | null
 }
 
-/** The payload as it will be sent: whoever decides sees what is filled in for the agent too. */
+/** The payload as it will be sent, so that the person who approves also sees what the connection adds. */
 export async function completePayload(
   ctx: Ctx,
   granted: GrantedConnection,
   payload: Json,
-  over: RunSignal,
+  runSignal: RunSignal,
 ): Promise<Json> {
-  const connection = await readConnection(ctx, granted, over)
-  return findExecutor(ctx, connection.kind)?.completePayload?.(connection, payload) ?? payload
+  const connection = await readConnection(ctx, granted, runSignal)
+  return findExecutor(connection.kind)?.completePayload?.(connection, payload) ?? payload
 }
 
-/** Does the action with the connection as it is now. Never throws, however it goes: somebody has to write down how. */
-export async function sendAction(ctx: Ctx, granted: GrantedConnection, ask: ActionRequest): Promise<ActionResult> {
-  const way: ActionProgress = { connection: null, left: false }
-  const result = await attemptAction(ctx, granted, ask, way).catch((error: unknown) =>
-    !way.left && ask.runSignal.aborted ? WITHDRAWN_RESULT : toFailedResult(ctx, error, way),
+/** Sends the action through the connection as stored now. Never throws: the caller must record every outcome. */
+export async function sendAction(ctx: Ctx, granted: GrantedConnection, request: ActionRequest): Promise<ActionResult> {
+  const progress: ActionProgress = { connection: null, mayBeSent: false }
+  const result = await attemptAction(ctx, granted, request, progress).catch((error: unknown) =>
+    !progress.mayBeSent && request.runSignal.aborted ? WITHDRAWN_RESULT : toFailedResult(ctx, error, progress),
   )
-  if (way.connection && result !== WITHDRAWN_RESULT) {
-    await recordConnectionHealth(ctx, way.connection, toHealthError(result.status, result.error))
+  if (progress.connection && result !== WITHDRAWN_RESULT) {
+    await recordConnectionHealth(ctx, progress.connection, toHealthError(result.status, result.error))
   }
   return result
 }
 
 type GrantedConnection = Pick<Connection, 'id'>
 
-/** How far an action has come. */
 interface ActionProgress {
   connection: Connection | null
-  /** From here on the other side may have seen it. */
-  left: boolean
+  /** From here on the server may have seen the request. */
+  mayBeSent: boolean
 }
 
 async function attemptAction(
   ctx: Ctx,
   granted: GrantedConnection,
-  { runSignal: over, ...ask }: ActionRequest,
-  way: ActionProgress,
+  { runSignal, ...action }: ActionRequest,
+  progress: ActionProgress,
 ): Promise<ActionResult> {
-  const connection = await readConnection(ctx, granted, over)
-  way.connection = connection
-  const send = requireExecutor(ctx, connection.kind, 'act')
-  const secret = await retryUntilAvailable(() => openSecret(ctx, connection), over)
-  // Whoever cancelled meanwhile may have started it again.
-  if (over.aborted) return WITHDRAWN_RESULT
-  way.left = true
-  const reply = await send(ctx, { connection, secret, ...ask })
+  const connection = await readConnection(ctx, granted, runSignal)
+  progress.connection = connection
+  const act = requireExecutor(ctx, connection.kind, 'act')
+  const secret = await retryUntilAvailable(() => openSecret(ctx, connection), runSignal)
+  // The task may have been cancelled and retried meanwhile; sending now could do the action twice.
+  if (runSignal.aborted) return WITHDRAWN_RESULT
+  progress.mayBeSent = true
+  const response = await act(ctx, { connection, secret, ...action })
   const mask = createSecretMask([secret])
-  return toActionResult({ ...reply, body: mask.json(reply.body), error: reply.error && mask.text(reply.error) })
+  return toActionResult({
+    ...response,
+    body: mask.json(response.body),
+    error: response.error && mask.text(response.error),
+  })
 }
 
 const NO_RESPONSE = { ok: false, status: null, result: null }
@@ -89,41 +92,37 @@ const NO_RESPONSE = { ok: false, status: null, result: null }
 const WITHDRAWN_RESULT: ActionResult = {
   ...NO_RESPONSE,
   outcome: 'failed',
-  error: 'withdrawn: the run was over before anything left',
+  error: 'withdrawn: the run ended before the action was sent',
 }
 
-/** Nothing has left yet, and it is decided that it shall: a store that is away is waited for, as long as the run lives. */
-async function readConnection(ctx: Ctx, granted: GrantedConnection, over: RunSignal): Promise<Connection> {
-  const connection = await retryUntilAvailable(() => findConnection(ctx.db, granted.id), over)
-  // Deleted since the run began: the grant does not outlive it.
+/** The action is already approved, so an unavailable store is retried for as long as the run lasts. */
+async function readConnection(ctx: Ctx, granted: GrantedConnection, runSignal: RunSignal): Promise<Connection> {
+  const connection = await retryUntilAvailable(() => findConnection(ctx.db, granted.id), runSignal)
+  // A grant ends when its connection is deleted.
   if (!connection) throw notFound('connection')
   return connection
 }
 
-function toActionResult(reply: UpstreamResponse): ActionResult {
-  const { ok, status, body, error, unclear } = reply
+function toActionResult({ ok, status, body, error, unclear }: UpstreamResponse): ActionResult {
   const outcome = ok ? 'ok' : unclear ? 'unknown' : outcomeOfStatus(status)
   return { outcome, ok, status, result: body, error }
 }
 
-/**
- * A gateway speaks for someone it could not hear, and 303 sends the caller to see how it went: they say nothing about the
- * effect.
- */
+/** Gateway errors and 303 do not say whether the server behind them performed the action. */
 const UNKNOWN_OUTCOME_STATUSES = new Set([303, 502, 504, 520, 521, 522, 523, 524, 598, 599])
 const outcomeOfStatus = (status: number) => (UNKNOWN_OUTCOME_STATUSES.has(status) ? 'unknown' : 'failed')
 
-function toFailedResult(ctx: Ctx, error: unknown, { left }: ActionProgress): ActionResult {
+function toFailedResult(ctx: Ctx, error: unknown, { mayBeSent }: ActionProgress): ActionResult {
   if (error instanceof EgressError) return toEgressFailure(error)
   if (error instanceof Problem || error instanceof SecretUnavailable) {
     return { ...NO_RESPONSE, outcome: 'failed', error: error.message }
   }
-  ctx.world.log.error({ err: error }, 'an action failed by a fault of the service')
-  return { ...NO_RESPONSE, outcome: left ? 'unknown' : 'failed', error: 'internal error' }
+  ctx.world.log.error({ err: error }, 'action failed with an internal error')
+  return { ...NO_RESPONSE, outcome: mayBeSent ? 'unknown' : 'failed', error: 'internal error' }
 }
 
 function toEgressFailure({ kind, sent, status, message }: EgressError): ActionResult {
-  // The answer came, only its body is of no use: its status still tells how the action ended.
+  // Only the body is unusable: the status still says whether the action succeeded.
   if (status !== null && (kind === 'too_large' || kind === 'unreadable')) {
     const ok = status >= 200 && status < 300
     return { outcome: ok ? 'ok' : outcomeOfStatus(status), ok, status, result: null, error: ok ? null : message }

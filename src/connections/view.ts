@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
-import { jsonObject } from '../http/validate.ts'
 import { parseAllowedHosts } from '../egress/address-rules.ts'
-import { connectedAccountId } from './broker-account.ts'
 import { findUrlProblem } from '../egress/http-client.ts'
-import { CONNECTION_KINDS } from './executors/executor-table.ts'
-import type { Connection } from './rows.ts'
+import { jsonObject } from '../http/validate.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
+import { connectedAccountId } from './broker-account.ts'
+import { CONNECTION_KINDS, findExecutor } from './executors/executor-table.ts'
+import type { Connection } from './rows.ts'
 
-/** A connection as the API shows it: that there is a secret, never the secret nor its length. */
+/** Shows whether a secret exists, never its value or length. */
 export const ConnectionView = z
   .object({
     id: z.string(),
@@ -31,15 +31,15 @@ export const ConnectionView = z
 
 export async function toConnectionViews(ctx: Ctx, connections: Connection[]): Promise<object[]> {
   const secrets = await listConnectionsWithSecret(ctx, connections)
-  return connections.map((connection) => viewOf(connection, secrets.has(connection.id)))
+  return connections.map((connection) => combineView(connection, secrets.has(connection.id)))
 }
 
 export async function toConnectionView(ctx: Ctx, connection: Connection): Promise<object> {
   const secrets = await listConnectionsWithSecret(ctx, [connection])
-  return viewOf(connection, secrets.has(connection.id))
+  return combineView(connection, secrets.has(connection.id))
 }
 
-function viewOf(connection: Connection, hasSecret: boolean): object {
+function combineView(connection: Connection, hasSecret: boolean): object {
   const { id, project_id, kind, name, owner_kind, owner_id, config, secret_ref } = connection
   return {
     id,
@@ -60,28 +60,31 @@ function viewOf(connection: Connection, hasSecret: boolean): object {
   }
 }
 
-/** A webhook works unsigned, so it lacks nothing without a secret. */
 function connectionStatus(connection: Connection, hasSecret: boolean): string {
-  if (connection.kind === 'broker') return connectedAccountId(connection) ? 'connected' : 'needs_authorisation'
-  return hasSecret || (connection.kind === 'webhook' && connection.secret_ref === null) ? 'connected' : 'needs_secret'
+  const credential = findExecutor(connection.kind)?.credential ?? 'secret'
+  if (credential === 'broker_account') return connectedAccountId(connection) ? 'connected' : 'needs_authorisation'
+  const needsNone = credential === 'optional_secret' && connection.secret_ref === null
+  return hasSecret || needsNone ? 'connected' : 'needs_secret'
 }
 
-/** What will go wrong at use and can be seen now. Registration succeeds all the same: config is judged at use. */
+/** Problems that will make the connection fail when it is used. Registration succeeds anyway. */
 export function findConfigWarnings(ctx: Ctx, { kind, config, pending_account }: Connection): string[] {
-  const reach = parseAllowedHosts(ctx.config.egressAllow)
-  const addresses = ['api_url', 'base_url', 'url'].flatMap((key) => {
-    const url = config[key]
-    if (typeof url !== 'string') return []
-    const problem = findUrlProblem(reach, url)
-    if (problem) return [`config.${key} will be refused: ${problem}`]
-    return url.startsWith('http:') ? [`config.${key} is not https: the secret would travel unprotected`] : []
-  })
-  const needed = REQUIRED_CONFIG[kind]
+  const [required, ...alternatives] = findExecutor(kind)?.requiredConfig ?? []
+  const isMissing = required !== undefined && alternatives.length === 0 && config[required] === undefined
   return [
-    ...(needed && config[needed] === undefined ? [`config.${needed} is missing`] : []),
-    ...addresses,
-    ...(pending_account ? ['config.connected_account_id is taken over once the provider confirms it'] : []),
+    ...(isMissing ? [`config.${required} is missing`] : []),
+    ...findUrlWarnings(ctx, config),
+    ...(pending_account ? ['config.connected_account_id is set once the provider confirms it'] : []),
   ]
 }
 
-const REQUIRED_CONFIG: Record<string, string | undefined> = { email: 'api_url', webhook: 'url', broker: 'toolkit' }
+function findUrlWarnings(ctx: Ctx, config: Connection['config']): string[] {
+  const allowed = parseAllowedHosts(ctx.config.egressAllow)
+  return ['api_url', 'base_url', 'url'].flatMap((key) => {
+    const url = config[key]
+    if (typeof url !== 'string') return []
+    const problem = findUrlProblem(allowed, url)
+    if (problem) return [`config.${key} will be refused: ${problem}`]
+    return url.startsWith('http:') ? [`config.${key} is not https: the secret would be sent unencrypted`] : []
+  })
+}

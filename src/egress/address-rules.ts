@@ -1,12 +1,11 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * Addresses that are not the open internet: this machine, private networks, link-local with the clouds' metadata, the
- * public address behind which a cloud keeps its own (168.63.129.16), carrier networks, documentation, multicast, and
- * the IPv6 forms that carry an IPv4 address inside.
+ * Addresses outside the public internet: this machine, private networks, link-local with cloud metadata, Azure's
+ * metadata address (168.63.129.16), carrier networks, documentation, multicast, and IPv6 forms that embed IPv4.
  *
- * Two lists on purpose: one list answers an IPv4 question by IPv6 rules too (as ::ffff:a.b.c.d), so a rule that covers
- * ::ffff:0:0/96 would close the whole internet.
+ * IPv4 and IPv6 need separate lists: one BlockList checks an IPv4 address against IPv6 rules too (as ::ffff:a.b.c.d),
+ * so a rule that covers ::ffff:0:0/96 would block the whole internet.
  */
 const PRIVATE_V4 = toBlockList('ipv4', [
   '0.0.0.0/8',
@@ -43,17 +42,17 @@ const PRIVATE_V6 = toBlockList('ipv6', [
   'ff00::/8',
 ])
 
-/** True for what nobody may reach unless the deployment lists it; what is not an address at all is private too. */
+/** True for addresses that are blocked unless SVC_EGRESS_ALLOW lists them; text that is no address counts as private. */
 export function isPrivateAddress(address: string): boolean {
   const bare = withoutZone(address)
   const family = isIP(bare)
   if (family === 4) return PRIVATE_V4.check(bare, 'ipv4')
-  // The IPv4 list understands ::ffff:a.b.c.d in any spelling.
+  // The IPv4 list also matches ::ffff:a.b.c.d in any spelling.
   if (family === 6) return PRIVATE_V6.check(bare, 'ipv6') || PRIVATE_V4.check(bare, 'ipv6')
   return true
 }
 
-/** What `SVC_EGRESS_ALLOW` opens: host names, addresses and networks. */
+/** The parsed SVC_EGRESS_ALLOW: host names, addresses and networks. */
 export interface AllowedHosts {
   hosts: Set<string>
   v4: BlockList
@@ -61,29 +60,31 @@ export interface AllowedHosts {
 }
 
 export function parseAllowedHosts(entries: readonly string[]): AllowedHosts {
-  const reach: AllowedHosts = { hosts: new Set(), v4: new BlockList(), v6: new BlockList() }
+  const allowed: AllowedHosts = { hosts: new Set(), v4: new BlockList(), v6: new BlockList() }
   for (const entry of entries) {
     const [name = '', bits] = entry.replaceAll(/[[\]]/g, '').split('/')
     const family = isIP(name)
-    const widest = family === 4 ? 32 : 128
-    const prefix = bits === undefined ? widest : Number(bits)
-    if (bits !== undefined && !(family > 0 && /^\d+$/.test(bits) && prefix <= widest)) {
-      throw new Error(`SVC_EGRESS_ALLOW: '${entry}' is neither a host nor a network`)
+    const maxBits = family === 4 ? 32 : 128
+    const prefix = bits === undefined ? maxBits : Number(bits)
+    if (bits !== undefined && !(family > 0 && /^\d+$/.test(bits) && prefix <= maxBits)) {
+      throw new Error(
+        `SVC_EGRESS_ALLOW: '${entry}' is must be a host name, an address or a network (such as 10.0.0.0/8)`,
+      )
     }
-    if (family === 4) reach.v4.addSubnet(name, prefix, 'ipv4')
-    else if (family === 6) reach.v6.addSubnet(name, prefix, 'ipv6')
-    else reach.hosts.add(name.toLowerCase())
+    if (family === 4) allowed.v4.addSubnet(name, prefix, 'ipv4')
+    else if (family === 6) allowed.v6.addSubnet(name, prefix, 'ipv6')
+    else allowed.hosts.add(name.toLowerCase())
   }
-  return reach
+  return allowed
 }
 
-export function isAllowedAddress(reach: AllowedHosts, host: string, address: string): boolean {
+export function isAllowedAddress(allowed: AllowedHosts, host: string, address: string): boolean {
   if (!isPrivateAddress(address)) return true
-  if (reach.hosts.has(host.toLowerCase())) return true
+  if (allowed.hosts.has(host.toLowerCase())) return true
   const bare = withoutZone(address)
   const family = isIP(bare)
-  if (family === 4) return reach.v4.check(bare, 'ipv4')
-  return family === 6 && (reach.v6.check(bare, 'ipv6') || reach.v4.check(bare, 'ipv6'))
+  if (family === 4) return allowed.v4.check(bare, 'ipv4')
+  return family === 6 && (allowed.v6.check(bare, 'ipv6') || allowed.v4.check(bare, 'ipv6'))
 }
 
 const withoutZone = (address: string): string => address.replace(/%.*$/s, '')

@@ -2,23 +2,23 @@ import { isJsonObject, type Json } from '../base/json.ts'
 
 export const SECRET_MASK = '[secret]'
 
-/** Takes the secrets out of what comes from outside, in the spellings that an echo may have. */
+/** Replaces secrets in responses from outside, including their encoded and escaped forms. */
 export interface SecretMask {
   text(value: string): string
   json(value: Json): Json
 }
 
 export function createSecretMask(secrets: readonly (string | null | undefined)[]): SecretMask {
-  // The other side hears a header without the blanks around it.
-  const heard = secrets.map((secret) => secret?.trim() ?? '')
-  const forms = new Set(heard.flatMap(encodedForms).filter((form) => form !== ''))
-  // The longest first, so that no part of a secret remains beside the mask of a shorter spelling.
+  // A server receives a header value without surrounding spaces, so it may echo the trimmed secret.
+  const trimmed = secrets.map((secret) => secret?.trim() ?? '')
+  const forms = new Set(trimmed.flatMap(encodedForms).filter((form) => form !== ''))
+  // Longest form first: masking a shorter form first would leave the rest of the longer one readable.
   const masks = [...forms].toSorted((a, b) => b.length - a.length).map(maskForm)
   const text = (value: string) => masks.reduce((masked, mask) => mask(masked), value)
   return { text, json: (value) => maskJson(value, text) }
 }
 
-/** Short secrets are masked as they are: their encoded forms would occur by chance. */
+/** Encoded forms of shorter secrets would match unrelated text by chance, so only the secret itself is masked. */
 const MIN_ENCODED_CHARACTERS = 6
 
 function encodedForms(secret: string): string[] {
@@ -34,36 +34,38 @@ function encodedForms(secret: string): string[] {
   ]
 }
 
-/** Nothing escapes these characters, so a form of them alone is only ever written as it is. */
+/** No text format escapes these characters. */
 const NEVER_ESCAPED = /^[A-Za-z0-9_.-]*$/
 
-/** Masks one form, also where a text escapes it: formats differ in which characters they escape, and how. */
+/** Masks one form, plain and escaped; formats differ in which characters they escape, and how. */
 function maskForm(form: string): (text: string) => string {
-  const asItIs = (text: string) => (text.length < form.length ? text : text.replaceAll(form, SECRET_MASK))
-  if (form.length < MIN_ENCODED_CHARACTERS || NEVER_ESCAPED.test(form)) return asItIs
-  const ways: Spellings = new Map([...new Set(form)].map((character) => [character, characterSpellings(character)]))
-  const begins = startPattern(form, ways)
+  const maskPlain = (text: string) => (text.length < form.length ? text : text.replaceAll(form, SECRET_MASK))
+  if (form.length < MIN_ENCODED_CHARACTERS || NEVER_ESCAPED.test(form)) return maskPlain
+  const spellings: Spellings = new Map(
+    [...new Set(form)].map((character) => [character, characterSpellings(character)]),
+  )
+  const start = startPattern(form, spellings)
   return (text) => {
-    // No way to write a character is shorter than the character, and every other one has one of these.
+    // No spelling is shorter than its character, and every escaped spelling contains one of these characters.
     const mayEscape = text.length >= form.length && /[\\%&+]/.test(text)
-    return mayEscape ? maskEscaped(asItIs(text), form, ways, begins) : asItIs(text)
+    return mayEscape ? maskEscaped(maskPlain(text), form, spellings, start) : maskPlain(text)
   }
 }
 
 type Spellings = Map<string, string[]>
 
-/** Where the form may begin. A pattern of the whole could not be: a secret may have 64 K characters. */
-function startPattern(form: string, ways: Spellings): RegExp {
+/** Matches where the form may start. A pattern of the whole form would be too large: a secret may have 65,536 characters. */
+function startPattern(form: string, spellings: Spellings): RegExp {
   const first = Array.from(form).slice(0, MIN_ENCODED_CHARACTERS)
-  const some = first.map((character) => (ways.get(character) ?? [character]).map(escapePattern))
-  return new RegExp(`(?=${some.map((spelled) => `(?:${spelled.join('|')})`).join('')})`, 'g')
+  const starts = first.map((character) => (spellings.get(character) ?? [character]).map(escapePattern))
+  return new RegExp(`(?=${starts.map((options) => `(?:${options.join('|')})`).join('')})`, 'g')
 }
 
-function maskEscaped(text: string, form: string, ways: Spellings, begins: RegExp): string {
+function maskEscaped(text: string, form: string, spellings: Spellings, start: RegExp): string {
   let masked = ''
   let from = 0
-  for (const { index } of text.matchAll(begins)) {
-    const end = index < from ? null : findEnd(text, index, form, ways)
+  for (const { index } of text.matchAll(start)) {
+    const end = index < from ? null : findEnd(text, index, form, spellings)
     if (end === null) continue
     masked += text.slice(from, index) + SECRET_MASK
     from = end
@@ -71,26 +73,26 @@ function maskEscaped(text: string, form: string, ways: Spellings, begins: RegExp
   return masked + text.slice(from)
 }
 
-function findEnd(text: string, start: number, form: string, ways: Spellings): number | null {
+function findEnd(text: string, start: number, form: string, spellings: Spellings): number | null {
   let end = start
   for (const character of form) {
-    const way = ways.get(character)?.find((spelling) => text.startsWith(spelling, end))
-    if (way === undefined) return null
-    end += way.length
+    const spelling = spellings.get(character)?.find((one) => text.startsWith(one, end))
+    if (spelling === undefined) return null
+    end += spelling.length
   }
   return end
 }
 
-/** A character as it is, in URLs and forms, in JSON and scripts, and in HTML; the longest way first. */
+/** A character as plain text, in URLs and forms, in JSON and scripts, and in HTML; longest spelling first. */
 function characterSpellings(character: string): string[] {
   if (NEVER_ESCAPED.test(character)) return [character]
   const code = character.codePointAt(0) ?? 0
   const bytes = Buffer.from(character).toString('hex').replaceAll(/../g, '%$&')
   const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
   const hex = [bytes, units.map((unit) => `\\u${unit}`).join(''), `&#x${code.toString(16)};`]
-  const ways = [
+  const spellings = [
     ...hex,
-    ...hex.map((way) => way.replaceAll(/[a-f]/g, (digit) => digit.toUpperCase())),
+    ...hex.map((spelling) => spelling.replaceAll(/[a-f]/g, (digit) => digit.toUpperCase())),
     JSON.stringify(character).slice(1, -1),
     `\\${character}`,
     `&#${code};`,
@@ -99,7 +101,7 @@ function characterSpellings(character: string): string[] {
     character === ' ' ? '+' : character,
     character,
   ]
-  return [...new Set(ways)].toSorted((a, b) => b.length - a.length)
+  return [...new Set(spellings)].toSorted((a, b) => b.length - a.length)
 }
 
 const HTML_ENTITIES: Record<string, string | undefined> = {
@@ -113,8 +115,8 @@ const HTML_ENTITIES: Record<string, string | undefined> = {
 const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
 /**
- * Base64 spells three bytes at a time, so a secret inside a longer text has three spellings. Of each, the characters
- * that depend on the neighbours are left off.
+ * Base64 encodes three bytes at a time, so a secret inside a longer text has three encodings. Characters that depend on
+ * the neighbouring bytes are left out of each.
  */
 function base64Cores(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {

@@ -1,14 +1,14 @@
 import { badRequest } from '../base/problem.ts'
 
-/** Where a connection's secret lies: in the service's own environment, or sealed in the vault. */
+/** Where a connection's secret is stored: in an environment variable of the service, or encrypted in the vault. */
 export type SecretRef = { in: 'env'; name: string } | { in: 'vault'; key: string }
 
-/** Without a reference the secret lies in the vault under the connection's id. */
+/** Without a secret_ref the secret is in the vault, with the connection's id as its key. */
 export function secretRefOf(connection: { id: string; secret_ref: string | null }): SecretRef {
   return connection.secret_ref === null ? { in: 'vault', key: connection.id } : parseSecretRef(connection.secret_ref)
 }
 
-/** The reference if the connection may use it, else a 400 that says why not. A connection to come has no id yet. */
+/** Parses a secret_ref and refuses one that the connection may not use. A new connection has no id yet. */
 export function requireSecretRef(text: string, envSecrets: readonly string[] | null, id: string | null): SecretRef {
   const ref = parseSecretRef(text)
   if (ref.in === 'vault' && isOtherConnectionsKey(ref.key, id)) {
@@ -20,13 +20,10 @@ export function requireSecretRef(text: string, envSecrets: readonly string[] | n
   return ref
 }
 
-/** Keys like ids are each for one connection alone; others may share theirs under a name that they agree on. */
+/** A vault key that is a connection id belongs to that connection alone; any other key may be shared. */
 export const isOtherConnectionsKey = (key: string, id: string | null): boolean => key.startsWith('conn_') && key !== id
 
-/**
- * The service's own settings and the system's are nobody's connection secret: through a connection they could be sent
- * to an address that its owner chose.
- */
+/** A connection must not read settings of the service or the system: its owner could send them to any address. */
 export function canReadEnv(name: string, envSecrets: readonly string[] | null): boolean {
   const upper = name.toUpperCase()
   if (FORBIDDEN_ENV_NAMES.test(upper) || upper.endsWith('_PROXY')) return false

@@ -2,11 +2,11 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { type SecretEnvelope, type SecretLocation, SecretUnavailable, type Vault } from '../ctx/vault.ts'
 import type { World } from '../ctx/world.ts'
 
-/** The vault of this deployment. A key that is set but wrong stops the start; a missing one is replaced and told. */
+/** The vault of this deployment. An invalid key stops the start; a missing one is replaced by a random key and logged. */
 export function openVault(world: Pick<World, 'env' | 'log'>): Vault {
   const text = world.env('SVC_SECRET_KEY')
   if (text !== undefined) return createVault(parseSecretKey(text, 'SVC_SECRET_KEY'))
-  world.log.warn('SVC_SECRET_KEY is not set: secrets are sealed with a key that is lost when this process ends')
+  world.log.warn('SVC_SECRET_KEY is not set: secrets are encrypted with a key that is lost when this process ends')
   return { ...createVault(randomBytes(32)), ephemeral: true }
 }
 
@@ -14,7 +14,7 @@ export function openVault(world: Pick<World, 'env' | 'log'>): Vault {
 export function parseSecretKey(text: string, name: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64')
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text.trim()) || key.length !== 32) {
-    throw new Error(`${name} must be exactly 32 bytes in base64 (make one with: openssl rand -base64 32)`)
+    throw new Error(`${name} must be exactly 32 bytes in base64 (create one with: openssl rand -base64 32)`)
   }
   return key
 }
@@ -24,15 +24,15 @@ export function createVault(key: Buffer): Vault {
   return {
     kid,
     ephemeral: false,
-    seal: (value, place) => encrypt(key, kid, value, place),
-    open: (envelope, place) => decrypt(key, kid, envelope, place),
+    seal: (value, location) => encrypt(key, kid, value, location),
+    open: (envelope, location) => decrypt(key, kid, envelope, location),
     deriveKey: (purpose) => Buffer.from(hkdfSync('sha256', key, '', `svc ${purpose}`, 32)),
   }
 }
 
-function encrypt(key: Buffer, kid: string, value: string, place: SecretLocation): SecretEnvelope {
+function encrypt(key: Buffer, kid: string, value: string, location: SecretLocation): SecretEnvelope {
   const iv = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(associatedData(place))
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(associatedData(location))
   const ct = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
   return {
     v: 1,
@@ -43,23 +43,23 @@ function encrypt(key: Buffer, kid: string, value: string, place: SecretLocation)
   }
 }
 
-function decrypt(key: Buffer, kid: string, envelope: SecretEnvelope, place: SecretLocation): string {
+function decrypt(key: Buffer, kid: string, envelope: SecretEnvelope, location: SecretLocation): string {
   if (envelope.kid !== kid) {
     throw new SecretUnavailable(
-      `the secret was sealed with another key (${envelope.kid}, in use is ${kid}): write it again, or rotate from the old key`,
+      `the secret was encrypted with another key (${envelope.kid}, the current key is ${kid}): write it again, or rotate from the old key`,
     )
   }
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(envelope.iv, 'base64'), { authTagLength: 16 })
-      .setAAD(associatedData(place))
+      .setAAD(associatedData(location))
       .setAuthTag(Buffer.from(envelope.tag, 'base64'))
     return Buffer.concat([decipher.update(Buffer.from(envelope.ct, 'base64')), decipher.final()]).toString('utf8')
   } catch {
-    throw new SecretUnavailable('the sealed secret is damaged or belongs to another connection: write it again')
+    throw new SecretUnavailable('the encrypted secret is damaged or belongs to another connection: write it again')
   }
 }
 
-/** A list in JSON, so that no two places give the same bytes. */
+/** Binds the secret to its row, so that an envelope copied to another row does not decrypt. JSON keeps the fields apart. */
 function associatedData({ projectId, key, connectionId, kind }: SecretLocation): Buffer {
   return Buffer.from(JSON.stringify([projectId, key, connectionId, kind]))
 }

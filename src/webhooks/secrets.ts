@@ -1,4 +1,4 @@
-import { deleteUnusedSecret, findEncryptedSecret, toSecretPlace, upsertEncryptedSecret } from '../connections/rows.ts'
+import { deleteUnusedSecret, findEncryptedSecret, toSecretLocation, upsertEncryptedSecret } from '../vault/rows.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -45,7 +45,7 @@ export async function removeWebhookSecrets(tx: Tx, webhook: WebhookRow): Promise
 
 async function sealSecret(tx: Tx, webhook: WebhookRow, which: WebhookSecretAge, secret: string): Promise<void> {
   const entry = vaultEntry(webhook, which)
-  const envelope = tx.vault.seal(secret, toSecretPlace(entry))
+  const envelope = tx.vault.seal(secret, toSecretLocation(entry))
   await upsertEncryptedSecret(tx.db, { ...entry, envelope, updated_at: isoNow(tx) })
 }
 
@@ -54,7 +54,7 @@ async function openSecret(ctx: Ctx, webhook: WebhookRow, which: WebhookSecretAge
   const row = await findEncryptedSecret(ctx.db, entry.project_id, entry.key)
   if (!row) throw new SecretUnavailable('the webhook has no secret: rotate it')
   // Where it belongs, not where it lies: one that was moved here stays shut.
-  return ctx.vault.open(row.envelope, toSecretPlace(entry))
+  return ctx.vault.open(row.envelope, toSecretLocation(entry))
 }
 
 /** How the vault knows a secret: by the webhook that it is of, in the place of a connection. */

@@ -1,7 +1,7 @@
 import { openUpstreamServer } from '../connections/test-context.ts'
-import { respondJson, type ReceivedRequest } from '../fake-upstream.ts'
+import { type ReceivedRequest, respondJson } from '../fake-upstream.ts'
 
-/** A server that speaks the provider's API v3.1, as far as the service uses it. */
+/** A fake broker server with the parts of the API v3.1 that the service uses. */
 export async function openFakeBroker() {
   const state = {
     accounts: new Map<string, { status: string; user_id?: string }>(),
@@ -37,9 +37,9 @@ function brokerResponse(state: BrokerState, request: ReceivedRequest, url: URL):
     return { status: 200, body: { items } }
   }
   if (path === 'POST auth_configs') {
-    const made = { id: `ac_${state.authConfigs.length + 1}`, toolkit: body.toolkit, status: 'ENABLED' }
-    state.authConfigs.push(made)
-    return { status: 201, body: { toolkit: body.toolkit, auth_config: { id: made.id } } }
+    const created = { id: `ac_${state.authConfigs.length + 1}`, toolkit: body.toolkit, status: 'ENABLED' }
+    state.authConfigs.push(created)
+    return { status: 201, body: { toolkit: body.toolkit, auth_config: { id: created.id } } }
   }
   if (path === 'POST connected_accounts/link') {
     const id = `ca_${state.accounts.size + 1}`
@@ -54,8 +54,8 @@ function brokerResponse(state: BrokerState, request: ReceivedRequest, url: URL):
     }
   }
   const [, account] = /^GET connected_accounts\/(.+)$/.exec(path) ?? []
-  const known = account && state.accounts.get(decodeURIComponent(account))
-  if (known) return { status: 200, body: { id: account, ...known } }
+  const found = account && state.accounts.get(decodeURIComponent(account))
+  if (found) return { status: 200, body: { id: account, ...found } }
   if (path.startsWith('POST tools/execute/')) return state.tool(request)
   return { status: 404, body: { error: { message: 'not found' } } }
 }

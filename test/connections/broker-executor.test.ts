@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { refreshBrokerAccount, brokerUserId } from '../../src/connections/broker-account.ts'
-import { sendAction } from '../../src/connections/send-action.ts'
 import { requireBroker } from '../../src/broker/rest-client.ts'
-import { removeConnection, changeConnectionSettings } from '../../src/connections/connections.ts'
+import { brokerUserId, refreshBrokerAccount } from '../../src/connections/broker-account.ts'
+import { changeConnectionSettings, removeConnection } from '../../src/connections/connections.ts'
 import { readThroughConnection } from '../../src/connections/read-through.ts'
 import { findConnection } from '../../src/connections/rows.ts'
-import { eachStore, type StoreKind } from '../stores.ts'
-import { insertTestConnection, ACTIVE_RUN, openTestContext, PROJECT } from './test-context.ts'
+import { sendAction } from '../../src/connections/send-action.ts'
 import { openFakeBroker } from '../broker/fake-broker.ts'
+import { eachStore, type StoreKind } from '../stores.ts'
+import { ACTIVE_RUN, insertTestConnection, openTestContext, PROJECT } from './test-context.ts'
 
 const KEY = 'broker-k3y'
 const gmail = {
@@ -23,19 +23,19 @@ const send = {
   runSignal: ACTIVE_RUN,
 }
 
-async function withProvider(store: StoreKind = 'sqlite') {
+async function contextWithBroker(store: StoreKind = 'sqlite') {
   const server = await openFakeBroker()
-  // The operator names this address, so it needs no entry in SVC_EGRESS_ALLOW.
-  const made = await openTestContext({
+  // BROKER_BASE_URL is the operator's setting, so its private address needs no entry in SVC_EGRESS_ALLOW.
+  const context = await openTestContext({
     store,
     env: { BROKER_API_KEY: KEY, BROKER_BASE_URL: server.url, SVC_EGRESS_ALLOW: '' },
   })
-  return { ...made, server }
+  return { ...context, server }
 }
 
 eachStore((store) => {
-  test('an account is pending until the provider says ACTIVE, and only then connects the connection', async () => {
-    const { ctx, server } = await withProvider(store)
+  test('an account stays pending until the broker reports it as ACTIVE; then the connection is connected', async () => {
+    const { ctx, server } = await contextWithBroker(store)
     const broker = requireBroker(ctx)
     server.accounts.set('ca_1', { status: 'INITIATED', user_id: PROJECT })
     const connection = await insertTestConnection(ctx, {
@@ -54,8 +54,8 @@ eachStore((store) => {
     })
   })
 
-  test('the first actions after an authorisation all go, however many come at once', async () => {
-    const { ctx, server } = await withProvider(store)
+  test('concurrent first actions after an authorisation all succeed', async () => {
+    const { ctx, server } = await contextWithBroker(store)
     server.accounts.set('ca_1', { status: 'ACTIVE', user_id: PROJECT })
     const connection = await insertTestConnection(ctx, {
       ...gmail,
@@ -63,20 +63,20 @@ eachStore((store) => {
       pending_account: 'ca_1',
     })
     const keys = ['apr_1', 'apr_2', 'apr_3', 'apr_4']
-    const done = await Promise.all(
+    const results = await Promise.all(
       keys.map((idempotencyKey) => sendAction(ctx, connection, { ...send, idempotencyKey })),
     )
-    expect(done.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok'])
-    const told = await ctx.db
+    expect(results.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok'])
+    const entries = await ctx.db
       .selectFrom('audit_entries')
       .where('action', '=', 'connection.connected')
       .selectAll()
       .execute()
-    expect(told).toHaveLength(1)
+    expect(entries).toHaveLength(1)
   })
 
-  test('an account is taken over into the connection as it is now, not as it was read', async () => {
-    const { ctx, scope, server } = await withProvider(store)
+  test('an account is stored in the current connection, also if it changed since it was read', async () => {
+    const { ctx, scope, server } = await contextWithBroker(store)
     const broker = requireBroker(ctx)
     server.accounts.set('ca_1', { status: 'ACTIVE', user_id: PROJECT })
     const read = await insertTestConnection(ctx, { ...gmail, config: { toolkit: 'gmail' }, pending_account: 'ca_1' })
@@ -105,8 +105,8 @@ eachStore((store) => {
     expect(await refreshBrokerAccount(ctx, broker, gone)).toMatchObject({ status: 'INACTIVE', active: false })
   })
 
-  test("somebody else's ACTIVE account is never taken over", async () => {
-    const { ctx, server } = await withProvider(store)
+  test('an ACTIVE account of another user is never stored', async () => {
+    const { ctx, server } = await contextWithBroker(store)
     server.accounts.set('ca_1', { status: 'ACTIVE', user_id: 'prj_other' })
     const connection = await insertTestConnection(ctx, {
       ...gmail,
@@ -122,16 +122,16 @@ eachStore((store) => {
   })
 })
 
-describe('actions', () => {
-  test('a key that no header can carry is a failure like others, and is not told', async () => {
+describe('broker actions', () => {
+  test('a broker API key that is not allowed in a header fails the action and is not shown', async () => {
     const { ctx } = await openTestContext({ env: { BROKER_API_KEY: `${KEY}\n` } })
     const result = await sendAction(ctx, await insertTestConnection(ctx, gmail), send)
-    expect(result).toMatchObject({ outcome: 'failed', error: expect.stringContaining('a header has characters') })
+    expect(result).toMatchObject({ outcome: 'failed', error: expect.stringContaining('a header contains characters') })
     expect(JSON.stringify(result)).not.toContain(KEY)
   })
 
-  test('run the tool by its slug, as the connection, with the approval id', async () => {
-    const { ctx, server } = await withProvider()
+  test("an action runs the tool of its slug as the connection's user, with the approval id", async () => {
+    const { ctx, server } = await contextWithBroker()
     const connection = await insertTestConnection(ctx, { ...gmail, owner_kind: 'client', owner_id: 'cli_7' })
     expect(await sendAction(ctx, connection, send)).toEqual({
       outcome: 'ok',
@@ -150,16 +150,16 @@ describe('actions', () => {
     })
   })
 
-  test('before authorisation they fail and say what to do', async () => {
-    const { ctx, server } = await withProvider()
+  test('an action before the authorisation fails and says what to do', async () => {
+    const { ctx, server } = await contextWithBroker()
     const connection = await insertTestConnection(ctx, { ...gmail, config: { toolkit: 'gmail' } })
     const error = "connection 'gmail' is not connected yet: authorise the toolkit first"
     expect(await sendAction(ctx, connection, send)).toMatchObject({ outcome: 'failed', error })
     expect(server.received).toHaveLength(0)
   })
 
-  test('an authorisation that was completed meanwhile is found by the first action', async () => {
-    const { ctx, server } = await withProvider()
+  test('the first action finds an authorisation that was completed meanwhile', async () => {
+    const { ctx, server } = await contextWithBroker()
     server.accounts.set('ca_1', { status: 'ACTIVE', user_id: PROJECT })
     const connection = await insertTestConnection(ctx, {
       ...gmail,
@@ -176,15 +176,15 @@ describe('actions', () => {
     [404, { error: { message: 'no such tool' } }, 'failed', 'no such tool'],
     [401, { error: `key ${KEY} is wrong` }, 'failed', 'key [secret] is wrong'],
     [504, {}, 'unknown', 'broker answered 504'],
-  ])('an answer %i %j is %s', async (status, body, outcome, error) => {
-    const { ctx, server } = await withProvider()
+  ])('a broker response %i %j has the outcome %s', async (status, body, outcome, error) => {
+    const { ctx, server } = await contextWithBroker()
     server.state.tool = () => ({ status, body })
     const connection = await insertTestConnection(ctx, gmail)
     expect(await sendAction(ctx, connection, send)).toMatchObject({ outcome, status, ok: false, error })
   })
 
-  test('an answer of the provider that is too large to read leaves the outcome open', async () => {
-    const { ctx, server } = await withProvider()
+  test('a too large broker response has the outcome unknown', async () => {
+    const { ctx, server } = await contextWithBroker()
     server.state.tool = () => ({ status: 200, body: { successful: false, data: 'x'.repeat(300 * 1024) } })
     expect(await sendAction(ctx, await insertTestConnection(ctx, gmail), send)).toMatchObject({
       outcome: 'unknown',
@@ -192,8 +192,8 @@ describe('actions', () => {
     })
   })
 
-  test('a provider that does not answer leaves the outcome open', async () => {
-    const { ctx, server, clock } = await withProvider()
+  test('a broker that does not respond has the outcome unknown', async () => {
+    const { ctx, server, clock } = await contextWithBroker()
     server.state.tool = () => {
       clock.jump(20_000)
       return { status: 200, body: {} }
@@ -201,18 +201,18 @@ describe('actions', () => {
     expect(await sendAction(ctx, await insertTestConnection(ctx, gmail), send)).toMatchObject({ outcome: 'unknown' })
   })
 
-  test.each(['../accounts', 'A/B', 'A?x=1', 'A B', ''])('%j is no tool slug', async (capability) => {
-    const { ctx, server } = await withProvider()
+  test.each(['../accounts', 'A/B', 'A?x=1', 'A B', ''])('%j is not a tool slug', async (capability) => {
+    const { ctx, server } = await contextWithBroker()
     expect(await sendAction(ctx, await insertTestConnection(ctx, gmail), { ...send, capability })).toMatchObject({
       outcome: 'failed',
     })
     expect(server.received).toHaveLength(0)
   })
 
-  test('nothing that the agent says changes the user or the account', async () => {
-    const { ctx, server } = await withProvider()
+  test('no payload of the agent changes the user or the account', async () => {
+    const { ctx, server } = await contextWithBroker()
     const connection = await insertTestConnection(ctx, gmail)
-    const words = fc.constantFrom(
+    const keys = fc.constantFrom(
       'user_id',
       'connected_account_id',
       'entity_id',
@@ -221,7 +221,7 @@ describe('actions', () => {
       '__proto__',
       'x',
     )
-    const payloads = fc.dictionary(words, fc.constantFrom('prj_other', 'ca_other'))
+    const payloads = fc.dictionary(keys, fc.constantFrom('prj_other', 'ca_other'))
     await fc.assert(
       fc.asyncProperty(payloads, async (payload) => {
         await sendAction(ctx, connection, { ...send, payload })
@@ -234,20 +234,20 @@ describe('actions', () => {
   })
 })
 
-describe('reads', () => {
+describe('broker reads', () => {
   const read = { capability: 'GMAIL_LIST', path: null, arguments: { q: 'x' } }
 
-  test('run a declared tool with its arguments', async () => {
-    const { ctx, server } = await withProvider()
-    const answer = await readThroughConnection(ctx, await insertTestConnection(ctx, gmail), read)
-    expect(answer).toEqual({ ok: true, status: 200, content_type: 'application/json', body: { sent: true } })
+  test('a read runs a declared tool with its arguments', async () => {
+    const { ctx, server } = await contextWithBroker()
+    const result = await readThroughConnection(ctx, await insertTestConnection(ctx, gmail), read)
+    expect(result).toEqual({ ok: true, status: 200, content_type: 'application/json', body: { sent: true } })
     expect(JSON.parse(server.received[0]?.body ?? '').arguments).toEqual({ q: 'x' })
   })
 
   test.each([['GMAIL_SEND_EMAIL'], ['gmail_list'], ['GMAIL_LIST2']])(
     '%s is not a declared read: use the action proxy',
     async (capability) => {
-      const { ctx, server } = await withProvider()
+      const { ctx, server } = await contextWithBroker()
       const connection = await insertTestConnection(ctx, gmail)
       await expect(readThroughConnection(ctx, connection, { ...read, capability })).rejects.toThrow(
         /is not a declared read .*: use the action proxy/,
@@ -256,8 +256,8 @@ describe('reads', () => {
     },
   )
 
-  test('without read_tools nothing is declared', async () => {
-    const { ctx } = await withProvider()
+  test('without read_tools no tool is a declared read', async () => {
+    const { ctx } = await contextWithBroker()
     const connection = await insertTestConnection(ctx, {
       ...gmail,
       config: { toolkit: 'gmail', connected_account_id: 'ca_9' },

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import {
-  toBriefConnections,
-  resolveGrant,
   listMissingConnections,
   pickConnection,
+  resolveGrant,
+  toBriefConnections,
 } from '../../src/connections/grants.ts'
 import type { Connection } from '../../src/connections/rows.ts'
-import { writeSecret } from '../../src/vault/secrets.ts'
+import { writeSecret } from '../../src/connections/write-secret.ts'
 import { eachStore } from '../stores.ts'
-import { insertTestConnection, PROJECT, openTestContext } from './test-context.ts'
+import { insertTestConnection, openTestContext, PROJECT } from './test-context.ts'
 
 const manifest = { connections: ['mail', 'crm'] }
 
 eachStore((store) => {
-  test("a run gets the founder's connections and its client's own, among the declared names", async () => {
+  test('a run is granted the declared connections of the founder and of its own client', async () => {
     const { ctx } = await openTestContext({ store })
     const founderMail = await insertTestConnection(ctx, { name: 'mail' })
     const ownMail = await insertTestConnection(ctx, { name: 'mail', owner_kind: 'client', owner_id: 'cli_1' })
@@ -32,9 +32,9 @@ eachStore((store) => {
     ).toEqual([])
   })
 
-  test('what is not registered, has no secret or is not authorised is missing', async () => {
+  test('a declared connection is missing if it is not registered, has no secret or is not authorised', async () => {
     const { ctx, scope } = await openTestContext({ store })
-    const wants = { connections: ['mail', 'gmail', 'slack', 'crm'] }
+    const declaring = { connections: ['mail', 'gmail', 'slack', 'crm'] }
     const mail = await insertTestConnection(ctx, { name: 'mail', kind: 'email' })
     await insertTestConnection(ctx, {
       name: 'gmail',
@@ -42,16 +42,16 @@ eachStore((store) => {
       config: { toolkit: 'gmail', connected_account_id: 'ca_1' },
     })
     await insertTestConnection(ctx, { name: 'slack', kind: 'broker', config: { toolkit: 'slack' } })
-    expect(await listMissingConnections(ctx, wants, PROJECT, null)).toEqual(['mail', 'slack', 'crm'])
+    expect(await listMissingConnections(ctx, declaring, PROJECT, null)).toEqual(['mail', 'slack', 'crm'])
     await writeSecret(ctx, scope, mail, 'x')
-    expect(await listMissingConnections(ctx, wants, PROJECT, null)).toEqual(['slack', 'crm'])
+    expect(await listMissingConnections(ctx, declaring, PROJECT, null)).toEqual(['slack', 'crm'])
   })
 })
 
-/** The shop is not registered. */
+/** `shop` is declared but not registered. */
 const DECLARED = ['mail', 'work', 'home', 'crm', 'crm:eu', 'shop']
 
-describe('the connection that serves a capability', () => {
+describe('choosing the connection for a capability', () => {
   const connection = (name: string, kind = 'custom', config = {}) =>
     ({ id: `conn_${name}`, name, kind, config }) as Connection
   const mail = connection('mail')
@@ -71,13 +71,16 @@ describe('the connection that serves a capability', () => {
     ['any:thing', 'crm', 'crm'],
     ['Mail:Send', 'mail', 'mail'],
     ['crm:eu:refund', 'crm:eu', 'crm:eu'],
-  ])('%s with connection %s is %s', (capability, name, picked) => {
+  ])('capability %s with connection %s uses %s', (capability, name, picked) => {
     expect(pickConnection(grant, capability, name).name).toBe(picked)
   })
 
-  test.each(['send', 'mailer', 'GMAILER_X', 'mail send', 'SLACK_POST'])('none for %s is 400', (capability) => {
-    expect(() => pickConnection(grant, capability)).toThrow(expect.objectContaining({ status: 400 }))
-  })
+  test.each(['send', 'mailer', 'GMAILER_X', 'mail send', 'SLACK_POST'])(
+    'capability %s without a matching connection is 400',
+    (capability) => {
+      expect(() => pickConnection(grant, capability)).toThrow(expect.objectContaining({ status: 400 }))
+    },
+  )
 
   test.each([
     ['mail', 'crm'],
@@ -89,22 +92,22 @@ describe('the connection that serves a capability', () => {
     ['GMAIL_SEND_EMAIL', 'home'],
     ['STRIPE_CREATE_REFUND', 'work'],
     ['send', 'work'],
-  ])('%s, which a rule would take for another, does not go through %s', (capability, name) => {
+  ])('capability %s names another connection, so connection %s is 400', (capability, name) => {
     expect(() => pickConnection(grant, capability, name)).toThrow(expect.objectContaining({ status: 400 }))
   })
 
-  test('a name outside of the grant does not exist', () => {
+  test('a connection outside the grant is 404', () => {
     expect(() => pickConnection(grant, 'mail', 'stripe')).toThrow(expect.objectContaining({ status: 404 }))
   })
 
-  test('two that could serve are 400', () => {
-    const two = grantOf(gmail, connection('other', 'broker', { toolkit: 'gmail' }))
-    expect(() => pickConnection(two, 'GMAIL_SEND_EMAIL')).toThrow(/more than one connection/)
+  test('a capability that two connections serve is 400', () => {
+    const ambiguous = grantOf(gmail, connection('other', 'broker', { toolkit: 'gmail' }))
+    expect(() => pickConnection(ambiguous, 'GMAIL_SEND_EMAIL')).toThrow(/more than one connection/)
   })
 
-  test('the agent is told names and kinds and no addresses', () => {
-    const secretive = grantOf(connection('crm', 'custom', { api_url: 'https://x.test' }), gmail)
-    expect(toBriefConnections(secretive)).toEqual([
+  test('the agent sees names and kinds of its connections, and no addresses', () => {
+    const grantWithAddress = grantOf(connection('crm', 'custom', { api_url: 'https://x.test' }), gmail)
+    expect(toBriefConnections(grantWithAddress)).toEqual([
       { name: 'crm', kind: 'custom' },
       { name: 'work', kind: 'broker', toolkit: 'gmail', read_tools: ['GMAIL_LIST'] },
     ])

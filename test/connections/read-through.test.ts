@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest'
 import { readThroughConnection } from '../../src/connections/read-through.ts'
-import { writeSecret } from '../../src/vault/secrets.ts'
+import { writeSecret } from '../../src/connections/write-secret.ts'
+import { respondJson } from '../fake-upstream.ts'
 import { eachStore } from '../stores.ts'
 import { insertTestConnection, openTestContext, openUpstreamServer } from './test-context.ts'
-import { respondJson } from '../fake-upstream.ts'
 
 const CANARY = 'canary-5ecret-value'
-const ask = { capability: 'crm', path: 'orders/7?full=1', arguments: null }
+const request = { capability: 'crm', path: 'orders/7?full=1', arguments: null }
 const status = (code: number) => expect.objectContaining({ status: code })
 
 eachStore((store) => {
-  test('a read is a GET below the base with the bearer secret', async () => {
+  test('a read is a GET below base_url with the secret', async () => {
     const { ctx, scope } = await openTestContext({ store })
     const server = await openUpstreamServer((_, response) => respondJson(response, 200, { id: 7 }))
     const crm = await insertTestConnection(ctx, {
       config: { base_url: `${server.url}/v1`, api_url: 'http://127.0.0.1:9/' },
     })
     await writeSecret(ctx, scope, crm, CANARY)
-    expect(await readThroughConnection(ctx, crm, ask)).toEqual({
+    expect(await readThroughConnection(ctx, crm, request)).toEqual({
       ok: true,
       status: 200,
       content_type: 'application/json',
@@ -29,13 +29,13 @@ eachStore((store) => {
   })
 })
 
-test('an upstream refusal is an answer with ok false', async () => {
+test('an error response of the server is a result with ok false', async () => {
   const { ctx } = await openTestContext()
   const server = await openUpstreamServer((_, response) =>
     response.writeHead(404, { 'content-type': 'text/plain' }).end('no'),
   )
   const crm = await insertTestConnection(ctx, { config: { base_url: server.url } })
-  expect(await readThroughConnection(ctx, crm, ask)).toEqual({
+  expect(await readThroughConnection(ctx, crm, request)).toEqual({
     ok: false,
     status: 404,
     content_type: 'text/plain',
@@ -43,31 +43,31 @@ test('an upstream refusal is an answer with ok false', async () => {
   })
 })
 
-test('an echo of the secret is masked', async () => {
+test('a secret that the server echoes is masked', async () => {
   const { ctx, scope } = await openTestContext()
   const server = await openUpstreamServer(({ headers }, response) => response.end(`you sent ${headers.authorization}`))
   const crm = await insertTestConnection(ctx, { config: { base_url: server.url } })
   await writeSecret(ctx, scope, crm, CANARY)
-  expect((await readThroughConnection(ctx, crm, ask)).body).toBe('you sent Bearer [secret]')
+  expect((await readThroughConnection(ctx, crm, request)).body).toBe('you sent Bearer [secret]')
 })
 
-test('an echo of a secret that was stored with a blank at its end is masked as it was heard', async () => {
+test('a secret stored with a trailing space is masked in the trimmed form that the server echoes', async () => {
   const { ctx, scope } = await openTestContext()
   const server = await openUpstreamServer(({ headers }, response) =>
     respondJson(response, 200, { you: headers.authorization }),
   )
   const crm = await insertTestConnection(ctx, { config: { base_url: server.url } })
   await writeSecret(ctx, scope, crm, `${CANARY} `)
-  expect((await readThroughConnection(ctx, crm, ask)).body).toEqual({ you: 'Bearer [secret]' })
+  expect((await readThroughConnection(ctx, crm, request)).body).toEqual({ you: 'Bearer [secret]' })
 })
 
 test.each(['https://evil.test/', '//evil.test', '/\\evil.test', '../x', '%2e%2e/x', 'a\r\nb'])(
-  'path %j is 400 and nothing is called',
+  'the path %j is 400 and nothing is called',
   async (path) => {
     const { ctx } = await openTestContext()
     const server = await openUpstreamServer((_, response) => response.end())
     const crm = await insertTestConnection(ctx, { config: { base_url: `${server.url}/v1` } })
-    await expect(readThroughConnection(ctx, crm, { ...ask, path })).rejects.toEqual(status(400))
+    await expect(readThroughConnection(ctx, crm, { ...request, path })).rejects.toEqual(status(400))
     expect(server.connections()).toBe(0)
   },
 )
@@ -76,33 +76,33 @@ test('a redirect is 400, even to the same origin', async () => {
   const { ctx } = await openTestContext()
   const server = await openUpstreamServer((_, response) => response.writeHead(302, { location: '/elsewhere' }).end())
   const crm = await insertTestConnection(ctx, { config: { base_url: server.url } })
-  await expect(readThroughConnection(ctx, crm, ask)).rejects.toEqual(status(400))
+  await expect(readThroughConnection(ctx, crm, request)).rejects.toEqual(status(400))
   expect(server.received).toHaveLength(1)
 })
 
-test('256 KB pass and one byte more is 400', async () => {
+test('a response of 256 KB is returned, one byte more is 400', async () => {
   const { ctx } = await openTestContext()
   let size = 256 * 1024
   const server = await openUpstreamServer((_, response) => response.end('x'.repeat(size)))
   const crm = await insertTestConnection(ctx, { config: { base_url: server.url } })
-  expect(String((await readThroughConnection(ctx, crm, ask)).body)).toHaveLength(size)
+  expect(String((await readThroughConnection(ctx, crm, request)).body)).toHaveLength(size)
   size++
-  await expect(readThroughConnection(ctx, crm, ask)).rejects.toEqual(status(400))
+  await expect(readThroughConnection(ctx, crm, request)).rejects.toEqual(status(400))
 })
 
-test('an upstream that takes 20 s is 504, one that is not there 502, a private one 400', async () => {
+test('a timeout after 20 s is 504, an unreachable server 502, a private address 400', async () => {
   const { ctx, clock } = await openTestContext()
   const server = await openUpstreamServer(() => clock.jump(20_000))
   const slow = await insertTestConnection(ctx, { name: 'slow', config: { base_url: server.url } })
   const gone = await insertTestConnection(ctx, { name: 'gone', config: { base_url: 'http://127.0.0.1:9' } })
   const inside = await insertTestConnection(ctx, { name: 'inside', config: { base_url: 'http://169.254.169.254' } })
-  await expect(readThroughConnection(ctx, slow, ask)).rejects.toEqual(status(504))
-  await expect(readThroughConnection(ctx, gone, ask)).rejects.toEqual(status(502))
-  await expect(readThroughConnection(ctx, inside, ask)).rejects.toEqual(status(400))
+  await expect(readThroughConnection(ctx, slow, request)).rejects.toEqual(status(504))
+  await expect(readThroughConnection(ctx, gone, request)).rejects.toEqual(status(502))
+  await expect(readThroughConnection(ctx, inside, request)).rejects.toEqual(status(400))
 })
 
-test.each(['email', 'webhook', 'broker'])('kind %s has no executor for such reads', async (kind) => {
+test.each(['email', 'webhook', 'broker'])('a connection of kind %s cannot read a path', async (kind) => {
   const { ctx } = await openTestContext()
   const crm = await insertTestConnection(ctx, { kind, config: { base_url: 'http://127.0.0.1:9' } })
-  await expect(readThroughConnection(ctx, crm, ask)).rejects.toThrow(`no executor for kind '${kind}'`)
+  await expect(readThroughConnection(ctx, crm, request)).rejects.toThrow(`no executor for kind '${kind}'`)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { resolveReadUrl } from '../../src/connections/read-url.ts'
 
-describe('a read stays below the base of its connection', () => {
+describe('the url of a read', () => {
   test.each([
     ['orders/1', 'https://api.test/v1/orders/1'],
     ['/orders/1', 'https://api.test/v1/orders/1'],
@@ -12,7 +12,7 @@ describe('a read stays below the base of its connection', () => {
     ['users/@me', 'https://api.test/v1/users/@me'],
     ['a%20b', 'https://api.test/v1/a%20b'],
     ['orders;v=1/7;open', 'https://api.test/v1/orders;v=1/7;open'],
-  ])('%j is %s', (path, url) => {
+  ])('the path %j becomes %s', (path, url) => {
     expect(resolveReadUrl('https://api.test/v1', path).href).toBe(url)
     expect(resolveReadUrl('https://api.test/v1/', path).href).toBe(url)
     expect(resolveReadUrl('https://api.test/v1?key=k#x', path).href).toBe(url)
@@ -55,11 +55,11 @@ describe('a read stays below the base of its connection', () => {
     '.%2e%3b/x',
     '..%253b/x',
     ';a/../x',
-  ])('%j is refused with 400', (path) => {
+  ])('the path %j is 400', (path) => {
     expect(() => resolveReadUrl('https://api.test/v1', path)).toThrow(expect.objectContaining({ status: 400 }))
   })
 
-  test('a base without a path holds the whole origin and nothing else', () => {
+  test('a base url without a path allows the whole origin and nothing else', () => {
     expect(resolveReadUrl('https://api.test', 'x').href).toBe('https://api.test/x')
     expect(() => resolveReadUrl('https://api.test', '../x')).toThrow()
   })

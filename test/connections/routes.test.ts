@@ -2,63 +2,63 @@ import { describe, expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { sharedApp, type TestApp, testApp } from '../app.ts'
 import { otherOrganisationSession } from '../channels/channel-app.ts'
+import { respondJson } from '../fake-upstream.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
 import { openUpstreamServer } from './test-context.ts'
-import { respondJson } from '../fake-upstream.ts'
 
 const CANARY = 'canary-5ecret-value'
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
 
-const start = (store: StoreKind, env: Record<string, string> = {}) =>
+const startApp = (store: StoreKind, env: Record<string, string> = {}) =>
   testApp({ store, env: { SVC_SECRET_KEY: SECRET_KEY, SVC_EGRESS_ALLOW: '127.0.0.1', ...env } })
 
-async function make(app: TestApp, body: Record<string, unknown>) {
+async function register(app: TestApp, body: Record<string, unknown>) {
   const answer = await app.call('POST', '/v1/connections', body)
   if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
   return answer.body
 }
 
-const audited = (app: TestApp) => app.ctx.db.selectFrom('audit_entries').selectAll().execute()
+const auditEntries = (app: TestApp) => app.ctx.db.selectFrom('audit_entries').selectAll().execute()
 
-async function client(app: TestApp): Promise<string> {
+async function createClient(app: TestApp): Promise<string> {
   const { body } = await app.call('POST', '/v1/clients', { display_name: 'Ada' })
   return body.id
 }
 
 eachStore((store) => {
-  test('who signed up by themselves reads the environment only as far as it is listed', async () => {
-    const seen = await openUpstreamServer((_request, response) => respondJson(response, 200, {}))
-    const mail = { kind: 'email', name: 'mail', config: { api_url: seen.url }, secret_ref: 'env:MAIL_KEY' }
-    const open = { SVC_OPEN_SIGNUP: '1', MAIL_KEY: CANARY }
-    const app = await start(store, open)
+  test('an organisation that signed up itself can read only environment variables in SVC_ENV_SECRETS', async () => {
+    const server = await openUpstreamServer((_request, response) => respondJson(response, 200, {}))
+    const mail = { kind: 'email', name: 'mail', config: { api_url: server.url }, secret_ref: 'env:MAIL_KEY' }
+    const env = { SVC_OPEN_SIGNUP: '1', MAIL_KEY: CANARY }
+    const app = await startApp(store, env)
     const key = await otherOrganisationSession(app)
     const refused = await app.call('POST', '/v1/connections', mail, { key })
     expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining("'MAIL_KEY'") } })
     const { id } = (await app.call('POST', '/v1/connections', { ...mail, secret_ref: null }, { key })).body
     expect((await app.call('PUT', `/v1/connections/${id}`, { secret_ref: 'env:MAIL_KEY' }, { key })).status).toBe(400)
-    // As one that was stored before.
+    // As if it had been stored before the check existed.
     await inTx(app.ctx, (tx) => tx.db.updateTable('connections').set({ secret_ref: mail.secret_ref }).execute())
     expect((await app.call('GET', `/v1/connections/${id}`, undefined, { key })).body.has_secret).toBe(false)
     expect((await app.call('POST', `/v1/connections/${id}/test`, undefined, { key })).body.ok).toBe(false)
-    expect(seen.received).toEqual([])
-    // The organisation that came with the service is the operator's own.
-    expect(await make(app, { ...mail, name: 'own' })).toMatchObject({ has_secret: true })
-    const listed = await start(store, { ...open, SVC_ENV_SECRETS: 'MAIL_KEY' })
+    expect(server.received).toEqual([])
+    // The first organisation is the operator's own.
+    expect(await register(app, { ...mail, name: 'own' })).toMatchObject({ has_secret: true })
+    const listed = await startApp(store, { ...env, SVC_ENV_SECRETS: 'MAIL_KEY' })
     expect(
       (await listed.call('POST', '/v1/connections', mail, { key: await otherOrganisationSession(listed) })).status,
     ).toBe(201)
   })
 
   test('a connection is registered, read, listed, changed and deleted', async () => {
-    const app = await start(store)
-    const made = await app.call('POST', '/v1/connections', {
+    const app = await startApp(store)
+    const created = await app.call('POST', '/v1/connections', {
       kind: 'email',
       name: 'mail',
       config: { api_url: 'https://mail.test/send', from: 'a@b.test' },
     })
-    expect(made.status).toBe(201)
-    expect(made.headers.get('location')).toBe(`/v1/connections/${made.body.id}`)
-    expect(made.body).toMatchObject({
+    expect(created.status).toBe(201)
+    expect(created.headers.get('location')).toBe(`/v1/connections/${created.body.id}`)
+    expect(created.body).toMatchObject({
       kind: 'email',
       name: 'mail',
       owner: { kind: 'founder' },
@@ -69,104 +69,106 @@ eachStore((store) => {
       status: 'needs_secret',
       warnings: [],
     })
-    const path = `/v1/connections/${made.body.id}`
-    const { warnings: _, ...record } = made.body
-    expect((await app.call('GET', path)).body).toEqual(record)
-    expect((await app.call('GET', '/v1/connections')).body).toEqual({ data: [record], next_cursor: null })
+    const path = `/v1/connections/${created.body.id}`
+    const { warnings: _, ...view } = created.body
+    expect((await app.call('GET', path)).body).toEqual(view)
+    expect((await app.call('GET', '/v1/connections')).body).toEqual({ data: [view], next_cursor: null })
     const changed = await app.call('PUT', path, { name: 'post', config: { api_url: 'https://other.test' } })
     expect(changed).toMatchObject({
       status: 200,
-      body: { id: record.id, name: 'post', config: { api_url: 'https://other.test' } },
+      body: { id: view.id, name: 'post', config: { api_url: 'https://other.test' } },
     })
     expect((await app.call('DELETE', path)).status).toBe(204)
     expect((await app.call('GET', path)).status).toBe(404)
     expect((await app.call('DELETE', path)).body).toEqual({ error: 'no such connection' })
-    const actions = (await audited(app)).map((entry) => entry.action)
+    const actions = (await auditEntries(app)).map((entry) => entry.action)
     expect(actions).toEqual(expect.arrayContaining(['connection.created', 'connection.updated', 'connection.deleted']))
   })
 
-  test('names are unique per owner', async () => {
-    const app = await start(store)
-    const clientId = await client(app)
+  test('connection names are unique per owner', async () => {
+    const app = await startApp(store)
+    const clientId = await createClient(app)
     const mail = { kind: 'email', name: 'mail' }
-    await make(app, mail)
+    await register(app, mail)
     expect(await app.call('POST', '/v1/connections', mail)).toMatchObject({ status: 409 })
-    const own = await make(app, { ...mail, client_id: clientId })
+    const own = await register(app, { ...mail, client_id: clientId })
     expect(own).toMatchObject({ owner: { kind: 'client', id: clientId }, client_id: clientId })
     expect(
       (await app.call('POST', '/v1/connections', { ...mail, owner: { kind: 'client', id: clientId } })).status,
     ).toBe(409)
-    const other = await make(app, { kind: 'custom', name: 'crm' })
+    const other = await register(app, { kind: 'custom', name: 'crm' })
     expect((await app.call('PUT', `/v1/connections/${other.id}`, { name: 'mail' })).status).toBe(409)
     const listed = await app.call('GET', `/v1/connections?client_id=${clientId}`)
     expect(listed.body.data.map((connection: { id: string }) => connection.id)).toEqual([own.id])
   })
 
-  test('twenty registrations of one name at once make one connection', async () => {
-    const app = await start(store)
-    const asks = Array.from({ length: 20 }, () => app.call('POST', '/v1/connections', { kind: 'custom', name: 'crm' }))
-    const statuses = (await Promise.all(asks)).map((answer) => answer.status).toSorted((a, b) => a - b)
+  test('of twenty concurrent registrations with one name, one succeeds', async () => {
+    const app = await startApp(store)
+    const requests = Array.from({ length: 20 }, () =>
+      app.call('POST', '/v1/connections', { kind: 'custom', name: 'crm' }),
+    )
+    const statuses = (await Promise.all(requests)).map((answer) => answer.status).toSorted((a, b) => a - b)
     expect(statuses).toEqual([201, ...Array.from({ length: 19 }, () => 409)])
   })
 
-  test('a secret is written once and read nowhere', async () => {
-    const app = await start(store)
-    const { id } = await make(app, { kind: 'email', name: 'mail', secret_ref: 'vault:mail/key' })
+  test('a secret can be written and is never shown', async () => {
+    const app = await startApp(store)
+    const { id } = await register(app, { kind: 'email', name: 'mail', secret_ref: 'vault:mail/key' })
     const written = await app.call('POST', `/v1/connections/${id}/secret`, { value: CANARY })
     expect(written).toMatchObject({ status: 200, body: { id, has_secret: true, status: 'connected' } })
     const seen = [
       written.body,
       (await app.call('GET', `/v1/connections/${id}`)).body,
       (await app.call('GET', '/v1/connections')).body,
-      await audited(app),
+      await auditEntries(app),
       app.logged,
       await app.ctx.db.selectFrom('vault').selectAll().execute(),
     ]
     expect(JSON.stringify(seen)).not.toContain(CANARY)
     expect((await app.call('GET', `/v1/connections/${id}/secret`)).status).toBe(404)
-    const entry = (await audited(app)).find((line) => line.action === 'secret.written')
+    const entry = (await auditEntries(app)).find((line) => line.action === 'secret.written')
     expect(entry).toMatchObject({ subject: id, data: JSON.stringify({ connection: id, kind: 'email' }) })
     await app.call('DELETE', `/v1/connections/${id}`)
     expect(await app.ctx.db.selectFrom('vault').selectAll().execute()).toEqual([])
   })
 
-  test('a secret that two connections share outlives the first of them', async () => {
-    const app = await start(store)
-    const one = await make(app, { kind: 'custom', name: 'one', secret_ref: 'vault:shared' })
-    const two = await make(app, { kind: 'custom', name: 'two', secret_ref: 'vault:shared' })
+  test('a secret that two connections share stays when one of them is deleted', async () => {
+    const app = await startApp(store)
+    const one = await register(app, { kind: 'custom', name: 'one', secret_ref: 'vault:shared' })
+    const two = await register(app, { kind: 'custom', name: 'two', secret_ref: 'vault:shared' })
     await app.call('POST', `/v1/connections/${one.id}/secret`, { value: CANARY })
     await app.call('DELETE', `/v1/connections/${one.id}`)
     expect((await app.call('GET', `/v1/connections/${two.id}`)).body.has_secret).toBe(true)
   })
 
-  test('a secret that nothing refers to any more is gone, after a change as after a deletion', async () => {
-    const app = await start(store, { MAIL_KEY: 'x' })
-    const sealed = async () => (await app.ctx.db.selectFrom('vault').select('key').execute()).map(({ key }) => key)
-    const one = await make(app, { kind: 'custom', name: 'one' })
-    const two = await make(app, { kind: 'custom', name: 'two', secret_ref: 'vault:shared' })
+  test('a secret is deleted when a change or deletion leaves no connection that refers to it', async () => {
+    const app = await startApp(store, { MAIL_KEY: 'x' })
+    const vaultKeys = async () => (await app.ctx.db.selectFrom('vault').select('key').execute()).map(({ key }) => key)
+    const one = await register(app, { kind: 'custom', name: 'one' })
+    const two = await register(app, { kind: 'custom', name: 'two', secret_ref: 'vault:shared' })
     const [first, second] = [`/v1/connections/${one.id}`, `/v1/connections/${two.id}`]
     await app.call('POST', `${first}/secret`, { value: CANARY })
     await app.call('PUT', first, { name: 'uno', secret_ref: `vault:${one.id}` })
-    expect(await sealed()).toEqual([one.id])
+    expect(await vaultKeys()).toEqual([one.id])
     await app.call('PUT', first, { secret_ref: 'vault:shared' })
-    expect(await sealed()).toEqual([])
+    expect(await vaultKeys()).toEqual([])
     await app.call('POST', `${first}/secret`, { value: CANARY })
     await app.call('PUT', first, { secret_ref: 'env:MAIL_KEY' })
-    expect(await sealed()).toEqual(['shared'])
+    expect(await vaultKeys()).toEqual(['shared'])
     await app.call('PUT', second, { secret_ref: null })
-    expect(await sealed()).toEqual([])
+    expect(await vaultKeys()).toEqual([])
     await app.call('POST', `${second}/secret`, { value: CANARY })
-    // As it lies where an earlier change left it.
-    const left = { secret_ref: 'env:MAIL_KEY' }
-    await app.ctx.store.transact((db) => db.updateTable('connections').set(left).where('id', '=', two.id).execute())
+    // As an earlier change would have left it.
+    const leftover = { secret_ref: 'env:MAIL_KEY' }
+    await app.ctx.store.transact((db) => db.updateTable('connections').set(leftover).where('id', '=', two.id).execute())
     await app.call('DELETE', second)
-    expect(await sealed()).toEqual([])
+    expect(await vaultKeys()).toEqual([])
   })
 
-  test("no connection names another's own place in the vault", async () => {
-    const app = await start(store)
-    const one = await make(app, { kind: 'custom', name: 'one' })
-    const two = await make(app, { kind: 'custom', name: 'two' })
+  test("a connection cannot refer to another connection's vault key", async () => {
+    const app = await startApp(store)
+    const one = await register(app, { kind: 'custom', name: 'one' })
+    const two = await register(app, { kind: 'custom', name: 'two' })
     await app.call('POST', `/v1/connections/${one.id}/secret`, { value: CANARY })
     const error = "field 'secret_ref' must not name another connection's secret"
     const body = { kind: 'email', name: 'three', secret_ref: `vault:${one.id}` }
@@ -176,11 +178,11 @@ eachStore((store) => {
     expect(await put(one.id)).toMatchObject({ status: 200, body: { has_secret: true } })
   })
 
-  test('a test says what is wrong by one harmless call and keeps it on the record', async () => {
-    const app = await start(store)
+  test('testing a connection makes one call without side effects and records the error', async () => {
+    const app = await startApp(store)
     let status = 401
     const server = await openUpstreamServer((_, response) => respondJson(response, status, {}))
-    const { id } = await make(app, { kind: 'email', name: 'mail', config: { api_url: `${server.url}/send?k=1` } })
+    const { id } = await register(app, { kind: 'email', name: 'mail', config: { api_url: `${server.url}/send?k=1` } })
     const path = `/v1/connections/${id}`
     const refused = await app.call('POST', `${path}/test`)
     expect(refused.body).toEqual({
@@ -197,7 +199,7 @@ eachStore((store) => {
   })
 })
 
-describe('what is refused', () => {
+describe('invalid connection requests', () => {
   const shared = sharedApp({ store: 'sqlite', env: { SVC_SECRET_KEY: SECRET_KEY } })
 
   test.each([
@@ -217,19 +219,19 @@ describe('what is refused', () => {
       { kind: 'email', name: 'x', owner: { kind: 'founder' }, client_id: 'cli_1' },
       "fields 'owner' and 'client_id' name different owners",
     ],
-  ])('%j is 400', async (body, error) => {
+  ])('the body %j is 400', async (body, error) => {
     expect(await shared().call('POST', '/v1/connections', body)).toMatchObject({ status: 400, body: { error } })
   })
 
-  test('a client that is not there is 404', async () => {
-    const app = await start('sqlite')
+  test('an unknown client is 404', async () => {
+    const app = await startApp('sqlite')
     const answer = await app.call('POST', '/v1/connections', { kind: 'email', name: 'x', client_id: 'cli_gone' })
     expect(answer).toMatchObject({ status: 404, body: { error: 'no such client' } })
   })
 
-  test('an operator reads connections and changes none', async () => {
-    const app = await start('sqlite')
-    const { id } = await make(app, { kind: 'custom', name: 'crm' })
+  test('an operator can read connections and cannot change them', async () => {
+    const app = await startApp('sqlite')
+    const { id } = await register(app, { kind: 'custom', name: 'crm' })
     const { key } = (await app.call('POST', '/v1/keys', { name: 'op', role: 'operator' })).body
     expect((await app.call('GET', `/v1/connections/${id}`, undefined, { key })).status).toBe(200)
     const refused = await Promise.all([
@@ -242,9 +244,9 @@ describe('what is refused', () => {
     expect(refused.map((answer) => answer.status)).toEqual([403, 403, 403, 403, 403])
   })
 
-  test('a secret for a connection that reads the environment is 409, an empty one 400, the kind is fixed', async () => {
-    const app = await start('sqlite', { MAIL_KEY: CANARY })
-    const { id, has_secret } = await make(app, { kind: 'email', name: 'mail', secret_ref: 'env:MAIL_KEY' })
+  test('writing a secret for an env reference is 409, an empty secret 400, changing the kind 400', async () => {
+    const app = await startApp('sqlite', { MAIL_KEY: CANARY })
+    const { id, has_secret } = await register(app, { kind: 'email', name: 'mail', secret_ref: 'env:MAIL_KEY' })
     expect(has_secret).toBe(true)
     const path = `/v1/connections/${id}`
     expect((await app.call('POST', `${path}/secret`, { value: 'x' })).status).toBe(409)
@@ -257,16 +259,16 @@ describe('what is refused', () => {
     })
   })
 
-  test('what will be refused at use is warned of at registration', async () => {
-    const app = await start('sqlite', { SVC_EGRESS_ALLOW: '' })
-    const warned = async (kind: string, config: object) =>
-      (await make(app, { kind, name: `${kind}-${JSON.stringify(config)}`, config })).warnings
-    expect(await warned('email', {})).toEqual(['config.api_url is missing'])
-    expect(await warned('webhook', { url: 'http://169.254.169.254/' })).toEqual([
+  test('registration warns about config that will fail when it is used', async () => {
+    const app = await startApp('sqlite', { SVC_EGRESS_ALLOW: '' })
+    const warningsFor = async (kind: string, config: object) =>
+      (await register(app, { kind, name: `${kind}-${JSON.stringify(config)}`, config })).warnings
+    expect(await warningsFor('email', {})).toEqual(['config.api_url is missing'])
+    expect(await warningsFor('webhook', { url: 'http://169.254.169.254/' })).toEqual([
       'config.url will be refused: its address is private or reserved',
     ])
-    expect(await warned('custom', { base_url: 'http://api.test' })).toEqual([
-      'config.base_url is not https: the secret would travel unprotected',
+    expect(await warningsFor('custom', { base_url: 'http://api.test' })).toEqual([
+      'config.base_url is not https: the secret would be sent unencrypted',
     ])
   })
 })

@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { sendAction } from '../../src/connections/send-action.ts'
 import { requireExecutor } from '../../src/connections/executors/executor-table.ts'
 import { findConnection } from '../../src/connections/rows.ts'
+import { sendAction } from '../../src/connections/send-action.ts'
+import { writeSecret } from '../../src/connections/write-secret.ts'
 import { StoreUnavailable } from '../../src/store/errors.ts'
-import { writeSecret } from '../../src/vault/secrets.ts'
 import { createVault } from '../../src/vault/vault.ts'
-import { eachStore } from '../stores.ts'
-import { insertTestConnection, ACTIVE_RUN, openTestContext, openUpstreamServer } from './test-context.ts'
 import { respondJson } from '../fake-upstream.ts'
+import { eachStore } from '../stores.ts'
+import { ACTIVE_RUN, insertTestConnection, openTestContext, openUpstreamServer } from './test-context.ts'
 
 const CANARY = 'canary-5ecret-value'
 const send = {
@@ -20,7 +20,7 @@ const send = {
 }
 
 eachStore((store) => {
-  test('email posts the payload as it was decided to api_url with the bearer secret and the approval id', async () => {
+  test('an email action posts the approved payload to api_url with the secret and the approval id', async () => {
     const { ctx, scope } = await openTestContext({ store })
     const server = await openUpstreamServer((_, response) => respondJson(response, 202, { id: 'm1' }))
     const config = { api_url: `${server.url}/v3/send?x=1`, from: 'desk@shop.test' }
@@ -44,7 +44,7 @@ eachStore((store) => {
     expect(await findConnection(ctx.db, mail.id)).toMatchObject({ last_error: null, last_ok_at: expect.any(String) })
   })
 
-  test('what is wrong is kept on the record until it works again', async () => {
+  test('an error stays on the connection until an action succeeds', async () => {
     const { ctx } = await openTestContext({ store })
     let status = 401
     const server = await openUpstreamServer((_, response) => respondJson(response, status, {}))
@@ -60,7 +60,7 @@ eachStore((store) => {
   })
 })
 
-describe('named failures, before anything leaves', () => {
+describe('failures before the request is sent', () => {
   test('an email connection without api_url reports the missing api_url', async () => {
     const { ctx } = await openTestContext()
     const mail = await insertTestConnection(ctx, { kind: 'email', name: 'mail' })
@@ -71,7 +71,7 @@ describe('named failures, before anything leaves', () => {
     })
   })
 
-  test('a kind without an executor reports it', async () => {
+  test('a connection kind without an executor is reported', async () => {
     const { ctx } = await openTestContext()
     const fax = await insertTestConnection(ctx, { kind: 'fax' })
     expect(await sendAction(ctx, fax, send)).toMatchObject({ outcome: 'failed', error: "no executor for kind 'fax'" })
@@ -79,7 +79,7 @@ describe('named failures, before anything leaves', () => {
     expect(() => requireExecutor(ctx, 'broker', 'act')).toThrow("no executor for kind 'broker'")
   })
 
-  test('a connection that was deleted since the run began is gone', async () => {
+  test('an action fails if its connection was deleted after the run started', async () => {
     const { ctx } = await openTestContext()
     expect(await sendAction(ctx, { id: 'conn_gone' }, send)).toMatchObject({
       outcome: 'failed',
@@ -100,8 +100,8 @@ describe('named failures, before anything leaves', () => {
 
   test.each([
     ['env:MISSING', /'MISSING' is not set/],
-    ['vault:never', /no secret was written yet/],
-  ])('a secret that %s does not give sends nothing', async (secret_ref, error) => {
+    ['vault:never', /no secret has been written yet/],
+  ])('nothing is sent if %s has no secret', async (secret_ref, error) => {
     const { ctx } = await openTestContext()
     const server = await openUpstreamServer((_, response) => response.end())
     const crm = await insertTestConnection(ctx, { config: { api_url: server.url }, secret_ref })
@@ -110,44 +110,44 @@ describe('named failures, before anything leaves', () => {
     expect(server.connections()).toBe(0)
   })
 
-  test('a secret of another key sends nothing and says so', async () => {
+  test('nothing is sent if the secret was encrypted with another key', async () => {
     const { ctx, scope } = await openTestContext()
     const server = await openUpstreamServer((_, response) => response.end())
     const crm = await insertTestConnection(ctx, { config: { api_url: server.url } })
     await writeSecret({ ...ctx, vault: createVault(Buffer.alloc(32, 7)) }, scope, crm, CANARY)
-    expect((await sendAction(ctx, crm, send)).error).toContain('sealed with another key')
+    expect((await sendAction(ctx, crm, send)).error).toContain('encrypted with another key')
     expect(server.connections()).toBe(0)
   })
 
-  test('a secret that no header can carry is not sent and not told', async () => {
+  test('a secret that is not allowed in a header is neither sent nor shown', async () => {
     const { ctx, scope } = await openTestContext()
     const crm = await insertTestConnection(ctx, { config: { api_url: 'http://127.0.0.1:9' } })
     await writeSecret(ctx, scope, crm, `${CANARY}\r\nx: y`)
     const { error } = await sendAction(ctx, crm, send)
-    expect(error).toContain('characters that a header cannot carry')
+    expect(error).toContain('characters that are not allowed in a header')
     expect(error).not.toContain(CANARY)
   })
 })
 
-describe('a run that is over before anything left', () => {
-  /** What happens while the secret is opened, and how the action ends. */
-  async function whileOpening(happens: (run: { aborted: boolean }) => void) {
+describe('a run that ends before the request is sent', () => {
+  /** Sends an action and calls `onOpen` while its secret is decrypted. */
+  async function sendWhileOpening(onOpen: (run: { aborted: boolean }) => void) {
     const { ctx, scope } = await openTestContext()
     const server = await openUpstreamServer((_, response) => response.end())
     const crm = await insertTestConnection(ctx, { config: { api_url: server.url } })
     await writeSecret(ctx, scope, crm, CANARY)
-    const over = { aborted: false }
-    const open: typeof ctx.vault.open = (envelope, where) => {
-      happens(over)
-      return ctx.vault.open(envelope, where)
+    const runSignal = { aborted: false }
+    const open: typeof ctx.vault.open = (envelope, location) => {
+      onOpen(runSignal)
+      return ctx.vault.open(envelope, location)
     }
-    const result = await sendAction({ ...ctx, vault: { ...ctx.vault, open } }, crm, { ...send, runSignal: over })
+    const result = await sendAction({ ...ctx, vault: { ...ctx.vault, open } }, crm, { ...send, runSignal })
     return { result, calls: server.received.length, connection: await findConnection(ctx.db, crm.id) }
   }
   const withdrawn = { outcome: 'failed', error: expect.stringMatching(/^withdrawn/) }
 
-  test('sends nothing, and says nothing about the connection', async () => {
-    const { result, calls, connection } = await whileOpening((run) => {
+  test('nothing is sent after the run ended, and the connection health stays unchanged', async () => {
+    const { result, calls, connection } = await sendWhileOpening((run) => {
       run.aborted = true
     })
     expect(result).toMatchObject(withdrawn)
@@ -155,8 +155,8 @@ describe('a run that is over before anything left', () => {
     expect(connection).toMatchObject({ last_error: null, last_ok_at: null })
   })
 
-  test('waits for the store no longer', async () => {
-    const { result, calls } = await whileOpening((run) => {
+  test('after the run ended an unavailable store is not retried', async () => {
+    const { result, calls } = await sendWhileOpening((run) => {
       run.aborted = true
       throw new StoreUnavailable(new Error('cut'))
     })
@@ -164,17 +164,17 @@ describe('a run that is over before anything left', () => {
     expect(calls).toBe(0)
   })
 
-  test('one that goes on waits for it', async () => {
-    let times = 0
-    const { result, calls } = await whileOpening(() => {
-      if (times++ === 0) throw new StoreUnavailable(new Error('cut'))
+  test('while the run lasts an unavailable store is retried', async () => {
+    let attempts = 0
+    const { result, calls } = await sendWhileOpening(() => {
+      if (attempts++ === 0) throw new StoreUnavailable(new Error('cut'))
     })
     expect(result).toMatchObject({ outcome: 'ok' })
     expect(calls).toBe(1)
   })
 
-  test('a fault of the service has an outcome too', async () => {
-    const { result, calls } = await whileOpening(() => {
+  test('an internal error has an outcome too', async () => {
+    const { result, calls } = await sendWhileOpening(() => {
       throw new Error('broken')
     })
     expect(result).toMatchObject({ outcome: 'failed', error: 'internal error' })
@@ -182,7 +182,7 @@ describe('a run that is over before anything left', () => {
   })
 })
 
-describe('outcomes', () => {
+describe('action outcomes', () => {
   test.each([
     [200, 'ok'],
     [204, 'ok'],
@@ -198,7 +198,7 @@ describe('outcomes', () => {
     [520, 'unknown'],
     [524, 'unknown'],
     [599, 'unknown'],
-  ])('upstream status %i is %s', async (status, outcome) => {
+  ])('the response status %i has the outcome %s', async (status, outcome) => {
     const { ctx } = await openTestContext()
     const server = await openUpstreamServer((_, response) =>
       response.writeHead(status, { location: 'http://127.0.0.1:9/' }).end(),
@@ -208,7 +208,7 @@ describe('outcomes', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  test('a connection that breaks after the request left is unknown', async () => {
+  test('a connection that closes after the request was sent has the outcome unknown', async () => {
     const { ctx } = await openTestContext()
     const server = createServer((socket) => socket.once('data', () => socket.destroy()))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -218,23 +218,23 @@ describe('outcomes', () => {
     expect(await sendAction(ctx, crm, send)).toMatchObject({ outcome: 'unknown', ok: false, status: null })
   })
 
-  test('a time-out is unknown', async () => {
+  test('a timeout has the outcome unknown', async () => {
     const { ctx, clock } = await openTestContext()
     const server = await openUpstreamServer(() => clock.jump(20_000))
     const crm = await insertTestConnection(ctx, { config: { api_url: server.url } })
     expect(await sendAction(ctx, crm, send)).toMatchObject({
       outcome: 'unknown',
-      error: 'the other side took too long',
+      error: 'the server did not respond in time',
     })
   })
 
-  test('a closed port is a clean failure', async () => {
+  test('a closed port has the outcome failed', async () => {
     const { ctx } = await openTestContext()
     const crm = await insertTestConnection(ctx, { config: { api_url: 'http://127.0.0.1:9/' } })
     expect(await sendAction(ctx, crm, send)).toMatchObject({ outcome: 'failed', status: null })
   })
 
-  test('an answer that is too large still says that it was done', async () => {
+  test('a too large response with status 200 has the outcome ok', async () => {
     const { ctx } = await openTestContext()
     const server = await openUpstreamServer((_, response) => response.end('x'.repeat(300 * 1024)))
     const crm = await insertTestConnection(ctx, { config: { api_url: server.url } })
@@ -248,12 +248,12 @@ describe('outcomes', () => {
   })
 })
 
-describe('answers that no store could keep', () => {
+describe('responses that cannot be stored as json', () => {
   test.each([
-    ['a hundred thousand levels', '['.repeat(100_000) + ']'.repeat(100_000)],
-    ['half a character', '{"a":"\\ud800"}'],
-    ['no json at all', '{"a":'],
-  ])('%s come back as text', async (_, body) => {
+    ['json with 100,000 levels', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['json with a lone surrogate', '{"a":"\\ud800"}'],
+    ['invalid json', '{"a":'],
+  ])('%s is returned as text', async (_, body) => {
     const { ctx } = await openTestContext()
     const server = await openUpstreamServer((_request, response) =>
       response.setHeader('content-type', 'application/json').end(body),
@@ -268,18 +268,18 @@ describe('answers that no store could keep', () => {
     })
   })
 
-  test('a store that is away does not hide that the action was done', async () => {
+  test('an unavailable store does not hide that the action succeeded', async () => {
     const { ctx, logged } = await openTestContext()
     const server = await openUpstreamServer((_, response) => response.end())
     const crm = await insertTestConnection(ctx, { config: { api_url: server.url } })
-    const away = { ...ctx.store, transact: () => Promise.reject(new Error('away')) }
-    expect(await sendAction({ ...ctx, store: away }, crm, send)).toMatchObject({ outcome: 'ok' })
-    expect(logged.join()).toContain('health of a connection not noted')
+    const unavailable = { ...ctx.store, transact: () => Promise.reject(new Error('store unavailable')) }
+    expect(await sendAction({ ...ctx, store: unavailable }, crm, send)).toMatchObject({ outcome: 'ok' })
+    expect(logged.join()).toContain('connection health was not recorded')
   })
 })
 
-describe('secrets stay inside', () => {
-  test('an upstream that echoes the secret in any form shows nothing of it', async () => {
+describe('secrets in responses', () => {
+  test('a secret that the server echoes in any form is masked', async () => {
     const { ctx, scope, logged } = await openTestContext()
     const forms = [
       CANARY,
@@ -290,17 +290,17 @@ describe('secrets stay inside', () => {
     const server = await openUpstreamServer(({ headers }, response) => respondJson(response, 400, { headers, forms }))
     const crm = await insertTestConnection(ctx, { config: { api_url: server.url } })
     await writeSecret(ctx, scope, crm, CANARY)
-    const seen = JSON.stringify([await sendAction(ctx, crm, send), await findConnection(ctx.db, crm.id), logged])
+    const visible = JSON.stringify([await sendAction(ctx, crm, send), await findConnection(ctx.db, crm.id), logged])
     for (const form of [
       CANARY,
       Buffer.from(CANARY).toString('base64').slice(4, -4),
       Buffer.from(CANARY).toString('hex'),
     ])
-      expect(seen).not.toContain(form)
+      expect(visible).not.toContain(form)
     expect(server.received[0]?.headers.authorization).toBe(`Bearer ${CANARY}`)
   })
 
-  test('a redirect takes the secret nowhere', async () => {
+  test('a redirect does not send the secret to another server', async () => {
     const { ctx, scope } = await openTestContext()
     const second = await openUpstreamServer((_, response) => response.end())
     const first = await openUpstreamServer((_, response) => response.writeHead(307, { location: second.url }).end())
@@ -315,8 +315,8 @@ describe('secrets stay inside', () => {
   })
 })
 
-describe('webhook', () => {
-  const deliver = async (secret: string | null) => {
+describe('webhook connections', () => {
+  const sendWebhook = async (secret: string | null) => {
     const { ctx, scope } = await openTestContext()
     const server = await openUpstreamServer((_, response) => response.end('thanks'))
     const hook = await insertTestConnection(ctx, { kind: 'webhook', name: 'hook', config: { url: `${server.url}/in` } })
@@ -332,8 +332,8 @@ describe('webhook', () => {
       Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64'),
     ],
     ['raw', 'a raw secret, äöü', Buffer.from('a raw secret, äöü')],
-  ])('is signed by the Standard Webhooks headers with a secret that is %s', async (_, secret, key) => {
-    const { result, request } = await deliver(secret)
+  ])('a webhook action is signed with Standard Webhooks headers if its secret is %s', async (_, secret, key) => {
+    const { result, request } = await sendWebhook(secret)
     expect(result).toMatchObject({ outcome: 'ok', result: 'thanks' })
     const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = request?.headers ?? {}
     const mac = createHmac('sha256', key)
@@ -344,8 +344,8 @@ describe('webhook', () => {
     expect(request?.headers.authorization).toBeUndefined()
   })
 
-  test('goes unsigned without a secret', async () => {
-    const { request } = await deliver(null)
+  test('a webhook action without a secret is not signed', async () => {
+    const { request } = await sendWebhook(null)
     expect(request?.headers['webhook-signature']).toBeUndefined()
     expect(request?.body).toBe(JSON.stringify(send.payload))
   })

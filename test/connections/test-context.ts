@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { afterEach } from 'vitest'
-import { insertConnection } from '../../src/connections/rows.ts'
-import type { Connection } from '../../src/connections/rows.ts'
-import { createVault } from '../../src/vault/vault.ts'
+import { type Connection, insertConnection } from '../../src/connections/rows.ts'
 import { readSetting } from '../../src/contract/settings.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
@@ -14,6 +12,7 @@ import type { ProjectScope } from '../../src/ctx/scope.ts'
 import { createSystemWorld } from '../../src/ctx/system-world.ts'
 import { toIsoTime } from '../../src/ctx/world.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { createVault } from '../../src/vault/vault.ts'
 import { TestClock } from '../test-clock.ts'
 import { type FakeUpstream, openFakeUpstream } from '../fake-upstream.ts'
 import { dropDatabase } from '../postgres.ts'
@@ -21,25 +20,25 @@ import { createMigratedDatabase, type StoreKind } from '../stores.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
-  for (const end of cleanups.splice(0).toReversed()) await end()
+  for (const cleanUp of cleanups.splice(0).toReversed()) await cleanUp()
 })
 
 export interface TestContext {
   ctx: Ctx
   /** The service's environment; tests may change it. */
   env: Record<string, string | undefined>
-  /** Every line that was logged. */
+  /** All log lines. */
   logged: string[]
   clock: TestClock
   scope: ProjectScope
 }
 
-/** Of a run that goes on. */
+/** The signal of a run that has not ended. */
 export const ACTIVE_RUN = { aborted: false }
 
 export const PROJECT = 'prj_1'
 
-/** A context over a fresh store with a clock that moves by hand. */
+/** A context with an empty store, one project and a manual clock. */
 export async function openTestContext({
   store = 'sqlite',
   env = {},
@@ -60,7 +59,7 @@ export async function openTestContext({
   })
   const opened = await openStore(config, () => {})
   cleanups.push(() => opened.close())
-  const { world, clock, logged, env: own } = worldWithTestClock(config, env)
+  const { world, clock, logged, env: ownEnv } = worldWithTestClock(config, env)
   const ctx: Ctx = {
     config,
     store: opened,
@@ -98,25 +97,25 @@ export async function openTestContext({
     projectIds: [PROJECT],
     projectId: PROJECT,
   }
-  return { ctx, env: own, logged, clock, scope }
+  return { ctx, env: ownEnv, logged, clock, scope }
 }
 
-/** What is not in rows: time by hand, an environment and a log that tests can look at. */
+/** A world with a manual clock, an environment that tests can change and a log that they can read. */
 export function worldWithTestClock(config: Config, env: TestContext['env'] = {}) {
   const logged: string[] = []
   const clock = new TestClock(Date.UTC(2026, 0, 2))
-  const own = { ...env }
+  const ownEnv = { ...env }
   const world = {
     ...createSystemWorld('silent'),
     clock,
-    env: (name: string) => readSetting(own, name),
+    env: (name: string) => readSetting(ownEnv, name),
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }),
   }
-  return { config, world, clock, logged, env: own }
+  return { config, world, clock, logged, env: ownEnv }
 }
 
-/** A row as it may stand in the store, without the way through the API. */
-export async function insertTestConnection(ctx: Ctx, some: Partial<Connection>): Promise<Connection> {
+/** Inserts a row directly, so that it may hold values that the API would refuse. */
+export async function insertTestConnection(ctx: Ctx, fields: Partial<Connection>): Promise<Connection> {
   const connection: Connection = {
     id: ctx.world.newId('conn'),
     project_id: PROJECT,
@@ -132,15 +131,15 @@ export async function insertTestConnection(ctx: Ctx, some: Partial<Connection>):
     last_error_at: null,
     created_at: toIsoTime(ctx.world.clock.now()),
     updated_at: toIsoTime(ctx.world.clock.now()),
-    ...some,
+    ...fields,
   }
   await ctx.store.transact((db) => insertConnection(db, connection))
   return connection
 }
 
-/** Closed after the test. */
-export async function openUpstreamServer(answer: FakeUpstream['respond']): Promise<FakeUpstream> {
-  const outside = await openFakeUpstream()
-  cleanups.push(() => outside.close())
-  return Object.assign(outside, { answer })
+/** A fake upstream server that is closed after the test. */
+export async function openUpstreamServer(respond: FakeUpstream['respond']): Promise<FakeUpstream> {
+  const upstream = await openFakeUpstream()
+  cleanups.push(() => upstream.close())
+  return Object.assign(upstream, { respond })
 }

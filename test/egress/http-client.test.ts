@@ -2,10 +2,10 @@ import { type LookupAddress, lookup } from 'node:dns'
 import { createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { isPrivateAddress } from '../../src/egress/address-rules.ts'
-import { type EgressError, createEgressClient } from '../../src/egress/http-client.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import { worldWithTestClock, openUpstreamServer } from '../connections/test-context.ts'
+import { isPrivateAddress } from '../../src/egress/address-rules.ts'
+import { createEgressClient, type EgressError } from '../../src/egress/http-client.ts'
+import { openUpstreamServer, worldWithTestClock } from '../connections/test-context.ts'
 
 const PRIVATE = [
   'http://127.0.0.1/',
@@ -69,7 +69,7 @@ const PRIVATE = [
   'http://①②⑦.⓪.⓪.①/',
 ]
 
-const NOT_FOR_US = [
+const UNSUPPORTED = [
   'file:///etc/passwd',
   'ftp://example.com/',
   'gopher://example.com/',
@@ -79,12 +79,12 @@ const NOT_FOR_US = [
   '//example.com',
 ]
 
-const ask = { method: 'GET', timeoutMs: 5_000, maxBytes: 1024 }
+const request = { method: 'GET', timeoutMs: 5_000, maxBytes: 1024 }
 
 const allowing = (hosts: string) => worldWithTestClock(loadConfig({ SVC_EGRESS_ALLOW: hosts }))
 
-/** A name server by the book of the test. */
-const names = (answers: (host: string) => string[]) =>
+/** A DNS lookup that returns the addresses of the test. */
+const fakeLookup = (answers: (host: string) => string[]) =>
   ((host: string, _options: unknown, done: (error: null, addresses: LookupAddress[]) => void) =>
     done(
       null,
@@ -94,16 +94,16 @@ const names = (answers: (host: string) => string[]) =>
 async function failure(work: Promise<unknown>): Promise<EgressError> {
   return work.then(
     () => {
-      throw new Error('the call was answered')
+      throw new Error('the call succeeded')
     },
     (error) => error,
   )
 }
 
-describe('addresses', () => {
-  test.each([...PRIVATE, ...NOT_FOR_US])('%s is never called', async (url) => {
+describe('blocked addresses', () => {
+  test.each([...PRIVATE, ...UNSUPPORTED])('%s is never called', async (url) => {
     const ctx = allowing('')
-    const error = await failure(createEgressClient(ctx).request({ ...ask, url }))
+    const error = await failure(createEgressClient(ctx).request({ ...request, url }))
     expect(error).toMatchObject({ kind: 'blocked', sent: false })
   })
 
@@ -116,76 +116,76 @@ describe('addresses', () => {
     '100.128.0.1',
     '2606:4700::1111',
     '::ffff:8.8.8.8',
-  ])('%s is the open internet', (address) => {
+  ])('%s is a public address', (address) => {
     expect(isPrivateAddress(address)).toBe(false)
   })
 
-  test('what is not an address is not the open internet', () => {
+  test('text that is not an address counts as private', () => {
     expect(isPrivateAddress('example.com')).toBe(true)
     expect(isPrivateAddress('fe80::1%eth0')).toBe(true)
   })
 
   test.each([['127.0.0.1'], ['10.1.2.3'], ['::1'], ['::ffff:127.0.0.1'], ['fe80::1%eth0'], ['169.254.169.254']])(
-    'a name that resolves to %s is not called',
+    'a host name that resolves to %s is not called',
     async (address) => {
       const server = await openUpstreamServer((_, response) => response.end('ok'))
       const ctx = allowing('')
-      const out = createEgressClient(ctx, { lookup: names(() => ['93.184.215.14', address]) })
-      const error = await failure(out.request({ ...ask, url: `http://rebind.test:${server.port}/` }))
+      const client = createEgressClient(ctx, { lookup: fakeLookup(() => ['93.184.215.14', address]) })
+      const error = await failure(client.request({ ...request, url: `http://rebind.test:${server.port}/` }))
       expect(error).toMatchObject({ kind: 'blocked', sent: false })
       expect(server.connections()).toBe(0)
     },
   )
 
-  test('a name is asked for once, and the answer that was judged is the one that is called', async () => {
+  test('a host name is looked up once, and the checked address is the one that is called', async () => {
     const server = await openUpstreamServer((_, response) => response.end('ok'))
     const ctx = allowing('127.0.0.1')
     const answers = [['127.0.0.1'], ['10.0.0.1']]
-    let asked = 0
-    const out = createEgressClient(ctx, { lookup: names(() => answers[asked++] ?? []) })
-    const { status } = await out.request({ ...ask, url: `http://rebind.test:${server.port}/` })
-    expect({ status, asked }).toEqual({ status: 200, asked: 1 })
-    const second = await failure(out.request({ ...ask, url: `http://rebind.test:${server.port}/` }))
+    let lookups = 0
+    const client = createEgressClient(ctx, { lookup: fakeLookup(() => answers[lookups++] ?? []) })
+    const { status } = await client.request({ ...request, url: `http://rebind.test:${server.port}/` })
+    expect({ status, lookups }).toEqual({ status: 200, lookups: 1 })
+    const second = await failure(client.request({ ...request, url: `http://rebind.test:${server.port}/` }))
     expect(second.kind).toBe('blocked')
   })
 
   test.each(['127.0.0.1', '127.0.0.0/8', 'inside.test', 'INSIDE.test'])(
-    '%s in SVC_EGRESS_ALLOW opens the private host',
+    '%s in SVC_EGRESS_ALLOW allows the private host',
     async (entry) => {
       const server = await openUpstreamServer((_, response) => response.end('ok'))
       const ctx = allowing(entry)
-      const out = createEgressClient(ctx, { lookup: names(() => ['127.0.0.1']) })
-      const { status } = await out.request({ ...ask, url: `http://inside.test:${server.port}/` })
+      const client = createEgressClient(ctx, { lookup: fakeLookup(() => ['127.0.0.1']) })
+      const { status } = await client.request({ ...request, url: `http://inside.test:${server.port}/` })
       expect(status).toBe(200)
     },
   )
 
   test.each(['10.0.0.0/33', '10.0.0.0/x', '::/129', 'host/8'])('%s in SVC_EGRESS_ALLOW is an error', (entry) => {
-    expect(() => createEgressClient(allowing(entry))).toThrow(/is neither a host nor a network/)
+    expect(() => createEgressClient(allowing(entry))).toThrow(/must be a host name, an address or a network/)
   })
 
-  test('an allowed host opens no other name with the same address', async () => {
+  test('an allowed host name does not allow another name with the same address', async () => {
     const ctx = allowing('inside.test')
-    const out = createEgressClient(ctx, { lookup: names(() => ['127.0.0.1']) })
-    expect((await failure(out.request({ ...ask, url: 'http://other.test/' }))).kind).toBe('blocked')
+    const client = createEgressClient(ctx, { lookup: fakeLookup(() => ['127.0.0.1']) })
+    expect((await failure(client.request({ ...request, url: 'http://other.test/' }))).kind).toBe('blocked')
   })
 })
 
 describe('hostile servers', () => {
-  test('a redirect is an answer and is not followed', async () => {
+  test('a redirect is returned and not followed', async () => {
     const second = await openUpstreamServer((_, response) => response.end('secret'))
     const first = await openUpstreamServer((_, response) => response.writeHead(302, { location: second.url }).end())
     const ctx = allowing('127.0.0.1')
-    const answer = await createEgressClient(ctx).request({
-      ...ask,
+    const response = await createEgressClient(ctx).request({
+      ...request,
       url: first.url,
       headers: { authorization: 'Bearer x' },
     })
-    expect(answer.status).toBe(302)
+    expect(response.status).toBe(302)
     expect(second.connections()).toBe(0)
   })
 
-  test('a body without end is cut at the limit', async () => {
+  test('an endless response body fails at the size limit', async () => {
     let written = 0
     const server = await openUpstreamServer((_, response) => {
       const more = () => {
@@ -195,62 +195,62 @@ describe('hostile servers', () => {
       more()
     })
     const ctx = allowing('127.0.0.1')
-    const error = await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))
+    const error = await failure(createEgressClient(ctx).request({ ...request, url: server.url }))
     expect(error).toMatchObject({ kind: 'too_large', sent: true, status: 200 })
     expect(written).toBeLessThan(64 * 1024 * 1024)
   })
 
-  test('a body that announces too much is not read', async () => {
+  test('a response body with a too large content-length is not read', async () => {
     const server = await openUpstreamServer((_, response) =>
       response.writeHead(200, { 'content-length': 1e9 }).write('x'),
     )
     const ctx = allowing('127.0.0.1')
-    expect((await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))).kind).toBe('too_large')
+    expect((await failure(createEgressClient(ctx).request({ ...request, url: server.url }))).kind).toBe('too_large')
   })
 
-  test('compression is not asked for and not accepted', async () => {
+  test('compression is neither requested nor accepted', async () => {
     const server = await openUpstreamServer((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(1e6))),
     )
     const ctx = allowing('127.0.0.1')
-    expect((await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))).kind).toBe('unreadable')
+    expect((await failure(createEgressClient(ctx).request({ ...request, url: server.url }))).kind).toBe('unreadable')
     expect(server.received[0]?.headers['accept-encoding']).toBe('identity')
   })
 
-  test('a server that never answers is left after the time-out, and its outcome is open', async () => {
+  test('a server that never responds fails with a timeout after the request was sent', async () => {
     const ctx = allowing('127.0.0.1')
     const { clock } = ctx
     const server = await openUpstreamServer(() => clock.jump(5_000))
-    expect(await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))).toMatchObject({
+    expect(await failure(createEgressClient(ctx).request({ ...request, url: server.url }))).toMatchObject({
       kind: 'timeout',
       sent: true,
     })
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('a server that drips is left after the same time', async () => {
+  test('a server that responds slowly fails with the same timeout', async () => {
     const ctx = allowing('127.0.0.1')
     const { clock } = ctx
     const server = await openUpstreamServer((_, response) => {
       response.write('a', () => clock.jump(5_000))
     })
-    const error = await failure(createEgressClient(ctx).request({ ...ask, url: server.url }))
+    const error = await failure(createEgressClient(ctx).request({ ...request, url: server.url }))
     expect(error).toMatchObject({ kind: 'timeout', sent: true })
   })
 
-  test('a name server that never answers ends in a time-out before anything was sent', async () => {
+  test('a DNS lookup that never ends fails with a timeout before the request was sent', async () => {
     const ctx = allowing('127.0.0.1')
     const { clock } = ctx
     const silent = (() => queueMicrotask(() => clock.jump(5_000))) as unknown as typeof lookup
     const error = await failure(
-      createEgressClient(ctx, { lookup: silent }).request({ ...ask, url: 'http://slow.test/' }),
+      createEgressClient(ctx, { lookup: silent }).request({ ...request, url: 'http://slow.test/' }),
     )
     expect(error).toMatchObject({ kind: 'timeout', sent: false })
   })
 
-  test('a closed port was certainly not reached', async () => {
+  test('a closed port fails as unreachable before the request was sent', async () => {
     const ctx = allowing('127.0.0.1')
-    const error = await failure(createEgressClient(ctx).request({ ...ask, url: 'http://127.0.0.1:9/' }))
+    const error = await failure(createEgressClient(ctx).request({ ...request, url: 'http://127.0.0.1:9/' }))
     expect(error).toMatchObject({ kind: 'unreachable', sent: false })
     expect(error.message).not.toContain('127.0.0.1')
   })
@@ -258,15 +258,18 @@ describe('hostile servers', () => {
   test.each([
     ['nothing', ''],
     ['nonsense', 'nonsense\r\n\r\n'],
-    ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'],
+    ['half a response', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'],
     ['another protocol', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
-  ])('a server that hangs up after %s leaves the outcome open', async (_, words) => {
-    const server = createServer((socket: Socket) => socket.once('data', () => socket.end(words)))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close())
-    const ctx = allowing('127.0.0.1')
-    const { port } = server.address() as { port: number }
-    const error = await failure(createEgressClient(ctx).request({ ...ask, url: `http://127.0.0.1:${port}/` }))
-    expect(error).toMatchObject({ kind: 'unreachable', sent: true })
-  })
+  ])(
+    'a server that closes the connection after %s fails as unreachable after the request was sent',
+    async (_, words) => {
+      const server = createServer((socket: Socket) => socket.once('data', () => socket.end(words)))
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void server.close())
+      const ctx = allowing('127.0.0.1')
+      const { port } = server.address() as { port: number }
+      const error = await failure(createEgressClient(ctx).request({ ...request, url: `http://127.0.0.1:${port}/` }))
+      expect(error).toMatchObject({ kind: 'unreachable', sent: true })
+    },
+  )
 })

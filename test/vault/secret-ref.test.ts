@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { secretRefOf, requireSecretRef } from '../../src/vault/secret-ref.ts'
+import { requireSecretRef, secretRefOf } from '../../src/vault/secret-ref.ts'
 
 describe('secret_ref', () => {
-  test.each(['env:MAIL_KEY', 'env:_x', 'vault:mail', 'vault:client/7.key:a'])('%s is a reference', (ref) => {
+  test.each(['env:MAIL_KEY', 'env:_x', 'vault:mail', 'vault:client/7.key:a'])('%s is a valid secret_ref', (ref) => {
     expect(() => requireSecretRef(ref, null, null)).not.toThrow()
   })
 
@@ -18,7 +18,7 @@ describe('secret_ref', () => {
     'file:/etc/passwd',
     'env:A\n',
     'vault:a\nb',
-  ])('%j is 400', (ref) => {
+  ])('the secret_ref %j is 400', (ref) => {
     expect(() => requireSecretRef(ref, null, null)).toThrow("field 'secret_ref' must be env:NAME or vault:KEY")
   })
 
@@ -36,25 +36,25 @@ describe('secret_ref', () => {
     'HOME',
     'HTTPS_PROXY',
     'no_proxy',
-  ])('env:%s belongs to the service or the system and is 400', (name) => {
+  ])('env:%s is 400, because the variable belongs to the service or the system', (name) => {
     expect(() => requireSecretRef(`env:${name}`, null, null)).toThrow(expect.objectContaining({ status: 400 }))
     expect(() => requireSecretRef(`env:${name}`, [name], null)).toThrow(expect.objectContaining({ status: 400 }))
   })
 
-  test("vault:conn_… is the connection's own, and nobody else's", () => {
+  test('only the connection itself may refer to vault:<its id>', () => {
     expect(() => requireSecretRef('vault:conn_1', null, 'conn_1')).not.toThrow()
     for (const id of ['conn_2', null]) {
       expect(() => requireSecretRef('vault:conn_1', null, id)).toThrow(expect.objectContaining({ status: 400 }))
     }
   })
 
-  test('SVC_ENV_SECRETS lists the only names that are allowed', () => {
+  test('with SVC_ENV_SECRETS set, only the listed variables are allowed', () => {
     expect(() => requireSecretRef('env:MAIL_KEY', ['MAIL_KEY'], null)).not.toThrow()
     expect(() => requireSecretRef('env:OTHER', ['MAIL_KEY'], null)).toThrow(expect.objectContaining({ status: 400 }))
     expect(() => requireSecretRef('env:OTHER', [], null)).toThrow(expect.objectContaining({ status: 400 }))
   })
 
-  test('without a reference the vault key is the id of the connection', () => {
+  test('without a secret_ref the vault key is the connection id', () => {
     expect(secretRefOf({ id: 'conn_1', secret_ref: null })).toEqual({ in: 'vault', key: 'conn_1' })
   })
 })

@@ -2,99 +2,98 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { removeConnection, changeConnectionSettings } from '../../src/connections/connections.ts'
-import { rotateSecretKey } from '../../src/vault/rotate-key.ts'
-import {
-  openSecret,
-  warnAboutUnreadableSecrets,
-  listConnectionsWithSecret,
-  writeSecret,
-} from '../../src/vault/secrets.ts'
-import { openVault, createVault } from '../../src/vault/vault.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { changeConnectionSettings, removeConnection } from '../../src/connections/connections.ts'
+import { writeSecret } from '../../src/connections/write-secret.ts'
 import { SecretUnavailable } from '../../src/ctx/vault.ts'
+import { rotateSecretKey } from '../../src/vault/rotate-key.ts'
+import { listConnectionsWithSecret, openSecret, warnAboutUnreadableSecrets } from '../../src/vault/secrets.ts'
+import { createVault, openVault } from '../../src/vault/vault.ts'
+import { insertTestConnection, openTestContext, worldWithTestClock } from '../connections/test-context.ts'
 import { eachStore } from '../stores.ts'
-import { insertTestConnection, worldWithTestClock, openTestContext } from '../connections/test-context.ts'
 
 const KEY = Buffer.alloc(32, 1)
 const OTHER_KEY = Buffer.alloc(32, 2)
 const CANARY = 'canary-5ecret-value'
-const HOME = { projectId: 'prj_1', key: 'mail', connectionId: 'conn_1', kind: 'email' }
+const LOCATION = { projectId: 'prj_1', key: 'mail', connectionId: 'conn_1', kind: 'email' }
 
 const world = (env: Record<string, string>) => worldWithTestClock(loadConfig({}), env)
 
-describe('the key', () => {
+describe('SVC_SECRET_KEY', () => {
   test.each([
     ['31 bytes', Buffer.alloc(31).toString('base64')],
     ['33 bytes', Buffer.alloc(33).toString('base64')],
     ['64 bytes of hex', Buffer.alloc(32).toString('hex')],
     ['words', 'correct horse battery staple'],
     ['nothing', ''],
-  ])('%s stops the start', (_, key) => {
+  ])('a key of %s stops the start', (_, key) => {
     expect(() => openVault(world({ SVC_SECRET_KEY: key }).world)).toThrow(/SVC_SECRET_KEY must be exactly 32 bytes/)
   })
 
-  test.each(['base64', 'base64url'] as const)('32 bytes in %s are taken', (encoding) => {
+  test.each(['base64', 'base64url'] as const)('a key of 32 bytes in %s is accepted', (encoding) => {
     const vault = openVault(world({ SVC_SECRET_KEY: Buffer.alloc(32, 0xfb).toString(encoding) }).world)
     expect(vault).toMatchObject({ ephemeral: false, kid: createVault(Buffer.alloc(32, 0xfb)).kid })
   })
 
-  test('it may lie in a file', async () => {
+  test('the key can be read from a file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-key-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     await writeFile(join(folder, 'key'), `${KEY.toString('base64')}\n`)
     expect(openVault(world({ SVC_SECRET_KEY_FILE: join(folder, 'key') }).world).kid).toBe(createVault(KEY).kid)
   })
 
-  test('without one an ephemeral key is made, with a warning', () => {
+  test('without a key the service creates a temporary one and logs a warning', () => {
     const { world: bare, logged } = world({})
     const vault = openVault(bare)
     expect(vault.ephemeral).toBe(true)
-    expect(vault.open(vault.seal(CANARY, HOME), HOME)).toBe(CANARY)
+    expect(vault.open(vault.seal(CANARY, LOCATION), LOCATION)).toBe(CANARY)
     expect(logged.join()).toContain('SVC_SECRET_KEY is not set')
     expect(openVault(bare).kid).not.toBe(vault.kid)
   })
 
-  test('its fingerprint does not tell the key', () => {
+  test('the key id does not reveal the key', () => {
     expect(createVault(KEY).kid).toMatch(/^[0-9a-f]{16}$/)
     expect(KEY.toString('hex')).not.toContain(createVault(KEY).kid)
   })
 })
 
-describe('an envelope', () => {
-  test('holds v, kid, iv, tag and ct, and nothing readable', () => {
-    const envelope = createVault(KEY).seal(CANARY, HOME)
+describe('encrypted secrets', () => {
+  test('an envelope holds v, kid, iv, tag and ct, and no plain text', () => {
+    const envelope = createVault(KEY).seal(CANARY, LOCATION)
     expect(Object.keys(envelope).toSorted()).toEqual(['ct', 'iv', 'kid', 'tag', 'v'])
     expect(JSON.stringify(envelope)).not.toContain(CANARY)
-    expect(createVault(KEY).seal(CANARY, HOME).iv).not.toBe(envelope.iv)
+    expect(createVault(KEY).seal(CANARY, LOCATION).iv).not.toBe(envelope.iv)
   })
 
-  test.each(['projectId', 'key', 'connectionId', 'kind'] as const)('does not open under another %s', (part) => {
-    const vault = createVault(KEY)
-    const envelope = vault.seal(CANARY, HOME)
-    expect(() => vault.open(envelope, { ...HOME, [part]: 'other' })).toThrow(SecretUnavailable)
-    expect(vault.open(envelope, HOME)).toBe(CANARY)
-  })
+  test.each(['projectId', 'key', 'connectionId', 'kind'] as const)(
+    'an envelope does not decrypt for another %s',
+    (part) => {
+      const vault = createVault(KEY)
+      const envelope = vault.seal(CANARY, LOCATION)
+      expect(() => vault.open(envelope, { ...LOCATION, [part]: 'other' })).toThrow(SecretUnavailable)
+      expect(vault.open(envelope, LOCATION)).toBe(CANARY)
+    },
+  )
 
-  test.each(['iv', 'tag', 'ct'] as const)('with a changed %s does not open', (part) => {
+  test.each(['iv', 'tag', 'ct'] as const)('an envelope with a changed %s does not decrypt', (part) => {
     const vault = createVault(KEY)
-    const envelope = vault.seal(CANARY, HOME)
+    const envelope = vault.seal(CANARY, LOCATION)
     const bytes = Buffer.from(envelope[part], 'base64')
     bytes[0] = (bytes[0] ?? 0) ^ 1
-    expect(() => vault.open({ ...envelope, [part]: bytes.toString('base64') }, HOME)).toThrow(/damaged/)
-    expect(() => vault.open({ ...envelope, tag: envelope.tag.slice(0, 8) }, HOME)).toThrow(/damaged/)
+    expect(() => vault.open({ ...envelope, [part]: bytes.toString('base64') }, LOCATION)).toThrow(/damaged/)
+    expect(() => vault.open({ ...envelope, tag: envelope.tag.slice(0, 8) }, LOCATION)).toThrow(/damaged/)
   })
 
-  test('of another key is reported with both fingerprints', () => {
+  test('the error for a wrong key names both key ids', () => {
     const [mine, theirs] = [createVault(KEY), createVault(OTHER_KEY)]
-    expect(() => mine.open(theirs.seal(CANARY, HOME), HOME)).toThrow(
-      `the secret was sealed with another key (${theirs.kid}, in use is ${mine.kid})`,
+    expect(() => mine.open(theirs.seal(CANARY, LOCATION), LOCATION)).toThrow(
+      `the secret was encrypted with another key (${theirs.kid}, the current key is ${mine.kid})`,
     )
   })
 })
 
 eachStore((store) => {
-  test('a written secret opens for its connection only, and its row shows nothing', async () => {
+  test('a secret decrypts for its own connection only, and its row holds no plain text', async () => {
     const { ctx, scope } = await openTestContext({ store })
     const mail = await insertTestConnection(ctx, { name: 'mail', kind: 'email' })
     const crm = await insertTestConnection(ctx, { name: 'crm' })
@@ -105,7 +104,7 @@ eachStore((store) => {
     expect(JSON.stringify(await ctx.db.selectFrom('vault').selectAll().execute())).not.toContain(CANARY)
   })
 
-  test('a secret that comes while its connection goes or looks elsewhere is not kept', async () => {
+  test('a secret is not stored if its connection was deleted or its secret_ref changed meanwhile', async () => {
     const { ctx, scope } = await openTestContext({ store })
     const mail = await insertTestConnection(ctx, { name: 'mail' })
     const crm = await insertTestConnection(ctx, { name: 'crm' })
@@ -116,7 +115,7 @@ eachStore((store) => {
     expect(await ctx.db.selectFrom('vault').selectAll().execute()).toEqual([])
   })
 
-  test('secret.written is audited with the connection and the kind, never the value', async () => {
+  test('the audit entry secret.written has the connection and its kind, never the value', async () => {
     const { ctx, scope, logged } = await openTestContext({ store })
     const mail = await insertTestConnection(ctx, { name: 'mail', kind: 'email' })
     await writeSecret(ctx, scope, mail, CANARY)
@@ -126,7 +125,7 @@ eachStore((store) => {
     expect(JSON.stringify(entry) + logged.join()).not.toContain(CANARY)
   })
 
-  test('envelopes that were swapped between rows do not open', async () => {
+  test('envelopes swapped between rows do not decrypt', async () => {
     const { ctx, scope } = await openTestContext({ store })
     const one = await insertTestConnection(ctx, { name: 'one' })
     const two = await insertTestConnection(ctx, { name: 'two' })
@@ -141,21 +140,21 @@ eachStore((store) => {
     await expect(openSecret(ctx, two)).rejects.toThrow(/belongs to another connection/)
   })
 
-  test('after a change of the key the secret is reported as sealed with another', async () => {
+  test('after a key change a secret is reported as encrypted with another key', async () => {
     const { ctx, scope } = await openTestContext({ store })
     const mail = await insertTestConnection(ctx, { name: 'mail' })
     await writeSecret(ctx, scope, mail, CANARY)
-    const later = { ...ctx, vault: createVault(OTHER_KEY) }
-    await expect(openSecret(later, mail)).rejects.toThrow(/sealed with another key/)
-    expect(await listConnectionsWithSecret(later, [mail])).toEqual(new Set())
+    const afterKeyChange = { ...ctx, vault: createVault(OTHER_KEY) }
+    await expect(openSecret(afterKeyChange, mail)).rejects.toThrow(/encrypted with another key/)
+    expect(await listConnectionsWithSecret(afterKeyChange, [mail])).toEqual(new Set())
     const warn = vi.spyOn(ctx.world.log, 'warn')
     await warnAboutUnreadableSecrets(ctx)
     expect(warn).not.toHaveBeenCalled()
-    await warnAboutUnreadableSecrets(later)
-    expect(warn).toHaveBeenCalledWith({ secrets: 1 }, expect.stringContaining('sealed with another key'))
+    await warnAboutUnreadableSecrets(afterKeyChange)
+    expect(warn).toHaveBeenCalledWith({ secrets: 1 }, expect.stringContaining('encrypted with another key'))
   })
 
-  test('rotation seals everything anew under the new key, once', async () => {
+  test('a key rotation encrypts all secrets again, once', async () => {
     const { ctx, scope } = await openTestContext({ store })
     const mail = await insertTestConnection(ctx, { name: 'mail' })
     const crm = await insertTestConnection(ctx, { name: 'crm', secret_ref: 'vault:crm/key' })
@@ -163,17 +162,21 @@ eachStore((store) => {
     await writeSecret(ctx, scope, crm, 'second')
     const lost = await insertTestConnection(ctx, { name: 'lost' })
     await writeSecret({ ...ctx, vault: createVault(Buffer.alloc(32, 9)) }, scope, lost, 'third')
-    const later = { ...ctx, vault: createVault(OTHER_KEY) }
+    const afterKeyChange = { ...ctx, vault: createVault(OTHER_KEY) }
     const old = KEY.toString('base64')
-    expect(await rotateSecretKey(later, old)).toMatchObject({ resealed: 2, current: 0, unreadable: [lost.id] })
-    expect(await openSecret(later, mail)).toBe('first')
-    expect(await openSecret(later, crm)).toBe('second')
-    expect(await rotateSecretKey(later, old)).toMatchObject({ resealed: 0, current: 2, unreadable: [lost.id] })
-    const told = await ctx.db.selectFrom('audit_entries').select('data').where('action', '=', 'vault.rotated').execute()
-    expect(told.map((entry) => JSON.parse(entry.data).secrets)).toEqual([2])
+    expect(await rotateSecretKey(afterKeyChange, old)).toMatchObject({ resealed: 2, current: 0, unreadable: [lost.id] })
+    expect(await openSecret(afterKeyChange, mail)).toBe('first')
+    expect(await openSecret(afterKeyChange, crm)).toBe('second')
+    expect(await rotateSecretKey(afterKeyChange, old)).toMatchObject({ resealed: 0, current: 2, unreadable: [lost.id] })
+    const entries = await ctx.db
+      .selectFrom('audit_entries')
+      .select('data')
+      .where('action', '=', 'vault.rotated')
+      .execute()
+    expect(entries.map((entry) => JSON.parse(entry.data).secrets)).toEqual([2])
   })
 
-  test('an env reference reads the environment of the service now', async () => {
+  test('an env reference reads the current environment of the service', async () => {
     const { ctx, env } = await openTestContext({ store })
     const mail = await insertTestConnection(ctx, { name: 'mail', secret_ref: 'env:MAIL_KEY' })
     expect(await listConnectionsWithSecret(ctx, [mail])).toEqual(new Set())
@@ -183,14 +186,14 @@ eachStore((store) => {
     expect(await openSecret(ctx, mail)).toBe(CANARY)
   })
 
-  test('a row that names a forbidden variable reads nothing', async () => {
+  test('a stored reference to a forbidden environment variable reads nothing', async () => {
     const { ctx } = await openTestContext({ store, env: { SVC_SECRET_KEY: KEY.toString('base64') } })
     const mail = await insertTestConnection(ctx, { name: 'mail', secret_ref: 'env:SVC_SECRET_KEY' })
     await expect(openSecret(ctx, mail)).rejects.toThrow(SecretUnavailable)
     expect(await listConnectionsWithSecret(ctx, [mail])).toEqual(new Set())
   })
 
-  test("a row that names another connection's own place in the vault opens and overwrites nothing", async () => {
+  test("a stored reference to another connection's vault key neither reads nor overwrites its secret", async () => {
     const { ctx, scope } = await openTestContext({ store })
     const mail = await insertTestConnection(ctx, { name: 'mail' })
     await writeSecret(ctx, scope, mail, CANARY)

@@ -163,7 +163,7 @@ eachStore((store) => {
       await desk.finished(next.id)
       await quick.arrived(next.id)
       const timedOut = await deliveryAbout(desk, hanging, task.id, ({ last_error }) => last_error !== null)
-      expect(timedOut).toMatchObject({ last_error: 'the other side took too long', last_status: null })
+      expect(timedOut).toMatchObject({ last_error: 'the server did not respond in time', last_status: null })
     })
 
     test('a handful of notices goes out at once, and a backlog is worked off', async () => {
@@ -184,7 +184,7 @@ eachStore((store) => {
       expect(hook.received.map(({ url }) => url)).toEqual(['/in?token=t0ken'])
       await hook.close()
       const lost = await deliveryAbout(desk, hook, await tell(), ({ last_error }) => last_error !== null)
-      expect(lost.last_error).toBe('the other side cannot be reached (ECONNREFUSED)')
+      expect(lost.last_error).toBe('the server cannot be reached (ECONNREFUSED)')
     })
 
     test('for a day after a rotation both secrets sign, then only the new one', async () => {

@@ -1,37 +1,37 @@
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
-import type { Ctx } from '../../ctx/ctx.ts'
-import { refreshBrokerAccount, brokerUserId, connectedAccountId } from '../broker-account.ts'
 import type { Broker } from '../../broker/broker.ts'
-import { createBroker } from '../../broker/rest-client.ts'
+import { createBroker, requireBroker } from '../../broker/rest-client.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
+import { brokerUserId, connectedAccountId, refreshBrokerAccount } from '../broker-account.ts'
 import type { Connection } from '../rows.ts'
-import type { ActionCall, ConnectionExecutor, ReadCall, UpstreamResponse, ConnectionUse } from './executor.ts'
+import type { ConnectionExecutor, ConnectionTestResult, ConnectionUse, ReadCall, UpstreamResponse } from './executor.ts'
 
-/** Runs the provider's tools; null without a key, and then the kind has no executor. */
-export function brokerExecutor(ctx: Ctx): ConnectionExecutor | null {
-  const broker = createBroker(ctx)
-  if (!broker) return null
-  return {
-    act: (_ctx, action) => runTool(ctx, broker, action, action.payload, action.idempotencyKey),
-    read(_ctx, read) {
-      requireReadTool(read)
-      return runTool(ctx, broker, read, read.arguments ?? {}, null)
-    },
-  }
+/** Runs the broker's tools with the connection's authorised account. The capability is the tool's slug. */
+export const brokerExecutor: ConnectionExecutor = {
+  requiredConfig: ['toolkit'],
+  credential: 'broker_account',
+  isConfigured: (ctx) => createBroker(ctx) !== null,
+  act: (ctx, action) => runTool(ctx, action, action.payload, action.idempotencyKey),
+  async read(ctx, read) {
+    requireReadTool(read)
+    return runTool(ctx, read, read.arguments ?? {}, null)
+  },
+  test: testAccount,
 }
 
 async function runTool(
   ctx: Ctx,
-  broker: Broker,
   { connection, capability }: ConnectionUse,
-  args: ActionCall['payload'],
+  args: Json,
   idempotencyKey: string | null,
 ): Promise<UpstreamResponse> {
   if (!/^[A-Za-z0-9_-]{1,200}$/.test(capability)) throw badRequest(`'${capability}' is not a tool slug`)
   if (!isJsonObject(args)) throw badRequest('the arguments of a broker tool must be an object')
-  const done = await broker
-    .execute({
+  const broker = requireBroker(ctx)
+  const result = await broker
+    .executeTool({
       slug: capability,
       userId: brokerUserId(connection),
       accountId: await requireAccount(ctx, broker, connection),
@@ -41,19 +41,19 @@ async function runTool(
     .catch((error) => {
       throw error instanceof EgressError ? withoutStatus(error) : error
     })
-  const { ok, status, data: body, error, unclear } = done
+  const { ok, status, data: body, error, unclear } = result
   return { ok, status, contentType: 'application/json', body, error, unclear }
 }
 
-/** The provider's status tells nothing about the tool: that stands in the body which could not be read. */
+/** Drops the broker's status: the result of the tool is in the body, which could not be read. */
 const withoutStatus = ({ kind, message, sent }: EgressError) => new EgressError(kind, message, { sent })
 
-/** An authorisation that was completed since nobody asked is found here, so that the first action works. */
+/** Checks a pending authorisation, so that the first action after it works without a status call. */
 async function requireAccount(ctx: Ctx, broker: Broker, connection: Connection): Promise<string> {
-  const known = connectedAccountId(connection)
-  if (known) return known
-  const now = connection.pending_account ? await refreshBrokerAccount(ctx, broker, connection) : null
-  const accountId = now?.active ? connectedAccountId(now.connection) : null
+  const connected = connectedAccountId(connection)
+  if (connected) return connected
+  const refreshed = connection.pending_account ? await refreshBrokerAccount(ctx, broker, connection) : null
+  const accountId = refreshed?.active ? connectedAccountId(refreshed.connection) : null
   if (accountId) return accountId
   throw badRequest(`connection '${connection.name}' is not connected yet: authorise the toolkit first`)
 }
@@ -62,4 +62,13 @@ function requireReadTool({ connection, capability }: ReadCall): void {
   const declared = connection.config.read_tools
   if (Array.isArray(declared) && declared.includes(capability)) return
   throw badRequest(`'${capability}' is not a declared read of connection '${connection.name}': use the action proxy`)
+}
+
+async function testAccount(ctx: Ctx, connection: Connection): Promise<ConnectionTestResult> {
+  const checked = 'status of the connected account'
+  const broker = createBroker(ctx)
+  if (!broker) return { ok: false, checked, status: null, error: 'broker is not configured: set BROKER_API_KEY' }
+  const { active, status } = await refreshBrokerAccount(ctx, broker, connection)
+  const error = active ? null : `the account is ${status}: authorise the toolkit first`
+  return { ok: active, checked, status: null, error }
 }

@@ -1,4 +1,18 @@
+import { openSecret } from '../../vault/secrets.ts'
+import { authorizationHeader } from './authorization-header.ts'
 import type { ConnectionExecutor } from './executor.ts'
-import { postPayload, addSender } from './http-request.ts'
+import { addSender, postPayload, requireConfigUrl } from './http-request.ts'
+import { sendTestRequest } from './test-request.ts'
 
-export const emailExecutor: ConnectionExecutor = { act: postPayload, completePayload: addSender }
+/** Sends mail through an HTTP API: the payload goes to `config.api_url`, with `config.from` as the sender. */
+export const emailExecutor: ConnectionExecutor = {
+  requiredConfig: ['api_url'],
+  credential: 'secret',
+  completePayload: addSender,
+  act: postPayload,
+  async test(ctx, connection) {
+    const url = requireConfigUrl(connection, 'api_url')
+    const headers = authorizationHeader({ connection, secret: await openSecret(ctx, connection) })
+    return sendTestRequest(ctx, { method: 'OPTIONS', url, headers })
+  },
+}

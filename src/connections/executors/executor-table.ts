@@ -8,21 +8,28 @@ import { webhookExecutor } from './webhook.ts'
 
 export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker'] as const
 
-export function findExecutor(ctx: Ctx, kind: string): ConnectionExecutor | null {
-  if (kind === 'email') return emailExecutor
-  if (kind === 'webhook') return webhookExecutor
-  if (kind === 'custom') return customExecutor
-  if (kind === 'broker') return brokerExecutor(ctx)
-  return null
+/** Each connection kind with the code that acts, reads and tests for it. */
+const EXECUTORS: Record<(typeof CONNECTION_KINDS)[number], ConnectionExecutor> = {
+  email: emailExecutor,
+  webhook: webhookExecutor,
+  custom: customExecutor,
+  broker: brokerExecutor,
 }
 
-/** How a kind does what is asked, or a 400. Call it before a person is asked for something that cannot be done. */
+export function findExecutor(kind: string): ConnectionExecutor | null {
+  const known = CONNECTION_KINDS.find((one) => one === kind)
+  return known ? EXECUTORS[known] : null
+}
+
+/** The function that acts or reads for a kind, or a 400. Call it before asking for an approval that could not be used. */
 export function requireExecutor<What extends 'act' | 'read'>(
   ctx: Ctx,
   kind: string,
   what: What,
 ): NonNullable<ConnectionExecutor[What]> {
-  const does = findExecutor(ctx, kind)?.[what]
-  if (!does) throw badRequest(`no executor for kind '${kind}'`)
-  return does
+  const executor = findExecutor(kind)
+  const isConfigured = executor?.isConfigured?.(ctx) ?? true
+  const execute = isConfigured ? executor?.[what] : undefined
+  if (!execute) throw badRequest(`no executor for kind '${kind}'`)
+  return execute
 }

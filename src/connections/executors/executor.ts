@@ -2,7 +2,28 @@ import type { Json } from '../../base/json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { Connection } from '../rows.ts'
 
-/** One use of a connection, with its secret opened for this call only. */
+/**
+ * What a kind of connection can do. To add a kind, write `executors/<kind>.ts` that exports `<kind>Executor`, and add
+ * the kind to `executor-table.ts`: every route, check and blueprint finds it there.
+ *
+ * `act` and `read` throw a `Problem` when they refuse before sending, and an `EgressError` when the call failed.
+ */
+export interface ConnectionExecutor {
+  /** The config keys of which at least one must be set. */
+  requiredConfig: readonly [string, ...string[]]
+  /** What the connection needs besides its config. */
+  credential: 'secret' | 'optional_secret' | 'broker_account'
+  /** False when the deployment lacks a setting that this kind needs. */
+  isConfigured?(ctx: Ctx): boolean
+  /** Adds what the connection's config contributes, so that the person who approves sees the whole payload. */
+  completePayload?(connection: Connection, payload: Json): Json
+  act?(ctx: Ctx, action: ActionCall): Promise<UpstreamResponse>
+  read?(ctx: Ctx, read: ReadCall): Promise<UpstreamResponse>
+  /** One call without side effects that shows whether address and credential work. */
+  test(ctx: Ctx, connection: Connection): Promise<ConnectionTestResult>
+}
+
+/** One use of a connection. The decrypted secret exists for this call only. */
 export interface ConnectionUse {
   connection: Connection
   secret: string | null
@@ -11,7 +32,7 @@ export interface ConnectionUse {
 
 export interface ActionCall extends ConnectionUse {
   payload: Json
-  /** Goes upstream, so that the other side can tell a repetition. */
+  /** Sent along, so that the server can recognise a repeated request. */
   idempotencyKey: string
 }
 
@@ -20,24 +41,21 @@ export interface ReadCall extends ConnectionUse {
   arguments: Json
 }
 
-/** What the other side said. `error` tells why it is not ok. */
 export interface UpstreamResponse {
   ok: boolean
   status: number
   contentType: string
   body: Json
+  /** Why it is not ok. */
   error: string | null
-  /** The answer came and does not tell how it ended. */
+  /** The response does not say whether the action succeeded. */
   unclear?: boolean
 }
 
-/**
- * How a kind of connection acts and reads. A refusal before anything was sent is thrown as a `Problem`, a call that
- * failed on the way as an `EgressError`.
- */
-export interface ConnectionExecutor {
-  /** The payload with what the connection adds to it. */
-  completePayload?(connection: Connection, payload: Json): Json
-  act?(ctx: Ctx, action: ActionCall): Promise<UpstreamResponse>
-  read?(ctx: Ctx, read: ReadCall): Promise<UpstreamResponse>
+export interface ConnectionTestResult {
+  ok: boolean
+  /** What was called, without the path: some services put a secret into it. */
+  checked: string
+  status: number | null
+  error: string | null
 }

@@ -2,12 +2,12 @@ import { isJsonObject, type Json } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
 import { parseStrictJson } from '../../base/strict-json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { createEgressClient, type EgressResponse } from '../../egress/http-client.ts'
-import { CALL_TIMEOUT_MS, MAX_CALL_BYTES } from '../../egress/limits.ts'
+import { CALL_TIMEOUT_MS, createEgressClient, type EgressResponse, MAX_CALL_BYTES } from '../../egress/http-client.ts'
 import type { Connection } from '../rows.ts'
-import type { ActionCall, UpstreamResponse, ConnectionUse } from './executor.ts'
+import { authorizationHeader } from './authorization-header.ts'
+import type { ActionCall, UpstreamResponse } from './executor.ts'
 
-/** `POST {config.api_url}` with the payload and the bearer secret: how email and custom connections act. */
+/** Sends the payload to `config.api_url` with the secret: the action of email and custom connections. */
 export async function postPayload(ctx: Ctx, action: ActionCall): Promise<UpstreamResponse> {
   const url = requireConfigUrl(action.connection, 'api_url')
   return postJson(ctx, url, JSON.stringify(action.payload), {
@@ -22,7 +22,7 @@ export async function postJson(
   body: string,
   headers: Record<string, string>,
 ): Promise<UpstreamResponse> {
-  const answer = await createEgressClient(ctx).request({
+  const response = await createEgressClient(ctx).request({
     url,
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
@@ -30,7 +30,7 @@ export async function postJson(
     timeoutMs: CALL_TIMEOUT_MS,
     maxBytes: MAX_CALL_BYTES,
   })
-  return toUpstreamResponse(answer)
+  return toUpstreamResponse(response)
 }
 
 export function toUpstreamResponse({ status, headers, body }: EgressResponse): UpstreamResponse {
@@ -42,7 +42,7 @@ export function toUpstreamResponse({ status, headers, body }: EgressResponse): U
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
-/** Config is not judged when a connection is registered, so what is missing appears here, at use. */
+/** Registering a connection does not validate its config, so a missing or wrong URL is reported here, at use. */
 export function requireConfigUrl(connection: Connection, ...keys: string[]): string {
   for (const key of keys) {
     const url = connection.config[key]
@@ -53,25 +53,17 @@ export function requireConfigUrl(connection: Connection, ...keys: string[]): str
   throw badRequest(`connection '${connection.name}' has no ${keys[0]} in its config`)
 }
 
-export function authorizationHeader({ connection, secret }: ConnectionUse): Record<string, string> {
-  if (secret === null) return {}
-  if (!/^[\x20-\x7e]+$/.test(secret)) {
-    throw badRequest(`the secret of connection '${connection.name}' has characters that a header cannot carry`)
-  }
-  return { authorization: `Bearer ${secret}` }
-}
-
-/** The sender is the founder's to say, whatever the agent writes. */
+/** Sets the sender from the connection's config, so that an agent cannot choose it. */
 export function addSender({ config: { from } }: Connection, payload: Json): Json {
   return typeof from === 'string' && isJsonObject(payload) ? { ...payload, from } : payload
 }
 
-/** JSON when it says so and can be kept, else the text; nothing at all is null. */
+/** Parsed JSON if the content type says so and the store can keep it, else text; null for an empty body. */
 function parseBody(contentType: string, bytes: Buffer): Json {
   if (bytes.length === 0) return null
   try {
     if (/[/+]json\b/i.test(contentType)) return parseStrictJson(bytes)
   } catch {}
-  // PostgreSQL has no place for NUL.
+  // PostgreSQL cannot store NUL in text.
   return bytes.toString('utf8').replaceAll('\0', '\ufffd')
 }

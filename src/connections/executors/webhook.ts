@@ -1,10 +1,22 @@
 import { createHmac } from 'node:crypto'
 import type { Ctx } from '../../ctx/ctx.ts'
+import { openSecret } from '../../vault/secrets.ts'
 import type { ActionCall, ConnectionExecutor, UpstreamResponse } from './executor.ts'
-import { requireConfigUrl, postJson } from './http-request.ts'
+import { postJson, requireConfigUrl } from './http-request.ts'
+import { sendTestRequest } from './test-request.ts'
 
-/** `POST {config.url}`, signed as Standard Webhooks says when there is a secret. */
-export const webhookExecutor: ConnectionExecutor = { act: postSigned }
+/** Posts the payload to `config.url`, signed by the Standard Webhooks scheme if the connection has a secret. */
+export const webhookExecutor: ConnectionExecutor = {
+  requiredConfig: ['url'],
+  credential: 'optional_secret',
+  act: postSigned,
+  async test(ctx, connection) {
+    const url = requireConfigUrl(connection, 'url')
+    // The test sends no signature; decrypting the secret shows whether it is usable.
+    await openSecret(ctx, connection)
+    return sendTestRequest(ctx, { method: 'OPTIONS', url, headers: {} })
+  },
+}
 
 async function postSigned(
   ctx: Ctx,
@@ -16,7 +28,7 @@ async function postSigned(
   return postJson(ctx, requireConfigUrl(connection, 'url'), body, { 'idempotency-key': idempotencyKey, ...signature })
 }
 
-/** The headers by which a receiver knows who sent the body, which one it is, and when. */
+/** The Standard Webhooks headers: message id, time and signature of the body. */
 export function webhookSignatureHeaders(
   secret: string,
   id: string,

@@ -1,0 +1,35 @@
+import type { Ctx } from '../../ctx/ctx.ts'
+import { CALL_TIMEOUT_MS, createEgressClient, EgressError, MAX_CALL_BYTES } from '../../egress/http-client.ts'
+import type { ConnectionTestResult } from './executor.ts'
+
+export interface TestRequest {
+  /** A GET where reading is harmless; OPTIONS where a request could have an effect. */
+  method: 'GET' | 'OPTIONS'
+  url: string
+  headers: Record<string, string>
+}
+
+/** Calls the address of a connection once. The test passes unless the server is unreachable, fails or refuses the secret. */
+export async function sendTestRequest(ctx: Ctx, { method, url, headers }: TestRequest): Promise<ConnectionTestResult> {
+  const checked = `${method} ${new URL(url).origin}`
+  try {
+    const request = { url, method, headers, timeoutMs: CALL_TIMEOUT_MS, maxBytes: MAX_CALL_BYTES }
+    const { status } = await createEgressClient(ctx).request(request)
+    const error = describeBadStatus(status)
+    return { ok: error === null, checked, status, error }
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error
+    // The server responded; the size of its response does not matter to the test.
+    if (error.kind === 'too_large') return { ok: true, checked, status: error.status, error: null }
+    return { ok: false, checked, status: error.status, error: error.message }
+  }
+}
+
+/** A 404 or 405 is fine: the test does not need the method or the path to exist. */
+function describeBadStatus(status: number): string | null {
+  if (status === 401 || status === 403) return `upstream answered ${status}: it does not accept the secret`
+  if (status >= 500) return `upstream answered ${status}`
+  if (status >= 300 && status < 400)
+    return `upstream answered ${status}: redirects are not followed, use the final address`
+  return null
+}
