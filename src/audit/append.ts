@@ -1,13 +1,13 @@
-import { type ChainHead, entryHash, GENESIS_HASH } from '../contract/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../base/json.ts'
+import { type ChainHead, entryHash, GENESIS_HASH } from '../contract/audit-chain.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { GroupCommitCache } from '../store/group-commit-state.ts'
-import { insertAuditEntry, insertChainHead, findLastAuditEntry, lockChainHead, updateChainHead } from './rows.ts'
-import { type SealedHead, type NextSeal, sealHead, planNextSeal } from './seal.ts'
+import { findLastAuditEntry, insertAuditEntry, insertChainHead, lockChainHead, updateChainHead } from './rows.ts'
+import { type NextSeal, planNextSeal, type SealedHead, sealHead } from './seal.ts'
 
-/** The chain of an organisation or a project begins with it, sealed: so one that has no head has lost it. */
+/** Called when an organisation or a project is created. Every chain has a sealed head, so a missing head is a fault. */
 export async function createAuditChain(tx: Tx, chain: string): Promise<void> {
   await insertChainHead(tx.db, { chain, ...EMPTY_HEAD, seal: sealHead(tx.vault, chain, EMPTY_HEAD, { from: 1 }) })
 }
@@ -15,8 +15,8 @@ export async function createAuditChain(tx: Tx, chain: string): Promise<void> {
 const EMPTY_HEAD: ChainHead = { seq: 0, hash: GENESIS_HASH }
 
 /**
- * Adds a line to the chain, in the transaction of the change that it tells of: no line, no change. The chain's head
- * row stays locked until the commit, so call this last.
+ * Adds an entry in the transaction of the change that it records, so neither can be committed without the other. The
+ * chain's head row stays locked until the commit, so call this last.
  */
 export async function appendAuditEntry(
   tx: Tx,
@@ -50,34 +50,34 @@ export async function appendAuditEntry(
     prev_hash: entry.prev_hash,
     hash,
   })
-  const { sealing } = head
-  headsOfCommit.set(tx.groupCommit, chain, { seq, hash, sealing })
-  // Once for all of them.
+  const { nextSeal } = head
+  headsOfCommit.set(tx.groupCommit, chain, { seq, hash, nextSeal })
+  // All entries of one commit share one update of the head.
   tx.groupCommit.writeAtEnd(`audit head of ${chain}`, (db) =>
-    updateChainHead(db, { chain, seq, hash, seal: sealHead(tx.vault, chain, { seq, hash }, sealing) }),
+    updateChainHead(db, { chain, seq, hash, seal: sealHead(tx.vault, chain, { seq, hash }, nextSeal) }),
   )
 }
 
 interface LockedHead extends ChainHead {
-  sealing: NextSeal
+  nextSeal: NextSeal
 }
 
-/** The heads that a commit has moved: each is locked, so nobody else moves it meanwhile. */
+/** The heads that the current commit has locked, with the entries it has added so far. */
 const headsOfCommit = new GroupCommitCache<LockedHead>()
 
 async function lockedHead(tx: Tx, chain: string): Promise<LockedHead> {
-  const known = headsOfCommit.get(tx.groupCommit, chain)
-  if (known) return known
+  const cached = headsOfCommit.get(tx.groupCommit, chain)
+  if (cached) return cached
   const [head] = await lockChainHead(tx.db, { chain })
   const row = head ?? (await recreateChainHead(tx, chain))
-  const sealing = planNextSeal(tx.vault, chain, row)
-  if (!('kept' in sealing)) return { ...row, sealing }
-  // Somebody may have moved the head back: that must not stop the work either.
+  const nextSeal = planNextSeal(tx.vault, chain, row)
+  if (!('kept' in nextSeal)) return { ...row, nextSeal }
+  // A tampered head may point before the last entry; appending after that entry keeps the service working.
   const last = await findLastAuditEntry(tx.db, chain)
-  return { ...(last && last.seq > row.seq ? last : row), sealing }
+  return { ...(last && last.seq > row.seq ? last : row), nextSeal }
 }
 
-/** For a chain that has lost its head: work goes on behind the last entry, but without a seal, and verify tells. */
+/** For a chain without a head: it continues after the last entry but unsealed, so that verification reports it. */
 export async function recreateChainHead(tx: Tx, chain: string): Promise<SealedHead> {
   const last = await findLastAuditEntry(tx.db, chain)
   await insertChainHead(tx.db, { chain, ...(last ?? EMPTY_HEAD), seal: null })

@@ -15,15 +15,15 @@ import {
   findJoinedEntries,
 } from './chain-rows.ts'
 
-/** Few enough that a request never waits long behind one page. */
+/** Small enough that other requests never wait long for one page. */
 const PAGE_ENTRIES = 1000
 
 export interface ChainRange {
   chain: string
-  /** The entry before the first one. */
+  /** The number of the entry before the first one. */
   after: number
   upTo: number
-  /** The newest checkpoint to look at. */
+  /** The entry of the newest checkpoint to read. */
   checkpointsUpTo: number
 }
 
@@ -32,17 +32,17 @@ export interface AuditEntryPage {
   checkpoints: Checkpoint[]
 }
 
-/** A stretch of the chain to be shown. */
+/** The entries with all fields, for an export. */
 export const readEntryPages = (db: Db, stretch: ChainRange): AsyncGenerator<AuditEntryPage> =>
   readPages(db, stretch, readEntryPage)
 
-/** A stretch of the chain to be checked. */
+/** The entries in the form that verification hashes. */
 export const readSealedPages = (db: Db, stretch: ChainRange): AsyncGenerator<ChainPage> =>
   readPages(db, stretch, readSealedPage)
 
 type PageRequest = Parameters<typeof listChainEntries>[1]
 
-/** Page by page; other requests are served between them. */
+/** Yields to the event loop between pages, so that other requests are served. */
 async function* readPages<Entry extends { seq: number }>(
   db: Db,
   { chain, after, upTo, checkpointsUpTo }: ChainRange,
@@ -70,11 +70,11 @@ async function readSealedPage(db: Db, page: PageRequest): Promise<SealedEntry[]>
   const to = Math.min(after + limit, upTo)
   const [joined] = to > after ? await findJoinedEntries(db, { chain, after, to }) : []
   const sealed = joined?.n === to - after ? splitJoinedEntries(joined, after) : null
-  // A number is missing: somebody took an entry away, and how far the next one is can only be found by looking.
+  // A number is missing, so an entry was deleted: read the rows to find the next one.
   return sealed ?? (await readEntryPage(db, page)).map(sealEntry)
 }
 
-/** Null when a field needs an escape or holds a separator: then the fields must be read. */
+/** Null when a field contains a separator or needs JSON escapes: then the rows must be read one by one. */
 function splitJoinedEntries({ n, quoted, text }: JoinedEntries, after: number): SealedEntry[] | null {
   const fields = text?.split(FIELD_SEPARATOR) ?? []
   if (fields.length !== 3 * n || !NEEDS_NO_ESCAPE.test(quoted ?? '')) return null
@@ -85,5 +85,5 @@ function splitJoinedEntries({ n, quoted, text }: JoinedEntries, after: number): 
   return entries
 }
 
-/** JSON quotes these characters as they are. */
+/** Characters that JSON does not escape. */
 const NEEDS_NO_ESCAPE = /^[ !#-[\]-~]*$/

@@ -5,7 +5,7 @@ import type { Db } from '../store/store.ts'
 import type { AuditCheckpointRow, AuditEntryRow } from '../store/tables.ts'
 import { MAX_SEQ } from './rows.ts'
 
-/** In the order of the chain. */
+/** Ordered by number. */
 export const listChainEntries = prepareQuery<
   { chain: string; after: number; upTo: number; limit: number },
   Omit<AuditEntryRow, 'chain'>
@@ -20,21 +20,21 @@ export const listChainEntries = prepareQuery<
     .limit(arg('limit')),
 )
 
-/** Between fields: a character that no field has, unless somebody put it there. */
+/** Separates the joined fields. No field contains it unless it was changed in the database. */
 export const FIELD_SEPARATOR = '\x1f'
 
 export interface JoinedEntries {
-  /** The number of rows that are of their kind, so that a field that holds the separator cannot pass for two. */
+  /** How many rows have columns of the right type. A field that contains the separator makes the field count differ. */
   n: number
-  /** What stands between quotes in `text`, all of it together: escapes are not made, so it must not need any. */
+  /** All quoted values of `text` joined: the query escapes nothing, so they must not need escapes. */
   quoted: string | null
   text: string | null
 }
 
 /**
- * A page of entries as they are checked (`SealedEntry`), in one text: columns, and the joining of them in JavaScript, are
- * most of the cost of a million entries. `quoted` leaves out the hash before: it is compared with that of the entry
- * before. The texts are joined in the order of the inner query; if a store did it otherwise, the chain would not hold.
+ * A page of entries as verification hashes them (`SealedEntry`), joined into one text by the database: reading columns
+ * and joining them in JavaScript would be most of the cost of verifying a million entries. `quoted` omits `prev_hash`,
+ * which is compared with the entry before. The order is that of the inner query; another order would fail verification.
  */
 export const findJoinedEntries = prepareQuery<{ chain: string; after: number; to: number }, JoinedEntries>((db, arg) =>
   db
@@ -61,7 +61,7 @@ export const findJoinedEntries = prepareQuery<{ chain: string; after: number; to
 
 const SEPARATOR_LITERAL = sql.lit(FIELD_SEPARATOR)
 
-/** SQLite also keeps bytes in a column of texts, and joins them as if they were one. They sort behind all texts. */
+/** SQLite allows blobs in text columns and joins them like text. A blob sorts after every text. */
 const COUNT_WELL_TYPED_ROWS = sql<number>`count(*) filter (where typeof(seq) = 'integer'
   and max(ts, actor_kind, actor_id, action, subject, data, prev_hash, hash) < x'')`
 
@@ -82,34 +82,34 @@ export interface ChainBounds {
   head_seal: string | null
   last_entry: number | null
   last_checkpoint: number | null
-  /** The number of a row that no chain has. Text: a JavaScript number would pass for another. */
-  stray_entry: string | null
-  stray_checkpoint: string | null
+  /** A row number outside 1 to MAX_SEQ. Text, because a JavaScript number would lose digits. */
+  out_of_range_entry: string | null
+  out_of_range_checkpoint: string | null
 }
 
 const chainBounds = prepareQuery<{ chain: string }, ChainBounds>((db, arg) => {
-  const of = (what: string, table: string, which: string) =>
-    sql`(select ${sql.raw(what)} from ${sql.table(table)} where chain = ${arg('chain')} and ${sql.raw(which)})`
-  const head = (column: string) => of(column, 'audit_heads', `seq between 0 and ${MAX_SEQ}`)
-  const last = (table: string) => of('max(seq)', table, `seq between 1 and ${MAX_SEQ}`)
-  // Two looks at the index; with `or` it would be a walk through the chain.
-  const stray = (table: string) =>
-    sql`coalesce(${of('cast(min(seq) as text)', table, 'seq < 1')},
-      ${of('cast(max(seq) as text)', table, `seq > ${MAX_SEQ}`)})`
+  const select = (expression: string, table: string, condition: string) =>
+    sql`(select ${sql.raw(expression)} from ${sql.table(table)} where chain = ${arg('chain')} and ${sql.raw(condition)})`
+  const head = (column: string) => select(column, 'audit_heads', `seq between 0 and ${MAX_SEQ}`)
+  const last = (table: string) => select('max(seq)', table, `seq between 1 and ${MAX_SEQ}`)
+  // Two index lookups; one condition with `or` would scan the whole chain.
+  const outOfRange = (table: string) =>
+    sql`coalesce(${select('cast(min(seq) as text)', table, 'seq < 1')},
+      ${select('cast(max(seq) as text)', table, `seq > ${MAX_SEQ}`)})`
   return db.selectNoFrom([
     head('seq').$castTo<number | null>().as('head_seq'),
     head('hash').$castTo<string | null>().as('head_hash'),
     head('seal').$castTo<string | null>().as('head_seal'),
     last('audit_entries').$castTo<number | null>().as('last_entry'),
     last('audit_checkpoints').$castTo<number | null>().as('last_checkpoint'),
-    stray('audit_entries').$castTo<string | null>().as('stray_entry'),
-    stray('audit_checkpoints').$castTo<string | null>().as('stray_checkpoint'),
+    outOfRange('audit_entries').$castTo<string | null>().as('out_of_range_entry'),
+    outOfRange('audit_checkpoints').$castTo<string | null>().as('out_of_range_checkpoint'),
   ])
 })
 
-/** Where everything of a chain begins and ends, seen in one moment: what is appended later is beyond it. */
+/** Reads all bounds in one statement, so that entries appended later are outside them. */
 export async function findChainBounds(db: Db, chain: string): Promise<ChainBounds> {
   const [row] = await chainBounds(db, { chain })
-  if (!row) throw new Error(`the ends of chain ${chain} cannot be read`)
+  if (!row) throw new Error(`the bounds of audit chain ${chain} cannot be read`)
   return row
 }

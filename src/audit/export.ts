@@ -11,8 +11,8 @@ import { findChainBounds } from './chain-rows.ts'
 
 /**
  * The chain as JSON lines, each with its `kind`: first `chain` with the head and the public key, then `entry` lines in
- * their order with a `checkpoint` after the entry it tells of, and last `end` with the head, signed now unless somebody
- * changed the head. So the file alone shows whether it is whole: cut behind a checkpoint, it has no end.
+ * order with each `checkpoint` after its entry, and last `end` with the signed head. An export of a changed or truncated
+ * chain has no valid `end`, so the file alone shows whether it is complete.
  */
 export function exportAuditChain(ctx: Ctx, chain: string): StreamResponse {
   const headers = {
@@ -33,39 +33,39 @@ async function writeExport(ctx: Ctx, chain: string, out: ServerResponse): Promis
 }
 
 async function* exportLines(ctx: Ctx, chain: string): AsyncGenerator<string> {
-  const ends = await findChainBounds(ctx.db, chain)
-  const head = toChainHead(ends)
+  const bounds = await findChainBounds(ctx.db, chain)
+  const head = toChainHead(bounds)
   const keys = [auditPublicKey(ctx).toString('base64')]
   const exported_at = isoNow(ctx)
   yield toLine({ kind: 'chain', chain, head, exported_at, keys })
-  for await (const { entries, checkpoints } of readEntryPages(ctx.db, wholeChainRange(chain, ends))) {
+  for await (const { entries, checkpoints } of readEntryPages(ctx.db, wholeChainRange(chain, bounds))) {
     yield interleaveCheckpoints(entries, checkpoints)
   }
-  // Then the file has no signed end, by which its reader knows.
-  if (!head || checkHeadSeal(ctx, chain, ends).problem !== null || findOutOfRangeRow(ends)) return
-  // Also that there is no entry is signed: else an export from which all was taken would look like this one.
+  // A chain that was changed gets no signed end.
+  if (!head || checkHeadSeal(ctx, chain, bounds).problem !== null || findOutOfRangeRow(bounds)) return
+  // An empty chain is signed too: otherwise an export with all entries removed would look the same.
   yield toLine({ kind: 'end', ...signExportEnd(ctx, chain, head, exported_at) })
 }
 
 function interleaveCheckpoints(entries: readonly ChainEntry[], checkpoints: readonly Checkpoint[]): string {
-  const waiting = [...checkpoints]
+  const pending = [...checkpoints]
   let text = ''
   for (const entry of entries) {
     text += toEntryLine(entry)
-    while (waiting[0] && waiting[0].seq <= entry.seq) text += toLine({ kind: 'checkpoint', ...waiting.shift() })
+    while (pending[0] && pending[0].seq <= entry.seq) text += toLine({ kind: 'checkpoint', ...pending.shift() })
   }
-  for (const beyond of waiting) text += toLine({ kind: 'checkpoint', ...beyond })
+  for (const checkpoint of pending) text += toLine({ kind: 'checkpoint', ...checkpoint })
   return text
 }
 
-/** `data` is JSON text already and goes out as it is, also when somebody has made it something else. */
+/** `data` is stored as JSON text and is exported unchanged, even if it was changed in the database. */
 function toEntryLine({ data, ...entry }: ChainEntry): string {
   return escapeLine(`${JSON.stringify({ kind: 'entry', ...entry }).slice(0, -1)},"data":${data}}`)
 }
 
 const toLine = (value: object) => escapeLine(JSON.stringify(value))
 
-/** JSON lets these two stand in a string, and many readers of lines take them for the end of one. */
+/** JSON allows these two characters in strings, but many line readers treat them as line bounds. */
 const escapeLine = (json: string) => `${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`
 
 async function waitForDrain(out: ServerResponse, gone: AbortSignal): Promise<void> {

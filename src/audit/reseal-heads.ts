@@ -7,15 +7,15 @@ import { type SealedHead, checkSeal, type SealFault, computeSeal } from './seal.
 import { verifyStoredChain } from './verify.ts'
 
 export interface ChainAdoption {
-  /** What was found at their heads, and their entries then. They are sealed from the next one on, which tells of it. */
+  /** The fault of each head and the number of entries. The chain is sealed from the next entry, which records this. */
   adopted: { chain: string; found: SealFault; entries: number }[]
-  /** Left as they are, because more is wrong with them. */
+  /** Chains with another problem stay unchanged. */
   refused: { chain: string; problem: string }[]
 }
 
 /**
- * Takes over the chains as they are that an upgrade or another key has left without a seal of the key in use. Only the
- * operator can tell these from chains whose seal somebody took, so the service never does it by itself. Safe to repeat.
+ * Seals the chains that an upgrade or a key change left without a seal of the current key. Only the operator can tell
+ * these from chains whose seal was removed, so the service never does it by itself. Repeatable.
  */
 export async function adoptChains(ctx: Ctx): Promise<ChainAdoption> {
   const adoption: ChainAdoption = { adopted: [], refused: [] }
@@ -29,12 +29,12 @@ export async function adoptChains(ctx: Ctx): Promise<ChainAdoption> {
   return adoption
 }
 
-/** Null when that problem is not that the key in use has not sealed the head. */
+/** Null when the problem is not a missing or foreign seal. */
 async function adoptChain(tx: Tx, chain: string, problem: string) {
-  const [known] = await lockChainHead(tx.db, { chain })
-  const { kind: found, problem: ofSeal } = checkSeal(tx.vault, chain, known ?? null)
-  if (found === 'fits' || found === 'changed' || ofSeal !== problem) return null
-  const head = known ?? (await recreateChainHead(tx, chain))
+  const [existing] = await lockChainHead(tx.db, { chain })
+  const { kind: found, problem: sealProblem } = checkSeal(tx.vault, chain, existing ?? null)
+  if (found === 'valid' || found === 'changed' || sealProblem !== problem) return null
+  const head = existing ?? (await recreateChainHead(tx, chain))
   const { seq: entries, hash } = head
   await updateChainHead(tx.db, { chain, seq: entries, hash, seal: computeSeal(tx.vault, chain, head, entries + 1) })
   await appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'audit.adopted', chain, { found, entries })
@@ -42,8 +42,8 @@ async function adoptChain(tx: Tx, chain: string, problem: string) {
 }
 
 /**
- * Seals anew what the old key sealed. What did not fit then does not fit now, and is named. Call it before anything is
- * added.
+ * Seals every head of the old key with the current key and returns the chains that stay without a valid seal. Call it
+ * before the transaction appends an entry.
  */
 export async function resealChainHeads(tx: Tx, old: Vault): Promise<string[]> {
   const unsealed: string[] = []
@@ -59,7 +59,7 @@ export async function resealChainHeads(tx: Tx, old: Vault): Promise<string[]> {
 function resealHead(vault: Vault, old: Vault, chain: string, head: SealedHead): string | null {
   const state = checkSeal(old, chain, head)
   if (state.kind === 'foreign') return head.seal
-  if (state.kind === 'fits') return computeSeal(vault, chain, head, state.from)
-  // With the name of the old key it would pass for one that an operator may adopt.
+  if (state.kind === 'valid') return computeSeal(vault, chain, head, state.from)
+  // With the id of the old key this wrong seal would count as foreign, and an operator could adopt it.
   return head.seal?.replace(old.kid, vault.kid) ?? null
 }

@@ -1,28 +1,12 @@
 import { z } from 'zod'
-import { tryParseJson } from '../base/json-fields.ts'
-import type { Json } from '../base/json.ts'
 import { badRequest, forbidden } from '../base/problem.ts'
 import { isRoleAtLeast, type Scope } from '../ctx/scope.ts'
-import { jsonObject } from '../http/validate.ts'
-import { filterParam, toPage, pageSchema, pageQuery } from '../http/page.ts'
+import { filterParam, pageQuery, pageSchema, toPage } from '../http/page.ts'
 import { defineRead, nameRoutes } from '../http/route.ts'
-import type { AuditEntryRow } from '../store/tables.ts'
 import { exportAuditChain } from './export.ts'
 import { listAuditEntries } from './rows.ts'
 import { verifyStoredChain } from './verify.ts'
-
-const AuditEntryView = z
-  .object({
-    seq: z.number().int(),
-    ts: z.string(),
-    actor: z.object({ kind: z.string(), id: z.string() }),
-    action: z.string(),
-    subject: z.string(),
-    data: jsonObject,
-    prev_hash: z.string(),
-    hash: z.string(),
-  })
-  .meta({ id: 'AuditEntry' })
+import { AuditEntryView, toAuditEntryView } from './view.ts'
 
 const chain = z.enum(['project', 'organisation']).default('project')
 const seq = z
@@ -79,7 +63,7 @@ export const auditRoutes = nameRoutes({
   }),
 })
 
-/** Chains of several projects have no common order, so one must be named. */
+/** Every project has its own chain, so a caller with several projects must name one. */
 function chainInScope(scope: Scope, which: z.infer<typeof chain>): string {
   if (which === 'organisation') return organisationChain(scope)
   const [projectId, another] = scope.projectIds
@@ -87,30 +71,11 @@ function chainInScope(scope: Scope, which: z.infer<typeof chain>): string {
   return projectId
 }
 
-/** Tells of people and of other projects: nothing for a key, which sees only its own project. */
+/** This chain records members and all projects, so project keys cannot read it. */
 function organisationChain({ actor, role, orgId }: Scope): string {
-  if (actor.kind !== 'member') throw forbidden('a key sees only the chain of its project')
+  if (actor.kind !== 'member') throw forbidden('a key can read only the audit log of its project')
   if (!isRoleAtLeast(role, 'admin')) throw forbidden(`role '${role}' cannot do this`)
   return orgId
-}
-
-function toAuditEntryView({ seq, ts, actor_kind, actor_id, action, subject, data, prev_hash, hash }: AuditEntryRow) {
-  return {
-    seq,
-    ts,
-    actor: { kind: actor_kind, id: actor_id },
-    action,
-    subject,
-    data: parseEntryData(data),
-    prev_hash,
-    hash,
-  }
-}
-
-/** What somebody wrote past the service may not be JSON: it is shown as it is, and verify names it. */
-function parseEntryData(text: string): Json {
-  const data = tryParseJson(text)
-  return data === undefined ? text : data
 }
 
 const numberOr = (text: string | undefined, fallback: number) => (text === undefined ? fallback : Number(text))

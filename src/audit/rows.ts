@@ -5,7 +5,7 @@ import type { Db } from '../store/store.ts'
 import type { AuditCheckpointRow, AuditEntryRow } from '../store/tables.ts'
 import type { SealedHead } from './seal.ts'
 
-/** The row stays locked until the commit, so numbers and hashes follow one another. */
+/** The row stays locked until the commit, so entries get consecutive numbers and hashes. */
 export const lockChainHead = prepareQuery<{ chain: string }, SealedHead>((db, arg) =>
   db
     .selectFrom('audit_heads')
@@ -23,7 +23,7 @@ export const updateChainHead = prepareQuery<{ chain: string; seq: number; hash: 
       .$castTo<never>(),
 )
 
-/** Leaves a head alone that is there already. */
+/** Keeps an existing head. */
 export const insertChainHead = prepareQuery<{ chain: string; seq: number; hash: string; seal: string | null }>(
   (db, arg) =>
     db
@@ -33,7 +33,7 @@ export const insertChainHead = prepareQuery<{ chain: string; seq: number; hash: 
       .$castTo<never>(),
 )
 
-/** Also those that have lost their head. In one order, so that two who lock them all do not wait for each other. */
+/** Includes chains without a head. Sorted, so that two transactions that lock all chains cannot deadlock. */
 export async function listChains(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('organisations')
@@ -45,7 +45,7 @@ export async function listChains(db: Db): Promise<string[]> {
   return rows.map(({ chain }) => chain)
 }
 
-/** What stands beyond is no entry: it would be read as another number. */
+/** JavaScript cannot read a larger number exactly, so such a row is not an entry. */
 export const MAX_SEQ = Number.MAX_SAFE_INTEGER
 
 export function findLastAuditEntry(db: Db, chain: string): Promise<ChainHead | undefined> {
@@ -96,7 +96,7 @@ export interface AuditEntryFilter {
   limit: number
 }
 
-/** Newest first, one more than a page. */
+/** Newest first, with one row more than the page. */
 export function listAuditEntries(db: Db, chain: string, filter: AuditEntryFilter): Promise<AuditEntryRow[]> {
   let query = db
     .selectFrom('audit_entries')
@@ -113,10 +113,10 @@ export function listAuditEntries(db: Db, chain: string, filter: AuditEntryFilter
 }
 
 /**
- * Chains that grew by so many entries since their last checkpoint, or at all since that time; also at all when a clock
- * that was ahead signed it, since that time would be long in coming.
+ * Chains with `minNewEntries` entries since their last checkpoint, and chains with any new entry whose checkpoint is
+ * older than `before`. A checkpoint in the future (signed while the clock was ahead) counts as old.
  */
-export function listChainsToSign(db: Db, grownBy: number, before: string, now: string): Promise<ChainToSign[]> {
+export function listChainsToSign(db: Db, minNewEntries: number, before: string, now: string): Promise<ChainToSign[]> {
   return (
     db
       .selectFrom('audit_heads as h')
@@ -131,12 +131,12 @@ export function listChainsToSign(db: Db, grownBy: number, before: string, now: s
       )
       .select(['h.chain', 'h.seq', 'h.hash', 'h.seal', 'c.seq as checked_seq', 'c.hash as checked_hash'])
       .select(['c.at as checked_at', 'c.kid as checked_kid', 'c.signature as checked_signature'])
-      // One number that cannot be read would keep all chains from being signed.
+      // One unreadable number would make the query fail for all chains.
       .where('h.seq', '<=', MAX_SEQ)
       .where((eb) =>
         eb.or([
           eb.and([eb('c.seq', 'is', null), eb('h.seq', '>', 0)]),
-          eb('h.seq', '>=', eb(eb.ref('c.seq'), '+', grownBy)),
+          eb('h.seq', '>=', eb(eb.ref('c.seq'), '+', minNewEntries)),
           eb.and([eb('h.seq', '>', eb.ref('c.seq')), eb.or([eb('c.at', '<=', before), eb('c.at', '>', now)])]),
         ]),
       )
@@ -144,7 +144,7 @@ export function listChainsToSign(db: Db, grownBy: number, before: string, now: s
   )
 }
 
-/** A head, and the newest checkpoint before it. */
+/** A head with the newest checkpoint before it. */
 export interface ChainToSign extends SealedHead {
   chain: string
   checked_seq: number | null
@@ -154,7 +154,7 @@ export interface ChainToSign extends SealedHead {
   checked_signature: string | null
 }
 
-/** False when another replica was faster. */
+/** False when another replica has stored this checkpoint already. */
 export async function insertAuditCheckpoint(db: Db, checkpoint: AuditCheckpointRow): Promise<boolean> {
   const result = await db
     .insertInto('audit_checkpoints')

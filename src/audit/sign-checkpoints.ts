@@ -9,7 +9,7 @@ import {
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
 import { readSealedPages } from './chain-pages.ts'
-import { type ChainToSign, listChainsToSign, insertAuditCheckpoint } from './rows.ts'
+import { type ChainToSign, insertAuditCheckpoint, listChainsToSign } from './rows.ts'
 import { checkSeal } from './seal.ts'
 import { auditPublicKey, signCheckpoint } from './signing.ts'
 
@@ -17,37 +17,37 @@ const MIN_NEW_ENTRIES = 100
 const MAX_CHECKPOINT_AGE_MS = 5 * 60_000
 
 /**
- * Signs the heads of the chains that grew. Run by every replica; of two that sign the same head, one is kept. Each
- * checkpoint is also a log line: kept elsewhere, it tells of a cut that took the rows of the checkpoints too.
+ * Signs the heads of the chains that grew. Every replica runs this; of two signatures of one head, one is stored. Each
+ * checkpoint is also logged: kept outside the database, the log reveals a truncation that removed the checkpoint rows.
  */
-export async function signDueCheckpoints(ctx: Ctx, told: LoggedFaults = new Map()): Promise<number> {
+export async function signDueCheckpoints(ctx: Ctx, loggedFaults: LoggedFaults = new Map()): Promise<number> {
   const now = ctx.world.clock.now()
   const due = await listChainsToSign(ctx.db, MIN_NEW_ENTRIES, toIsoTime(now - MAX_CHECKPOINT_AGE_MS), toIsoTime(now))
   let signed = 0
-  for (const chain of due) if (await signCheckpointIfValid(ctx, chain, told)) signed++
+  for (const chain of due) if (await signCheckpointIfValid(ctx, chain, loggedFaults)) signed++
   return signed
 }
 
-/** What was told of each chain that is broken: it stays due, and is found at every look. */
+/** The last logged fault of each broken chain, so that a chain that stays broken is logged once. */
 type LoggedFaults = Map<string, string>
 
-async function signCheckpointIfValid(ctx: Ctx, due: ChainToSign, told: LoggedFaults): Promise<boolean> {
+async function signCheckpointIfValid(ctx: Ctx, due: ChainToSign, loggedFaults: LoggedFaults): Promise<boolean> {
   const { chain, seq, hash } = due
   const problem = await findChainFault(ctx, due)
   if (problem) {
-    const isNew = told.get(chain) !== problem
-    if (isNew) ctx.world.log.error({ chain, seq, problem }, 'audit chain is broken: nothing was signed')
-    told.set(chain, problem)
+    const isNew = loggedFaults.get(chain) !== problem
+    if (isNew) ctx.world.log.error({ chain, seq, problem }, 'audit chain is broken: no checkpoint was signed')
+    loggedFaults.set(chain, problem)
     return false
   }
-  told.delete(chain)
+  loggedFaults.delete(chain)
   const signed = signCheckpoint(ctx, chain, { seq, hash })
-  const kept = await inTx(ctx, (tx) => insertAuditCheckpoint(tx.db, signed))
-  if (kept) ctx.world.log.info({ checkpoint: signed }, 'audit checkpoint')
-  return kept
+  const isStored = await inTx(ctx, (tx) => insertAuditCheckpoint(tx.db, signed))
+  if (isStored) ctx.world.log.info({ checkpoint: signed }, 'audit checkpoint')
+  return isStored
 }
 
-/** A signature says that the head follows from what was signed before; so all of that is looked at first. */
+/** A signature vouches for all entries since the last checkpoint, so these are verified first. */
 async function findChainFault(ctx: Ctx, due: ChainToSign): Promise<string | null> {
   const { chain, seq, hash } = due
   const seal = checkSeal(ctx.vault, chain, due)
@@ -59,7 +59,7 @@ async function findChainFault(ctx: Ctx, due: ChainToSign): Promise<string | null
   return problem
 }
 
-/** Where to begin: at the last checkpoint if its signature is good, at the first entry if nobody can say so. */
+/** Where verification starts: at the last checkpoint, or at the first entry if its key is unknown. */
 function findVerifiedBase(ctx: Ctx, due: ChainToSign): ChainHead | { problem: string } {
   const last = toLastCheckpoint(due)
   const key = last && toTrustedKeys([auditPublicKey(ctx)]).get(last.kid)
@@ -71,6 +71,6 @@ function findVerifiedBase(ctx: Ctx, due: ChainToSign): ChainHead | { problem: st
 function toLastCheckpoint(due: ChainToSign): Checkpoint | null {
   const { chain, checked_seq: seq, checked_hash: hash, checked_at: at } = due
   const { checked_kid: kid, checked_signature: signature } = due
-  const there = seq !== null && hash !== null && at !== null && kid !== null && signature !== null
-  return there ? { chain, seq, hash, at, kid, signature } : null
+  const exists = seq !== null && hash !== null && at !== null && kid !== null && signature !== null
+  return exists ? { chain, seq, hash, at, kid, signature } : null
 }

@@ -2,25 +2,26 @@ import { describe, expect, test } from 'vitest'
 import { appendAuditEntry } from '../../src/audit/append.ts'
 import { signDueCheckpoints } from '../../src/audit/sign-checkpoints.ts'
 import { verifyAuditExport } from '../../src/contract/audit-export.ts'
-import { type Ctx, inTx } from '../../src/ctx/ctx.ts'
+import { inTx } from '../../src/ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
 import { eachStore, type TestApp, type TestAppOptions, testApp } from '../app.ts'
+import { contextLater, exportLines } from './chain-fixtures.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 
 eachStore((store) => {
-  /** Twelve entries of the project's own and whatever the start wrote. */
+  /** The project's chain has twelve entries besides those that the start wrote. */
   async function appWithEntries(options: Partial<TestAppOptions> = {}): Promise<TestApp> {
     const app = await testApp({ store, env: { SVC_SECRET_KEY: SECRET_KEY }, ...options })
-    await note(app, 0)
-    // While the clock stands still a chain that was signed is not due again, so the sweeper, however late, signs no more.
+    await addKnowledge(app, 0)
+    // The clock stands still, so a signed chain is not due again and the background loop signs nothing more.
     await signDueCheckpoints(app.ctx)
-    for (let n = 1; n < 12; n++) await note(app, n)
+    for (let n = 1; n < 12; n++) await addKnowledge(app, n)
     return app
   }
 
-  describe('the audit of a project', () => {
-    test('is whole when many write to it at once, and those that fail leave nothing in it', async () => {
+  describe('the audit log of a project', () => {
+    test('concurrent writers keep the chain complete, and failed transactions add no entry', async () => {
       const app = await appWithEntries()
       const { id: chain } = (await app.call('GET', '/v1/projects')).body.data[0]
       const before = (await app.call('GET', '/v1/audit/verify')).body.entries
@@ -40,7 +41,7 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: before + 25 })
     })
 
-    test('lists its entries newest first, page by page, and filters them', async () => {
+    test('audit entries are listed newest first, in pages, and can be filtered', async () => {
       const app = await appWithEntries()
       const first = await app.call('GET', '/v1/audit?limit=5')
       expect(first.status).toBe(200)
@@ -59,7 +60,7 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/audit?chain=all')).status).toBe(400)
     })
 
-    test('verifies, with the number of its entries and the hash of the newest', async () => {
+    test('verification returns the number of entries and the hash of the newest', async () => {
       const app = await appWithEntries()
       const [newest] = (await app.call('GET', '/v1/audit?limit=1')).body.data
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({
@@ -70,7 +71,7 @@ eachStore((store) => {
       })
     })
 
-    test('needs a project when the caller has several, and shows the organisation only to its admins', async () => {
+    test('a caller with several projects must name one, and only admins read the chain of the organisation', async () => {
       const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
       expect((await app.call('GET', '/v1/audit?chain=organisation')).status).toBe(403)
       const person = { email: 'owner@example.com', password: 'correct horse battery' }
@@ -89,15 +90,15 @@ eachStore((store) => {
     })
   })
 
-  describe('somebody with the database in hand', () => {
+  describe('verification detects a change in the database', () => {
     test.each([
-      ['edits an entry', { set: { subject: 'task_other' } }],
-      ['edits its data so that it means the same', { set: { data: '{ }' } }],
-      ['edits its time', { set: { ts: '2026-01-01T00:00:00.000Z' } }],
-      ['puts a separator into a field', { set: { action: 'a\x1fb' } }],
-      ['puts a separator into its data', { set: { data: '{}\x1f' } }],
-      ['deletes an entry', null],
-    ])('is found who %s', async (_, change) => {
+      ['an edited entry', { set: { subject: 'task_other' } }],
+      ['data edited to an equal value', { set: { data: '{ }' } }],
+      ['an edited time', { set: { ts: '2026-01-01T00:00:00.000Z' } }],
+      ['a separator in a field', { set: { action: 'a\x1fb' } }],
+      ['a separator in the data', { set: { data: '{}\x1f' } }],
+      ['a deleted entry', null],
+    ])('verification detects %s', async (_, change) => {
       const app = await appWithEntries()
       const { db } = app.ctx
       if (change) await db.updateTable('audit_entries').set(change.set).where('seq', '=', 5).execute()
@@ -105,7 +106,7 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, first_bad_seq: 5 })
     })
 
-    test('is found who writes the escapes of a field into the field', async () => {
+    test('verification detects a field that was replaced by its escaped form', async () => {
       const app = await appWithEntries()
       const { db } = app.ctx
       const { chain, seq } = await db
@@ -121,7 +122,7 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, first_bad_seq: seq + 1 })
     })
 
-    test('is found who swaps, inserts or appends', async () => {
+    test('verification detects swapped, inserted and appended entries', async () => {
       const app = await appWithEntries()
       const { db } = app.ctx
       const move = (from: number, to: number) =>
@@ -149,10 +150,10 @@ eachStore((store) => {
       expect(await verdict()).toMatchObject({ ok: false, first_bad_seq: last.seq + 1 })
     })
 
-    test('is found who cuts off the tail, also together with the head', async () => {
+    test('verification detects a truncated chain, also if the head was changed to match', async () => {
       const app = await appWithEntries()
       const { db } = app.ctx
-      expect(await signDueCheckpoints(later(app, 5))).toBeGreaterThan(0)
+      expect(await signDueCheckpoints(contextLater(app, 5))).toBeGreaterThan(0)
       const { chain } = await db
         .selectFrom('audit_entries')
         .select('chain')
@@ -168,38 +169,38 @@ eachStore((store) => {
   })
 
   describe('checkpoints', () => {
-    test('are signed after a hundred entries, or after five minutes when there is one more', async () => {
+    test('a checkpoint is signed after 100 entries, or after five minutes if there is a new entry', async () => {
       const app = await appWithEntries()
-      expect(await signDueCheckpoints(later(app, 5))).toBeGreaterThan(0)
-      expect(await signDueCheckpoints(later(app, 10))).toBe(0)
-      await note(app, 1)
-      expect(await signDueCheckpoints(later(app, 9))).toBe(0)
-      expect(await signDueCheckpoints(later(app, 10))).toBe(1)
+      expect(await signDueCheckpoints(contextLater(app, 5))).toBeGreaterThan(0)
+      expect(await signDueCheckpoints(contextLater(app, 10))).toBe(0)
+      await addKnowledge(app, 1)
+      expect(await signDueCheckpoints(contextLater(app, 9))).toBe(0)
+      expect(await signDueCheckpoints(contextLater(app, 10))).toBe(1)
       const { body } = await app.call('GET', '/v1/audit/verify')
       expect(body).toMatchObject({ ok: true, anchored_to: body.entries, checkpoints: { not_verifiable: 0 } })
       expect(body.checkpoints.signed).toBeGreaterThanOrEqual(2)
-      for (let n = 0; n < 100; n++) await note(app, n)
-      expect(await signDueCheckpoints(later(app, 10))).toBe(1)
+      for (let n = 0; n < 100; n++) await addKnowledge(app, n)
+      expect(await signDueCheckpoints(contextLater(app, 10))).toBe(1)
       expect(app.logged.some((line) => line.includes('"audit checkpoint"'))).toBe(true)
     })
 
-    test('are signed as ever once a clock that was ahead is right again', async () => {
+    test('checkpoints are signed normally after a clock that was ahead is corrected', async () => {
       const app = await appWithEntries()
-      expect(await signDueCheckpoints(later(app, 24 * 60))).toBeGreaterThan(0)
-      await note(app, 1)
+      expect(await signDueCheckpoints(contextLater(app, 24 * 60))).toBeGreaterThan(0)
+      await addKnowledge(app, 1)
       expect(await signDueCheckpoints(app.ctx)).toBe(1)
-      await note(app, 1)
-      expect(await signDueCheckpoints(later(app, 4))).toBe(0)
-      expect(await signDueCheckpoints(later(app, 5))).toBe(1)
+      await addKnowledge(app, 1)
+      expect(await signDueCheckpoints(contextLater(app, 4))).toBe(0)
+      expect(await signDueCheckpoints(contextLater(app, 5))).toBe(1)
       const { body } = await app.call('GET', '/v1/audit/verify')
       expect(body).toMatchObject({ ok: true, anchored_to: body.entries })
     })
 
-    test('are not signed over a chain that does not hold, which is told once', async () => {
+    test('no checkpoint is signed for a broken chain, and the fault is logged once', async () => {
       const app = await appWithEntries()
       await app.ctx.db.updateTable('audit_entries').set({ subject: 'x' }).where('seq', '=', 9).execute()
-      const told = new Map<string, string>()
-      for (const minutes of [5, 6, 7]) await signDueCheckpoints(later(app, minutes), told)
+      const loggedFaults = new Map<string, string>()
+      for (const minutes of [5, 6, 7]) await signDueCheckpoints(contextLater(app, minutes), loggedFaults)
       const { first_bad_seq, anchored_to } = (await app.call('GET', '/v1/audit/verify')).body
       expect(first_bad_seq).toBe(9)
       expect(anchored_to ?? 0).toBeLessThan(9)
@@ -207,10 +208,10 @@ eachStore((store) => {
     })
   })
 
-  test('an export holds every entry and checkpoint and is verified without the service', async () => {
+  test('an export contains every entry and checkpoint and can be verified without the service', async () => {
     const app = await appWithEntries()
-    await signDueCheckpoints(later(app, 5))
-    await note(app, 13)
+    await signDueCheckpoints(contextLater(app, 5))
+    await addKnowledge(app, 13)
     const { body, headers } = await app.call('GET', '/v1/audit/export')
     expect(headers.get('content-type')).toContain('jsonl')
     const lines = String(body).split('\n')
@@ -218,22 +219,22 @@ eachStore((store) => {
     const isEntry = (line: string) => line.includes('"kind":"entry"')
     expect(lines.filter(isEntry)).toHaveLength(entries)
     expect(lines.filter((line) => line.includes('"kind":"checkpoint"')).length).toBeGreaterThanOrEqual(2)
-    expect(await verifyAuditExport(each(lines))).toMatchObject({ ok: true, entries, anchored_to: entries })
+    expect(await verifyAuditExport(exportLines(lines))).toMatchObject({ ok: true, entries, anchored_to: entries })
     const end = lines.findLastIndex((line) => line.includes('"kind":"checkpoint"'))
     const { seq, hash } = JSON.parse(lines[end] ?? '')
     const header = JSON.stringify({ ...JSON.parse(lines[0] ?? ''), head: { seq, hash } })
-    expect(await verifyAuditExport(each([header, ...lines.slice(1, end + 1)]))).toMatchObject({
+    expect(await verifyAuditExport(exportLines([header, ...lines.slice(1, end + 1)]))).toMatchObject({
       ok: false,
       problem: 'its end is not signed, so entries may have been cut off or written anew',
     })
     const fourth = lines.filter(isEntry)[3]
-    expect(await verifyAuditExport(each(lines.filter((line) => line !== fourth)))).toMatchObject({
+    expect(await verifyAuditExport(exportLines(lines.filter((line) => line !== fourth)))).toMatchObject({
       ok: false,
       first_bad_seq: 4,
     })
   })
 
-  test('an export has one line for each entry, whatever is taken for the end of a line', async () => {
+  test('an export has one line for each entry, also if its data contains unicode line separators', async () => {
     const app = await appWithEntries()
     const { id: chain } = (await app.call('GET', '/v1/projects')).body.data[0]
     const odd = 'a\u2028b\u2029c'
@@ -245,32 +246,21 @@ eachStore((store) => {
       subject: odd,
       data: { odd },
     })
-    expect(await verifyAuditExport(each(lines))).toMatchObject({ ok: true })
+    expect(await verifyAuditExport(exportLines(lines))).toMatchObject({ ok: true })
   })
 
-  test('an export of a project in which nothing has happened yet is verified too', async () => {
+  test('an export of an empty chain can be verified too', async () => {
     const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
     const person = { email: 'owner@example.com', password: 'correct horse battery' }
     const key = (await app.call('POST', '/v1/auth/signup', person, { key: null })).body.session_token
     const { id } = (await app.call('POST', '/v1/projects', { name: 'Quiet' }, { key })).body
     const exported = await app.call('GET', '/v1/audit/export', undefined, { key, headers: { 'x-svc-project': id } })
-    const verdict = await verifyAuditExport(each(String(exported.body).split('\n')))
+    const verdict = await verifyAuditExport(exportLines(String(exported.body).split('\n')))
     expect(verdict).toMatchObject({ ok: true, chain: id, entries: 0, head: null })
   })
 })
 
-/** The same service at a later time; its own clock stands still. */
-function later({ ctx }: TestApp, minutes: number): Ctx {
-  const { clock } = ctx.world
-  const now = () => clock.now() + minutes * 60_000
-  return { ...ctx, world: { ...ctx.world, clock: { now, after: (ms, call) => clock.after(ms, call) } } }
-}
-
-async function note(app: TestApp, n: number): Promise<void> {
-  const answer = await app.call('POST', '/v1/wedges/echo/knowledge', { name: `note ${n}`, content: 'something' })
-  expect(answer.status).toBe(201)
-}
-
-async function* each(lines: string[]): AsyncGenerator<string> {
-  yield* lines
+async function addKnowledge(app: TestApp, n: number): Promise<void> {
+  const response = await app.call('POST', '/v1/wedges/echo/knowledge', { name: `note ${n}`, content: 'something' })
+  expect(response.status).toBe(201)
 }

@@ -3,14 +3,14 @@ import { eachStore, FOUNDER_KEY } from '../app.ts'
 import type { ApiResponse } from '../http.ts'
 import { mcpClient } from '../mcp/mcp-client.ts'
 import { readAllRows } from '../planes/all-rows.ts'
-import { CLIENT_ROUTES, FOUNDER_ROUTES, routeName, OPEN_ROUTES, fillPath } from '../planes/route-table.ts'
-import { type AuditedCall, AUDITED_CALLS, UNAUDITED_CALLS, type CallInput, AUDITED_TOOLS } from './audited-calls.ts'
+import { CLIENT_ROUTES, FOUNDER_ROUTES, fillPath, OPEN_ROUTES, routeName } from '../planes/route-table.ts'
+import { AUDITED_CALLS, AUDITED_TOOLS, type AuditedCall, type CallInput, UNAUDITED_CALLS } from './audited-calls.ts'
 import { type PopulatedApp, populatedApp } from './populated-app.ts'
 
-// Every route there is, with all that it needs: a busy machine needs its time.
+// Calls every route with all that it needs, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 300_000 })
 
-test('each route that can change something is tried here', () => {
+test('this file calls every route that can change something', () => {
   const routes = [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES]
     .filter(({ method }) => method !== 'GET')
     .map(routeName)
@@ -20,44 +20,43 @@ test('each route that can change something is tried here', () => {
   expect(tried.toSorted()).toEqual(routes.toSorted())
 })
 
-test('every location of what was created can be read', async () => {
-  const office = await populatedApp('sqlite')
+test('every location header of a created resource can be read', async () => {
+  const app = await populatedApp('sqlite')
   for (const [name, { call }] of Object.entries(AUDITED_CALLS).filter(([name]) => /^(POST|PUT) /.test(name))) {
-    const made = await call(office)
-    const { headers, body } = await send(office, name, made)
+    const input = await call(app)
+    const { headers, body } = await send(app, name, input)
     const location = headers.get('location')
     if (location === null) continue
-    const key = made.key === null ? body.session_token : (made.key ?? FOUNDER_KEY)
-    expect((await office.call('GET', location, undefined, { key })).status, `${name}: ${location}`).toBe(200)
+    const key = input.key === null ? body.session_token : (input.key ?? FOUNDER_KEY)
+    expect((await app.call('GET', location, undefined, { key })).status, `${name}: ${location}`).toBe(200)
   }
 })
 
 eachStore((store) => {
-  test('every call that changes something leaves an entry in the audit', async () => {
-    const office = await populatedApp(store)
-    for (const [name, audited] of Object.entries(AUDITED_CALLS)) await expectEntry(office, name, audited)
-    expect((await office.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
+  test('every call that changes something adds an audit entry', async () => {
+    const app = await populatedApp(store)
+    for (const [name, audited] of Object.entries(AUDITED_CALLS)) await expectEntry(app, name, audited)
+    expect((await app.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
   })
 
-  test('so does every tool of an assistant that is not only for reading', async () => {
-    const office = await populatedApp(store)
-    const { result } = await mcpClient(office).ask('tools/list')
-    const changing = result.tools.filter((tool: Described) => !tool.annotations.readOnlyHint)
-    expect(changing.map(({ name }: Described) => name).toSorted()).toEqual(Object.keys(AUDITED_TOOLS).toSorted())
-    for (const [name, audited] of Object.entries(AUDITED_TOOLS)) await expectEntry(office, 'POST /mcp', audited, name)
+  test('every MCP tool that changes something adds an audit entry', async () => {
+    const app = await populatedApp(store)
+    const { result } = await mcpClient(app).ask('tools/list')
+    const changing = result.tools.filter((tool: ListedTool) => !tool.annotations.readOnlyHint)
+    expect(changing.map(({ name }: ListedTool) => name).toSorted()).toEqual(Object.keys(AUDITED_TOOLS).toSorted())
+    for (const [name, audited] of Object.entries(AUDITED_TOOLS)) await expectEntry(app, 'POST /mcp', audited, name)
   })
 
-  test('what leaves none changes nothing', async () => {
-    const office = await populatedApp(store)
-    await office.call('POST', `/v1/approvals/${(await office.taskAwaitingApproval()).approval}/reject`)
-    const before = await readAllRows(office)
-    for (const [name, made] of Object.entries(UNAUDITED_CALLS))
-      expect((await send(office, name, made)).status).toBe(200)
-    expect(await readAllRows(office)).toEqual(before)
+  test('a call without an audit entry changes nothing', async () => {
+    const app = await populatedApp(store)
+    await app.call('POST', `/v1/approvals/${(await app.taskAwaitingApproval()).approval}/reject`)
+    const before = await readAllRows(app)
+    for (const [name, input] of Object.entries(UNAUDITED_CALLS)) expect((await send(app, name, input)).status).toBe(200)
+    expect(await readAllRows(app)).toEqual(before)
   })
 })
 
-interface Described {
+interface ListedTool {
   name: string
   annotations: { readOnlyHint: boolean }
 }
@@ -70,51 +69,51 @@ interface Entry {
   data: object
 }
 
-/** Makes the call and expects one new entry that tells what was done, by whom and to what. */
-async function expectEntry(office: PopulatedApp, name: string, audited: AuditedCall, told = name): Promise<void> {
-  const { action: leaves, chain } = audited
-  const made = await audited.call(office)
-  const before = new Set((await entries(office, chain, null)).map(({ hash }) => hash))
-  const answer = await send(office, name, made)
-  expect([200, 201, 204], `${told}: ${answer.status} ${JSON.stringify(answer.body)}`).toContain(answer.status)
-  const added = (await entries(office, chain, answer)).filter(({ hash }) => !before.has(hash))
-  const known = JSON.stringify([made, answer.body])
-  const fitting = added.filter((entry) => entry.action === leaves && isBy(entry, made) && isAbout(entry, known))
-  expect.soft(fitting, `${told} leaves ${leaves} and not ${JSON.stringify(added)}`).toHaveLength(1)
+/** Makes the call and expects one new entry with its action, actor and subject. */
+async function expectEntry(app: PopulatedApp, name: string, audited: AuditedCall, label = name): Promise<void> {
+  const { action, chain } = audited
+  const input = await audited.call(app)
+  const before = new Set((await newestEntries(app, chain, null)).map(({ hash }) => hash))
+  const response = await send(app, name, input)
+  expect([200, 201, 204], `${label}: ${response.status} ${JSON.stringify(response.body)}`).toContain(response.status)
+  const added = (await newestEntries(app, chain, response)).filter(({ hash }) => !before.has(hash))
+  const known = JSON.stringify([input, response.body])
+  const matching = added.filter((entry) => entry.action === action && isBy(entry, input) && isAbout(entry, known))
+  expect.soft(matching, `${label}: expected ${action}, got ${JSON.stringify(added)}`).toHaveLength(1)
 }
 
-function send(office: PopulatedApp, name: string, { ids = {}, body, key }: CallInput): Promise<ApiResponse> {
+function send(app: PopulatedApp, name: string, { ids = {}, body, key }: CallInput): Promise<ApiResponse> {
   const [method = '', path = ''] = name.split(' ')
   const headers = { accept: 'application/json, text/event-stream' }
-  return office.call(method, fillPath(path, ids), body, { ...(key !== undefined && { key }), headers })
+  return app.call(method, fillPath(path, ids), body, { ...(key !== undefined && { key }), headers })
 }
 
 /** The newest entries of a chain. */
-async function entries(
-  office: PopulatedApp,
+async function newestEntries(
+  app: PopulatedApp,
   chain: AuditedCall['chain'],
-  answer: ApiResponse | null,
+  response: ApiResponse | null,
 ): Promise<Entry[]> {
-  if (chain === 'project') return listed(office, FOUNDER_KEY, 'project')
-  if (chain === 'organisation') return listed(office, office.owner, 'organisation')
-  return answer ? listed(office, answer.body.session_token, 'organisation') : []
+  if (chain === 'project') return listEntries(app, FOUNDER_KEY, 'project')
+  if (chain === 'organisation') return listEntries(app, app.owner, 'organisation')
+  return response ? listEntries(app, response.body.session_token, 'organisation') : []
 }
 
-async function listed(office: PopulatedApp, key: string, chain: 'project' | 'organisation'): Promise<Entry[]> {
-  const { status, body } = await office.call('GET', `/v1/audit?chain=${chain}&limit=200`, undefined, { key })
+async function listEntries(app: PopulatedApp, key: string, chain: 'project' | 'organisation'): Promise<Entry[]> {
+  const { status, body } = await app.call('GET', `/v1/audit?chain=${chain}&limit=200`, undefined, { key })
   expect(status).toBe(200)
   return body.data
 }
 
-const KINDS: Record<string, string> = { svc_key: 'key', svc_fst: 'member', svc_cst: 'client' }
+const ACTOR_KINDS: Record<string, string> = { svc_key: 'key', svc_fst: 'member', svc_cst: 'client' }
 
-/** By the caller; whoever came without a credential has one now. */
+/** Whether the caller is the actor; a caller without a credential became a member or a client. */
 function isBy({ actor }: Entry, { key = FOUNDER_KEY, by }: CallInput): boolean {
   if (by) return actor.kind === by
-  return key === null ? actor.kind === 'member' || actor.kind === 'client' : actor.kind === KINDS[key.slice(0, 7)]
+  return key === null ? actor.kind === 'member' || actor.kind === 'client' : actor.kind === ACTOR_KINDS[key.slice(0, 7)]
 }
 
-/** About something that the caller named or was told of. */
+/** Whether the entry is about an id in the request or the response. */
 function isAbout({ subject, data }: Entry, known: string): boolean {
   const ids = JSON.stringify(data).match(/"[a-z]+_[0-9a-z]{26}"/g) ?? []
   return [`"${subject}"`, ...ids].some((id) => known.includes(id))

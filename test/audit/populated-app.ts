@@ -8,49 +8,49 @@ import { openFakeBroker } from '../broker/fake-broker.ts'
 import type { CallOptions } from '../http.ts'
 import type { StoreKind } from '../stores.ts'
 
-/** `idle` ends before it starts, for want of a connection; `gated` waits for a person. */
+/** An `idle` task fails at once, because its connection is missing; a `gated` task waits for an approval. */
 const WEDGES = {
-  'desk/wedge.json': {
-    wedge: 'desk',
+  'support/wedge.json': {
+    wedge: 'support',
     task_types: { idle: { harness: { needs_connections: true } }, gated: {} },
     connections: ['absent'],
     workflows: [{ name: 'send_it' }],
     cases: { stages: ['new', 'done'], initial: 'new' },
     intake: ['hours', 'tone'].map((id) => ({ id, question: `What are the ${id}?` })),
   },
-  'desk/workflows/send_it.mjs': 'export default () => ({ sent: true })',
-  'desk/rehearsals/gated.json': [
+  'support/workflows/send_it.mjs': 'export default () => ({ sent: true })',
+  'support/rehearsals/gated.json': [
     { call: { tool: 'workflow', input: { name: 'send_it', args: {} } } },
     { output: { sent: true } },
   ],
 }
 
-const BLUEPRINT = { blueprint: 'desk', title: 'Desk', wedge: 'desk' }
-export const IDLE = { wedge: 'desk', task_type: 'idle' }
+const BLUEPRINT = { blueprint: 'support', title: 'Support', wedge: 'support' }
+export const IDLE = { wedge: 'support', task_type: 'idle' }
 export const DAILY = { ...IDLE, cadence: { kind: 'daily', hour: 8, minute: 0 }, enabled: false }
 export const MAIL = { kind: 'email', config: {} }
 
-/** A project with people, in which everything that a route needs can be made. */
+/** An app with members, and with functions that create what each route needs. */
 export interface PopulatedApp extends TestApp {
   outside: FakeUpstream
   broker: Awaited<ReturnType<typeof openFakeBroker>>
-  /** Its owner's session. */
+  /** The session token of the owner. */
   owner: string
-  /** A word that nothing has as a name yet. */
+  /** A word that is not used as a name yet. */
   uniqueWord(): string
-  /** What was created; `key` is the project's unless told otherwise. */
+  /** Posts to the path and returns the created resource. */
   create(path: string, body?: object, options?: CallOptions): Promise<Record<string, string>>
   createId(path: string, body?: object): Promise<string>
-  /** Tasks that are over, and that wait for this approval. */
+  /** The id of a task that has ended. */
   finishedTask(): Promise<string>
   taskAwaitingApproval(): Promise<{ task: string; approval: string }>
-  /** Somebody who has written, with their thread and a session of the portal. */
+  /** A client who wrote a message, with the thread and a portal session. */
   customer(): Promise<{ client: string; thread: string; session: string }>
   channel(): Promise<string>
   member(): Promise<{ id: string; session: string }>
 }
 
-/** Closed at the end of the test that opened it. */
+/** Starts an app that is stopped at the end of the test. */
 export async function populatedApp(store: StoreKind): Promise<PopulatedApp> {
   const [outside, broker] = [await openFakeUpstream(), await openFakeBroker()]
   const env = {
@@ -62,7 +62,7 @@ export async function populatedApp(store: StoreKind): Promise<PopulatedApp> {
   }
   onTestFinished(() => outside.close())
   const app = await testApp({ store, wedges: WEDGES, env })
-  writeFiles(join(app.dir, 'blueprints'), { 'desk.json': BLUEPRINT })
+  writeFiles(join(app.dir, 'blueprints'), { 'support.json': BLUEPRINT })
   const owner = await signUpOwner(app)
   return { ...app, outside, broker, owner, ...creators(app, owner) }
 }
