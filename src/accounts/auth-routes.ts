@@ -23,7 +23,7 @@ const SignInResultView = z
   })
   .meta({ id: 'SignInResult' })
 
-/** Open routes: those that need a credential look at it themselves. */
+/** Routes without authentication; sign-out and session check the bearer token themselves. */
 export const authRoutes = nameRoutes({
   signUp: openRoute('POST', '/v1/auth/signup', {
     summary: 'Sign up',

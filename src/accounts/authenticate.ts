@@ -8,10 +8,10 @@ import { isoNow, toIsoTime } from '../ctx/world.ts'
 import type { RequestHead, Route } from '../http/route.ts'
 import { findApiKeyByHash, findMemberBySession, updateApiKeyLastUsed } from './credential-rows.ts'
 import { listProjectSlugs } from './project-rows.ts'
-import { parseRole } from './stored-role.ts'
+import { parseRole } from './member-rows.ts'
 import { extendSessionIfDue } from './sessions.ts'
 
-/** Who asks on the founder plane and what the route may reach; for a write of a project, exactly that project. */
+/** The scope of a founder request, checked against the role of the route. A write to a project has exactly one. */
 export async function authorizeRequest(
   ctx: Ctx,
   request: FastifyRequest,
@@ -22,12 +22,12 @@ export async function authorizeRequest(
   return route.method === 'GET' || route.level === 'organisation' ? scope : requireOneProject(scope)
 }
 
-/** Only the two founder tokens are known here; every other credential is refused with the same words. */
+/** Accepts founder API keys and sessions. Every other credential gets the same 401. */
 export async function authenticateRequest(ctx: Ctx, request: FastifyRequest): Promise<Scope> {
   const token = bearerToken(request)
-  const wanted = request.headers['x-svc-project']
-  if (token.startsWith(TOKEN_PREFIX.founderKey)) return keyScope(ctx, token, wanted)
-  if (token.startsWith(TOKEN_PREFIX.founderSession)) return memberScope(ctx, token, wanted)
+  const projectHeader = request.headers['x-svc-project']
+  if (token.startsWith(TOKEN_PREFIX.founderKey)) return keyScope(ctx, token, projectHeader)
+  if (token.startsWith(TOKEN_PREFIX.founderSession)) return memberScope(ctx, token, projectHeader)
   throw unauthorized()
 }
 
@@ -35,7 +35,7 @@ export function bearerToken(request: RequestHead): string {
   return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
 }
 
-/** Where the request comes from. What a proxy passes on may be anything; then the proxy's own address counts. */
+/** The client's address; the proxy's own if the forwarded header holds no address. */
 export function requestAddress({ ip, socket }: FastifyRequest): string {
   return isIP(ip) ? ip : (socket.remoteAddress ?? '')
 }
@@ -44,11 +44,12 @@ export const roleForbidden = ({ role }: Pick<Scope, 'role'>) => forbidden(`role 
 
 type ProjectHeader = string | string[] | undefined
 
-/** A key sees exactly its project. */
-async function keyScope(ctx: Ctx, token: string, wanted: ProjectHeader): Promise<Scope> {
+/** A key can access only its own project. */
+async function keyScope(ctx: Ctx, token: string, projectHeader: ProjectHeader): Promise<Scope> {
   const [key] = await findApiKeyByHash(ctx.db, { hash: tokenHash(token) })
   if (!key) throw unauthorized()
-  if (wanted !== undefined && wanted !== key.project_id && wanted !== key.slug) throw notFound('project')
+  if (projectHeader !== undefined && projectHeader !== key.project_id && projectHeader !== key.slug)
+    throw notFound('project')
   recordKeyUse(ctx, key.id, key.last_used_at)
   return {
     actor: { kind: 'key', id: key.id },
@@ -59,24 +60,26 @@ async function keyScope(ctx: Ctx, token: string, wanted: ProjectHeader): Promise
   }
 }
 
-/** A member sees the whole organisation; the header narrows that to one project. */
-async function memberScope(ctx: Ctx, token: string, wanted: ProjectHeader): Promise<Scope> {
+/** A member can access all projects of the organisation, or the one in the x-svc-project header. */
+async function memberScope(ctx: Ctx, token: string, projectHeader: ProjectHeader): Promise<Scope> {
   const hash = tokenHash(token)
   const [member] = await findMemberBySession(ctx.db, { hash, now: isoNow(ctx) })
   if (!member) throw unauthorized()
   const projects = await listProjectSlugs(ctx.db, { org_id: member.org_id })
-  const seen = projects.filter(({ id, slug }) => wanted === undefined || wanted === id || wanted === slug)
-  if (seen.length === 0) throw notFound('project')
+  const inScope = projects.filter(
+    ({ id, slug }) => projectHeader === undefined || projectHeader === id || projectHeader === slug,
+  )
+  if (inScope.length === 0) throw notFound('project')
   extendSessionIfDue(ctx, hash, member.expires_at)
   return {
     actor: { kind: 'member', id: member.id },
     role: parseRole(member.role),
     orgId: member.org_id,
-    projectIds: seen.map(({ id }) => id),
+    projectIds: inScope.map(({ id }) => id),
   }
 }
 
-/** Where a write happens, or what a read is about that only one project can answer. */
+/** Narrows a scope to its only project, or fails with a 400. */
 export function requireOneProject(scope: Scope): ProjectScope {
   const [projectId, another] = scope.projectIds
   if (projectId === undefined || another !== undefined) throw badRequest("header 'x-svc-project' is required")
@@ -86,12 +89,12 @@ export function requireOneProject(scope: Scope): ProjectScope {
 
 const LAST_USED_INTERVAL_MS = 60_000
 
-/** Beside the request: nobody waits for it, and a lost note costs a minute of `last_used_at`. */
+/** Runs in the background: the request does not wait, and a failed write only delays `last_used_at`. */
 function recordKeyUse(ctx: Ctx, keyId: string, lastUsedAt: string | null): void {
   const now = ctx.world.clock.now()
-  const longAgo = now - LAST_USED_INTERVAL_MS
-  if (lastUsedAt !== null && Date.parse(lastUsedAt) > longAgo) return
-  inTx(ctx, (tx) => updateApiKeyLastUsed(tx.db, keyId, toIsoTime(now), toIsoTime(longAgo))).catch((error) =>
-    ctx.world.log.warn({ err: error, key: keyId }, 'use of a key not noted'),
+  const dueBefore = now - LAST_USED_INTERVAL_MS
+  if (lastUsedAt !== null && Date.parse(lastUsedAt) > dueBefore) return
+  inTx(ctx, (tx) => updateApiKeyLastUsed(tx.db, keyId, toIsoTime(now), toIsoTime(dueBefore))).catch((error) =>
+    ctx.world.log.warn({ err: error, key: keyId }, 'last use of an API key was not recorded'),
   )
 }

@@ -6,10 +6,10 @@ import { addApiKey } from './keys.ts'
 import { findFirstProject } from './project-rows.ts'
 
 /**
- * Every start runs this. The first one makes an organisation with a project and a key to it, so that the service can be
- * used at once; the key is returned only then, and only when the deployment did not bring its own.
+ * Every start runs this. The first start creates an organisation with a project and an API key, so that the service can
+ * be used at once. It returns the key unless SVC_FOUNDER_API_KEY set it.
  *
- * The organisation has no member yet: the first sign-up adopts it (see signup.ts).
+ * The organisation has no member yet: the first sign-up claims it (see signup.ts).
  */
 export async function bootstrapOrganisation(ctx: Ctx): Promise<{ key: string | null }> {
   const configured = ctx.config.founderApiKey

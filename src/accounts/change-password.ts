@@ -12,14 +12,14 @@ import { findMember, updatePassword } from './member-rows.ts'
 export interface PasswordChange {
   password: string
   new_password: string
-  /** The session that asks, and where from. */
+  /** The token of the session that makes the change; it stays signed in. */
   session: string
   address: string
 }
 
 /**
- * Whoever only holds the session cannot. All other sessions of the member end: who changes a password may fear that
- * somebody else knows it.
+ * Needs the old password, so a stolen session is not enough. All other sessions of the member end, because the old
+ * password may be known to someone else.
  */
 export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChange): Promise<void> {
   const member = await findMember(ctx.db, scope.orgId, scope.actor.id)
@@ -32,8 +32,9 @@ export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChan
   }
   const password = await hashPassword(ctx.world, input.new_password)
   await inTx(ctx, async (tx) => {
-    // As at the sign-in: the member before the counters.
-    if (!(await updatePassword(tx.db, member, password))) throw conflict('the password was changed meanwhile')
+    // Locks the member before the failure counters, in the same order as a sign-in, so that they cannot deadlock.
+    if (!(await updatePassword(tx.db, member, password)))
+      throw conflict('the password was changed at the same time: sign in again')
     await clearLoginFailures(tx, attempt, counted)
     for (const hash of await deleteOtherSessions(tx.db, member.id, tokenHash(input.session)))
       tx.notify(sessionEndedTopic(hash))

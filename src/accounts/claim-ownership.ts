@@ -7,19 +7,19 @@ import { findApiKeyByHash } from './credential-rows.ts'
 import { findOrganisation } from './organisation-rows.ts'
 
 /**
- * Who may become the owner of what the first start made and its key has filled since: whoever holds that key, or sits
- * at this machine. Elsewhere the first to come would be whoever finds the address first.
+ * Whether this request may sign up as the owner of the first organisation: it has the organisation's admin key, or it
+ * comes from the machine that runs the service. Otherwise the first person to find the address would own it.
  */
 export async function canClaimOwnership(ctx: Ctx, request: FastifyRequest): Promise<boolean> {
   return isFromThisMachine(ctx, request) || (await isFirstOrganisationKey(ctx, bearerToken(request)))
 }
 
-/** What a proxy on this machine adds to a request that came to it from elsewhere. */
+/** Headers that a proxy on this machine adds to requests from elsewhere. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /**
- * By the socket, not by what a trusted proxy says. The name by which we were called tells of proxies that add nothing,
- * and of pages elsewhere that have their own name lead here.
+ * Checks the socket, because forwarded headers can be forged. The Host header must be a loopback name too: this excludes
+ * proxies that add no headers, and web pages that use DNS rebinding.
  */
 function isFromThisMachine({ config }: Ctx, { socket, headers }: FastifyRequest): boolean {
   if (!isLoopback(socket.remoteAddress ?? '') || PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false
@@ -29,7 +29,7 @@ function isFromThisMachine({ config }: Ctx, { socket, headers }: FastifyRequest)
 
 const hostInUrl = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '')
 
-/** While nobody owns it the organisation has one project, and such a key can do all that there is to do in it. */
+/** An admin key of the first organisation; before it has an owner the organisation has one project. */
 async function isFirstOrganisationKey({ db }: Ctx, token: string): Promise<boolean> {
   const [key] = await findApiKeyByHash(db, { hash: tokenHash(token) })
   return key?.role === 'admin' && (await findOrganisation(db, key.org_id)).founding === 1

@@ -5,13 +5,13 @@ import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import { cachedRead } from '../store/cached-read.ts'
 import type { Db } from '../store/store.ts'
 import type { KeyRow, MemberRow, ProjectRow, SessionRow } from '../store/tables.ts'
-import { parseRole } from './stored-role.ts'
+import { parseRole } from './member-rows.ts'
 
 export type ApiKey = Omit<KeyRow, 'role'> & { role: Role }
 
-// Keys
+// API keys
 
-/** False when the store has that key already. */
+/** False when a key with this hash exists. */
 export async function insertApiKey(db: Db, row: ApiKey): Promise<boolean> {
   const query = db
     .insertInto('keys')
@@ -32,12 +32,12 @@ export async function listApiKeys(db: Db, projectIds: readonly string[], page: P
   return rows.map((row) => ({ ...row, role: parseRole(row.role) }))
 }
 
-/** False when it is gone already. */
+/** False when the key does not exist any more. */
 export async function deleteApiKey(db: Db, id: string): Promise<boolean> {
   return (await db.deleteFrom('keys').where('id', '=', id).returning('id').execute()).length > 0
 }
 
-/** With its project. Every request asks for it, so it is kept where a revocation is seen at once. */
+/** The key with its project. Every request needs it, so it is cached until one of the tables changes. */
 export const findApiKeyByHash = cachedRead(
   ['keys', 'projects'],
   prepareBatchedRead<
@@ -86,7 +86,7 @@ export async function deleteSession(db: Db, hash: string): Promise<boolean> {
   return (await db.deleteFrom('sessions').where('hash', '=', hash).returning('hash').execute()).length > 0
 }
 
-/** All but one of a member; answers their hashes. */
+/** Deletes all sessions of a member except one, and returns their hashes. */
 export async function deleteOtherSessions(db: Db, memberId: string, kept: string): Promise<string[]> {
   const query = db.deleteFrom('sessions').where('member_id', '=', memberId).where('hash', '!=', kept)
   return (await query.returning('hash').execute()).map(({ hash }) => hash)
@@ -98,7 +98,7 @@ export async function deleteExpiredSessions(db: Db, now: string): Promise<void> 
 
 // Failed sign-ins
 
-/** How many they are now. */
+/** Returns the new count. */
 export async function incrementLoginFailures(db: Db, subject: string, windowStart: string): Promise<number> {
   const query = db
     .insertInto('login_failures')

@@ -2,24 +2,25 @@ import { appendAuditEntry, createAuditChain } from '../audit/append.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import { insertOrganisation, lockFirstOrganisation, type Organisation } from './organisation-rows.ts'
+import type { OrganisationRow } from '../store/tables.ts'
+import { insertOrganisation, lockFirstOrganisation } from './organisation-rows.ts'
 import { insertProject } from './project-rows.ts'
 
 /**
- * The organisation of the first start, made when there is none; locked until the commit, so of all that arrive at once
- * (replicas that start, people who sign up) one comes first and the others see what it did.
+ * Returns the first organisation and creates it if it does not exist. It stays locked until the commit, so concurrent
+ * starts and sign-ups run one after the other.
  */
-export async function ensureFirstOrganisation(tx: Tx, actor: Actor): Promise<Organisation & { isNew: boolean }> {
+export async function ensureFirstOrganisation(tx: Tx, actor: Actor): Promise<OrganisationRow & { isNew: boolean }> {
   const id = tx.world.newId('org')
   const isNew = await createOrganisation(tx, actor, { id, name: 'default', founding: 1 })
   return { ...(await lockFirstOrganisation(tx.db)), isNew }
 }
 
-/** An organisation with its first project; false when it was to be the founding one and that exists. */
+/** Creates an organisation with one project; false when it is the first one and exists already. */
 export async function createOrganisation(
   tx: Tx,
   actor: Actor,
-  { id, name, founding }: Omit<Organisation, 'created_at'>,
+  { id, name, founding }: Omit<OrganisationRow, 'created_at'>,
 ): Promise<boolean> {
   const created_at = isoNow(tx)
   if (!(await insertOrganisation(tx.db, { id, name, created_at, founding }))) return false

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 
-/** Pieces that the account routes take in. */
 export const emailField = z
   .string()
   .toLowerCase()

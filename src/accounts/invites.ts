@@ -22,12 +22,12 @@ const INVITE_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
 export interface MemberInvite {
   member: Member
-  /** In this answer and nowhere else. */
+  /** The invite token. Only its hash is stored. */
   invite: string
   expires_at: string
 }
 
-/** Inviting someone who has not answered yet replaces the earlier invite. */
+/** Replaces an open invite to the same email. */
 export async function inviteMember(
   ctx: Ctx,
   scope: Scope,
@@ -38,8 +38,8 @@ export async function inviteMember(
   const member = await inTx(ctx, async (tx) => {
     requireOwnerForOwnerRole(scope, role)
     if (await findMemberByEmail(tx.db, email)) throw emailInUse()
-    const open = { email, role, invite_hash: tokenHash(invite), invite_expires_at: expires_at }
-    const member = (await insertInvitedMember(tx, scope, open)) ?? (await replaceOpenInvite(tx, scope, open))
+    const invited = { email, role, invite_hash: tokenHash(invite), invite_expires_at: expires_at }
+    const member = (await insertInvitedMember(tx, scope, invited)) ?? (await replaceOpenInvite(tx, scope, invited))
     await appendAuditEntry(tx, scope.orgId, scope.actor, 'member.invited', member.id, { email, role })
     return member
   })
@@ -47,8 +47,8 @@ export async function inviteMember(
 }
 
 /**
- * An invite that is unknown, used, replaced or too old is no credential. An open one keeps its email from nobody, so
- * somebody may have it by now.
+ * An unknown, used, replaced or expired invite is a 401. An open invite does not reserve its email, so another member may
+ * have it by now.
  */
 export async function acceptInvite(
   ctx: Ctx,
@@ -59,7 +59,7 @@ export async function acceptInvite(
   if (!(await findInvitedMember(ctx.db, hash, now))) throw unauthorized()
   const password = await hashPassword(ctx.world, input.password)
   return inTx(ctx, async (tx) => {
-    // As sign-ups do: of all that come at once with one email, one comes first and the others see what it did.
+    // The same lock as for a sign-up, so that concurrent requests with one email run one after the other.
     await lockFirstOrganisation(tx.db)
     const invited = await findInvitedMember(tx.db, hash, now)
     if (invited && (await findMemberByEmail(tx.db, invited.email))) throw emailInUse()

@@ -7,10 +7,10 @@ import { isoNow } from '../ctx/world.ts'
 import { deleteApiKey, insertApiKey, type ApiKey } from './credential-rows.ts'
 import { keyRevokedTopic } from './revocation-topics.ts'
 
-/** The roles that a key can have. Who makes keys is an admin at least, so no key is above its maker. */
+/** The roles of keys. Creating keys needs the role admin, so a key never has a higher role than its creator. */
 export const API_KEY_ROLES = ['viewer', 'operator', 'admin'] as const satisfies Role[]
 
-/** The token is in this answer and nowhere else. */
+/** Returns the token once. Only its hash is stored. */
 export async function createApiKey(
   ctx: Ctx,
   scope: ProjectScope,
@@ -18,11 +18,11 @@ export async function createApiKey(
 ): Promise<{ key: ApiKey; token: string }> {
   const token = newToken('founderKey', ctx.world.random)
   const key = await inTx(ctx, (tx) => addApiKey(tx, scope.actor, scope.projectId, { name, role, token }))
-  if (!key) throw new Error('a new token was in the store already')
+  if (!key) throw new Error('a new API key has the token of an existing one')
   return { key, token }
 }
 
-/** Null when the token is a key already. */
+/** Null when a key with this token exists. */
 export async function addApiKey(
   tx: Tx,
   actor: Actor,
@@ -44,7 +44,7 @@ export async function addApiKey(
   return key
 }
 
-/** Ends the streams that it opened as well. */
+/** Also ends the streams that the key has opened. */
 export async function revokeApiKey(ctx: Ctx, scope: ProjectScope, key: ApiKey): Promise<void> {
   await inTx(ctx, async (tx) => {
     if (!(await deleteApiKey(tx.db, key.id))) throw notFound('key')

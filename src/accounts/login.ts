@@ -8,11 +8,11 @@ import { type SignInResult, signInMember } from './sessions.ts'
 export interface LoginInput {
   email: string
   password: string
-  /** Where the request came from. */
+  /** The client's IP address. */
   address: string
 }
 
-/** The same work and the same words whether or not the account exists. */
+/** Takes the same time and returns the same error whether or not the account exists. */
 export async function logInWithPassword(ctx: Ctx, input: LoginInput): Promise<SignInResult> {
   const counted = await countLoginAttempt(ctx, input)
   const known = await findMemberByEmail(ctx.db, input.email)
@@ -23,7 +23,7 @@ export async function logInWithPassword(ctx: Ctx, input: LoginInput): Promise<Si
   throw wrongPassword()
 }
 
-/** Null when the member is gone, or its password another, since it was compared. */
+/** Null when the member was removed or the password changed since it was compared. */
 function signInIfUnchanged(ctx: Ctx, known: Member, input: LoginInput, counted: string): Promise<SignInResult | null> {
   return inTx(ctx, async (tx) => {
     const member = await lockMember(tx.db, known)

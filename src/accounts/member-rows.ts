@@ -1,15 +1,14 @@
-import type { Role } from '../ctx/scope.ts'
+import { ROLES, type Role } from '../ctx/scope.ts'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
 import type { MemberRow } from '../store/tables.ts'
-import { parseRole } from './stored-role.ts'
 
 export type Member = Omit<MemberRow, 'role'> & { role: Role }
 
 /**
- * False when the email is taken: with a password it names one member over all organisations, and of open invites one in
- * each.
+ * False when the email is in use. Among members with a password an email is unique over all organisations, among open
+ * invites it is unique per organisation.
  */
 export async function insertMember(db: Db, row: Member): Promise<boolean> {
   const query = db
@@ -24,26 +23,34 @@ export async function findMember(db: Db, orgId: string, id: string): Promise<Mem
   return toMember(await query.executeTakeFirst())
 }
 
-/** Whose email it is; an open invite makes it nobody's. */
+/** The member with this email and a password; an open invite does not count. */
 export async function findMemberByEmail(db: Db, email: string): Promise<Member | undefined> {
   const query = db.selectFrom('members').selectAll().where('email', '=', email)
   return toMember(await query.where('password', 'is not', null).executeTakeFirst())
 }
 
-/** Of one organisation to an email. */
+/** The organisation's open invite to this email. */
 export async function findOpenInvite(db: Db, orgId: string, email: string): Promise<Member | undefined> {
   const query = db.selectFrom('members').selectAll().where('org_id', '=', orgId).where('email', '=', email)
   return toMember(await query.where('password', 'is', null).executeTakeFirst())
 }
 
-/** Held until the commit, so that nobody removes the member meanwhile; undefined when it is gone or its password another. */
+/** Locks the member until the commit; undefined when it was removed or its password changed. */
 export function lockMember(db: Db, member: Member): Promise<Member | undefined> {
   return updatePassword(db, member, member.password)
 }
 
-/** Undefined when the member is gone or its password another. */
-export async function updatePassword(db: Db, { id, password }: Member, to: string | null): Promise<Member | undefined> {
-  const query = db.updateTable('members').set({ password: to }).where('id', '=', id).where('password', '=', password)
+/** Undefined when the member was removed or its password changed. */
+export async function updatePassword(
+  db: Db,
+  { id, password }: Member,
+  newPassword: string | null,
+): Promise<Member | undefined> {
+  const query = db
+    .updateTable('members')
+    .set({ password: newPassword })
+    .where('id', '=', id)
+    .where('password', '=', password)
   return toMember(await query.returningAll().executeTakeFirst())
 }
 
@@ -62,7 +69,7 @@ export async function updateMember(db: Db, id: string, change: Pick<Member, 'nam
   await db.updateTable('members').set(change).where('id', '=', id).execute()
 }
 
-/** Undefined when the earlier invite was accepted meanwhile: no invite may open an account that has a password. */
+/** Undefined when the invite was accepted meanwhile: an account with a password must not get a new invite. */
 export async function updateOpenInvite(
   db: Db,
   id: string,
@@ -72,7 +79,7 @@ export async function updateOpenInvite(
   return toMember(await query.returningAll().executeTakeFirst())
 }
 
-/** Uses the invite up and sets the password; undefined when it was used or ran out meanwhile. */
+/** Removes the invite and sets the password; undefined when the invite was used or expired meanwhile. */
 export async function updateInviteAsAccepted(
   db: Db,
   inviteHash: string,
@@ -88,12 +95,12 @@ export async function updateInviteAsAccepted(
   return toMember(await query.returningAll().executeTakeFirst())
 }
 
-/** The member's sessions go with it. */
+/** Also deletes the member's sessions. */
 export async function deleteMember(db: Db, id: string): Promise<void> {
   await db.deleteFrom('members').where('id', '=', id).execute()
 }
 
-/** Whether someone else could still act as an owner; open invitations cannot. */
+/** Open invites do not count as owners. */
 export async function hasOtherOwner(db: Db, orgId: string, memberId: string): Promise<boolean> {
   const query = db.selectFrom('members').select('id').where('org_id', '=', orgId).where('role', '=', 'owner')
   const other = await query.where('password', 'is not', null).where('id', '!=', memberId).limit(1).executeTakeFirst()
@@ -102,4 +109,10 @@ export async function hasOtherOwner(db: Db, orgId: string, memberId: string): Pr
 
 function toMember(row: MemberRow | undefined): Member | undefined {
   return row && { ...row, role: parseRole(row.role) }
+}
+
+export function parseRole(text: string): Role {
+  const role = ROLES.find((one) => one === text)
+  if (!role) throw new Error(`the store has an unknown role '${text}'`)
+  return role
 }

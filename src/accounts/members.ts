@@ -25,7 +25,7 @@ export async function changeMember(ctx: Ctx, scope: Scope, id: string, { name, r
   })
 }
 
-/** Ends the sessions, their streams and the open invite as well. */
+/** Also ends the member's sessions and streams, or withdraws the open invite. */
 export async function removeMember(ctx: Ctx, scope: Scope, id: string): Promise<void> {
   await inTx(ctx, async (tx) => {
     const member = await findMemberLocked(tx, scope, id)
@@ -36,23 +36,23 @@ export async function removeMember(ctx: Ctx, scope: Scope, id: string): Promise<
   })
 }
 
-/** Members stand above projects, and a key sees exactly its project. */
+/** Members and projects belong to the organisation, but an API key is limited to its project. */
 export function refuseApiKeys(scope: Scope): void {
   if (scope.actor.kind === 'key') throw forbidden('a project key cannot do this')
 }
 
-/** Only owners make, change and remove owners. */
+/** Only owners can invite, change and remove owners. */
 export function requireOwnerForOwnerRole(scope: Scope, role: Role): void {
   if (role === 'owner' && scope.role !== 'owner') throw roleForbidden(scope)
 }
 
-/** Whoever made the invite may still hold it, and would get more by it than they could give. */
+/** The creator of the invite may still have its token, and could use it to get a higher role than their own. */
 function refuseRaisingInvite({ password, role }: Member, to: Role): void {
   if (password !== null || isRoleAtLeast(role, to)) return
-  throw conflict('the role of an open invite cannot be raised: invite them anew')
+  throw conflict('the role of an open invite cannot be raised: send a new invite')
 }
 
-/** The member as it is now, while no other change of the organisation's members is under way. */
+/** Locks the organisation, so that its members change one after the other. */
 async function findMemberLocked(tx: Tx, scope: Scope, id: string): Promise<Member> {
   await lockOrganisation(tx.db, scope.orgId)
   const member = await findMember(tx.db, scope.orgId, id)
@@ -63,5 +63,6 @@ async function findMemberLocked(tx: Tx, scope: Scope, id: string): Promise<Membe
 
 async function refuseRemovingLastOwner(tx: Tx, member: Member): Promise<void> {
   if (member.role !== 'owner' || member.password === null) return
-  if (!(await hasOtherOwner(tx.db, member.org_id, member.id))) throw conflict('the last owner has to stay')
+  if (!(await hasOtherOwner(tx.db, member.org_id, member.id)))
+    throw conflict('the organisation must keep at least one owner')
 }

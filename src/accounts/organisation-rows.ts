@@ -2,10 +2,8 @@ import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { OrganisationRow } from '../store/tables.ts'
 
-export type Organisation = OrganisationRow
-
-/** False when the store already has its founding organisation. */
-export async function insertOrganisation(db: Db, row: Organisation): Promise<boolean> {
+/** False when this is the first organisation and it exists already. */
+export async function insertOrganisation(db: Db, row: OrganisationRow): Promise<boolean> {
   const query = db
     .insertInto('organisations')
     .values(row)
@@ -13,8 +11,8 @@ export async function insertOrganisation(db: Db, row: Organisation): Promise<boo
   return (await query.returning('id').execute()).length > 0
 }
 
-/** The organisation that the first start made, locked until the commit. */
-export function lockFirstOrganisation(db: Db): Promise<Organisation> {
+/** The organisation that the first start created, locked until the commit. */
+export function lockFirstOrganisation(db: Db): Promise<OrganisationRow> {
   return db
     .updateTable('organisations')
     .set({ founding: 1 })
@@ -23,7 +21,7 @@ export function lockFirstOrganisation(db: Db): Promise<Organisation> {
     .executeTakeFirstOrThrow()
 }
 
-/** Members of one organisation change one after the other, so it never loses its last owner. */
+/** Members of an organisation change under this lock, so that it never loses its last owner. */
 export async function lockOrganisation(db: Db, orgId: string): Promise<void> {
   await db
     .updateTable('organisations')
@@ -36,11 +34,11 @@ export async function updateOrganisationName(db: Db, orgId: string, name: string
   await db.updateTable('organisations').set({ name }).where('id', '=', orgId).execute()
 }
 
-export function findOrganisation(db: Db, orgId: string): Promise<Organisation> {
+export function findOrganisation(db: Db, orgId: string): Promise<OrganisationRow> {
   return db.selectFrom('organisations').selectAll().where('id', '=', orgId).executeTakeFirstOrThrow()
 }
 
-/** Whether somebody owns the founding organisation already. */
+/** Whether the first organisation has a member. */
 export async function hasFirstOrganisationOwner(db: Db): Promise<boolean> {
   const owner = await db
     .selectFrom('members')
@@ -52,7 +50,7 @@ export async function hasFirstOrganisationOwner(db: Db): Promise<boolean> {
   return owner !== undefined
 }
 
-/** Whether a project is of the organisation that the first start made: the operator's own. */
+/** Whether the project belongs to the operator's own organisation, which the first start created. */
 export async function isInFirstOrganisation(db: Db, projectId: string): Promise<boolean> {
   const [found] = await firstOrganisationFlag(db, { projectId })
   return found?.founding === 1

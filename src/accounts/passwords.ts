@@ -6,17 +6,21 @@ const SALT_BYTES = 16
 
 type HashingWorld = Pick<World, 'random' | 'passwordCost'>
 
-/** The parameters are kept with the hash, so they can be raised without locking anyone out. */
+/** The cost is stored with the hash, so it can be raised without invalidating older passwords. */
 export async function hashPassword({ random, passwordCost }: HashingWorld, password: string): Promise<string> {
   const salt = random(SALT_BYTES)
   return formatHash(passwordCost, salt, await deriveKey(password, salt, passwordCost))
 }
 
-/** Costs the same when there is no such account, so the time tells nothing. */
-export async function passwordMatches(world: HashingWorld, password: string, kept: string | null): Promise<boolean> {
-  const { salt, hash, ...cost } = parseHash(kept ?? dummyHash(world))
+/** Takes the same time without a stored hash, so that the time does not reveal whether the account exists. */
+export async function passwordMatches(
+  world: HashingWorld,
+  password: string,
+  storedHash: string | null,
+): Promise<boolean> {
+  const { salt, hash, ...cost } = parseHash(storedHash ?? dummyHash(world))
   const same = timingSafeEqual(await deriveKey(password, salt, cost), hash)
-  return same && kept !== null
+  return same && storedHash !== null
 }
 
 function formatHash({ N, r, p }: World['passwordCost'], salt: Uint8Array, hash: Uint8Array): string {
@@ -27,9 +31,9 @@ function formatHash({ N, r, p }: World['passwordCost'], salt: Uint8Array, hash: 
 const dummyHash = ({ passwordCost }: HashingWorld) =>
   formatHash(passwordCost, new Uint8Array(SALT_BYTES), new Uint8Array(HASH_BYTES))
 
-function parseHash(kept: string): { N: number; r: number; p: number; salt: Buffer; hash: Buffer } {
-  const [kind, N, r, p, salt = '', hash = ''] = kept.split('$')
-  if (kind !== 'scrypt') throw new Error('the store has a password of an unknown kind')
+function parseHash(storedHash: string): { N: number; r: number; p: number; salt: Buffer; hash: Buffer } {
+  const [kind, N, r, p, salt = '', hash = ''] = storedHash.split('$')
+  if (kind !== 'scrypt') throw new Error('the store has a password hash of an unknown kind')
   return {
     N: Number(N),
     r: Number(r),
@@ -39,7 +43,7 @@ function parseHash(kept: string): { N: number; r: number; p: number; salt: Buffe
   }
 }
 
-/** One text can be typed as different code points on different keyboards. */
+/** Normalises the password, because keyboards encode the same characters as different code points. */
 function deriveKey(password: string, salt: Uint8Array, cost: ScryptOptions): Promise<Buffer> {
   const text = password.normalize('NFKC')
   return new Promise((resolve, reject) => {

@@ -6,7 +6,7 @@ import type { ProjectRow } from '../store/tables.ts'
 
 export type Project = Omit<ProjectRow, 'wedges'> & { wedges: string[] | null }
 
-/** False when the organisation has a project of that slug. */
+/** False when the organisation has a project with this slug. */
 export async function insertProject(db: Db, row: Project): Promise<boolean> {
   const query = db
     .insertInto('projects')
@@ -16,8 +16,8 @@ export async function insertProject(db: Db, row: Project): Promise<boolean> {
 }
 
 /**
- * Held until the commit: what must be looked at before it is added, such as a name that is taken or a number that is
- * reached, is added to a project by one transaction at a time.
+ * Locks the project until the commit. Take it before a check that an insert depends on, such as a unique name or a
+ * limit, so that concurrent transactions run one after the other.
  */
 export async function lockProject(db: Db, projectId: string): Promise<void> {
   await db
@@ -27,7 +27,7 @@ export async function lockProject(db: Db, projectId: string): Promise<void> {
     .execute()
 }
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay unchanged. */
 export async function updateProject(
   db: Db,
   id: string,
@@ -50,7 +50,7 @@ export async function listOrganisationProjects(db: Db, orgId: string): Promise<P
   return (await query.execute()).map(toProject)
 }
 
-/** Whoever calls this has checked that the id is in scope. */
+/** The caller has checked that the id is in scope. */
 export async function findProject(db: Db, id: string): Promise<Project | undefined> {
   const [row] = await projectById(db, { id })
   return row && toProject(row)

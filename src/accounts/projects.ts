@@ -28,12 +28,12 @@ export async function createProject(ctx: Ctx, scope: Scope, input: ProjectInput 
   })
 }
 
-/** The slug stays: others may have written it down. */
+/** The slug stays the same, because callers may use it in the x-svc-project header. */
 export async function changeProject(ctx: Ctx, scope: Scope, id: string, input: ProjectInput): Promise<Project> {
   return inTx(ctx, (tx) => updateAndAuditProject(tx, scope, id, input))
 }
 
-/** Beside those that are enabled, also by others at the same time; without a list every wedge is. */
+/** Adds the wedge to the project's list, also under concurrent changes; without a list every wedge is enabled. */
 export async function enableWedge(ctx: Ctx, scope: Scope, id: string, wedge: string): Promise<Project> {
   return inTx(ctx, async (tx) => {
     await lockProject(tx.db, id)
@@ -52,7 +52,7 @@ async function updateAndAuditProject(tx: Tx, scope: Scope, id: string, input: Pr
   return project
 }
 
-/** Has no underscore, so a slug can never be read as a project's id. */
+/** Contains no underscore, so that a slug can never look like a project id. */
 export function toProjectSlug(name: string): string {
   const words =
     name
@@ -64,7 +64,7 @@ export function toProjectSlug(name: string): string {
 }
 
 async function insertWithFreeSlug(tx: Tx, project: Project): Promise<Project> {
-  const taken = project.slug
-  for (let n = 2; !(await insertProject(tx.db, project)); n++) project = { ...project, slug: `${taken}-${n}` }
+  const base = project.slug
+  for (let n = 2; !(await insertProject(tx.db, project)); n++) project = { ...project, slug: `${base}-${n}` }
   return project
 }

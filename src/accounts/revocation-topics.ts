@@ -1,8 +1,8 @@
-/** Rung when a key is revoked. */
+/** Published when an API key is revoked. */
 export const keyRevokedTopic = (id: string): string => `key:${id}`
 
-/** Rung when a member is removed. */
+/** Published when a member is removed. */
 export const memberRemovedTopic = (id: string): string => `member:${id}`
 
-/** Rung when a member's session is over. Known by its hash, as the store knows it: that is no credential. */
+/** Published when a session ends. Contains the hash of its token, which is not a credential. */
 export const sessionEndedTopic = (hash: string): string => `session:${hash}`

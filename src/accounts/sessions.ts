@@ -1,19 +1,27 @@
+import { appendAuditEntry } from '../audit/append.ts'
 import { unauthorized } from '../base/problem.ts'
 import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
-import { appendAuditEntry } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { deleteSession, updateSessionExpiry, insertSession, findMemberBySession } from './credential-rows.ts'
-import { toMemberView, toOrganisationView, toProjectView } from './view.ts'
-import { sessionEndedTopic } from './revocation-topics.ts'
+import {
+  deleteExpiredSessions,
+  deleteLoginFailuresBefore,
+  deleteSession,
+  findMemberBySession,
+  insertSession,
+  updateSessionExpiry,
+} from './credential-rows.ts'
+import { failureWindowStart } from './login-limit.ts'
 import type { Member } from './member-rows.ts'
 import { findOrganisation } from './organisation-rows.ts'
 import { listOrganisationProjects } from './project-rows.ts'
+import { sessionEndedTopic } from './revocation-topics.ts'
+import { toMemberView, toOrganisationView, toProjectView } from './view.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const SESSION_LIFETIME_MS = 30 * DAY_MS
 
-/** What signup, login and accept answer. */
+/** The response of sign-up, sign-in and accepting an invite. */
 export type SignInResult = Awaited<ReturnType<typeof signInMember>>
 
 export async function signInMember(tx: Tx, member: Member) {
@@ -26,12 +34,12 @@ export async function signInMember(tx: Tx, member: Member) {
   return { session_token: token, expires_at, member: toMemberView(member), ...tree }
 }
 
-/** The organisation with its projects, as far as they are seen. */
-export async function readOrganisationTree({ db }: Pick<Ctx, 'db'>, orgId: string, seen?: readonly string[]) {
+/** The organisation with its projects; only those in `visibleIds` if it is given. */
+export async function readOrganisationTree({ db }: Pick<Ctx, 'db'>, orgId: string, visibleIds?: readonly string[]) {
   const projects = await listOrganisationProjects(db, orgId)
   return {
     organisation: toOrganisationView(await findOrganisation(db, orgId)),
-    projects: projects.filter(({ id }) => !seen || seen.includes(id)).map(toProjectView),
+    projects: projects.filter(({ id }) => !visibleIds || visibleIds.includes(id)).map(toProjectView),
   }
 }
 
@@ -46,11 +54,19 @@ export async function signOutSession(ctx: Ctx, token: string): Promise<void> {
   })
 }
 
-/** A session that is used stays: beside the request, and once a day at most. */
+/** Extends a session that is in use, in the background and at most once a day. */
 export function extendSessionIfDue(ctx: Ctx, hash: string, expiresAt: string): void {
   const now = ctx.world.clock.now()
   if (expiresAt > toIsoTime(now + SESSION_LIFETIME_MS - DAY_MS)) return
   inTx(ctx, (tx) => updateSessionExpiry(tx.db, hash, toIsoTime(now + SESSION_LIFETIME_MS))).catch((error) =>
-    ctx.world.log.warn({ err: error }, 'session not extended'),
+    ctx.world.log.warn({ err: error }, 'session was not extended'),
   )
+}
+
+/** Keeps the tables small; expired sessions and failures are ignored anyway. */
+export async function deleteExpiredCredentials(ctx: Ctx): Promise<void> {
+  await inTx(ctx, async (tx) => {
+    await deleteExpiredSessions(tx.db, isoNow(tx))
+    await deleteLoginFailuresBefore(tx.db, toIsoTime(failureWindowStart(tx)))
+  })
 }

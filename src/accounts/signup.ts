@@ -17,16 +17,16 @@ export interface SignupInput {
 }
 
 /**
- * The first start makes an organisation that nobody owns, so the first sign-up that may adopts it, with its project,
- * keys and tasks, as its owner. Else sign-up is closed, or opens an organisation of one's own where that is allowed.
+ * The first start creates an organisation without an owner. The first permitted sign-up becomes its owner, with its
+ * project, keys and tasks. Later sign-ups are refused, or create their own organisation with SVC_OPEN_SIGNUP=1.
  */
-export async function signUpMember(ctx: Ctx, input: SignupInput, mayAdopt: boolean): Promise<SignInResult> {
-  // Before the hash, which costs: a closed door should be cheap to knock at.
-  await refuseClosedSignup(ctx, mayAdopt)
+export async function signUpMember(ctx: Ctx, input: SignupInput, canClaim: boolean): Promise<SignInResult> {
+  // Refuses before the expensive password hash.
+  await refuseClosedSignup(ctx, canClaim)
   const password = await hashPassword(ctx.world, input.password)
   return inTx(ctx, async (tx) => {
     const id = tx.world.newId('mem')
-    const orgId = await organisationForSignup(tx, input, { kind: 'member', id }, mayAdopt)
+    const orgId = await organisationForSignup(tx, input, { kind: 'member', id }, canClaim)
     const member: Member = {
       id,
       org_id: orgId,
@@ -43,26 +43,28 @@ export async function signUpMember(ctx: Ctx, input: SignupInput, mayAdopt: boole
   })
 }
 
-async function refuseClosedSignup({ db, config }: Pick<Ctx, 'db' | 'config'>, mayAdopt: boolean): Promise<void> {
+async function refuseClosedSignup({ db, config }: Pick<Ctx, 'db' | 'config'>, canClaim: boolean): Promise<void> {
   if (config.openSignup) return
   if (await hasFirstOrganisationOwner(db)) throw forbidden('sign-up is closed: ask for an invitation')
-  if (mayAdopt) return
-  throw forbidden("the first sign-up needs the founder key as bearer, unless it is made on the service's own machine")
+  if (canClaim) return
+  throw forbidden(
+    'the first sign-up needs the founder key as bearer token, or must come from the machine that runs the service',
+  )
 }
 
 async function organisationForSignup(
   tx: Tx,
   { organisation: name }: SignupInput,
   actor: Actor,
-  mayAdopt: boolean,
+  canClaim: boolean,
 ): Promise<string> {
-  const founding = await ensureFirstOrganisation(tx, actor)
-  // Again, under the lock: of two first ones, one was.
-  await refuseClosedSignup(tx, mayAdopt)
-  if (mayAdopt && !(await hasFirstOrganisationOwner(tx.db))) {
-    if (name !== undefined) await updateOrganisationName(tx.db, founding.id, name)
-    await appendAuditEntry(tx, founding.id, actor, 'organisation.adopted', founding.id)
-    return founding.id
+  const first = await ensureFirstOrganisation(tx, actor)
+  // Checks again under the lock, because another sign-up may have become the owner meanwhile.
+  await refuseClosedSignup(tx, canClaim)
+  if (canClaim && !(await hasFirstOrganisationOwner(tx.db))) {
+    if (name !== undefined) await updateOrganisationName(tx.db, first.id, name)
+    await appendAuditEntry(tx, first.id, actor, 'organisation.adopted', first.id)
+    return first.id
   }
   const id = tx.world.newId('org')
   await createOrganisation(tx, actor, { id, name: name ?? 'default', founding: null })

@@ -2,25 +2,25 @@ import { tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import type { RequestHead, StreamResponse } from '../http/route.ts'
 import { type AccessRight, revocableStream } from '../http/revocable-stream.ts'
+import type { RequestHead, StreamResponse } from '../http/route.ts'
 import { bearerToken } from './authenticate.ts'
 import { findApiKeyByHash, findMemberBySession } from './credential-rows.ts'
 import { keyRevokedTopic, memberRemovedTopic, sessionEndedTopic } from './revocation-topics.ts'
 
-/** A founder's stream, for as long as whoever opened it may look. */
+/** Ends a founder's stream when its credential is revoked. */
 export function endStreamOnRevocation(
   ctx: Ctx,
   scope: Scope,
   request: RequestHead,
-  answer: StreamResponse,
+  response: StreamResponse,
 ): StreamResponse {
-  return revocableStream(ctx, streamAccess(ctx, scope, request), answer)
+  return revocableStream(ctx, streamAccess(ctx, scope, request), response)
 }
 
 /**
- * That of the key that asked, or of the session and its member. Every role may look, so a new role ends none. Only the
- * hash is kept: the request would stay in memory for as long as the stream does.
+ * The right of the API key, or of the session and its member. Every role may read, so a change of role ends no stream.
+ * Keeps only the hash, because the request would stay in memory as long as the stream.
  */
 export function streamAccess(ctx: Ctx, { actor }: Scope, request: RequestHead): AccessRight {
   const hash = tokenHash(bearerToken(request))

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { ROLES } from '../ctx/scope.ts'
+import type { OrganisationRow } from '../store/tables.ts'
 import type { ApiKey } from './credential-rows.ts'
 import type { Member } from './member-rows.ts'
-import type { Organisation } from './organisation-rows.ts'
 import type { Project } from './project-rows.ts'
 
-/** What the API shows of each row: never a hash. */
 export const OrganisationView = z
   .object({ id: z.string(), name: z.string(), created_at: z.string() })
   .meta({ id: 'Organisation' })
@@ -47,7 +46,7 @@ export const KeyView = z
   })
   .meta({ id: 'Key' })
 
-export function toOrganisationView({ id, name, created_at }: Organisation): z.output<typeof OrganisationView> {
+export function toOrganisationView({ id, name, created_at }: OrganisationRow): z.output<typeof OrganisationView> {
   return { id, name, created_at }
 }
 

@@ -9,38 +9,39 @@ import { eachStore, testApp } from '../app.ts'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 import { auditActions } from './members.ts'
 
-const FIXED = 'svc_key_fixed-by-the-deployment-0123456789'
+const CONFIGURED_KEY = 'svc_key_fixed-by-the-deployment-0123456789'
 
 eachStore((store) => {
-  test('the first start makes an organisation, a project and a key; later starts make nothing', async () => {
+  test('the first start creates an organisation, a project and an API key; later starts create nothing', async () => {
     const app = await testApp({ store, env: { SVC_FOUNDER_API_KEY: '' } })
-    const told = app.firstKey
-    expect(told).toMatch(/^svc_key_[\w-]{43}$/)
-    const { organisation, projects, key } = (await app.call('GET', '/v1/auth/session', undefined, { key: told })).body
+    const shownKey = app.firstKey
+    expect(shownKey).toMatch(/^svc_key_[\w-]{43}$/)
+    const { organisation, projects, key } = (await app.call('GET', '/v1/auth/session', undefined, { key: shownKey }))
+      .body
     expect(projects).toMatchObject([{ slug: 'default', tier: 'default', wedges: null }])
     expect(key.role).toBe('admin')
     expect(await bootstrapOrganisation(app.ctx)).toEqual({ key: null })
-    expect((await app.call('GET', '/v1/keys', undefined, { key: told })).body.data).toHaveLength(1)
+    expect((await app.call('GET', '/v1/keys', undefined, { key: shownKey })).body.data).toHaveLength(1)
     expect(await auditActions(app, organisation.id)).toEqual(['organisation.created'])
     expect(await auditActions(app, projects[0].id)).toEqual(['key.created'])
   })
 
-  test('a fixed key of the deployment opens the first project after every start, and is never told', async () => {
+  test('SVC_FOUNDER_API_KEY works for the first project after every start and is never shown', async () => {
     const app = await testApp({ store })
-    const fixed: Ctx = { ...app.ctx, config: { ...app.ctx.config, founderApiKey: FIXED } }
+    const configured: Ctx = { ...app.ctx, config: { ...app.ctx.config, founderApiKey: CONFIGURED_KEY } }
     for (let start = 0; start < 2; start++) {
-      expect(await bootstrapOrganisation(fixed)).toEqual({ key: null })
-      expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).body.data).toHaveLength(2)
+      expect(await bootstrapOrganisation(configured)).toEqual({ key: null })
+      expect((await app.call('GET', '/v1/keys', undefined, { key: CONFIGURED_KEY })).body.data).toHaveLength(2)
     }
-    const { id } = (await app.call('GET', '/v1/auth/session', undefined, { key: FIXED })).body.key
+    const { id } = (await app.call('GET', '/v1/auth/session', undefined, { key: CONFIGURED_KEY })).body.key
     await app.call('DELETE', `/v1/keys/${id}`)
-    expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).status).toBe(401)
-    await bootstrapOrganisation(fixed)
-    expect((await app.call('GET', '/v1/keys', undefined, { key: FIXED })).status).toBe(200)
+    expect((await app.call('GET', '/v1/keys', undefined, { key: CONFIGURED_KEY })).status).toBe(401)
+    await bootstrapOrganisation(configured)
+    expect((await app.call('GET', '/v1/keys', undefined, { key: CONFIGURED_KEY })).status).toBe(200)
   })
 })
 
-test('a start whose port is taken makes nothing, so that the next one tells the key', async () => {
+test('a start on a port in use creates nothing, so that the next start shows the key', async () => {
   const app = await testApp({ store: 'sqlite' })
   const config = { ...app.ctx.config, dataDir: join(app.dir, 'fresh'), port: Number(new URL(app.url).port) }
   await expect(startApp(config, app.ctx.world)).rejects.toThrow('EADDRINUSE')
@@ -48,7 +49,7 @@ test('a start whose port is taken makes nothing, so that the next one tells the 
 })
 
 describe('replicas that start together on an empty PostgreSQL', () => {
-  test('make one organisation, and one of them tells its key', async () => {
+  test('replicas that start together create one organisation, and one of them returns the key', async () => {
     const replicas = await replicasOn(await emptyDatabase())
     const keys = (await Promise.all(replicas.map(bootstrapOrganisation))).map(({ key }) => key)
     expect(keys.filter((key) => key !== null)).toHaveLength(1)
@@ -58,8 +59,8 @@ describe('replicas that start together on an empty PostgreSQL', () => {
     expect(await db?.selectFrom('keys').selectAll().execute()).toHaveLength(1)
   })
 
-  test('agree on the fixed key', async () => {
-    const replicas = await replicasOn(await emptyDatabase(), FIXED)
+  test('replicas that start together store SVC_FOUNDER_API_KEY once', async () => {
+    const replicas = await replicasOn(await emptyDatabase(), CONFIGURED_KEY)
     expect(await Promise.all(replicas.map(bootstrapOrganisation))).toEqual(replicas.map(() => ({ key: null })))
     expect(await replicas[0]?.db.selectFrom('keys').selectAll().execute()).toHaveLength(1)
   })
@@ -71,7 +72,7 @@ async function emptyDatabase(): Promise<string> {
   return url
 }
 
-/** Contexts as five processes would have them: each with its own connections. */
+/** The contexts of five replicas, each with its own connections. */
 async function replicasOn(databaseUrl: string, founderApiKey: string | null = null): Promise<Ctx[]> {
   const { ctx } = await testApp({ store: 'sqlite' })
   const config = { ...ctx.config, databaseUrl, founderApiKey }

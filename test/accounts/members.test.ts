@@ -4,12 +4,12 @@ import { toIsoTime } from '../../src/ctx/world.ts'
 import { eachStore, testApp } from '../app.ts'
 import { openTableLock } from '../faults/table-lock.ts'
 import { openStream } from '../events/stream-reader.ts'
-import { auditActions, addMember, PASSWORD, signUpOwner, countByStatus } from './members.ts'
+import { addMember, auditActions, countByStatus, PASSWORD, signUpOwner } from './members.ts'
 
 const DAY = 24 * 60 * 60_000
 
 eachStore((store) => {
-  test('an invite is shown once, accepted once, and makes a member of the invited role', async () => {
+  test('an invite is shown once, can be accepted once, and creates a member with its role', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
     const sent = await app.call('POST', '/v1/members', { email: 'Op@Example.com', role: 'operator' }, { key })
@@ -44,7 +44,7 @@ eachStore((store) => {
     ])
   })
 
-  test('an invite dies after seven days, when it is replaced and when it is taken back', async () => {
+  test('an invite ends after seven days, when it is replaced and when it is withdrawn', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
     const invite = async () =>
@@ -68,10 +68,10 @@ eachStore((store) => {
     expect(again).toMatchObject({ status: 409, body: { error: 'email is already in use' } })
   })
 
-  test('an open invite keeps nobody from signing up, nor another organisation from inviting; who accepts first has the email', async () => {
+  test('an open invite does not reserve its email: the first sign-up or acceptance gets it', async () => {
     const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
     const owners = [await signUpOwner(app), await signUpOwner(app, 'second@example.com')]
-    const invited = (email: string) =>
+    const inviteFromBoth = (email: string) =>
       Promise.all(
         owners.map(async (key) => {
           const { status, body } = await app.call('POST', '/v1/members', { email, role: 'viewer' }, { key })
@@ -83,12 +83,12 @@ eachStore((store) => {
       app.call('POST', '/v1/auth/accept', { invite, password: PASSWORD }, { key: null })
     const inUse = { status: 409, body: { error: 'email is already in use' } }
 
-    const [first, second] = await invited('bob@example.com')
+    const [first, second] = await inviteFromBoth('bob@example.com')
     await signUpOwner(app, 'bob@example.com')
     for (const invite of [first, second]) expect(await accept(invite)).toMatchObject(inUse)
 
-    const answers = await Promise.all((await invited('eve@example.com')).map(accept))
-    expect(countByStatus(answers)).toEqual({ 200: 1, 409: 1 })
+    const responses = await Promise.all((await inviteFromBoth('eve@example.com')).map(accept))
+    expect(countByStatus(responses)).toEqual({ 200: 1, 409: 1 })
     for (const key of owners) {
       const again = await app.call('POST', '/v1/members', { email: 'eve@example.com', role: 'viewer' }, { key })
       expect(again).toMatchObject(inUse)
@@ -97,7 +97,7 @@ eachStore((store) => {
     expect((await app.call('POST', '/v1/auth/login', login, { key: null })).status).toBe(200)
   })
 
-  test('an admin cannot make, change or remove an owner', async () => {
+  test('an admin cannot invite, change or remove an owner', async () => {
     const app = await testApp({ store })
     const owner = await signUpOwner(app)
     const admin = await addMember(app, owner, 'admin')
@@ -110,8 +110,8 @@ eachStore((store) => {
       ['DELETE', `/v1/members/${ownerId}`, undefined],
     ] as const
     for (const [method, path, body] of calls) {
-      const answer = await app.call(method, path, body, { key: admin.session })
-      expect(answer).toMatchObject({ status: 403, body: { error: "role 'admin' cannot do this" } })
+      const response = await app.call(method, path, body, { key: admin.session })
+      expect(response).toMatchObject({ status: 403, body: { error: "role 'admin' cannot do this" } })
     }
     const invited = await app.call('POST', '/v1/members', { email: 'x@example.com', role: 'owner' }, { key: owner })
     expect(invited.status).toBe(201)
@@ -124,22 +124,22 @@ eachStore((store) => {
     expect(replaced.status).toBe(403)
   })
 
-  test('the last owner can neither be removed nor demoted, and an open invitation is no owner', async () => {
+  test('the last owner can neither be removed nor demoted, and an open invite is not an owner', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
     const { member } = (await app.call('GET', '/v1/auth/session', undefined, { key })).body
     await app.call('POST', '/v1/members', { email: 'later@example.com', role: 'owner' }, { key })
     const path = `/v1/members/${member.id}`
-    for (const answer of [
+    for (const response of [
       await app.call('PUT', path, { role: 'admin' }, { key }),
       await app.call('DELETE', path, undefined, { key }),
     ]) {
-      expect(answer).toMatchObject({ status: 409, body: { error: 'the last owner has to stay' } })
+      expect(response).toMatchObject({ status: 409, body: { error: 'the organisation must keep at least one owner' } })
     }
     expect((await app.call('PUT', path, { name: 'Ada' }, { key })).body).toEqual({ ...member, name: 'Ada' })
   })
 
-  test('two owners who demote each other at once leave one owner', async () => {
+  test('two owners who demote each other concurrently leave one owner', async () => {
     const app = await testApp({ store })
     const first = await signUpOwner(app)
     const firstId = (await app.call('GET', '/v1/auth/session', undefined, { key: first })).body.member.id
@@ -152,7 +152,7 @@ eachStore((store) => {
     expect(members.filter(({ role }: { role: string }) => role === 'owner')).toHaveLength(1)
   })
 
-  test('a new role holds from the next call, and a removed member is a stranger', async () => {
+  test('a new role applies from the next call, and a removed member gets 401', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
     const { id, session } = await addMember(app, key, 'admin')
@@ -167,7 +167,7 @@ eachStore((store) => {
     expect(absent).toMatchObject({ status: 404, body: { error: 'no such member' } })
   })
 
-  test('the streams of a member end when the member is removed, and stay open at a new role', async () => {
+  test('streams of a member end when the member is removed, and stay open when the role changes', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
     const { id, session } = await addMember(app, key, 'admin')
@@ -184,7 +184,7 @@ eachStore((store) => {
     await Promise.all(streams.map(({ ended }) => ended))
   })
 
-  test('an invite that an account with a password still has opens nothing', async () => {
+  test('a leftover invite of an account with a password cannot be accepted', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
     const { body } = await app.call('POST', '/v1/members', { email: 'bob@example.com', role: 'owner' }, { key })
@@ -203,30 +203,30 @@ eachStore((store) => {
     expect((await app.call('POST', '/v1/auth/accept', accept, { key: null })).status).toBe(401)
   })
 
-  test('the role of an open invite is not raised: whoever made it may hold it', async () => {
+  test('the role of an open invite cannot be raised', async () => {
     const app = await testApp({ store })
     const owner = await signUpOwner(app)
     const admin = await addMember(app, owner, 'admin')
     const invite = (role: string, key: string) =>
       app.call('POST', '/v1/members', { email: 'bob@example.com', role }, { key })
-    const { member, invite: held } = (await invite('operator', admin.session)).body
+    const { member, invite: oldInvite } = (await invite('operator', admin.session)).body
     const change = (body: object) => app.call('PUT', `/v1/members/${member.id}`, body, { key: owner })
     for (const role of ['owner', 'admin']) {
-      const error = 'the role of an open invite cannot be raised: invite them anew'
+      const error = 'the role of an open invite cannot be raised: send a new invite'
       expect(await change({ role })).toMatchObject({ status: 409, body: { error } })
     }
     expect(await change({ name: 'Bob', role: 'operator' })).toMatchObject({ status: 200, body: { name: 'Bob' } })
     expect(await change({ role: 'viewer' })).toMatchObject({ status: 200, body: { role: 'viewer', status: 'invited' } })
     const accept = (token: string) =>
       app.call('POST', '/v1/auth/accept', { invite: token, password: PASSWORD }, { key: null })
-    const anew = await invite('owner', owner)
-    expect(anew).toMatchObject({ status: 201, body: { member: { id: member.id, role: 'owner' } } })
-    expect((await accept(held)).status).toBe(401)
-    expect(await accept(anew.body.invite)).toMatchObject({ status: 200, body: { member: { role: 'owner' } } })
+    const replacement = await invite('owner', owner)
+    expect(replacement).toMatchObject({ status: 201, body: { member: { id: member.id, role: 'owner' } } })
+    expect((await accept(oldInvite)).status).toBe(401)
+    expect(await accept(replacement.body.invite)).toMatchObject({ status: 200, body: { member: { role: 'owner' } } })
   })
 })
 
-test('who is invited again while accepting has an account that no invite opens', async () => {
+test('a new invite sent while the old one is being accepted is refused', async () => {
   const app = await testApp({ store: 'postgres' })
   const key = await signUpOwner(app)
   const invite = () => app.call('POST', '/v1/members', { email: 'bob@example.com', role: 'operator' }, { key })
@@ -237,17 +237,17 @@ test('who is invited again while accepting has an account that no invite opens',
   await holdRow('members', first.body.member.id)
   const accepting = accept(first.body.invite)
   await halted(1)
-  // Finds somebody who has no password yet, and comes second to change the row.
+  // Reads the member before it has a password, and waits for the lock to change it.
   const again = invite()
   await halted(2)
   await release()
   expect((await accepting).status).toBe(200)
   expect(await again).toMatchObject({ status: 409, body: { error: 'email is already in use' } })
-  const left = await app.ctx.db.selectFrom('members').select('id').where('invite_hash', 'is not', null).execute()
-  expect(left).toEqual([])
+  const withInvite = await app.ctx.db.selectFrom('members').select('id').where('invite_hash', 'is not', null).execute()
+  expect(withInvite).toEqual([])
 })
 
-test('who is removed while signing in is refused', async () => {
+test('a member who is removed while signing in is refused', async () => {
   const app = await testApp({ store: 'postgres' })
   const key = await signUpOwner(app)
   const { id } = await addMember(app, key, 'viewer', 'bob@example.com')
@@ -262,7 +262,7 @@ test('who is removed while signing in is refused', async () => {
   expect(await signingIn).toMatchObject({ status: 401, body: { error: 'email or password is wrong' } })
 })
 
-test('who signs in just before being removed has a session that is over', async () => {
+test('a session created just before the member is removed is invalid', async () => {
   const app = await testApp({ store: 'postgres' })
   const key = await signUpOwner(app)
   const { id } = await addMember(app, key, 'viewer', 'bob@example.com')

@@ -4,14 +4,14 @@ import type { TestApp } from '../app.ts'
 
 export const PASSWORD = 'correct horse battery'
 
-/** The owner's session. */
+/** Signs up the first member and returns the session token. */
 export async function signUpOwner(app: TestApp, email = 'owner@example.com'): Promise<string> {
-  const answer = await app.call('POST', '/v1/auth/signup', { email, password: PASSWORD }, { key: null })
-  expect(answer.status).toBe(201)
-  return answer.body.session_token
+  const response = await app.call('POST', '/v1/auth/signup', { email, password: PASSWORD }, { key: null })
+  expect(response.status).toBe(201)
+  return response.body.session_token
 }
 
-/** Invites someone and accepts: the new member's id and session. */
+/** Invites a member and accepts the invite. */
 export async function addMember(
   app: TestApp,
   session: string,
@@ -20,30 +20,30 @@ export async function addMember(
 ): Promise<{ id: string; session: string }> {
   const { status, body } = await app.call('POST', '/v1/members', { email, role }, { key: session })
   expect(status).toBe(201)
-  const answer = await app.call('POST', '/v1/auth/accept', { invite: body.invite, password: PASSWORD }, { key: null })
-  expect(answer.status).toBe(200)
-  return { id: body.member.id, session: answer.body.session_token }
+  const response = await app.call('POST', '/v1/auth/accept', { invite: body.invite, password: PASSWORD }, { key: null })
+  expect(response.status).toBe(200)
+  return { id: body.member.id, session: response.body.session_token }
 }
 
-/** Another project of the owner's organisation, with a key of its own. */
+/** Adds a second project with its own API key to the owner's organisation. */
 export async function addProject(app: TestApp, session: string): Promise<{ project: string; key: string }> {
-  const made = await app.call('POST', '/v1/projects', { name: 'Next door' }, { key: session })
-  expect(made.status).toBe(201)
-  const headers = { 'x-svc-project': made.body.id }
+  const created = await app.call('POST', '/v1/projects', { name: 'Second project' }, { key: session })
+  expect(created.status).toBe(201)
+  const headers = { 'x-svc-project': created.body.id }
   const { status, body } = await app.call('POST', '/v1/keys', { name: 'server' }, { key: session, headers })
   expect(status).toBe(201)
-  return { project: made.body.id, key: body.key }
+  return { project: created.body.id, key: body.key }
 }
 
-/** The actions of a chain, in order. */
+/** The actions of an audit chain, oldest first. */
 export async function auditActions(app: TestApp, chain: string): Promise<string[]> {
   const query = app.ctx.db.selectFrom('audit_entries').select('action').where('chain', '=', chain).orderBy('seq')
   return (await query.execute()).map(({ action }) => action)
 }
 
-/** How many answers there are of each status. */
-export function countByStatus(answers: { status: number }[]): Record<number, number> {
+/** How many responses have each status. */
+export function countByStatus(responses: { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {}
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }

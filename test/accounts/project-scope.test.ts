@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { tokenHash } from '../../src/base/tokens.ts'
 import { eachStore, testApp } from '../app.ts'
-import { auditActions, addMember, PASSWORD, signUpOwner } from './members.ts'
+import { addMember, auditActions, PASSWORD, signUpOwner } from './members.ts'
 
 eachStore((store) => {
-  test('every credential that is not a founder key or session is refused with the same words', async () => {
+  test('every credential except a founder key or session gets the same 401', async () => {
     const app = await testApp({ store })
     const project = (await app.call('GET', '/v1/projects')).body.data[0].id
-    // The prefix decides: a client's token is unknown here even if its hash were that of a key.
+    // The prefix decides: a client's token is refused even if its hash is that of a key.
     const foreign = 'svc_cst_0123456789012345678901234567890123456789012'
     const row = { id: 'key_foreign', project_id: project, name: 'x', role: 'admin', hash: tokenHash(foreign), hint: '' }
     await app.ctx.store.transact((db) =>
@@ -46,7 +46,7 @@ eachStore((store) => {
     expect(lower.status).toBe(200)
   })
 
-  test('a key sees exactly its project, and no other even by its header', async () => {
+  test('an API key can access only its own project, whatever the header says', async () => {
     const app = await testApp({ store })
     const session = await signUpOwner(app)
     const second = await app.call('POST', '/v1/projects', { name: 'Second' }, { key: session })
@@ -58,31 +58,31 @@ eachStore((store) => {
       )
     }
     for (const name of [second.body.id, 'second', 'absent', '']) {
-      const answer = await app.call('GET', '/v1/projects', undefined, { headers: { 'x-svc-project': name } })
-      expect(answer).toMatchObject({ status: 404, body: { error: 'no such project' } })
+      const response = await app.call('GET', '/v1/projects', undefined, { headers: { 'x-svc-project': name } })
+      expect(response).toMatchObject({ status: 404, body: { error: 'no such project' } })
     }
     for (const id of [second.body.id, 'prj_absent']) {
       for (const [method, body] of [
         ['GET', undefined],
         ['PUT', { name: 7 }],
       ] as const) {
-        const answer = await app.call(method, `/v1/projects/${id}`, body)
-        expect(answer).toMatchObject({ status: 404, body: { error: 'no such project' } })
+        const response = await app.call(method, `/v1/projects/${id}`, body)
+        expect(response).toMatchObject({ status: 404, body: { error: 'no such project' } })
       }
     }
   })
 
-  test('a member of several projects must name one to write, and may to read', async () => {
+  test('a member with several projects must name one to write, and may name one to read', async () => {
     const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
     const key = await signUpOwner(app)
-    // With one project there is nothing to choose.
+    // With one project the header is optional.
     expect((await app.call('POST', '/v1/keys', { name: 'one' }, { key })).status).toBe(201)
     const second = (await app.call('POST', '/v1/projects', { name: 'Second' }, { key })).body
     const unnamed = await app.call('POST', '/v1/keys', { name: 7 }, { key })
     expect(unnamed).toMatchObject({ status: 400, body: { error: "header 'x-svc-project' is required" } })
     for (const name of [second.id, 'second']) {
-      const made = await app.call('POST', '/v1/keys', { name: 'two' }, { key, headers: { 'x-svc-project': name } })
-      expect(made).toMatchObject({ status: 201, body: { project_id: second.id } })
+      const created = await app.call('POST', '/v1/keys', { name: 'two' }, { key, headers: { 'x-svc-project': name } })
+      expect(created).toMatchObject({ status: 201, body: { project_id: second.id } })
     }
     const all = await app.call('GET', '/v1/keys', undefined, { key })
     expect(all.body.data).toHaveLength(4)
@@ -96,7 +96,7 @@ eachStore((store) => {
     }
   })
 
-  test('a role that is too low gets 403, before anything is said of the body', async () => {
+  test('a role that is too low gets 403 before the body is validated', async () => {
     const app = await testApp({ store })
     const owner = await signUpOwner(app)
     const tokens: Record<string, string> = { owner }
@@ -123,7 +123,7 @@ eachStore((store) => {
     }
   })
 
-  test('a wedge is enabled beside others, also by several at once, and where all are it stays so', async () => {
+  test('enabling a wedge keeps the others, also under concurrent changes, and changes nothing if all are enabled', async () => {
     const names = ['one', 'two', 'three', 'four', 'five']
     const wedges = names.map((wedge) => [`${wedge}/wedge.json`, { wedge, task_types: { say: {} } }])
     const app = await testApp({ store, wedges: Object.fromEntries(wedges) })
@@ -141,14 +141,14 @@ eachStore((store) => {
     expect(elsewhere).toMatchObject({ status: 404, body: { error: 'no such project' } })
   })
 
-  test('a project takes a name, a tier and its wedges, and keeps its slug', async () => {
+  test('a project can change its name, tier and wedges, and keeps its slug', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
-    const made = await app.call('POST', '/v1/projects', { name: 'Café & Co' }, { key })
-    expect(made.headers.get('location')).toBe(`/v1/projects/${made.body.id}`)
-    expect(made).toMatchObject({ status: 201, body: { slug: 'cafe-co', tier: 'default', wedges: null } })
-    const path = `/v1/projects/${made.body.id}`
-    const wedges = { ...made.body, name: 'New', wedges: ['refunds'] }
+    const created = await app.call('POST', '/v1/projects', { name: 'Café & Co' }, { key })
+    expect(created.headers.get('location')).toBe(`/v1/projects/${created.body.id}`)
+    expect(created).toMatchObject({ status: 201, body: { slug: 'cafe-co', tier: 'default', wedges: null } })
+    const path = `/v1/projects/${created.body.id}`
+    const wedges = { ...created.body, name: 'New', wedges: ['refunds'] }
     expect((await app.call('PUT', path, { name: 'New', wedges: ['refunds'] }, { key })).body).toEqual(wedges)
     expect((await app.call('PUT', path, { tier: 'pro' }, { key })).body).toEqual({ ...wedges, tier: 'pro' })
     expect((await app.call('GET', path, undefined, { key })).body).toEqual({ ...wedges, tier: 'pro' })
@@ -157,17 +157,17 @@ eachStore((store) => {
     expect((await app.call('PUT', path, { wedges: ['../x'] }, { key })).body.error).toMatch(
       /^field 'wedges\.0' must be a slug/,
     )
-    expect(await auditActions(app, made.body.id)).toEqual(Array(4).fill('project.updated'))
+    expect(await auditActions(app, created.body.id)).toEqual(Array(4).fill('project.updated'))
   })
 
-  test('projects of one name that are created at once all get a slug of their own', async () => {
+  test('projects created concurrently with one name get different slugs', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
-    const made = await Promise.all(
+    const created = await Promise.all(
       [1, 2, 3, 4, 5].map(() => app.call('POST', '/v1/projects', { name: 'Same' }, { key })),
     )
-    expect(made.map(({ status }) => status)).toEqual(Array(5).fill(201))
-    expect(new Set(made.map(({ body }) => body.slug))).toEqual(
+    expect(created.map(({ status }) => status)).toEqual(Array(5).fill(201))
+    expect(new Set(created.map(({ body }) => body.slug))).toEqual(
       new Set(['same', 'same-2', 'same-3', 'same-4', 'same-5']),
     )
     const list = await app.call('GET', '/v1/projects?limit=4', undefined, { key })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { countLoginAttempt } from '../../src/accounts/login-limit.ts'
-import { deleteExpiredCredentials } from '../../src/accounts/sweep.ts'
+import { deleteExpiredCredentials } from '../../src/accounts/sessions.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { eachStore, testApp } from '../app.ts'
 import { advanceUntilSettled } from '../approvals/gated-app.ts'
@@ -8,25 +8,25 @@ import { openStream } from '../events/stream-reader.ts'
 import { signUpOwner } from './members.ts'
 
 eachStore((store) => {
-  test('old failures and sessions that ran out are swept, and nothing else', async () => {
+  test('expired sessions and old sign-in failures are deleted, and nothing else', async () => {
     const app = await testApp({ store })
     const { db, world } = app.ctx
     const key = await signUpOwner(app)
-    const note = (email: string) => countLoginAttempt(app.ctx, { email, address: '192.0.2.1' })
-    await note('early@example.com')
+    const fail = (email: string) => countLoginAttempt(app.ctx, { email, address: '192.0.2.1' })
+    await fail('early@example.com')
     await app.clock.advance(15 * 60_000)
-    await note('late@example.com')
-    const ended = { hash: 'x', created_at: '', expires_at: new Date(world.clock.now()).toISOString() }
+    await fail('late@example.com')
+    const expired = { hash: 'x', created_at: '', expires_at: new Date(world.clock.now()).toISOString() }
     await inTx(app.ctx, async (tx) => {
       const member_id = (await tx.db.selectFrom('members').select('id').executeTakeFirstOrThrow()).id
       await tx.db
         .insertInto('sessions')
-        .values({ ...ended, member_id })
+        .values({ ...expired, member_id })
         .execute()
     })
     await deleteExpiredCredentials(app.ctx)
-    const left = await db.selectFrom('login_failures').select('subject').orderBy('subject').execute()
-    expect(left.map(({ subject }) => subject)).toEqual([
+    const remaining = await db.selectFrom('login_failures').select('subject').orderBy('subject').execute()
+    expect(remaining.map(({ subject }) => subject)).toEqual([
       'account:late@example.com',
       'address:192.0.2.1',
       'pair:192.0.2.1 late@example.com',
@@ -35,7 +35,7 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/auth/session', undefined, { key })).status).toBe(200)
   })
 
-  test('the streams of a session that ran out end', async () => {
+  test('streams of an expired session end', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
     const stream = await openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${key}` })
