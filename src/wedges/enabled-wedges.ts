@@ -6,12 +6,12 @@ import { findProjectAllowance, parseWedgeList } from './rows.ts'
 
 type WriterScope = Pick<ProjectScope, 'projectId' | 'allowance'>
 
-/** The wedge that a request's body names. May look into the folder, so it is called before a transaction. */
+/** The wedge in a request body. May read the wedges folder, so call it before a transaction. */
 export async function requireWedge(ctx: Ctx, scope: WriterScope, slug: string): Promise<Wedge> {
   return (await requireWedgeAndTier(ctx, scope, slug)).wedge
 }
 
-/** The same inside a transaction, which must not wait for the folder: the wedge as it was read last. */
+/** Like `requireWedge` inside a transaction, which must not wait for files: uses the wedge that was loaded last. */
 export async function requireLoadedWedge(tx: Tx, scope: WriterScope, slug: string): Promise<Wedge> {
   const wedge = tx.wedges.get(slug)
   if (!wedge) throw unknownWedge(slug)
@@ -19,7 +19,7 @@ export async function requireLoadedWedge(tx: Tx, scope: WriterScope, slug: strin
   return wedge
 }
 
-/** The wedge, with the tier of models that the project may use. */
+/** The wedge and the model tier of the project. */
 export async function requireWedgeAndTier(
   ctx: Ctx,
   scope: WriterScope,
@@ -32,21 +32,21 @@ export async function requireWedgeAndTier(
 
 const unknownWedge = (slug: string) => badRequest(`unknown wedge '${slug.slice(0, 100)}'`)
 
-/** The wedge that a path names. */
+/** The wedge in the path of a request. */
 export async function requirePathWedge(ctx: Ctx, slug: string): Promise<Wedge> {
   const wedge = await ctx.wedges.find(slug)
   if (!wedge) throw notFound('wedge')
   return wedge
 }
 
-/** The wedge that the path of a write names. */
+/** The wedge in the path of a write, which must be enabled. */
 export async function requireEnabledPathWedge(ctx: Ctx, scope: WriterScope, slug: string): Promise<Wedge> {
   const wedge = await requirePathWedge(ctx, slug)
   await requireEnabled(ctx, scope, slug)
   return wedge
 }
 
-/** `wedges` is a project's list of slugs; without a list every wedge is enabled. */
+/** `wedges` is the project's list; without a list every wedge is enabled. */
 export function isWedgeEnabled(wedges: string[] | null, slug: string): boolean {
   return wedges === null || wedges.includes(slug)
 }

@@ -1,32 +1,32 @@
 import { type FSWatcher, watch } from 'node:fs'
 
-/** Tells soon after something changed in the followed folders. A hint only: some file systems never tell. */
+/** Calls back soon after a change in the watched folders. Only a hint: some file systems report nothing. */
 export class FolderWatcher {
   readonly #watchers = new Map<string, FSWatcher>()
-  readonly #changed: () => void
+  readonly #onChange: () => void
 
-  constructor(changed: () => void) {
-    this.#changed = changed
+  constructor(onChange: () => void) {
+    this.#onChange = onChange
   }
 
-  /** Follows exactly these folders from now on. */
+  /** Watches exactly these folders from now on. */
   watchFolders(folders: string[]): void {
     const wanted = new Set(folders)
-    for (const folder of this.#watchers.keys()) if (!wanted.has(folder)) this.#drop(folder)
+    for (const folder of this.#watchers.keys()) if (!wanted.has(folder)) this.#remove(folder)
     for (const folder of wanted) if (!this.#watchers.has(folder)) this.#add(folder)
   }
 
   #add(folder: string): void {
     try {
-      const watcher = watch(folder, { persistent: false }, this.#changed)
-      watcher.on('error', () => this.#drop(folder))
+      const watcher = watch(folder, { persistent: false }, this.#onChange)
+      watcher.on('error', () => this.#remove(folder))
       this.#watchers.set(folder, watcher)
     } catch {
-      // Gone already, or no watches are left: whoever asks also looks by itself.
+      // The folder was removed, or the system has no watches left: the periodic scan finds changes anyway.
     }
   }
 
-  #drop(folder: string): void {
+  #remove(folder: string): void {
     this.#watchers.get(folder)?.close()
     this.#watchers.delete(folder)
   }

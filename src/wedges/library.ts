@@ -1,53 +1,53 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { isSlug } from '../base/slug.ts'
-import type { Wedge, WedgeProblem, WedgeLibrary } from '../contract/wedge-manifest.ts'
-import { fingerprintWedge, scanWedgeFolders } from './wedge-files.ts'
-import { type WedgeReadResult, readWedge } from './read-wedge.ts'
+import type { Wedge, WedgeLibrary, WedgeProblem } from '../contract/wedge-manifest.ts'
 import { FolderWatcher } from './folder-watcher.ts'
+import { readWedge, type WedgeReadResult } from './read-wedge.ts'
+import { fingerprintWedge, scanWedgeFolders } from './wedge-files.ts'
 
-/** How often the folder is looked through, for changes that the operating system does not tell. */
+/** Scans find changes that the operating system does not report. */
 const SCAN_INTERVAL_MS = 1000
-/** Copying a folder tells many times: one look serves them all. */
+/** Copying a folder reports many changes; one scan handles them together. */
 const DEBOUNCE_MS = 50
 
 export type LibraryLog = Pick<Logger, 'info' | 'error'>
 
 export async function openWedgeLibrary(dir: string, log: LibraryLog): Promise<FolderLibrary> {
-  const shelf = new FolderLibrary(dir, log)
-  await shelf.refresh()
-  return shelf
+  const library = new FolderLibrary(dir, log)
+  await library.refresh()
+  return library
 }
 
-/** A folder and what was in it when its files bore these marks. */
+/** What was read from a folder, and the fingerprint of its files at that time. */
 interface LoadedFolder extends WedgeReadResult {
-  mark: string
+  fingerprint: string
   folders: string[]
 }
 
 /**
- * The wedges of a folder. What changed is read into a new object and put in the place of the old one, which running
- * tasks keep; what did not change stays the same object.
+ * The wedges of a folder, re-read when files change. A changed wedge becomes a new object, so that running tasks keep the
+ * old one; an unchanged wedge stays the same object.
  */
 export class FolderLibrary implements WedgeLibrary {
   readonly #dir: string
   readonly #log: LibraryLog
-  readonly #watch: FolderWatcher
-  #places = new Map<string, LoadedFolder>()
-  #reading: Promise<void> | null = null
-  #again: Promise<void> | null = null
-  #complaint = ''
-  #timer: NodeJS.Timeout | null = null
-  #soon: NodeJS.Timeout | null = null
+  readonly #watcher: FolderWatcher
+  #loaded = new Map<string, LoadedFolder>()
+  #scanning: Promise<void> | null = null
+  #nextScan: Promise<void> | null = null
+  #lastError = ''
+  #scanTimer: NodeJS.Timeout | null = null
+  #debounceTimer: NodeJS.Timeout | null = null
 
   constructor(dir: string, log: LibraryLog) {
     this.#dir = dir
     this.#log = log
-    this.#watch = new FolderWatcher(() => this.#refreshSoon())
+    this.#watcher = new FolderWatcher(() => this.#refreshSoon())
   }
 
   get(slug: string): Wedge | undefined {
-    return this.#places.get(slug)?.wedge ?? undefined
+    return this.#loaded.get(slug)?.wedge ?? undefined
   }
 
   async find(slug: string): Promise<Wedge | undefined> {
@@ -58,85 +58,85 @@ export class FolderLibrary implements WedgeLibrary {
   }
 
   all(): Wedge[] {
-    return [...this.#places.values()].flatMap(({ wedge }) => wedge ?? [])
+    return [...this.#loaded.values()].flatMap(({ wedge }) => wedge ?? [])
   }
 
   problems(): WedgeProblem[] {
-    return [...this.#places].flatMap(([wedge, { problems }]) => problems.map((problem) => ({ wedge, problem })))
+    return [...this.#loaded].flatMap(([wedge, { problems }]) => problems.map((problem) => ({ wedge, problem })))
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.refresh(), SCAN_INTERVAL_MS).unref()
-    this.#follow()
+    this.#scanTimer ??= setInterval(() => void this.refresh(), SCAN_INTERVAL_MS).unref()
+    this.#watchLoadedFolders()
   }
 
   stop(): void {
-    if (this.#timer) clearInterval(this.#timer)
-    if (this.#soon) clearTimeout(this.#soon)
-    this.#timer = null
-    this.#soon = null
-    this.#watch.watchFolders([])
+    if (this.#scanTimer) clearInterval(this.#scanTimer)
+    if (this.#debounceTimer) clearTimeout(this.#debounceTimer)
+    this.#scanTimer = null
+    this.#debounceTimer = null
+    this.#watcher.watchFolders([])
   }
 
-  /** Resolves after a look that began no earlier than this call; any number of callers share one. */
+  /** Resolves after a scan that started after this call; concurrent callers share one scan. */
   refresh(): Promise<void> {
-    if (!this.#reading) {
-      this.#reading = this.#look().finally(() => {
-        this.#reading = null
+    if (!this.#scanning) {
+      this.#scanning = this.#scan().finally(() => {
+        this.#scanning = null
       })
-      return this.#reading
+      return this.#scanning
     }
-    this.#again ??= this.#reading.then(() => {
-      this.#again = null
+    this.#nextScan ??= this.#scanning.then(() => {
+      this.#nextScan = null
       return this.refresh()
     })
-    return this.#again
+    return this.#nextScan
   }
 
-  async #look(): Promise<void> {
+  async #scan(): Promise<void> {
     try {
       const slugs = await scanWedgeFolders(this.#dir)
-      const places = new Map<string, LoadedFolder>()
-      for (const slug of slugs ?? []) places.set(slug, await this.#place(slug))
-      this.#tell(places)
-      this.#places = places
-      if (this.#timer) this.#follow()
-      this.#complain(slugs ? '' : `the wedges folder ${this.#dir} does not exist`)
+      const loaded = new Map<string, LoadedFolder>()
+      for (const slug of slugs ?? []) loaded.set(slug, await this.#load(slug))
+      this.#logChanges(loaded)
+      this.#loaded = loaded
+      if (this.#scanTimer) this.#watchLoadedFolders()
+      this.#logError(slugs ? '' : `the wedges folder ${this.#dir} does not exist`)
     } catch (error) {
-      // What was read before stays: a process without free file handles must not lose its wedges.
-      this.#complain(`the wedges folder cannot be looked through: ${String(error)}`)
+      // Keeps the loaded wedges: a process without free file handles must not lose them.
+      this.#logError(`the wedges folder cannot be read: ${String(error)}`)
     }
   }
 
-  /** The marks are taken before the files are read, so a change in between is seen at the next look. */
-  async #place(slug: string): Promise<LoadedFolder> {
-    const { mark, folders } = await fingerprintWedge(join(this.#dir, slug))
-    const known = this.#places.get(slug)
-    if (known?.mark === mark) return known
-    return { mark, folders, ...(await readWedge(this.#dir, slug)) }
+  /** Takes the fingerprint before reading, so that the next scan notices a change in between. */
+  async #load(slug: string): Promise<LoadedFolder> {
+    const { fingerprint, folders } = await fingerprintWedge(join(this.#dir, slug))
+    const known = this.#loaded.get(slug)
+    if (known?.fingerprint === fingerprint) return known
+    return { fingerprint, folders, ...(await readWedge(this.#dir, slug)) }
   }
 
-  #tell(places: Map<string, LoadedFolder>): void {
-    for (const [slug, place] of places) {
-      if (this.#places.get(slug) === place) continue
-      if (place.wedge) this.#log.info({ wedge: slug }, 'wedge read')
-      for (const problem of place.problems) this.#log.error({ wedge: slug, problem }, `wedge '${slug}': ${problem}`)
+  #logChanges(loaded: Map<string, LoadedFolder>): void {
+    for (const [slug, folder] of loaded) {
+      if (this.#loaded.get(slug) === folder) continue
+      if (folder.wedge) this.#log.info({ wedge: slug }, 'wedge loaded')
+      for (const problem of folder.problems) this.#log.error({ wedge: slug, problem }, `wedge '${slug}': ${problem}`)
     }
-    for (const slug of this.#places.keys()) if (!places.has(slug)) this.#log.info({ wedge: slug }, 'wedge gone')
+    for (const slug of this.#loaded.keys()) if (!loaded.has(slug)) this.#log.info({ wedge: slug }, 'wedge removed')
   }
 
-  #complain(complaint: string): void {
-    if (complaint && complaint !== this.#complaint) this.#log.error(complaint)
-    this.#complaint = complaint
+  #logError(error: string): void {
+    if (error && error !== this.#lastError) this.#log.error(error)
+    this.#lastError = error
   }
 
-  #follow(): void {
-    this.#watch.watchFolders([this.#dir, ...[...this.#places.values()].flatMap(({ folders }) => folders)])
+  #watchLoadedFolders(): void {
+    this.#watcher.watchFolders([this.#dir, ...[...this.#loaded.values()].flatMap(({ folders }) => folders)])
   }
 
   #refreshSoon(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = null
+    this.#debounceTimer ??= setTimeout(() => {
+      this.#debounceTimer = null
       void this.refresh()
     }, DEBOUNCE_MS).unref()
   }

@@ -7,7 +7,7 @@ import { readWorkflowCode } from './workflow-code.ts'
 import { listPartFiles, loadWedgeJson, loadWedgeText, WedgeFileError } from './wedge-files.ts'
 import { instructionFileNames } from './task-type.ts'
 
-/** A folder as it was read: a whole wedge or none, and what is wrong with it. */
+/** The complete wedge or null, and the problems of the folder. */
 export interface WedgeReadResult {
   wedge: Wedge | null
   problems: string[]
@@ -30,7 +30,6 @@ export async function readWedge(root: string, slug: string): Promise<WedgeReadRe
   }
 }
 
-/** The manifest, or the first things that are wrong with it. */
 function validateManifest(source: JsonObject, slug: string): WedgeManifest {
   const parsed = WedgeManifest.safeParse(source)
   if (!parsed.success) throw new WedgeFileError(`wedge.json: ${issueMessages(parsed.error, source)}`)
@@ -46,10 +45,10 @@ function findManifestFault(manifest: WedgeManifest, slug: string): string | null
     .filter(([name, type]) => type.harness.shape === 'workflow' && !workflows.includes(name))
     .map(([name]) => name)[0]
   if (undeclared) return `task_types.${undeclared} has the shape workflow, but workflows declares no '${undeclared}'`
-  const twice = findRepeated(workflows)
-  if (twice) return `workflows declares '${twice}' twice`
-  const askedTwice = findRepeated(manifest.intake.map(({ id }) => id))
-  return askedTwice ? `intake has the id '${askedTwice}' twice` : null
+  const repeatedWorkflow = findRepeated(workflows)
+  if (repeatedWorkflow) return `workflows declares '${repeatedWorkflow}' twice`
+  const repeatedQuestion = findRepeated(manifest.intake.map(({ id }) => id))
+  return repeatedQuestion ? `intake has the id '${repeatedQuestion}' twice` : null
 }
 
 const findRepeated = (names: string[]) => names.find((name, at) => names.indexOf(name) !== at)
@@ -57,7 +56,7 @@ const findRepeated = (names: string[]) => names.find((name, at) => names.indexOf
 async function resolveWedgeDir(root: string, slug: string): Promise<string> {
   if (!isSlug(slug)) throw new WedgeFileError('the name of the folder must be a slug: a-z, 0-9, _ and -')
   const dir = await realpathInside(root, slug)
-  if (!dir) throw new WedgeFileError('the folder is a link that leads out of the wedges folder, or cannot be opened')
+  if (!dir) throw new WedgeFileError('the folder is a link to a target outside the wedges folder, or cannot be opened')
   return dir
 }
 
@@ -90,14 +89,14 @@ async function readKnowledge(dir: string, manifest: WedgeManifest): Promise<Name
   )
 }
 
-/** A rehearsal is a test double: one that is broken is told and left out, and the work goes on without it. */
+/** A broken rehearsal is reported and left out: it is only a test double, so the wedge works without it. */
 async function readRehearsals(dir: string, manifest: WedgeManifest) {
   const rehearsals: Wedge['rehearsals'] = {}
   const problems: string[] = []
   for (const file of (await listPartFiles(dir, 'rehearsals')).filter(isRehearsalFile)) {
     const type = file.slice(0, -'.json'.length)
     if (!Object.hasOwn(manifest.task_types, type)) {
-      problems.push(`rehearsals/${file} belongs to no task type`)
+      problems.push(`rehearsals/${file} does not match a task type`)
       continue
     }
     try {
@@ -110,5 +109,5 @@ async function readRehearsals(dir: string, manifest: WedgeManifest) {
   return { rehearsals, problems }
 }
 
-/** `<type>.input.json` and `<type>.records.json` are what a rehearsal is tried with. */
+/** Excludes `<type>.input.json` and `<type>.records.json`, which are sample data for trying a rehearsal. */
 const isRehearsalFile = (file: string) => /^[^.]+\.json$/.test(file)

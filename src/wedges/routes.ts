@@ -1,25 +1,11 @@
 import { z } from 'zod'
 import { SLUG } from '../base/slug.ts'
-import type { Wedge } from '../contract/wedge-manifest.ts'
-import type { Ctx } from '../ctx/ctx.ts'
-import { jsonObject } from '../http/validate.ts'
-import { toPage, pageSchema, pageQuery } from '../http/page.ts'
+import { pageQuery, pageSchema, toPage } from '../http/page.ts'
 import { defineRead, nameRoutes } from '../http/route.ts'
-import { isWedgeEnabled } from './enabled-wedges.ts'
 import { listEnabledWedges } from './rows.ts'
+import { toWedgeSummaryView, WedgeSummaryView } from './view.ts'
 
-/** What every answer about a wedge begins with. */
-export const WedgeSummaryView = z
-  .object({
-    wedge: z.string(),
-    title: z.string(),
-    manifest: jsonObject,
-    enabled: z.boolean().meta({ description: 'Enabled in at least one project in scope.' }),
-    problems: z.array(z.string()),
-  })
-  .meta({ id: 'WedgeSummary' })
-
-/** Wedges have no age: they are listed by name, and the name is the cursor. */
+/** Wedges are listed by name, so the name is the cursor. */
 const query = z.object(pageQuery(SLUG))
 
 export const wedgeRoutes = nameRoutes({
@@ -41,20 +27,3 @@ export const wedgeRoutes = nameRoutes({
     },
   }),
 })
-
-export function toWedgeSummaryView(
-  ctx: Ctx,
-  wedge: Wedge,
-  enabled: (string[] | null)[],
-): z.infer<typeof WedgeSummaryView> {
-  return {
-    wedge: wedge.slug,
-    title: wedge.title,
-    manifest: wedge.source,
-    enabled: enabled.some((wedges) => isWedgeEnabled(wedges, wedge.slug)),
-    problems: ctx.wedges
-      .problems()
-      .filter((problem) => problem.wedge === wedge.slug)
-      .map(({ problem }) => problem),
-  }
-}

@@ -2,14 +2,14 @@ import type { ProjectAllowance } from '../ctx/scope.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 
-/** Which wedges each of the projects may use; null: all. */
+/** The enabled wedges of each project; null means all. */
 export async function listEnabledWedges(db: Db, projectIds: readonly string[]): Promise<(string[] | null)[]> {
   if (projectIds.length === 0) return []
   const rows = await db.selectFrom('projects').select('wedges').where('id', 'in', projectIds).execute()
   return rows.map(({ wedges }) => parseWedgeList(wedges))
 }
 
-/** What one project may use, on the way of every task; one that is gone may use nothing. */
+/** The enabled wedges and the model tier of a project; a deleted project may use nothing. */
 export async function findProjectAllowance(db: Db, projectId: string): Promise<ProjectAllowance> {
   const [row] = await projectAllowance(db, { projectId })
   return row ?? { wedges: '[]', tier: '' }
@@ -19,7 +19,7 @@ const projectAllowance = prepareQuery<{ projectId: string }, ProjectAllowance>((
   db.selectFrom('projects').select(['wedges', 'tier']).where('id', '=', arg('projectId')),
 )
 
-/** The list of wedges as it is stored; null: all. */
+/** Parses a stored list of wedges; null means all. */
 export function parseWedgeList(wedges: string | null): string[] | null {
   return wedges === null ? null : JSON.parse(wedges)
 }

@@ -8,14 +8,14 @@ import { parseStrictJson } from '../base/strict-json.ts'
 export const MAX_LOADED_FILE_BYTES = 1024 * 1024
 const WEDGE_PARTS = ['skills', 'knowledge', 'rehearsals', 'workflows'] as const
 const MAX_CODE_DEPTH = 8
-/** Files with other names, such as hidden ones, are nobody's workflow and are not taken along. */
+/** Other files, such as hidden ones, are ignored. */
 const CODE_FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.mjs$/
 const CODE_FOLDER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/
 
-/** Why a file of a wedge cannot be used: names the file, so its author knows where to look. */
+/** A file of a wedge cannot be used. The message starts with the file name. */
 export class WedgeFileError extends Error {}
 
-/** The folders that hold a `wedge.json`, whatever they are called; null when there is no such directory at all. */
+/** The folders that contain a `wedge.json`, also those with an invalid name; null when `root` does not exist. */
 export async function scanWedgeFolders(root: string): Promise<string[] | null> {
   const names = await listNames(root)
   if (!names) return null
@@ -23,18 +23,18 @@ export async function scanWedgeFolders(root: string): Promise<string[] | null> {
   return names.filter((_, at) => found[at])
 }
 
-/** The names of the files in a part of the wedge; hidden files and folders are nobody's skill. */
+/** The file names in a part of the wedge, without hidden files and folders. */
 export async function listPartFiles(dir: string, part: (typeof WEDGE_PARTS)[number]): Promise<string[]> {
   const names = (await listNames(join(dir, part))) ?? []
-  const marks = await Promise.all(names.map((name) => statOrNull(join(dir, part, name))))
-  return names.filter((_, at) => !marks[at]?.isDirectory())
+  const stats = await Promise.all(names.map((name) => statOrNull(join(dir, part, name))))
+  return names.filter((_, at) => !stats[at]?.isDirectory())
 }
 
-/** The files below `workflows/`, by their path there. */
+/** The paths of the code files below `workflows/`. */
 export const listCodeFiles = (dir: string): Promise<string[]> =>
   listCodeFilesBelow(join(dir, 'workflows'), '', MAX_CODE_DEPTH)
 
-/** Links to folders are not followed: they may lead back, or out. */
+/** Does not follow links to folders, because they may form a cycle or leave the wedge. */
 async function listCodeFilesBelow(folder: string, prefix: string, levels: number): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (isOutOfFileHandles(error)) throw error
@@ -48,24 +48,24 @@ async function listCodeFilesBelow(folder: string, prefix: string, levels: number
   return (await Promise.all(found)).flat()
 }
 
-/** Changes when any file of the wedge does, and costs no reading. */
-export async function fingerprintWedge(dir: string): Promise<{ mark: string; folders: string[] }> {
+/** Changes when any file of the wedge changes. Uses file metadata only and reads no file. */
+export async function fingerprintWedge(dir: string): Promise<{ fingerprint: string; folders: string[] }> {
   const parts = await Promise.all(WEDGE_PARTS.map(async (part) => ({ part, names: await listNames(join(dir, part)) })))
   const below = (await listCodeFiles(dir)).filter((name) => name.includes('/')).map((name) => `workflows/${name}`)
   const inParts = parts.flatMap(({ part, names }) => (names ?? []).map((name) => `${part}/${name}`))
   const files = ['wedge.json', ...inParts, ...below.sort()]
-  const marks = await Promise.all(files.map((file) => fingerprintFile(dir, file)))
+  const fingerprints = await Promise.all(files.map((file) => fingerprintFile(dir, file)))
   const folders = parts.filter(({ names }) => names !== null).map(({ part }) => join(dir, part))
-  return { mark: marks.join('\n'), folders: [dir, ...folders] }
+  return { fingerprint: fingerprints.join('\n'), folders: [dir, ...folders] }
 }
 
-/** A file of the wedge as text. Names come from the manifest, so they must not lead out of the folder. */
+/** Reads a file as text. The name comes from the manifest, so it is checked to stay inside the folder. */
 export async function loadWedgeText(dir: string, part: string, name: string): Promise<string> {
   const bytes = await loadWedgeBytes(dir, part, name)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new WedgeFileError(`${join(part, name)} is not text in utf-8`)
+    throw new WedgeFileError(`${join(part, name)} is not utf-8 text`)
   }
 }
 
@@ -78,7 +78,7 @@ export async function loadWedgeJson(dir: string, part: string, name: string): Pr
   }
 }
 
-/** Where the text stops being JSON: more than a stranger is told, for the author to find the place. */
+/** The parser's own message, which shows the author the position of the error. */
 function describeSyntaxError(text: string): string | null {
   try {
     JSON.parse(text)
@@ -88,16 +88,16 @@ function describeSyntaxError(text: string): string | null {
   }
 }
 
-/** Present, inside the folder and small enough. */
+/** The path of a file that exists, is inside the folder and is small enough. */
 export async function requireWedgeFile(dir: string, part: string, name: string): Promise<string> {
-  const shown = join(part, name)
-  if (!isPlainName(name)) throw new WedgeFileError(`${shown} is not the name of a file in ${part || 'the folder'}`)
+  const shownPath = join(part, name)
+  if (!isPlainName(name)) throw new WedgeFileError(`${shownPath} is not the name of a file in ${part || 'the folder'}`)
   const path = await realpathInside(dir, join(part, name))
-  if (!path) throw new WedgeFileError(`${shown} ${await describeMissingFile(join(dir, part, name))}`)
+  if (!path) throw new WedgeFileError(`${shownPath} ${await describeMissingFile(join(dir, part, name))}`)
   const found = await statOrNull(path)
-  if (!found?.isFile()) throw new WedgeFileError(`${shown} is not a file`)
+  if (!found?.isFile()) throw new WedgeFileError(`${shownPath} is not a file`)
   if (found.size > MAX_LOADED_FILE_BYTES)
-    throw new WedgeFileError(`${shown} has more than ${MAX_LOADED_FILE_BYTES} bytes`)
+    throw new WedgeFileError(`${shownPath} has more than ${MAX_LOADED_FILE_BYTES} bytes`)
   return path
 }
 
@@ -114,7 +114,7 @@ async function loadWedgeBytes(dir: string, part: string, name: string): Promise<
 const isPlainName = (name: string) => name !== '' && !name.startsWith('.') && !/[/\\\0]/.test(name)
 
 async function describeMissingFile(path: string): Promise<string> {
-  return (await lstat(path).catch(() => null)) ? 'is a link that leads out of the folder, or to nothing' : 'is missing'
+  return (await lstat(path).catch(() => null)) ? 'is a link to a target outside the folder or to no file' : 'is missing'
 }
 
 async function hasManifest(folder: string): Promise<boolean> {
@@ -139,6 +139,6 @@ async function statOrNull(path: string) {
   return stat(path).catch(() => null)
 }
 
-/** The process has run out of files: this says nothing about the wedge. */
+/** The process has no free file handles, which is not a problem of the wedge. */
 const isOutOfFileHandles = (error: unknown) => ['EMFILE', 'ENFILE'].includes(errorCode(error))
 const errorCode = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error))

@@ -8,17 +8,18 @@ import { requireWedgeFile, listCodeFiles, MAX_LOADED_FILE_BYTES, WedgeFileError 
 const MAX_CODE_BYTES = 8 * MAX_LOADED_FILE_BYTES
 const MAX_CODE_FILES = 256
 
-/** Everything below `workflows/` that a declared workflow may import, by its path there. */
+/** The files below `workflows/`, which the declared workflows may import. */
 export async function readWorkflowCode(dir: string, { workflows }: WedgeManifest): Promise<WedgeCode> {
   for (const { name } of workflows) await requireWedgeFile(dir, 'workflows', `${name}.mjs`)
   const names = workflows.length > 0 ? (await listCodeFiles(dir)).sort() : []
-  if (names.length > MAX_CODE_FILES) throw new WedgeFileError(`workflows holds more than ${MAX_CODE_FILES} files`)
+  if (names.length > MAX_CODE_FILES) throw new WedgeFileError(`workflows contains more than ${MAX_CODE_FILES} files`)
   const files: Record<string, string> = {}
-  let left = MAX_CODE_BYTES
+  let bytesLeft = MAX_CODE_BYTES
   for (const name of names) {
     const bytes = await readCodeFile(dir, name)
-    left -= bytes.length
-    if (left < 0) throw new WedgeFileError(`the files in workflows have more than ${MAX_CODE_BYTES} bytes in all`)
+    bytesLeft -= bytes.length
+    if (bytesLeft < 0)
+      throw new WedgeFileError(`the files in workflows have more than ${MAX_CODE_BYTES} bytes in total`)
     files[name] = bytes.toString('utf8')
   }
   return { digest: hash('sha256', JSON.stringify(files)), files }
@@ -26,7 +27,7 @@ export async function readWorkflowCode(dir: string, { workflows }: WedgeManifest
 
 async function readCodeFile(dir: string, name: string): Promise<Buffer> {
   const path = await realpathInside(dir, join('workflows', name))
-  if (!path) throw new WedgeFileError(`workflows/${name} is a link that leads out of the folder, or to nothing`)
+  if (!path) throw new WedgeFileError(`workflows/${name} is a link to a target outside the folder or to no file`)
   const found = await stat(path)
   if (!found.isFile()) throw new WedgeFileError(`workflows/${name} is not a file`)
   if (found.size > MAX_LOADED_FILE_BYTES)

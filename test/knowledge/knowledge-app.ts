@@ -29,7 +29,7 @@ export function knowledgeApps(options: TestAppOptions): () => Promise<KnowledgeA
 const knowledgeWedgeFiles = (wedge: string) => ({
   'wedge.json': {
     wedge,
-    title: 'The desk',
+    title: 'Support',
     task_types: { triage: {} },
     intake: [
       { id: 'window', question: 'How many days may a customer wait?', why: 'It decides refunds.' },

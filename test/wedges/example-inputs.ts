@@ -20,7 +20,7 @@ export const invoices: Record<string, JsonObject> = {
   'INV-205': invoice('Harbour Florist', 99, '2026-12-01'),
 }
 
-/** What a founder would send to each task type. */
+/** A sample input for each task type. */
 export const exampleInputs: Record<string, Record<string, JsonObject>> = {
   'refund-desk': { handle_request: request, pay_out: request, assess: request, review_ledger: {} },
   'inbox-triage': { triage: message, acknowledge: message, classify: message },

@@ -4,10 +4,10 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts'
 import { schemaErrors } from '../../src/contract/output-schema.ts'
-import { WedgeManifest } from '../../src/contract/wedge-manifest.ts'
 import { evaluatePolicy } from '../../src/contract/policy.ts'
-import { playRehearsal, type RehearsalTurn } from './play-rehearsal.ts'
+import { WedgeManifest } from '../../src/contract/wedge-manifest.ts'
 import { exampleInputs, invoices, workflowSamples } from './example-inputs.ts'
+import { playRehearsal, type RehearsalTurn } from './play-rehearsal.ts'
 
 const root = join(import.meta.dirname, '../..')
 const slugs = ['inbox-triage', 'invoice-chaser', 'refund-desk']
@@ -22,12 +22,12 @@ describe.each(slugs)('the wedge %s', (slug) => {
   const source = readObject(join(dir, 'wedge.json'))
   const manifest = WedgeManifest.parse(source)
 
-  test('uses only keys that the contract knows', () => {
+  test('the manifest has only known keys', () => {
     expect(manifest.wedge).toBe(slug)
     expect(unknownKeys(source, manifest)).toEqual([])
   })
 
-  test('has every file that it names, and names every file that it has', () => {
+  test('the manifest lists exactly the files of the folder', () => {
     expect(names(join(dir, 'skills'))).toEqual((manifest.skills ?? []).map((name) => `${name}.md`).toSorted())
     expect(names(join(dir, 'knowledge'))).toEqual([...(manifest.knowledge ?? [])].toSorted())
     for (const { name } of manifest.workflows)
@@ -37,14 +37,14 @@ describe.each(slugs)('the wedge %s', (slug) => {
     expect(used.filter((name) => !known.has(name))).toEqual([])
   })
 
-  test('has the parts that an example should show', () => {
+  test('the manifest shows intake, policy, approvals and output schemas', () => {
     expect(manifest.intake.length).toBeGreaterThan(0)
     expect(manifest.policy.auto_approve.length).toBeGreaterThan(0)
     expect(manifest.approvals.length).toBeGreaterThan(0)
     for (const [name, type] of Object.entries(manifest.task_types)) expect(type.output_schema, name).toBeDefined()
   })
 
-  test('rehearses every task type that needs a model, and declares a workflow for every other', () => {
+  test('every task type has a rehearsal or a workflow', () => {
     const types = Object.entries(manifest.task_types)
     const modelled = types.filter(([, type]) => type.harness.shape !== 'workflow').map(([name]) => `${name}.json`)
     const coded = types.filter(([, type]) => type.harness.shape === 'workflow').map(([name]) => name)
@@ -52,7 +52,7 @@ describe.each(slugs)('the wedge %s', (slug) => {
     expect(coded.filter((name) => !manifest.workflows.some((workflow) => workflow.name === name))).toEqual([])
   })
 
-  test.each(manifest.workflows)('workflow $name is deterministic and keeps its schemas', async (workflow) => {
+  test.each(manifest.workflows)('workflow $name is deterministic and matches its schemas', async (workflow) => {
     const run = await loadWorkflow(dir, workflow.name)
     const samples = workflowSamples[slug]?.[workflow.name] ?? []
     expect(samples.length).toBeGreaterThan(0)
@@ -65,7 +65,7 @@ describe.each(slugs)('the wedge %s', (slug) => {
     }
   })
 
-  test.each(rehearsalsIn(dir))('rehearsal %s plays to an output that its schema accepts', async (file) => {
+  test.each(rehearsalsIn(dir))('rehearsal %s ends with an output that matches its schema', async (file) => {
     const taskType = basename(file, '.json')
     const turns: RehearsalTurn[] = JSON.parse(readFileSync(join(dir, 'rehearsals', file), 'utf8'))
     expect(turns.length).toBeLessThan(manifest.task_types[taskType]?.harness.steps ?? 0)
@@ -91,7 +91,7 @@ describe.each(slugs)('the blueprint %s', (slug) => {
   const blueprint = readObject(join(root, 'blueprints', `${slug}.json`))
   const manifest = WedgeManifest.parse(readObject(join(root, 'wedges', slug, 'wedge.json')))
 
-  test('has the fields of the contract and fits its wedge', () => {
+  test('the blueprint has the fields of the contract and matches its wedge', () => {
     const fields = ['blueprint', 'title', 'summary', 'sells_as', 'wedge']
     for (const field of fields) expect(typeof blueprint[field], field).toBe('string')
     expect(Object.keys(blueprint)).toEqual([...fields, 'requires_connections', 'schedules', 'seed_knowledge'])
@@ -99,7 +99,7 @@ describe.each(slugs)('the blueprint %s', (slug) => {
     expect(objects(blueprint['requires_connections']).map(({ name }) => name)).toEqual(manifest.connections)
   })
 
-  test('schedules known task types and seeds known kinds of knowledge', () => {
+  test('the blueprint schedules known task types and seeds known kinds of knowledge', () => {
     for (const schedule of objects(blueprint['schedules'])) {
       expect(Object.keys(manifest.task_types)).toContain(schedule['task_type'])
       expect(schemaErrors(CADENCE, schedule['cadence'] ?? null)).toEqual([])
@@ -108,11 +108,11 @@ describe.each(slugs)('the blueprint %s', (slug) => {
   })
 })
 
-describe('the refund desk', () => {
+describe('the wedge refund-desk', () => {
   const manifest = WedgeManifest.parse(readObject(join(root, 'wedges/refund-desk/wedge.json')))
 
   test.each(['book_refund', 'payments:refund'])(
-    'decides %s up to 50 USD alone and leaves more to a person',
+    '%s is approved automatically up to 50 USD and by a person above',
     (action) => {
       const approves = (amount_usd: number) =>
         evaluatePolicy(manifest.policy.auto_approve, { action, payload: { amount_usd } }, () => ({ task: 0, day: 0 }))
@@ -128,13 +128,13 @@ describe('the refund desk', () => {
     ['I will start a chargeback', 20, 'escalate', 0],
     ['just because', 20, 'escalate', 0],
     ['arrived damaged', 0, 'decline', 0],
-  ])('answers "%s" over %d USD with %s', async (reason, amount_usd, decision, refundable_usd) => {
+  ])('the request "%s" for %d USD gets the decision %s', async (reason, amount_usd, decision, refundable_usd) => {
     const check = await loadWorkflow(join(root, 'wedges/refund-desk'), 'check_eligibility')
     expect(check({ order_id: 'A-1042', amount_usd, reason })).toMatchObject({ decision, refundable_usd })
   })
 })
 
-test('the invoice chaser reminds once a week, the oldest first, and never about a settled invoice', async () => {
+test('the wedge invoice-chaser reminds once a week, oldest first, and never about a paid invoice', async () => {
   const plan = await loadWorkflow(join(root, 'wedges/invoice-chaser'), 'plan_reminders')
   const records = Object.entries(invoices).map(([key, value]) => ({ key, value }))
   expect(plan({ invoices: records, today: '2026-11-14' })).toEqual({
@@ -149,7 +149,7 @@ test('the invoice chaser reminds once a week, the oldest first, and never about 
   })
 })
 
-test('the examples mention no address outside example.com', () => {
+test('the examples contain no address outside example.com', () => {
   const files = ['wedges', 'blueprints'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

@@ -5,36 +5,36 @@ export type RehearsalTurn = { say?: string; call?: { tool: string; input: JsonOb
 export interface RehearsalTools {
   workflow: (name: string, args: JsonObject) => Promise<Json>
   act: (connection: string, capability: string) => void
-  /** Values by collection and key; the play works on a copy. */
+  /** Values by collection and key; the rehearsal changes a copy. */
   records: Record<string, Record<string, JsonObject>>
 }
 
-/** Plays a rehearsal with tools that answer as the real ones do. A placeholder that leads nowhere is an error. */
-export async function playRehearsal(turns: RehearsalTurn[], input: Json, stage: RehearsalTools): Promise<Json> {
-  const records = structuredClone(stage.records)
+/** Plays a rehearsal with fake tools that respond like the real ones. An unresolved placeholder is an error. */
+export async function playRehearsal(turns: RehearsalTurn[], input: Json, tools: RehearsalTools): Promise<Json> {
+  const records = structuredClone(tools.records)
   let last: Json = null
   for (const [index, turn] of turns.entries()) {
-    const words: JsonObject = { input, last }
-    if (turn.say !== undefined) fillPlaceholders(turn.say, words)
+    const values: JsonObject = { input, last }
+    if (turn.say !== undefined) fillPlaceholders(turn.say, values)
     if (turn.output !== undefined) {
       if (index !== turns.length - 1) throw new Error('the output must be the last turn')
-      return fillPlaceholders(turn.output, words)
+      return fillPlaceholders(turn.output, values)
     }
-    // An agent that says something and calls nothing has given its answer.
+    // A turn that calls no tool would end the run of a real agent.
     if (!turn.call) throw new Error('a turn must call a tool or give the output')
-    last = await callTool(turn.call.tool, objectOf(fillPlaceholders(turn.call.input, words)), { ...stage, records })
+    last = await callTool(turn.call.tool, objectOf(fillPlaceholders(turn.call.input, values)), { ...tools, records })
   }
   throw new Error('the rehearsal ends without an output')
 }
 
-async function callTool(tool: string, input: JsonObject, stage: RehearsalTools): Promise<Json> {
+async function callTool(tool: string, input: JsonObject, tools: RehearsalTools): Promise<Json> {
   const text = (field: string) => asText(input[field])
-  const collection = stage.records[text('collection')] ?? {}
+  const collection = tools.records[text('collection')] ?? {}
   switch (tool) {
     case 'workflow':
-      return await stage.workflow(text('name'), objectOf(input['args']))
+      return await tools.workflow(text('name'), objectOf(input['args']))
     case 'act':
-      stage.act(text('connection'), text('capability'))
+      tools.act(text('connection'), text('capability'))
       return {
         ok: true,
         status: 200,
@@ -44,7 +44,7 @@ async function callTool(tool: string, input: JsonObject, stage: RehearsalTools):
         approval_id: 'apr_1',
       }
     case 'records_put':
-      stage.records[text('collection')] = { ...collection, [text('key')]: objectOf(input['value']) }
+      tools.records[text('collection')] = { ...collection, [text('key')]: objectOf(input['value']) }
       return {}
     case 'records_get':
       return { key: text('key'), value: objectOf(collection[text('key')]) }
@@ -54,24 +54,24 @@ async function callTool(tool: string, input: JsonObject, stage: RehearsalTools):
     case 'case_update':
       return { id: 'case_1', stage: 'open' }
     default:
-      throw new Error(`no tool is called '${tool}'`)
+      throw new Error(`there is no tool '${tool}'`)
   }
 }
 
-function fillPlaceholders(value: Json, words: JsonObject): Json {
-  if (Array.isArray(value)) return value.map((item) => fillPlaceholders(item, words))
+function fillPlaceholders(value: Json, values: JsonObject): Json {
+  if (Array.isArray(value)) return value.map((item) => fillPlaceholders(item, values))
   if (isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillPlaceholders(item, words)]))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillPlaceholders(item, values)]))
   if (typeof value !== 'string') return value
   const whole = /^\{\{([^{}]+)\}\}$/.exec(value)?.[1]
-  if (whole !== undefined) return resolvePlaceholder(whole, words)
-  return value.replace(/\{\{([^{}]+)\}\}/g, (_, path: string) => asText(resolvePlaceholder(path, words)))
+  if (whole !== undefined) return resolvePlaceholder(whole, values)
+  return value.replace(/\{\{([^{}]+)\}\}/g, (_, path: string) => asText(resolvePlaceholder(path, values)))
 }
 
-function resolvePlaceholder(path: string, words: JsonObject): Json {
-  let found: Json | undefined = words
+function resolvePlaceholder(path: string, values: JsonObject): Json {
+  let found: Json | undefined = values
   for (const key of path.split('.')) found = isJsonObject(found) ? found[key] : undefined
-  if (found === undefined) throw new Error(`the placeholder '${path}' leads nowhere`)
+  if (found === undefined) throw new Error(`the placeholder '${path}' has no value`)
   return found
 }
 

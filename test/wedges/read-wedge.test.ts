@@ -8,18 +8,18 @@ import {
   requireTaskType,
   skillsForTaskType,
 } from '../../src/wedges/task-type.ts'
-import { tempFolder, type WedgeFiles, minimalManifest, writeWedgeFiles } from './wedge-folder.ts'
+import { minimalManifest, tempFolder, type WedgeFiles, writeWedgeFiles } from './wedge-folder.ts'
 
-async function reading(files: WedgeFiles, slug = 'desk') {
+async function writeAndRead(files: WedgeFiles, slug = 'support') {
   const root = await tempFolder()
   await writeWedgeFiles(root, slug, files)
   return readWedge(root, slug)
 }
 
-describe('a folder that holds a wedge', () => {
-  test('is read with every skill and every knowledge file when the manifest names none', async () => {
-    const { wedge, problems } = await reading({
-      'wedge.json': minimalManifest('desk', { title: 'The desk', anything: 'else' }),
+describe('reading a wedge', () => {
+  test('a wedge has all skill and knowledge files if the manifest lists none', async () => {
+    const { wedge, problems } = await writeAndRead({
+      'wedge.json': minimalManifest('support', { title: 'Support', anything: 'else' }),
       'skills/b.md': 'how b',
       'skills/a.md': 'how a',
       'skills/notes.txt': 'not a skill',
@@ -29,7 +29,7 @@ describe('a folder that holds a wedge', () => {
       'rehearsals/triage.json': [{ output: {} }],
     })
     expect(problems).toEqual([])
-    expect(wedge).toMatchObject({ slug: 'desk', title: 'The desk', source: { anything: 'else' } })
+    expect(wedge).toMatchObject({ slug: 'support', title: 'Support', source: { anything: 'else' } })
     expect(wedge?.skills).toEqual([
       { name: 'a', content: 'how a' },
       { name: 'b', content: 'how b' },
@@ -39,9 +39,9 @@ describe('a folder that holds a wedge', () => {
     expect(wedge?.manifest.task_types.triage?.harness).toMatchObject({ shape: 'agent', steps: 20 })
   })
 
-  test('is read with what the manifest names, in its order', async () => {
-    const { wedge } = await reading({
-      'wedge.json': minimalManifest('desk', { skills: ['b', 'a'], knowledge: ['terms.md'] }),
+  test('a wedge has the listed skill and knowledge files, in the order of the manifest', async () => {
+    const { wedge } = await writeAndRead({
+      'wedge.json': minimalManifest('support', { skills: ['b', 'a'], knowledge: ['terms.md'] }),
       'skills/a.md': '',
       'skills/b.md': '',
       'skills/c.md': '',
@@ -52,10 +52,10 @@ describe('a folder that holds a wedge', () => {
     expect(wedge?.knowledge.map(({ name }) => name)).toEqual(['terms.md'])
   })
 
-  test('gives a task type its own skills and instructions', async () => {
-    const { wedge } = await reading({
+  test('a task type can have its own skills and instructions', async () => {
+    const { wedge } = await writeAndRead({
       'wedge.json': {
-        wedge: 'desk',
+        wedge: 'support',
         skills: ['a'],
         knowledge: ['terms.md', 'tone.md'],
         task_types: {
@@ -81,30 +81,30 @@ describe('a folder that holds a wedge', () => {
     expect(() => requireTaskType(wedge, 'constructor')).toThrow("unknown task type 'constructor'")
   })
 
-  test('may begin its files with a byte order mark', async () => {
+  test('files may start with a byte order mark', async () => {
     const bom = String.fromCharCode(0xfeff)
-    const { wedge } = await reading({
-      'wedge.json': bom + JSON.stringify(minimalManifest('desk')),
+    const { wedge } = await writeAndRead({
+      'wedge.json': bom + JSON.stringify(minimalManifest('support')),
       'skills/a.md': `${bom}how`,
     })
     expect(wedge?.skills).toEqual([{ name: 'a', content: 'how' }])
   })
 
-  test('is used without the rehearsals that are broken, and they are told', async () => {
-    const { wedge, problems } = await reading({
-      'wedge.json': minimalManifest('desk'),
+  test('a wedge with broken rehearsals is loaded without them, and they are reported', async () => {
+    const { wedge, problems } = await writeAndRead({
+      'wedge.json': minimalManifest('support'),
       'rehearsals/triage.json': '[{',
       'rehearsals/other.json': [],
     })
     expect(wedge?.rehearsals).toEqual({})
     expect(problems).toEqual([
-      'rehearsals/other.json belongs to no task type',
+      'rehearsals/other.json does not match a task type',
       expect.stringMatching(/^rehearsals\/triage.json: malformed json: ./),
     ])
   })
 })
 
-describe('a folder that cannot be used is told by file and fault:', () => {
+describe('a wedge that cannot be loaded reports the file and the problem', () => {
   const declared = { workflows: [{ name: 'w' }] }
   const codeFiles = (count: number, source: string) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`workflows/lib/part${n}.mjs`, source]))
@@ -115,115 +115,130 @@ describe('a folder that cannot be used is told by file and fault:', () => {
     { id: 'a', question: 'who?' },
   ]
   test.each<[string, WedgeFiles, RegExp]>([
-    ['a manifest that is no JSON', { 'wedge.json': '{"wedge": ' }, /^wedge.json: malformed json: .+/],
+    ['a manifest that is not JSON', { 'wedge.json': '{"wedge": ' }, /^wedge.json: malformed json: .+/],
     ['a manifest that is a list', { 'wedge.json': [] }, /^wedge.json must be an object$/],
-    ['no task types', { 'wedge.json': { wedge: 'desk' } }, /^wedge.json: task_types is required$/],
-    ['an empty set of task types', { 'wedge.json': { wedge: 'desk', task_types: {} } }, /at least one task type/],
-    ['a wrong type', { 'wedge.json': minimalManifest('desk', { skills: 'a' }) }, /^wedge.json: skills must be a list$/],
-    ['another name', { 'wedge.json': minimalManifest('other') }, /wedge is 'other' but the folder is called 'desk'$/],
-    ['a missing skill', { 'wedge.json': minimalManifest('desk', { skills: ['a'] }) }, /^skills\/a.md is missing$/],
+    ['no task types', { 'wedge.json': { wedge: 'support' } }, /^wedge.json: task_types is required$/],
+    ['an empty set of task types', { 'wedge.json': { wedge: 'support', task_types: {} } }, /at least one task type/],
+    [
+      'a wrong type',
+      { 'wedge.json': minimalManifest('support', { skills: 'a' }) },
+      /^wedge.json: skills must be a list$/,
+    ],
+    [
+      'a name that differs from the folder',
+      { 'wedge.json': minimalManifest('other') },
+      /wedge is 'other' but the folder is called 'support'$/,
+    ],
+    ['a missing skill', { 'wedge.json': minimalManifest('support', { skills: ['a'] }) }, /^skills\/a.md is missing$/],
     [
       'missing knowledge',
-      { 'wedge.json': minimalManifest('desk', { knowledge: ['a.md'] }) },
+      { 'wedge.json': minimalManifest('support', { knowledge: ['a.md'] }) },
       /^knowledge\/a.md is missing$/,
     ],
     [
-      'knowledge elsewhere',
-      { 'wedge.json': minimalManifest('desk', { knowledge: ['../wedge.json'] }) },
+      'knowledge outside the folder',
+      { 'wedge.json': minimalManifest('support', { knowledge: ['../wedge.json'] }) },
       /not the name of/,
     ],
-    ['instructions elsewhere', { 'wedge.json': minimalManifest('desk', instructions) }, /not the name of/],
-    ['an undeclared workflow', { 'wedge.json': minimalManifest('desk', workflow) }, /workflows declares no 'plan'$/],
-    ['a missing workflow', { 'wedge.json': minimalManifest('desk', declared) }, /^workflows\/w.mjs is m/],
+    ['instructions outside the folder', { 'wedge.json': minimalManifest('support', instructions) }, /not the name of/],
+    ['an undeclared workflow', { 'wedge.json': minimalManifest('support', workflow) }, /workflows declares no 'plan'$/],
+    ['a missing workflow', { 'wedge.json': minimalManifest('support', declared) }, /^workflows\/w.mjs is m/],
     [
-      'a workflow too large',
-      { 'wedge.json': minimalManifest('desk', declared), 'workflows/w.mjs': 'x'.repeat(1048577) },
+      'a workflow file that is too large',
+      { 'wedge.json': minimalManifest('support', declared), 'workflows/w.mjs': 'x'.repeat(1048577) },
       /^workflows\/w.mjs has more than 1048576 bytes$/,
     ],
     [
       'too many workflow files',
-      { 'wedge.json': minimalManifest('desk', declared), 'workflows/w.mjs': '', ...codeFiles(256, '') },
-      /^workflows holds more than 256 files$/,
+      { 'wedge.json': minimalManifest('support', declared), 'workflows/w.mjs': '', ...codeFiles(256, '') },
+      /^workflows contains more than 256 files$/,
     ],
     [
-      'too much code in all',
-      { 'wedge.json': minimalManifest('desk', declared), 'workflows/w.mjs': '', ...codeFiles(9, 'x'.repeat(1048576)) },
-      /more than 8388608 bytes in all$/,
+      'too much workflow code in total',
+      {
+        'wedge.json': minimalManifest('support', declared),
+        'workflows/w.mjs': '',
+        ...codeFiles(9, 'x'.repeat(1048576)),
+      },
+      /more than 8388608 bytes in total$/,
     ],
     [
-      'an intake id twice',
-      { 'wedge.json': minimalManifest('desk', { intake }) },
+      'a repeated intake id',
+      { 'wedge.json': minimalManifest('support', { intake }) },
       /^wedge.json: intake has the id 'a' twice$/,
     ],
     [
-      'a limit of a rule that is misspelt',
-      { 'wedge.json': minimalManifest('desk', { policy: { auto_approve: [{ action: 'send', max_amount: 5 }] } }) },
+      'a misspelt limit of a policy rule',
+      { 'wedge.json': minimalManifest('support', { policy: { auto_approve: [{ action: 'send', max_amount: 5 }] } }) },
       /^wedge.json: policy.auto_approve.0 .*"max_amount"/,
     ],
     [
-      'a huge file',
-      { 'wedge.json': minimalManifest('desk'), 'knowledge/a.md': 'x'.repeat(1048577) },
+      'a knowledge file that is too large',
+      { 'wedge.json': minimalManifest('support'), 'knowledge/a.md': 'x'.repeat(1048577) },
       /a.md has more than/,
     ],
     [
-      'an initial stage unknown',
-      { 'wedge.json': minimalManifest('desk', { cases: { stages: ['a'], initial: 'b' } }) },
+      'an unknown initial stage',
+      { 'wedge.json': minimalManifest('support', { cases: { stages: ['a'], initial: 'b' } }) },
       /cases/,
     ],
-  ])('%s', async (_, files, problem) => {
-    const { wedge, problems } = await reading(files)
+  ])('a wedge with %s is not loaded', async (_, files, problem) => {
+    const { wedge, problems } = await writeAndRead(files)
     expect(wedge).toBeNull()
     expect(problems).toEqual([expect.stringMatching(problem)])
   })
 
-  test('a folder name that is no slug', async () => {
-    const { wedge, problems } = await reading({ 'wedge.json': minimalManifest('My Desk') }, 'My Desk')
+  test('a wedge with a folder name that is not a slug is not loaded', async () => {
+    const { wedge, problems } = await writeAndRead({ 'wedge.json': minimalManifest('My Support') }, 'My Support')
     expect(wedge).toBeNull()
     expect(problems[0]).toContain('must be a slug')
   })
 
-  test('knowledge that is not text', async () => {
+  test('a wedge with a binary knowledge file is not loaded', async () => {
     const root = await tempFolder()
-    await writeWedgeFiles(root, 'desk', { 'wedge.json': minimalManifest('desk'), 'knowledge/a.md': '' })
-    await writeFile(join(root, 'desk/knowledge/logo.png'), Buffer.from([0x89, 0x50, 0xff, 0xfe]))
-    expect((await readWedge(root, 'desk')).problems).toEqual(['knowledge/logo.png is not text in utf-8'])
+    await writeWedgeFiles(root, 'support', { 'wedge.json': minimalManifest('support'), 'knowledge/a.md': '' })
+    await writeFile(join(root, 'support/knowledge/logo.png'), Buffer.from([0x89, 0x50, 0xff, 0xfe]))
+    expect((await readWedge(root, 'support')).problems).toEqual(['knowledge/logo.png is not utf-8 text'])
   })
 
-  test('links that lead out of the folder, of a file, of a part and of the whole', async () => {
-    const outside = await tempFolder()
-    await writeWedgeFiles(outside, 'stolen', { 'wedge.json': minimalManifest('stolen'), 'secret.md': 'secret' })
+  test('a wedge with a link to a file or folder outside is not loaded', async () => {
+    const otherRoot = await tempFolder()
+    await writeWedgeFiles(otherRoot, 'outside', { 'wedge.json': minimalManifest('outside'), 'secret.md': 'secret' })
     const root = await tempFolder()
     await writeWedgeFiles(root, 'file', { 'wedge.json': minimalManifest('file') })
     await mkdir(join(root, 'file/knowledge'))
-    await symlink(join(outside, 'stolen/secret.md'), join(root, 'file/knowledge/secret.md'))
+    await symlink(join(otherRoot, 'outside/secret.md'), join(root, 'file/knowledge/secret.md'))
     await writeWedgeFiles(root, 'part', { 'wedge.json': minimalManifest('part') })
-    await symlink(join(outside, 'stolen'), join(root, 'part/knowledge'))
-    await symlink(join(outside, 'stolen'), join(root, 'stolen'))
-    for (const slug of ['file', 'part', 'stolen']) {
+    await symlink(join(otherRoot, 'outside'), join(root, 'part/knowledge'))
+    await symlink(join(otherRoot, 'outside'), join(root, 'outside'))
+    for (const slug of ['file', 'part', 'outside']) {
       const { wedge, problems } = await readWedge(root, slug)
       expect(wedge).toBeNull()
-      expect(problems).toEqual([expect.stringContaining('is a link that leads out')])
+      expect(problems).toEqual([expect.stringContaining('is a link to a target outside')])
     }
   })
 
-  test('a workflow that imports from beyond the folder through a link', async () => {
-    const outside = await tempFolder()
-    await writeWedgeFiles(outside, 'stolen', { 'secret.mjs': 'export default 1' })
+  test('a wedge with a link to workflow code outside is not loaded', async () => {
+    const otherRoot = await tempFolder()
+    await writeWedgeFiles(otherRoot, 'outside', { 'secret.mjs': 'export default 1' })
     const root = await tempFolder()
     const declared = { workflows: [{ name: 'main' }] }
-    await writeWedgeFiles(root, 'desk', { 'wedge.json': minimalManifest('desk', declared), 'workflows/main.mjs': '' })
-    await symlink(join(outside, 'stolen/secret.mjs'), join(root, 'desk/workflows/linked.mjs'))
-    expect((await readWedge(root, 'desk')).problems).toEqual([
-      'workflows/linked.mjs is a link that leads out of the folder, or to nothing',
+    await writeWedgeFiles(root, 'support', {
+      'wedge.json': minimalManifest('support', declared),
+      'workflows/main.mjs': '',
+    })
+    await symlink(join(otherRoot, 'outside/secret.mjs'), join(root, 'support/workflows/linked.mjs'))
+    expect((await readWedge(root, 'support')).problems).toEqual([
+      'workflows/linked.mjs is a link to a target outside the folder or to no file',
     ])
   })
 
-  test('a link within the folder is followed', async () => {
+  test('a link to a file inside the folder is followed', async () => {
     const root = await tempFolder()
-    await writeWedgeFiles(root, 'desk', { 'wedge.json': minimalManifest('desk'), 'knowledge/a.md': 'true' })
-    await symlink('a.md', join(root, 'desk/knowledge/b.md'))
-    await link(join(root, 'desk/knowledge/a.md'), join(root, 'desk/knowledge/c.md'))
-    const { wedge } = await readWedge(root, 'desk')
+    await writeWedgeFiles(root, 'support', { 'wedge.json': minimalManifest('support'), 'knowledge/a.md': 'true' })
+    await symlink('a.md', join(root, 'support/knowledge/b.md'))
+    await link(join(root, 'support/knowledge/a.md'), join(root, 'support/knowledge/c.md'))
+    const { wedge } = await readWedge(root, 'support')
     expect(wedge?.knowledge.map(({ content }) => content)).toEqual(['true', 'true', 'true'])
   })
 })

@@ -3,25 +3,25 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { requireWedge } from '../../src/wedges/enabled-wedges.ts'
 import { eachStore } from '../app.ts'
-import { knowledgeApps, disableWedges, firstProjectId } from '../knowledge/knowledge-app.ts'
+import { disableWedges, firstProjectId, knowledgeApps } from '../knowledge/knowledge-app.ts'
 import { minimalManifest, writeWedgeFiles } from './wedge-folder.ts'
 
 eachStore((store) => {
-  const desk = knowledgeApps({ store })
+  const openApp = knowledgeApps({ store })
 
-  test('a wedge is shown with its manifest as written, its skills, its authored and its live knowledge', async () => {
-    const app = await desk()
+  test('a wedge shows its manifest as written, its skills, and its authored and live knowledge', async () => {
+    const app = await openApp()
     const { body: item } = await app.call('POST', `${app.path}/knowledge`, { name: 'n', content: 'c' })
     const { status, body } = await app.call('GET', app.path)
     expect(status).toBe(200)
-    expect(body).toMatchObject({ wedge: app.wedge, title: 'The desk', enabled: true, problems: [] })
+    expect(body).toMatchObject({ wedge: app.wedge, title: 'Support', enabled: true, problems: [] })
     expect(body.manifest.task_types).toEqual({ triage: {} })
     expect(body.skills).toEqual([{ name: 'handling', content: 'Be kind.' }])
     expect(body.knowledge).toEqual({ authored: [{ name: 'terms.md', content: 'Thirty days.' }], live: [item] })
   })
 
-  test('a folder that is placed is a wedge at once, and a malformed one is unknown', async () => {
-    const app = await desk()
+  test('a new folder is a wedge at once, and a malformed one is 404', async () => {
+    const app = await openApp()
     await writeWedgeFiles(app.wedgesDir, 'new', { 'wedge.json': minimalManifest('new'), 'rehearsals/triage.json': '{' })
     await writeWedgeFiles(app.wedgesDir, 'bad', { 'wedge.json': '{' })
     const { body } = await app.call('GET', '/v1/wedges/new')
@@ -29,21 +29,21 @@ eachStore((store) => {
       title: 'new',
       problems: [expect.stringMatching(/^rehearsals\/triage.json: malformed/)],
     })
-    for (const slug of ['bad', 'absent', '..%2fdesk', 'DESK']) {
-      const answer = await app.call('GET', `/v1/wedges/${slug}`)
-      expect(answer).toMatchObject({ status: 404, body: { error: 'no such wedge' } })
+    for (const slug of ['bad', 'absent', '..%2fsupport', 'SUPPORT']) {
+      const response = await app.call('GET', `/v1/wedges/${slug}`)
+      expect(response).toMatchObject({ status: 404, body: { error: 'no such wedge' } })
     }
     expect(app.ctx.wedges.problems().map(({ wedge }) => wedge)).toEqual(['bad', 'new'])
   })
 
-  test('the list goes by name, in pages', async () => {
-    const app = await desk()
+  test('wedges are listed by name, in pages', async () => {
+    const app = await openApp()
     for (const slug of ['zz-two', 'zz_one', 'zzz'])
       await writeWedgeFiles(app.wedgesDir, slug, { 'wedge.json': minimalManifest(slug) })
     await app.call('GET', '/v1/wedges/zzz')
     const all = (await app.call('GET', '/v1/wedges')).body.data
     expect(all.map(({ wedge }: { wedge: string }) => wedge)).toEqual(app.ctx.wedges.all().map(({ slug }) => slug))
-    expect(all).toContainEqual(expect.objectContaining({ wedge: app.wedge, title: 'The desk', enabled: true }))
+    expect(all).toContainEqual(expect.objectContaining({ wedge: app.wedge, title: 'Support', enabled: true }))
     const first = (await app.call('GET', '/v1/wedges?limit=2&cursor=zz')).body
     expect(first).toMatchObject({ data: [{ wedge: 'zz-two' }, { wedge: 'zz_one' }], next_cursor: 'zz_one' })
     const second = (await app.call('GET', '/v1/wedges?limit=2&cursor=zz_one')).body
@@ -52,8 +52,8 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/wedges', undefined, { key: null })).status).toBe(401)
   })
 
-  test('a request may name a wedge that is known and enabled for the project', async () => {
-    const app = await desk()
+  test('a request can use only a wedge that exists and is enabled for the project', async () => {
+    const app = await openApp()
     const scope = { projectId: await firstProjectId(app) }
     expect((await requireWedge(app.ctx, scope, app.wedge)).slug).toBe(app.wedge)
     await expect(requireWedge(app.ctx, scope, 'absent')).rejects.toMatchObject({

@@ -5,14 +5,14 @@ import { onTestFinished } from 'vitest'
 
 export type WedgeFiles = Record<string, string | object>
 
-/** An empty directory that lives as long as the test. */
+/** An empty folder that is deleted after the test. */
 export async function tempFolder(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'svc-wedges-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
   return root
 }
 
-/** Writes files below a wedge's folder; objects are written as JSON. */
+/** Writes files into a wedge folder; objects are written as JSON. */
 export async function writeWedgeFiles(root: string, slug: string, files: WedgeFiles): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
     const path = join(root, slug, name)
