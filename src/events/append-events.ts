@@ -3,17 +3,17 @@ import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { EventRow } from '../store/tables.ts'
 import { toChunks } from './event-frames.ts'
-import { insertEvents, updateLastEventIdForFeedback, updateLastEventId } from './rows.ts'
 import type { EventData, NewEvent } from './event-types.ts'
+import { insertEvents, updateLastEventId, updateLastEventIdForFeedback } from './rows.ts'
 
-/** A run that lost its lease or has ended: whatever it still wants to say is too late. */
+/** The run has lost its lease or has ended, so it can append nothing more. */
 export class RunEndedError extends Problem {
   constructor() {
     super(409, 'this run is over')
   }
 }
 
-/** Appends to the log of a run, fenced by its epoch. */
+/** Appends to the log of a run. The epoch keeps an earlier run of the task from writing. */
 export async function appendEvents(
   tx: Tx,
   run: { taskId: string; epoch: number },
@@ -24,14 +24,14 @@ export async function appendEvents(
   await writeEvents(tx, run.taskId, head.last_event_id, events)
 }
 
-/** A note on a run, which may be over: the only event that can follow `task.finished`. */
+/** Appends feedback on a run, which may have ended: the only event that can follow `task.finished`. */
 export async function appendFeedbackEvent(tx: Tx, taskId: string, data: EventData['feedback.recorded']): Promise<void> {
   const [head] = await updateLastEventIdForFeedback(tx.db, { id: taskId })
-  if (!head) throw conflict('task has not begun')
+  if (!head) throw conflict('task has not started')
   await writeEvents(tx, taskId, head.last_event_id, [{ type: 'feedback.recorded', data }])
 }
 
-/** Writes events whose numbers, up to `last`, were taken with the change of status that they tell of. */
+/** Writes events whose numbers were reserved by the status change that they record; `last` is the highest. */
 export async function writeEvents(tx: Tx, taskId: string, last: number, events: readonly NewEvent[]): Promise<void> {
   const ts = isoNow(tx)
   const first = last - events.length + 1

@@ -5,14 +5,14 @@ import type { EventType } from './event-types.ts'
 type FieldFilter = (data: JsonObject) => Record<string, Json | undefined>
 
 /**
- * What the founder's client may read of a log, on replay and live: these types, and of each these fields. They are named
- * one by one, so that nothing that an event comes to carry, from us or from an agent, becomes public by itself.
+ * The event types and fields that clients may read, on replay and live. This is an allow list, so that a new field of an
+ * event is not shown to clients by accident.
  */
 const CLIENT_FIELDS: Partial<Record<EventType, FieldFilter>> = {
-  // Where and by which model it runs, and what the founder calls this kind of work, is the founder's matter.
+  // Sandbox, model, wedge and task type are internal to the founder.
   'task.created': ({ status }) => ({ status }),
   'step.started': ({ step, label }) => ({ step, label }),
-  // What goes into a tool and comes out of it is the founder's systems and other people's data. Of an action the name is told.
+  // Tool inputs and outputs hold data of the founder's systems and of other people; an action shows its name only.
   'tool.called': ({ call_id, tool, input }) => ({
     call_id,
     tool,
@@ -20,7 +20,7 @@ const CLIENT_FIELDS: Partial<Record<EventType, FieldFilter>> = {
   }),
   'tool.result': ({ call_id, tool, ok }) => ({ call_id, tool, ok }),
   progress: ({ text }) => ({ text: withoutQuestion(text) }),
-  // The errors say why the task fails, as that of `task.finished` does.
+  // Validation errors are internal, like the error of `task.finished`.
   'output.validated': ({ ok }) => ({ ok, errors: [] }),
   'artifact.created': ({ artifact_id, name, content_type, size, url }) => ({
     artifact_id,
@@ -29,7 +29,7 @@ const CLIENT_FIELDS: Partial<Record<EventType, FieldFilter>> = {
     size,
     url: toPortalUrl(url),
   }),
-  // Why a task failed names connections, ceilings and machines: the client learns how it ended.
+  // The error names connections, limits and machines, so the client sees the status only.
   'task.finished': ({ status, duration_ms }) => ({ status, duration_ms }),
 }
 
@@ -37,9 +37,9 @@ const FILTERS_BY_TYPE: ReadonlyMap<string, FieldFilter> = new Map(Object.entries
 
 export const CLIENT_EVENT_TYPES: readonly string[] = [...FILTERS_BY_TYPE.keys()]
 
-/** A frame as the founder's client may read it; nothing, where the whole event is internal. */
+/** The frame that a client may read; empty for an internal event. */
 export function clientFrameText(frame: EventFrame): string {
-  // Made for the first client that follows, and kept for the others. The founder's frame stays as it is.
+  // Cached for the other clients that follow the same log.
   frame.clientText ??= filterFrame(frame)
   return frame.clientText
 }
@@ -57,11 +57,11 @@ const onlyCapability = (input: Json | undefined): Json | undefined =>
 
 const DATA_LINE = '\ndata: '
 
-/** The address in the log is the founder's, where a client's session is a stranger's. */
+/** The URL in the log is for founders; clients need the portal URL. */
 const toPortalUrl = (url: Json | undefined): Json | undefined =>
   typeof url === 'string' ? url.replace(/^\/v1\//, '/v1/portal/') : url
 
-/** What an agent does not know it asks the founder: the client learns that it asks, as the contract words it, not what. */
+/** A knowledge gap is a question to the founder: the client sees that there is one, but not its text. */
 const withoutQuestion = (text: Json | undefined): Json | undefined =>
   typeof text === 'string' && text.trimStart().startsWith(GAP_PREFIX) ? GAP_PREFIX : text
 

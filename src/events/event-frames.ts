@@ -1,12 +1,12 @@
 import type { EventChunk, EventFrame } from '../ctx/log-followers.ts'
 import type { EventRow } from '../store/tables.ts'
 
-/** About so many bytes, unless one event is longer: what is written is kept in memory until the reader takes it. */
+/** A chunk is larger only if one event is. Limits the memory that a slow client holds. */
 const MAX_CHUNK_CHARACTERS = 256 * 1024
 
 /**
- * Rows as SSE frames, in chunks that are written at once. The payload is JSON text already and is not parsed again.
- * Cut here and not by each reader, so that all of them share the bytes.
+ * Rows as SSE frames, in chunks that are each one write. The stored data is JSON text and is not parsed again. All clients
+ * share the bytes of a chunk.
  */
 export function toChunks(rows: readonly EventRow[]): EventChunk[] {
   const chunks: EventChunk[] = []
@@ -37,8 +37,8 @@ function toChunk(frames: EventFrame[]): EventChunk {
 }
 
 /**
- * Stands where events were. Logs are numbered without a gap, so a reader that asks for what retention took is told, and
- * with which number the log goes on. It has no number of its own: it is no event.
+ * Sent in place of events that retention has deleted, with the number of the next event. It has no id, because it is not
+ * an event of the log.
  */
 export const toPrunedFrame = (taskId: string, next: number): string =>
   `event: log.pruned\ndata: ${JSON.stringify({ task_id: taskId, next_event_id: next })}\n\n`

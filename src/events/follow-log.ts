@@ -2,61 +2,61 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { FrameView } from '../ctx/log-followers.ts'
 import type { SseClient } from '../http/sse.ts'
 import { retryUntilAvailable } from '../store/errors.ts'
-import { StreamFollower } from './stream-follower.ts'
 import { toChunks, toPrunedFrame } from './event-frames.ts'
-import { listLastEventIds, listEventPage } from './rows.ts'
+import { listEventPage, listLastEventIds } from './rows.ts'
+import { StreamFollower } from './stream-follower.ts'
 
 export interface FollowRequest {
   taskId: string
   /** The number of the last event that the caller has. */
   after: number
-  /** How a client is shown each event; null: the founder, who sees all. */
+  /** Filters each event for a client; null for a founder, who sees everything. */
   view: FrameView | null
-  /** The task had ended when the caller came: the stream ends where the log does. */
+  /** The task had already ended when the stream was opened, so the stream ends with the log. */
   ended: boolean
 }
 
 /**
- * One loop for replay and live: pages of the log until it is exhausted, then chunks as they are committed, each event
- * exactly once and in order. Ends after `task.finished`, or with an error frame for a reader that fell too far behind.
+ * One loop for replay and live events: it sends pages of the log, then chunks as they are committed, each event exactly
+ * once and in order. It ends after `task.finished`, or with an error frame for a client that is too far behind.
  */
 export async function followTaskLog(
   ctx: Ctx,
   { taskId, after, view, ended }: FollowRequest,
-  reader: SseClient,
+  client: SseClient,
 ): Promise<void> {
-  const follower = new StreamFollower(reader, after, view)
-  const leave = ctx.logFollowers.subscribe(taskId, follower)
+  const follower = new StreamFollower(client, after, view)
+  const unsubscribe = ctx.logFollowers.subscribe(taskId, follower)
   let finished = ended
-  let long = false
+  let hasLongEvents = false
   try {
     while (!follower.aborted) {
-      // Listens before it reads: what is committed in between waits instead of slipping through.
-      follower.listen()
+      // Collects before reading, so that events committed in between are not missed.
+      follower.collect()
       const where = { task_id: taskId, after: follower.cursor }
-      const page = await retryUntilAvailable(() => listEventPage(ctx.db, where, long), follower)
-      long = page.long
+      const page = await retryUntilAvailable(() => listEventPage(ctx.db, where, hasLongEvents), follower)
+      hasLongEvents = page.hasLongEvents
       for (const chunk of toChunks(page.rows)) {
-        if (reader.isFull) break
-        if (chunk.first > follower.cursor + 1) reader.write(toPrunedFrame(taskId, chunk.first))
+        if (client.isFull) break
+        if (chunk.first > follower.cursor + 1) client.write(toPrunedFrame(taskId, chunk.first))
         finished ||= chunk.finished
-        follower.show(chunk)
+        follower.send(chunk)
       }
-      if (page.more || reader.isFull) {
-        await follower.readOn()
+      if (page.more || client.isFull) {
+        await follower.waitToReadOn()
       } else if (finished) {
         return
       } else {
         ctx.logFollowers.markCaughtUp(taskId, follower.cursor)
-        await follower.live()
+        await follower.sendLive()
       }
     }
   } finally {
-    leave()
+    unsubscribe()
   }
 }
 
-/** Hands to those who follow a log here what another replica has appended to it. */
+/** Sends the events that another replica has appended to the followers on this replica. */
 export function catchUpFollowers(ctx: Ctx, taskId: string): Promise<void> {
   return ctx.logFollowers.catchUp(taskId, async (after) => {
     const { rows, more } = await listEventPage(ctx.db, { task_id: taskId, after })
@@ -65,8 +65,8 @@ export function catchUpFollowers(ctx: Ctx, taskId: string): Promise<void> {
 }
 
 /**
- * Looks once at all followed logs and catches up with those that grew: what a lost bell of another replica did not
- * tell. One question for everyone, so idle streams cost nothing each.
+ * Finds events whose notification from another replica was lost. One query covers all followed logs, so that idle
+ * streams cost nothing.
  */
 export async function catchUpAllFollowers(ctx: Ctx): Promise<void> {
   for (const { id, last_event_id } of await listLastEventIds(ctx.db, ctx.logFollowers.followedTaskIds())) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
-import { sseErrorFrame, type SseClient } from '../http/sse.ts'
+import { type SseClient, sseErrorFrame } from '../http/sse.ts'
 
 const CHANGE_KINDS = ['task', 'approval', 'case', 'thread'] as const
 
@@ -21,53 +21,53 @@ export const ProjectChangeView = z
   })
   .meta({ id: 'ProjectChange', description: 'A hint that a task, approval, case or thread changed its status.' })
 
-/** Tells, after the commit, everyone who watches the project. What is told travels in the bell's topic. */
+/** Notifies the followers of the project after the commit. The topic contains the change. */
 export function notifyProjectChange(tx: Tx, projectId: string, { kind, id, status }: ProjectChange): void {
   tx.notify(`project:${projectId}?${kind}:${id}:${status}`)
   tx.afterCommit(() => tx.notifications.publish(`moved?${kind}:${id}:${status}`))
 }
 
-/** Of a reader that does not read. One that comes again reads anew what it shows, which is less than all this. */
+/** A client with more waiting changes is disconnected: after reconnecting it reloads its page, which costs less. */
 const MAX_WAITING_CHANGES = 5000
 
 /**
- * The changes of projects as SSE frames, from now on, until the reader is gone. A hint for screens, not a log: a slow
- * reader gets the newest status of each thing and not every one it had, and is cut off when these are too many.
+ * Sends changes of projects as SSE frames until the client disconnects. They are hints, not a log: a slow client gets
+ * only the newest status of each resource, and is disconnected when too many of them wait.
  */
-export async function followProjectChanges(ctx: Ctx, projectIds: readonly string[], reader: SseClient): Promise<void> {
+export async function followProjectChanges(ctx: Ctx, projectIds: readonly string[], client: SseClient): Promise<void> {
   const waiting = new Map<string, ProjectChange>()
-  const pass = () => {
-    if (reader.isFull || waiting.size === 0) return
+  const sendWaiting = () => {
+    if (client.isFull || waiting.size === 0) return
     const at = isoNow(ctx)
-    reader.write(
+    client.write(
       [...waiting.values()].map((change) => `event: changed\ndata: ${JSON.stringify({ ...change, at })}\n\n`).join(''),
     )
     waiting.clear()
   }
-  const hear = (topic: string) => {
+  const onNotification = (topic: string) => {
     const change = parseProjectChange(topic)
     if (!change) return
     waiting.set(`${change.kind}:${change.id}`, change)
-    // What one commit changed leaves together.
-    if (waiting.size === 1) setImmediate(pass)
-    if (waiting.size > MAX_WAITING_CHANGES && reader.isFull) {
-      reader.end(sseErrorFrame('stream overflow: reconnect'))
-      // The last frame may never be read: nobody waits for it.
-      reader.onDisconnect()
+    // Sends all changes of one commit together.
+    if (waiting.size === 1) setImmediate(sendWaiting)
+    if (waiting.size > MAX_WAITING_CHANGES && client.isFull) {
+      client.end(sseErrorFrame('stream overflow: reconnect'))
+      // The client may never read the last frame, so the stream does not wait for it.
+      client.onDisconnect()
     }
   }
-  const unhear = projectIds.map((id) => ctx.notifications.subscribe(`project:${id}`, hear))
-  reader.onDrain = pass
-  reader.write('event: ready\ndata: {}\n\n')
+  const unsubscribes = projectIds.map((id) => ctx.notifications.subscribe(`project:${id}`, onNotification))
+  client.onDrain = sendWaiting
+  client.write('event: ready\ndata: {}\n\n')
   await new Promise<void>((resolve) => {
-    reader.onDisconnect = resolve
-    if (reader.isDisconnected) resolve()
+    client.onDisconnect = resolve
+    if (client.isDisconnected) resolve()
   })
-  for (const stop of unhear) stop()
+  for (const unsubscribe of unsubscribes) unsubscribe()
 }
 
 export function parseProjectChange(topic: string): ProjectChange | null {
-  const [named, id, status] = (topic.split('?')[1] ?? '').split(':')
-  const kind = CHANGE_KINDS.find((one) => one === named)
+  const [kindText, id, status] = (topic.split('?')[1] ?? '').split(':')
+  const kind = CHANGE_KINDS.find((one) => one === kindText)
   return kind && id && status ? { kind, id, status } : null
 }

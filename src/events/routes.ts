@@ -8,8 +8,8 @@ export const eventRoutes = nameRoutes({
     description: 'Server-sent hints that a task, approval, case or thread changed its status.',
     responses: { 200: { eventStreamOf: ProjectChangeView } },
     async handle({ ctx, scope: { projectIds } }) {
-      return sseResponse(ctx.world.clock, ctx.config.sseKeepaliveMs, (reader) =>
-        followProjectChanges(ctx, projectIds, reader),
+      return sseResponse(ctx.world.clock, ctx.config.sseKeepaliveMs, (client) =>
+        followProjectChanges(ctx, projectIds, client),
       )
     },
   }),

@@ -4,12 +4,12 @@ import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { EventRow } from '../store/tables.ts'
 
-/** While a task has one of these its run may write. */
+/** The run of a task may append events only in these statuses. */
 export const WRITABLE_STATUSES = ['running', 'awaiting_approval'] as const
 
 /**
- * Takes numbers for the events of a run. The task's row stays locked until the commit, so a reader that has seen
- * event n has seen every event before it. Nobody whose epoch is over, and nothing after the end, gets a number.
+ * Reserves numbers for the events of a run. The task row stays locked until the commit, so a reader that has seen event
+ * n has seen every event before it. An outdated epoch or an ended task gets no numbers.
  */
 export const updateLastEventId = prepareQuery<{ id: string; epoch: number; count: number }, { last_event_id: number }>(
   (db, arg) =>
@@ -22,7 +22,7 @@ export const updateLastEventId = prepareQuery<{ id: string; epoch: number; count
       .returning('last_event_id'),
 )
 
-/** A note on a run that may be over, such as feedback. It never comes first: number 1 is `task.created`. */
+/** Reserves a number for feedback, also after the run has ended. Event 1 is always `task.created`. */
 export const updateLastEventIdForFeedback = prepareQuery<{ id: string }, { last_event_id: number }>((db, arg) =>
   db
     .updateTable('tasks')
@@ -43,39 +43,39 @@ export function insertEvents(db: Db, events: readonly EventRow[]): Promise<void>
 
 export interface EventPage {
   rows: EventRow[]
-  /** There may be more in the log. */
+  /** The log may have more events. */
   more: boolean
-  /** The log has long events here: the next page is read as one of those. */
-  long: boolean
+  /** The page ends at a long event, so the next page is read with the smaller page size. */
+  hasLongEvents: boolean
 }
 
 /**
- * A page of the log: many events while they are short, few where they are long, and so never more than about a
- * megabyte, whatever an agent says. Short ones pay nothing for it: to sum up lengths first takes a tenth of the time.
+ * A page of the log: many short events or few long ones, so that a page never exceeds about one megabyte. Logs with short
+ * events only need one query; adding up the lengths first would cost 10 % more.
  */
 export async function listEventPage(
   db: Db,
   where: { task_id: string; after: number },
-  long = false,
+  hasLongEvents = false,
 ): Promise<EventPage> {
-  const found = await (long ? listLongEvents : listShortEvents)(db, where)
-  if (long)
+  const found = await (hasLongEvents ? listLongEvents : listShortEvents)(db, where)
+  if (hasLongEvents) {
     return {
       rows: found,
       more: found.length === LONG_EVENT_PAGE_SIZE,
-      long: found.some(({ data }) => data.length > MAX_SHORT_EVENT_BYTES),
+      hasLongEvents: found.some(({ data }) => data.length > MAX_SHORT_EVENT_BYTES),
     }
+  }
   const end = found.findIndex(({ data }) => data === TOO_LONG)
   if (end === 0) return listEventPage(db, where, true)
-  if (end > 0) return { rows: found.slice(0, end), more: true, long: true }
-  return { rows: found, more: found.length === EVENT_PAGE_SIZE, long: false }
+  if (end > 0) return { rows: found.slice(0, end), more: true, hasLongEvents: true }
+  return { rows: found, more: found.length === EVENT_PAGE_SIZE, hasLongEvents: false }
 }
 
 export const EVENT_PAGE_SIZE = 500
 const LONG_EVENT_PAGE_SIZE = 16
-/** In bytes. */
 const MAX_SHORT_EVENT_BYTES = 2048
-/** Stands for what is too long; nothing that an event says is empty. */
+/** Replaces data that is too long; the data of an event is never empty. */
 const TOO_LONG = ''
 
 const EVENT_COLUMNS = ['task_id', 'seq', 'type', 'ts'] as const
@@ -104,12 +104,12 @@ const listLongEvents = prepareQuery<{ task_id: string; after: number }, EventRow
     .limit(LONG_EVENT_PAGE_SIZE),
 )
 
-/** The oldest event that is still in a log. */
+/** The oldest event that retention has kept. */
 export const findFirstEventNumber = prepareQuery<{ task_id: string }, { seq: number }>((db, arg) =>
   db.selectFrom('events').select('seq').where('task_id', '=', arg('task_id')).orderBy('seq').limit(1),
 )
 
-/** Where the run ended. Looked for from the end of the log: only notes can follow it. */
+/** The event that ended the run. Searches from the end of the log, because only feedback can follow it. */
 export const findFinishedEventNumber = prepareQuery<{ task_id: string }, { seq: number }>((db, arg) =>
   db
     .selectFrom('events')

@@ -1,97 +1,97 @@
-import type { EventChunk, LogFollower, FrameView } from '../ctx/log-followers.ts'
-import { sseErrorFrame, type SseClient } from '../http/sse.ts'
+import type { EventChunk, FrameView, LogFollower } from '../ctx/log-followers.ts'
+import { type SseClient, sseErrorFrame } from '../http/sse.ts'
 
-/** A reader further behind than this is cut off and told to reconnect. */
+/** A client that is further behind is disconnected and must reconnect. */
 const MAX_EVENTS_BEHIND = 5000
 const OVERFLOW_FRAME = sseErrorFrame('stream overflow: reconnect with Last-Event-ID')
 
 /**
- * In bytes. A reader that chunks of more than this wait for finds them in the log instead, when it reads again. Room for
- * most bursts: all who follow share their bytes, and would each read the log for itself.
+ * When more bytes than this wait for a client, it reads them from the log later. Large enough for most bursts, because
+ * waiting chunks are shared by all followers, but each follower reads the log for itself.
  */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
 
 /**
- * One reader of a log. It is fed from pages of the log until it has caught up; from then on chunks go from the commit
- * straight to its socket, without a promise in between. While the socket is full they wait here.
+ * One client that follows a log. It gets pages of the log until it has caught up; from then on chunks go from the commit
+ * to its socket without a promise in between. While the socket is full they wait here.
  */
 export class StreamFollower implements LogFollower {
-  /** The last event that was written to the reader. */
+  /** The last event that was sent to the client. */
   cursor: number
   #waiting: EventChunk[] = []
-  /** How many bytes wait, and the last event of all that were offered, kept or not. */
-  #kept = 0
+  #waitingBytes = 0
+  /** The last event that was received, also if it was not collected. */
   #newest = 0
-  #listening = false
+  #collecting = false
   #woken = false
   #live = false
   #caughtUp = false
-  /** Ends the present wait. */
-  #goOn: (() => void) | null = null
-  readonly #reader: SseClient
+  /** Resolves the current wait. */
+  #resume: (() => void) | null = null
+  readonly #client: SseClient
   readonly #view: FrameView | null
 
-  constructor(reader: SseClient, after: number, view: FrameView | null) {
-    this.#reader = reader
+  constructor(client: SseClient, after: number, view: FrameView | null) {
+    this.#client = client
     this.cursor = after
     this.#view = view
-    reader.onDrain = () => (this.#live ? this.#pass() : this.#goOn?.())
-    reader.onDisconnect = () => this.#goOn?.()
+    client.onDrain = () => (this.#live ? this.#sendWaiting() : this.#resume?.())
+    client.onDisconnect = () => this.#resume?.()
   }
 
-  /** The stream is over, by whoever ended it. */
+  /** True once the stream has ended on either side. */
   get aborted(): boolean {
-    return this.#reader.isDisconnected
+    return this.#client.isDisconnected
   }
 
-  /** From now on chunks wait here. */
-  listen(): void {
-    this.#listening = true
+  /** Keeps received chunks from now on. */
+  collect(): void {
+    this.#collecting = true
   }
 
-  show(chunk: EventChunk): void {
-    this.#reader.write(this.#take(chunk))
+  send(chunk: EventChunk): void {
+    this.#client.write(this.#takeNewBytes(chunk))
   }
 
-  /** There is more in the log, and what was committed meanwhile will be found there too. Resolves when there is room. */
-  async readOn(): Promise<void> {
-    this.#ignore()
-    if (this.#reader.isFull) await this.#wait()
+  /** Drops collected chunks, because the log has more and contains them too. Resolves when the socket has room. */
+  async waitToReadOn(): Promise<void> {
+    this.#stopCollecting()
+    if (this.#client.isFull) await this.#wait()
   }
 
-  /** Passes on what is committed; resolves when the log must be asked again or the stream is over. */
-  live(): Promise<void> {
-    const waited = this.#wait()
+  /** Sends chunks as they are committed. Resolves when the log must be read again or the stream has ended. */
+  sendLive(): Promise<void> {
+    const resumed = this.#wait()
     this.#live = true
     this.#caughtUp = true
-    if (this.#woken || !this.#listening || this.aborted) this.#goOn?.()
-    else this.#pass()
-    return waited
+    if (this.#woken || !this.#collecting || this.aborted) this.#resume?.()
+    else this.#sendWaiting()
+    return resumed
   }
 
   receive(chunks: readonly EventChunk[]): void {
-    const hadRoom = this.#live && !this.#reader.isFull
+    const hadRoom = this.#live && !this.#client.isFull
     for (const chunk of chunks) {
       this.#newest = Math.max(this.#newest, chunk.last)
-      if (!this.#listening) continue
+      if (!this.#collecting) continue
       this.#waiting.push(chunk)
-      this.#kept += chunk.bytes.length
+      this.#waitingBytes += chunk.bytes.length
     }
-    if (this.#live) this.#pass()
-    // A burst is no fault of a reader that had room for its beginning.
-    if (!hadRoom && this.#isLate()) this.#end(OVERFLOW_FRAME)
-    else if (this.#kept > MAX_WAITING_BYTES) this.#ignore()
+    if (this.#live) this.#sendWaiting()
+    // A burst does not disconnect a client that had room when it started.
+    if (!hadRoom && this.#isTooFarBehind()) this.#end(OVERFLOW_FRAME)
+    else if (this.#waitingBytes > MAX_WAITING_BYTES) this.#stopCollecting()
   }
 
   wake(): void {
     this.#woken = true
-    if (this.#live) this.#goOn?.()
+    if (this.#live) this.#resume?.()
   }
 
   #wait(): Promise<void> {
     return new Promise((resolve) => {
-      this.#goOn = () => {
-        this.#goOn = null
+      this.#resume = () => {
+        this.#resume = null
         this.#live = false
         this.#woken = false
         resolve()
@@ -99,48 +99,48 @@ export class StreamFollower implements LogFollower {
     })
   }
 
-  #ignore(): void {
-    this.#listening = false
+  #stopCollecting(): void {
+    this.#collecting = false
     this.#waiting = []
-    this.#kept = 0
+    this.#waitingBytes = 0
   }
 
-  #pass(): void {
-    while (!this.#reader.isFull) {
+  #sendWaiting(): void {
+    while (!this.#client.isFull) {
       const chunk = this.#waiting[0]
       if (!chunk && this.#newest <= this.cursor) return
-      // What comes next was not kept, or never came here.
+      // The next event was not collected or was never received.
       if (!chunk || chunk.first > this.cursor + 1) return this.#readAgain()
       this.#waiting.shift()
-      this.#kept -= chunk.bytes.length
+      this.#waitingBytes -= chunk.bytes.length
       if (chunk.last <= this.cursor) continue
-      // The last events and the end of the stream are one write.
-      if (chunk.finished) return this.#end(this.#take(chunk))
-      this.show(chunk)
+      // Sends the last events and the end of the stream in one write.
+      if (chunk.finished) return this.#end(this.#takeNewBytes(chunk))
+      this.send(chunk)
     }
   }
 
   #readAgain(): void {
-    this.#ignore()
-    this.#goOn?.()
+    this.#stopCollecting()
+    this.#resume?.()
   }
 
-  /** It had caught up and stopped reading; whoever never had is on the way through the log. */
-  #isLate(): boolean {
-    return this.#caughtUp && this.#reader.isFull && this.#newest - this.cursor > MAX_EVENTS_BEHIND
+  /** Only after it has caught up: before that, the client is still reading the log. */
+  #isTooFarBehind(): boolean {
+    return this.#caughtUp && this.#client.isFull && this.#newest - this.cursor > MAX_EVENTS_BEHIND
   }
 
-  /** What of a chunk is new to the reader, which has it from now on. */
-  #take(chunk: EventChunk): Buffer | string {
+  /** The part of a chunk that is new to the client; moves the cursor. */
+  #takeNewBytes(chunk: EventChunk): Buffer | string {
     const bytes = newBytesOf(chunk, this.#view, this.cursor)
     this.cursor = chunk.last
     return bytes
   }
 
   #end(bytes: Buffer | string): void {
-    this.#ignore()
-    this.#reader.end(bytes)
-    this.#goOn?.()
+    this.#stopCollecting()
+    this.#client.end(bytes)
+    this.#resume?.()
   }
 }
 

@@ -2,13 +2,12 @@ import { sql } from 'kysely'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { WebhookDeliveryRow } from '../store/tables.ts'
 
-/** Finds a name in the JSON list of a webhook's events. */
+/** A LIKE pattern that matches a name in the JSON list of a webhook's events. */
 export const eventNamePattern = (event: string): string => `%"${event}"%`
 
 /**
- * The webhooks that want an event. It only reads: on SQLite it takes 2 µs where nobody listens, and an `insert … select`
- * that finds nobody takes 20. One query an event, because a pattern that is a parameter makes SQLite plan it anew each
- * time.
+ * The enabled webhooks of a project for one event. On SQLite this read takes 2 µs if there is none; an `insert … select`
+ * would take 20 µs. Each event has its own query, because SQLite plans a query with a pattern parameter again every time.
  */
 export const subscribedWebhooksQuery = (event: string) =>
   prepareQuery<{ project_id: string }, { id: string }>((db, arg) =>
@@ -20,7 +19,7 @@ export const subscribedWebhooksQuery = (event: string) =>
       .where('events', 'like', eventNamePattern(event)),
   )
 
-/** Whether there is any for the project in that column, inside a statement that is about something else of it. */
+/** An SQL expression: 1 if the project in the column has an enabled webhook for the event, else 0. */
 export const hasSubscribedWebhook = (event: string, column: string) =>
   sql<number>`case when exists (select 1 from webhooks where project_id = ${sql.ref(column)} and enabled = 1
     and events like ${sql.lit(eventNamePattern(event))}) then 1 else 0 end`
@@ -29,7 +28,7 @@ export type NewWebhookDelivery = Pick<WebhookDeliveryRow, 'webhook_id' | 'id' | 
   now: string
 }
 
-/** Due at once. That an approval expires is told once a webhook: the index for it decides over all replicas. */
+/** A delivery that is due at once. A unique index keeps replicas from inserting `approval.expiring` twice. */
 export const insertWebhookDelivery = prepareQuery<NewWebhookDelivery>((db, arg) =>
   db
     .insertInto('webhook_deliveries')

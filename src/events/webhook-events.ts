@@ -1,8 +1,8 @@
 import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
-import { subscribedWebhooksQuery, insertWebhookDelivery } from './webhook-event-rows.ts'
+import { insertWebhookDelivery, subscribedWebhooksQuery } from './webhook-event-rows.ts'
 
-/** What a webhook can be told of. */
+/** The events that a webhook can subscribe to. */
 export const WEBHOOK_EVENTS = [
   'approval.requested',
   'approval.expiring',
@@ -21,8 +21,8 @@ const SUBSCRIBED_WEBHOOKS = {
 } satisfies Record<WebhookEvent, unknown>
 
 /**
- * Queues a notice for every webhook of the project that wants it, in the transaction of the change itself: both
- * happen, or neither.
+ * Queues a delivery for every webhook of the project that subscribes to the event, in the transaction of the change, so
+ * that neither is committed without the other.
  */
 export async function queueWebhookDeliveries(
   tx: Tx,
@@ -33,6 +33,6 @@ export async function queueWebhookDeliveries(
   const webhooks = await SUBSCRIBED_WEBHOOKS[event](tx.db, { project_id: projectId })
   if (webhooks.length === 0) return
   const now = isoNow(tx)
-  const told = { id: tx.world.newId('dlv'), project_id: projectId, event, subject, now }
-  for (const { id: webhook_id } of webhooks) await insertWebhookDelivery(tx.db, { webhook_id, ...told })
+  const delivery = { id: tx.world.newId('dlv'), project_id: projectId, event, subject, now }
+  for (const { id: webhook_id } of webhooks) await insertWebhookDelivery(tx.db, { webhook_id, ...delivery })
 }

@@ -7,14 +7,14 @@ const IGNORED_TYPES = new Set(['token.delta', 'progress'])
 
 export async function readTraceEvents(ctx: Pick<Ctx, 'db'>, task_id: string): Promise<TraceEvent[]> {
   const events: TraceEvent[] = []
-  for (let after = 0, long = false; ; ) {
-    const page = await listEventPage(ctx.db, { task_id, after }, long)
+  for (let after = 0, hasLongEvents = false; ; ) {
+    const page = await listEventPage(ctx.db, { task_id, after }, hasLongEvents)
     for (const { seq, type, ts, data } of page.rows) {
       if (!IGNORED_TYPES.has(type)) events.push({ seq, type, ts, data: JSON.parse(data) })
     }
     const last = page.rows.at(-1)
     if (!last || !page.more) return events
     after = last.seq
-    long = page.long
+    hasLongEvents = page.hasLongEvents
   }
 }

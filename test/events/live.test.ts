@@ -1,27 +1,27 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EVENT_PAGE_SIZE } from '../../src/events/rows.ts'
 import { CLIENT_EVENT_TYPES } from '../../src/events/client-frames.ts'
+import { EVENT_PAGE_SIZE } from '../../src/events/rows.ts'
 import { eachStore, sharedApp, type TestApp, testApp } from '../app.ts'
 import {
-  cancelTask,
-  progressEvents,
-  startScriptedTask,
-  SCRIPTED_AGENT,
   appendAsRun,
+  cancelTask,
   NO_RATE_LIMIT,
+  progressEvents,
+  SCRIPTED_AGENT,
+  startScriptedTask,
 } from '../tasks/scripted-agent.ts'
-import { eventIds, numbersUpTo, openStream, readWholeStream, eventsUrl } from './stream-reader.ts'
+import { eventIds, eventsUrl, numbersUpTo, openStream, readWholeStream } from './stream-reader.ts'
 
-/** What a client that follows, loses the connection and comes back has put together in the end. */
-async function followWithCuts(app: TestApp, taskId: string, cuts: readonly number[]): Promise<string> {
+/** The events that a client collects if it disconnects after these numbers of characters and resumes each time. */
+async function followWithDisconnects(app: TestApp, taskId: string, cuts: readonly number[]): Promise<string> {
   let whole = ''
   for (const cut of cuts) {
     const after = eventIds(whole).at(-1) ?? 0
     const reader = await openStream(eventsUrl(app, taskId), { 'last-event-id': String(after) })
     const text = await reader.until(({ length }) => length >= cut)
     reader.close()
-    // A frame that was cut in two is not an event yet.
+    // An incomplete frame does not count as received.
     for (const frame of text.split('\n\n').slice(0, -1)) whole += `${frame}\n\n`
     if (whole.includes('event: task.finished')) return whole
   }
@@ -31,10 +31,10 @@ async function followWithCuts(app: TestApp, taskId: string, cuts: readonly numbe
 }
 
 eachStore((store) => {
-  describe('followers', () => {
+  describe('live streams of a task', () => {
     const shared = sharedApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, SVC_MAX_CONCURRENT_TASKS: '64' } })
 
-    test('twenty of one task see the same bytes, whenever they came', async () => {
+    test('twenty clients of one task get the same bytes, whenever they connect', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
       const early = await Promise.all(Array.from({ length: 10 }, () => openStream(eventsUrl(app, id))))
@@ -49,11 +49,11 @@ eachStore((store) => {
     })
 
     test.each([-1, 0, 1])(
-      'one of a log that ends %d from the end of a page has all of it, and what comes next',
+      'a client gets all events of a log that ends %d events from a page boundary, and later ones',
       async (off) => {
         const app = shared()
         const id = await startScriptedTask(app)
-        // The log begins with one event.
+        // The log starts with one event.
         await appendAsRun(app, id, progressEvents(2 * EVENT_PAGE_SIZE - 1 + off))
         const reader = await openStream(eventsUrl(app, id))
         await reader.until(({ tail }) => eventIds(tail).at(-1) === 2 * EVENT_PAGE_SIZE + off)
@@ -65,7 +65,7 @@ eachStore((store) => {
       },
     )
 
-    test('one that is cut off at random and comes back has the log, exactly, in the end', async () => {
+    test('a client that disconnects at random and resumes gets exactly the log', async () => {
       const app = shared()
       const script = fc.record({
         commits: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12 }),
@@ -74,7 +74,7 @@ eachStore((store) => {
       await fc.assert(
         fc.asyncProperty(script, async ({ commits, cuts }) => {
           const id = await startScriptedTask(app)
-          const followed = followWithCuts(app, id, cuts)
+          const followed = followWithDisconnects(app, id, cuts)
           for (const count of commits) await appendAsRun(app, id, progressEvents(count))
           await cancelTask(app, id)
           expect(await followed).toBe(await readWholeStream(eventsUrl(app, id)))
@@ -83,7 +83,7 @@ eachStore((store) => {
       )
     })
 
-    test('nobody hears of an event before it is committed', async () => {
+    test('an event is sent only after it is committed', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
       const reader = await openStream(eventsUrl(app, id))
@@ -96,11 +96,11 @@ eachStore((store) => {
     })
   })
 
-  test('comments keep a silent stream alive when the deployment asks for them, and only then', async () => {
-    const quiet = await testApp({ store, env: SCRIPTED_AGENT })
-    const talking = await testApp({ store, env: { ...SCRIPTED_AGENT, SVC_SSE_KEEPALIVE_MS: '1000' } })
+  test('a stream sends keepalive comments only with SVC_SSE_KEEPALIVE_MS', async () => {
+    const silent = await testApp({ store, env: SCRIPTED_AGENT })
+    const withKeepalive = await testApp({ store, env: { ...SCRIPTED_AGENT, SVC_SSE_KEEPALIVE_MS: '1000' } })
     const texts = await Promise.all(
-      [quiet, talking].map(async (app) => {
+      [silent, withKeepalive].map(async (app) => {
         const id = await startScriptedTask(app)
         const reader = await openStream(eventsUrl(app, id))
         await reader.until(({ tail }) => tail.includes('task.created'))
@@ -115,7 +115,7 @@ eachStore((store) => {
   })
 })
 
-test("what a client may see of a log is the contract's list", () => {
+test('clients can read exactly the event types of the contract', () => {
   const contract =
     'task.created, step.started, tool.called, tool.result, progress, output.validated, artifact.created, task.finished'
   expect(CLIENT_EVENT_TYPES).toEqual(contract.split(', '))

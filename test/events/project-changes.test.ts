@@ -6,35 +6,35 @@ import { SseClient } from '../../src/http/sse.ts'
 import { eachStore, testApp } from '../app.ts'
 import { readEventStream } from '../http.ts'
 
-test('a screen that stopped reading is told so in the end, and what changed meanwhile is not kept for it', async () => {
+test('a client that stops reading project changes is disconnected with an error, and the changes are dropped', async () => {
   const app = await testApp({ store: 'sqlite' })
-  // More than the buffers between two sockets hold stands before the changes.
+  // Fills the socket buffers before the changes.
   const filling = 'x'.repeat(32 * 1024 * 1024)
   const change = (n: number) => app.ctx.notifications.publish(`project:prj_1?task:task_${n}:succeeded`)
-  let over = false
+  let hasEnded = false
   const server = createServer((_request, out) => {
     out.write(filling)
-    void followProjectChanges(app.ctx, ['prj_1'], new SseClient(out)).then(() => (over = true))
+    void followProjectChanges(app.ctx, ['prj_1'], new SseClient(out)).then(() => (hasEnded = true))
     for (let n = 0; n < 4_999; n++) change(n)
     for (let n = 0; n < 100; n++) change(0)
     change(5_000)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  expect(over).toBe(false)
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  expect(hasEnded).toBe(false)
   change(5_001)
-  const text = await answer.text()
-  expect(over).toBe(true)
+  const text = await response.text()
+  expect(hasEnded).toBe(true)
   expect(text.length - filling.length).toBeLessThan(1_000)
   expect(text.endsWith('event: error\ndata: {"error":"stream overflow: reconnect"}\n\n')).toBe(true)
 })
 
 eachStore((store) => {
-  test('one stream tells a founder which tasks of the project changed, and nothing of other projects', async () => {
+  test('the project stream reports changes of the project and none of other projects', async () => {
     const app = await testApp({ store })
     const ended = readEventStream(`${app.url}/v1/stream`, app.key, 0, ({ data }) => data.status === 'succeeded')
-    // Created only once the stream listens: `ready` is its first frame.
+    // `ready` is the first frame, so the stream has subscribed before the task is created.
     await readEventStream(`${app.url}/v1/stream`, app.key, 0, ({ event }) => event === 'ready')
     const task = await app.createTask({ input: 'x' })
     const changes = (await ended).filter(({ event }) => event === 'changed').map(({ data }) => data)

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, FOUNDER_KEY, sharedApp } from '../app.ts'
 import {
+  appendAsRun,
   cancelTask,
   expectRefusal,
-  progressEvents,
-  startScriptedTask,
-  SCRIPTED_AGENT,
-  appendAsRun,
-  readTask,
   NO_RATE_LIMIT,
+  progressEvents,
+  readTask,
+  SCRIPTED_AGENT,
+  startScriptedTask,
 } from '../tasks/scripted-agent.ts'
-import { eventIds, numbersUpTo, openStream, readWholeStream, eventsUrl } from './stream-reader.ts'
+import { eventIds, eventsUrl, numbersUpTo, openStream, readWholeStream } from './stream-reader.ts'
 
 eachStore((store) => {
   const shared = sharedApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
@@ -22,7 +22,7 @@ eachStore((store) => {
   }
 
   describe('the stream of a task', () => {
-    test('has frames of id, event and data, and data is the whole event', async () => {
+    test('each frame of a stream has id, event and data, and data is the whole event', async () => {
       const app = shared()
       const id = await finishedTask()
       const response = await fetch(eventsUrl(app, id), { headers: { authorization: `Bearer ${FOUNDER_KEY}` } })
@@ -46,7 +46,7 @@ eachStore((store) => {
       expect(text.match(/^event: .*$/gm)?.at(-1)).toBe('event: task.finished')
     })
 
-    test('resumes exactly after the id that the header or the query names, at every position', async () => {
+    test('a stream resumes exactly after the id in the header or the query, at every position', async () => {
       const app = shared()
       const id = await finishedTask()
       const whole = await readWholeStream(eventsUrl(app, id))
@@ -61,7 +61,7 @@ eachStore((store) => {
       }
     })
 
-    test('takes the header before the query', async () => {
+    test('the Last-Event-ID header takes precedence over the query', async () => {
       const app = shared()
       const id = await finishedTask()
       const last = (await readTask(app, id)).last_event_id
@@ -69,7 +69,7 @@ eachStore((store) => {
       expect(eventIds(text)).toEqual([last])
     })
 
-    test('ends at once, empty, when it is resumed at or past the end', async () => {
+    test('a stream that is resumed at or after the end is empty and ends at once', async () => {
       const app = shared()
       const id = await finishedTask()
       const last = (await readTask(app, id)).last_event_id
@@ -78,7 +78,7 @@ eachStore((store) => {
       }
     })
 
-    test('that is resumed past the head of a running log still ends with the task', async () => {
+    test('a stream that is resumed after the last event of a running task ends with the task', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
       const reader = await openStream(eventsUrl(app, id), { 'last-event-id': '1000' })
@@ -89,10 +89,10 @@ eachStore((store) => {
     })
 
     test.each(['-1', '1.5', 'abc', '', ' ', '1e3', '0x10', '9007199254740992', '99999999999999999999'])(
-      'refuses the id %j: it is not a whole number of at least 0',
+      'the event id %j is 400, because it is not a whole number of at least 0',
       async (after) => {
         const app = shared()
-        const path = `/v1/tasks/${await idOfSome()}/events`
+        const path = `/v1/tasks/${await sharedTask()}/events`
         const query = `?lastEventId=${encodeURIComponent(after)}`
         expectRefusal(await app.call('GET', path + query), 400, /event id/)
         if (after.trim() !== '')
@@ -104,27 +104,27 @@ eachStore((store) => {
       },
     )
 
-    let some: string | null = null
-    const idOfSome = async () => {
-      some ??= await finishedTask()
-      return some
+    let sharedTaskId: string | null = null
+    const sharedTask = async () => {
+      sharedTaskId ??= await finishedTask()
+      return sharedTaskId
     }
 
-    test('of a wrong or out-of-scope id is 404, before anything else is judged', async () => {
+    test('a stream of an unknown or foreign task is 404 before the event id is validated', async () => {
       const app = shared()
       const ada = { email: 'ada@example.com', password: 'long enough password' }
       const { session_token: key } = (await app.call('POST', '/v1/auth/signup', ada, { key: null })).body
       const { body: project } = await app.call('POST', '/v1/projects', { name: 'Other' }, { key })
-      const path = `/v1/tasks/${await idOfSome()}/events`
-      const elsewhere = { key, headers: { 'x-svc-project': project.id, 'last-event-id': 'nonsense' } }
+      const path = `/v1/tasks/${await sharedTask()}/events`
+      const otherProject = { key, headers: { 'x-svc-project': project.id, 'last-event-id': 'nonsense' } }
       const absent = await app.call('GET', '/v1/tasks/task_00000000000000000000000000/events?lastEventId=nonsense')
-      const foreign = await app.call('GET', path, undefined, elsewhere)
+      const foreign = await app.call('GET', path, undefined, otherProject)
       expectRefusal(absent, 404, 'no such task')
       expect(foreign.body).toEqual(absent.body)
       expect(foreign.status).toBe(404)
     })
 
-    test('shows a note that was added after the end, on replay and on resume', async () => {
+    test('a stream shows feedback that was added after the end, on replay and on resume', async () => {
       const app = shared()
       const id = await finishedTask()
       const before = await readWholeStream(eventsUrl(app, id))
@@ -139,7 +139,7 @@ eachStore((store) => {
       expect(after.slice(before.length)).toContain('event: feedback.recorded\n')
     })
 
-    test('that is live ends at task.finished', async () => {
+    test('a live stream ends with task.finished', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
       const reader = await openStream(eventsUrl(app, id))
@@ -147,7 +147,7 @@ eachStore((store) => {
       expect(await reader.ended).toMatch(/event: task\.finished\n[^\n]*\n\n$/)
     })
 
-    test('replays more than 5,000 events without an overflow', async () => {
+    test('a replay of more than 5,000 events does not overflow', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
       for (let i = 0; i < 6; i++) await appendAsRun(app, id, progressEvents(1_000))

@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { FOUNDER_KEY, type TestApp } from '../app.ts'
 
-/** A reader of a stream that stays open: what came so far, and a way to wait for more of it. */
+/** A client of an open stream: the text received so far, and a way to wait for more. */
 export interface StreamReader {
-  /** Everything so far. */
+  /** All text received so far. */
   text(): string
   length: number
-  /** The end of it, so that a long stream need not be searched from its beginning. */
+  /** The end of the text, so that tests need not search a long stream from its start. */
   tail: string
-  /** Resolves with the text once there is enough of it, or the stream has ended. */
+  /** Resolves with the text once `enough` is true or the stream has ended. */
   until(enough: (reader: StreamReader) => boolean): Promise<string>
-  /** The whole text, when the server has ended the stream. */
+  /** Resolves with the whole text when the server ends the stream. */
   ended: Promise<string>
   close(): void
 }
@@ -21,54 +21,54 @@ const TAIL_CHARACTERS = 40_000
 export const eventsUrl = (app: TestApp, taskId: string, query = '') => `${app.url}/v1/tasks/${taskId}/events${query}`
 
 export async function openStream(url: string, headers: Record<string, string> = {}): Promise<StreamReader> {
-  const leaving = new AbortController()
+  const closing = new AbortController()
   const response = await fetch(url, {
     headers: { authorization: `Bearer ${FOUNDER_KEY}`, ...headers },
-    signal: leaving.signal,
+    signal: closing.signal,
   })
   if (response.status !== 200 || !response.body) throw new Error(`no stream: ${response.status}`)
   const waiting = new Set<() => void>()
   const pieces: string[] = []
-  let over = false
+  let hasEnded = false
   const reader: StreamReader = {
     text: () => pieces.join(''),
     length: 0,
     tail: '',
     until: (enough) =>
       new Promise((resolve) => {
-        const look = () => {
-          if (!over && !enough(reader)) return
-          waiting.delete(look)
+        const check = () => {
+          if (!hasEnded && !enough(reader)) return
+          waiting.delete(check)
           resolve(reader.text())
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
       }),
-    ended: read(response.body, (piece) => {
+    ended: readChunks(response.body, (piece) => {
       pieces.push(piece)
       reader.length += piece.length
       reader.tail = (reader.tail + piece).slice(-TAIL_CHARACTERS)
-      for (const look of waiting) look()
+      for (const check of waiting) check()
     }).then(() => {
-      over = true
-      for (const look of waiting) look()
+      hasEnded = true
+      for (const check of waiting) check()
       return pieces.join('')
     }),
-    close: () => leaving.abort(),
+    close: () => closing.abort(),
   }
   return reader
 }
 
-async function read(body: ReadableStream<Uint8Array>, take: (piece: string) => void): Promise<void> {
+async function readChunks(body: ReadableStream<Uint8Array>, onChunk: (text: string) => void): Promise<void> {
   const decoder = new TextDecoder()
   try {
-    for await (const piece of body) take(decoder.decode(piece, { stream: true }))
+    for await (const piece of body) onChunk(decoder.decode(piece, { stream: true }))
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) throw error
   }
 }
 
-/** The whole stream of a finished task, as text. */
+/** Reads a stream until the server ends it. */
 export async function readWholeStream(url: string, headers: Record<string, string> = {}): Promise<string> {
   return (await openStream(url, headers)).ended
 }
@@ -78,7 +78,7 @@ export const eventIds = (text: string): number[] => [...text.matchAll(/^id: (\d+
 export const numbersUpTo = (last: number, from = 1): number[] =>
   Array.from({ length: last - from + 1 }, (_, i) => from + i)
 
-/** A reader that opens a stream and then does not read. */
+/** Opens a stream and does not read from it. */
 export async function openStalledStream(app: TestApp, taskId: string): Promise<Socket> {
   const { hostname, port, pathname } = new URL(eventsUrl(app, taskId))
   const socket = connect(Number(port), hostname)
