@@ -12,12 +12,12 @@ export interface ApprovalCorrection {
   action: string
   /** The payload that the agent proposed. */
   proposed: JsonObject
-  /** What the person laid over it. */
+  /** The fields that the approver changed. */
   edited: JsonObject
   by: Actor
 }
 
-/** An approval with edits teaches the wedge: what was proposed, and what a person made of it. */
+/** Stores an edited approval as knowledge, so that later runs follow the change. */
 export async function recordCorrection(tx: Tx, correction: ApprovalCorrection): Promise<string> {
   const { projectId, wedge, taskId, approvalId, action, proposed, edited, by } = correction
   const item = await createKnowledgeItem(tx, by, {
@@ -45,7 +45,7 @@ export function toCorrectionText(action: string, proposed: JsonObject, edited: J
 
 const diffPayloads = (proposed: JsonObject, edited: JsonObject) => diffJson(proposed, { ...proposed, ...edited })
 
-/** The whole is in the metadata; a run needs to see the kind of thing. */
+/** The metadata has the complete payload; for a run the beginning is enough. */
 const MAX_PAYLOAD_CHARACTERS = 4000
 
 function shortenPayload(payload: JsonObject): string {

@@ -12,7 +12,7 @@ export interface TaskFeedback {
 
 type RatedTask = Pick<TaskRow, 'id' | 'project_id' | 'wedge' | 'task_type'>
 
-/** What a person says of a run becomes knowledge for the next; a rating alone teaches nothing. */
+/** Stores feedback on a run as knowledge for later runs; null for a rating alone, which says nothing to learn from. */
 export async function recordTaskFeedback(
   tx: Tx,
   scope: { actor: Actor },
@@ -51,5 +51,5 @@ export function toFeedbackText(taskType: string, { rating, correction, note }: T
 export const isEmptyFeedback = ({ rating, correction, note }: TaskFeedback): boolean =>
   [rating, correction, note].every(isBlank)
 
-const isBlank = (said: Json | undefined): boolean =>
-  said === undefined || said === null || (typeof said === 'string' && said.trim() === '')
+const isBlank = (value: Json | undefined): boolean =>
+  value === undefined || value === null || (typeof value === 'string' && value.trim() === '')

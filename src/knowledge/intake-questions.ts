@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { WedgeManifest } from '../contract/wedge-manifest.ts'
 import type { IntakeQuestionRow } from '../store/tables.ts'
 
-/** A question as the API shows it. A seed that nobody touched has no row, and so no time. */
+/** A question as the API shows it. A seed question without a row has no `created_at`. */
 export interface IntakeQuestion {
   id: string
   project_id: string
@@ -17,25 +17,25 @@ export interface IntakeQuestion {
   created_at: string | null
 }
 
-/** The manifest's questions in its order, in its words, then the gaps that runs have found, newest first. */
+/** The manifest's questions in its order and wording, then the gaps that runs reported, newest first. */
 export function mergeIntakeQuestions(
   projectId: string,
   seeds: WedgeManifest['intake'],
   rows: IntakeQuestionRow[],
 ): IntakeQuestion[] {
   const own = rows.filter((row) => row.project_id === projectId)
-  const known = seeds.map((seed) => {
+  const fromManifest = seeds.map((seed) => {
     const row = own.find(({ question_id }) => question_id === seed.id)
     return { ...(row ? toIntakeQuestion(row) : untouchedFields(projectId)), ...seedFields(seed) }
   })
   const gaps = own.filter(({ kind }) => kind === 'gap')
   return [
-    ...known,
+    ...fromManifest,
     ...gaps.filter(({ question_id }) => !seeds.some(({ id }) => id === question_id)).map(toIntakeQuestion),
   ]
 }
 
-/** In percent: 100 says that nothing is left to ask. */
+/** The percentage of answered questions; 100 only if no question is open. */
 export function intakeCoverage(questions: Pick<IntakeQuestion, 'status'>[]): number {
   const counted = questions.filter(({ status }) => status !== 'dismissed')
   const answered = counted.filter(({ status }) => status === 'answered').length
@@ -43,7 +43,7 @@ export function intakeCoverage(questions: Pick<IntakeQuestion, 'status'>[]): num
   return Math.min(99, Math.round((100 * answered) / counted.length))
 }
 
-/** Case, spaces and punctuation do not make another question. */
+/** Ignores case, spaces and punctuation, so that the same question is recognised. */
 export function normalizeQuestion(question: string): string {
   return (
     question

@@ -2,31 +2,16 @@ import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
-import { type FindInput, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
+import { defineRead, defineWrite, type FindInput, nameRoutes } from '../http/route.ts'
 import { requireEnabledPathWedge, requirePathWedge } from '../wedges/enabled-wedges.ts'
 import {
   answerIntakeQuestion,
   dismissIntakeQuestion,
-  requireIntakeQuestion,
-  readIntake,
   MAX_SHOWN_QUESTIONS,
+  readIntake,
+  requireIntakeQuestion,
 } from './intake.ts'
-
-const IntakeQuestionView = z
-  .object({
-    id: z.string(),
-    project_id: z.string(),
-    question: z.string(),
-    why: z.string().nullable(),
-    kind: z.enum(['seed', 'gap']),
-    status: z.enum(['open', 'answered', 'dismissed']),
-    answer: z.string().nullable(),
-    knowledge_id: z.string().nullable(),
-    task_id: z.string().nullable(),
-    asked: z.number().int().meta({ description: 'How many runs asked for it.' }),
-    created_at: z.string().nullable(),
-  })
-  .meta({ id: 'IntakeQuestion' })
+import { IntakeQuestionView } from './view.ts'
 
 export const intakeRoutes = nameRoutes({
   getIntake: defineRead('/v1/wedges/:wedge/intake', {

@@ -3,12 +3,12 @@ import { excluded } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { IntakeQuestionRow } from '../store/tables.ts'
 
-/** Those of the manifest, then the newest gaps; at most so many in all. */
+/** Questions of the manifest first, then the newest gaps. */
 export async function listIntakeQuestions(
   db: Db,
   projectIds: readonly string[],
   wedge: string,
-  most: number,
+  limit: number,
 ): Promise<IntakeQuestionRow[]> {
   if (projectIds.length === 0) return []
   return db
@@ -19,7 +19,7 @@ export async function listIntakeQuestions(
     .orderBy('kind', 'desc')
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(most)
+    .limit(limit)
     .execute()
 }
 
@@ -36,13 +36,13 @@ export function findIntakeQuestionRow(
     .executeTakeFirst()
 }
 
-/** What a question is before anybody touched it. */
+/** The fields of a question that has no row yet. */
 export type NewIntakeQuestion = Pick<
   IntakeQuestionRow,
   'project_id' | 'wedge' | 'question_id' | 'question' | 'why' | 'kind' | 'task_id' | 'asked'
 >
 
-/** The question's row, made when there is none, and locked until the commit: answers to one question queue up here. */
+/** Returns the row of the question, creates it if needed, and locks it until the commit. */
 export function lockIntakeQuestion(db: Db, question: NewIntakeQuestion, now: string): Promise<IntakeQuestionRow> {
   return db
     .insertInto('intake_questions')
@@ -54,7 +54,7 @@ export function lockIntakeQuestion(db: Db, question: NewIntakeQuestion, now: str
     .executeTakeFirstOrThrow()
 }
 
-/** Counts one more time that a question was asked, and tells how often it was now. */
+/** Increments how often the question was asked and returns its row. */
 export function incrementIntakeQuestion(db: Db, question: NewIntakeQuestion, now: string): Promise<IntakeQuestionRow> {
   return db
     .insertInto('intake_questions')

@@ -21,10 +21,10 @@ import {
   normalizeQuestion,
 } from './intake-questions.ts'
 
-/** More than anybody will answer; agents write them, and all are shown at once. */
+/** Agents can report any number of questions, and the response is not paged. */
 export const MAX_SHOWN_QUESTIONS = 1000
 
-/** What the wedge would like to know, and how much of it is known. */
+/** The questions of the wedge and the percentage that is answered. */
 export async function readIntake(db: Db, wedge: Wedge, projectIds: readonly string[]) {
   const rows = await listIntakeQuestions(db, projectIds, wedge.slug, MAX_SHOWN_QUESTIONS)
   const questions = projectIds.flatMap((projectId) => mergeIntakeQuestions(projectId, wedge.manifest.intake, rows))
@@ -44,7 +44,7 @@ export async function requireIntakeQuestion(
   return found
 }
 
-/** An answer is knowledge from now on; a second answer is the next version of the same item. */
+/** Stores the answer as knowledge. A second answer becomes the next version of the same item. */
 export async function answerIntakeQuestion(tx: Tx, by: Actor, wedge: string, question: IntakeQuestion, answer: string) {
   const now = isoNow(tx)
   const row = await lockIntakeQuestion(tx.db, toNewIntakeQuestion(wedge, question), now)
@@ -80,7 +80,7 @@ export interface KnowledgeGap {
   why?: string | null | undefined
 }
 
-/** A run misses knowledge. The same question is one row, however often it comes; a seed's question is the seed's. */
+/** Records that a run lacks knowledge. A repeated question is counted on one row, or on the seed with the same words. */
 export async function reportKnowledgeGap(tx: Tx, gap: KnowledgeGap): Promise<{ question_id: string; asked: number }> {
   const seeds = tx.wedges.get(gap.wedge)?.manifest.intake ?? []
   const seed = seeds.find(({ question }) => normalizeQuestion(question) === normalizeQuestion(gap.question))
@@ -102,6 +102,6 @@ export async function reportKnowledgeGap(tx: Tx, gap: KnowledgeGap): Promise<{ q
 }
 
 function toNewIntakeQuestion(wedge: string, question: IntakeQuestion): NewIntakeQuestion {
-  const { id, project_id, question: words, why, kind, task_id, asked } = question
-  return { project_id, wedge, question_id: id, question: words, why, kind, task_id, asked }
+  const { id, project_id, question: text, why, kind, task_id, asked } = question
+  return { project_id, wedge, question_id: id, question: text, why, kind, task_id, asked }
 }

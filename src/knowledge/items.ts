@@ -25,7 +25,7 @@ export interface NewKnowledgeItem {
   taskId?: string | null
 }
 
-/** Writes the item and its first revision; the caller audits. */
+/** Writes the item and its first revision; the caller adds the audit entry. */
 export async function createKnowledgeItem(tx: Tx, by: Actor, item: NewKnowledgeItem): Promise<KnowledgeItem> {
   const now = isoNow(tx)
   const created: KnowledgeItem = {
@@ -43,11 +43,11 @@ export async function createKnowledgeItem(tx: Tx, by: Actor, item: NewKnowledgeI
     updated_at: now,
   }
   await insertKnowledgeItem(tx.db, created)
-  await keepRevision(tx, by, created)
+  await addRevision(tx, by, created)
   return created
 }
 
-/** Every version stays readable: the last writer wins, and nobody's words are lost. */
+/** The last writer wins; earlier versions stay readable as revisions. */
 export async function changeKnowledgeItem(
   tx: Tx,
   by: Actor,
@@ -56,17 +56,17 @@ export async function changeKnowledgeItem(
 ): Promise<KnowledgeItem> {
   const changed = await updateKnowledgeItem(tx.db, item, change, isoNow(tx))
   if (!changed) throw notFound('knowledge item')
-  await keepRevision(tx, by, changed)
+  await addRevision(tx, by, changed)
   return changed
 }
 
-/** A question whose answer is taken back is open again. Questions are locked before items, here as in answering. */
+/** Reopens the question that the item answered. Locks questions before items, like answering, to avoid a deadlock. */
 export async function removeKnowledgeItem(tx: Tx, item: Pick<KnowledgeItem, 'id' | 'project_id'>): Promise<void> {
   await updateQuestionsToOpen(tx.db, item.project_id, item.id, isoNow(tx))
   if (!(await deleteKnowledgeItem(tx.db, item))) throw notFound('knowledge item')
 }
 
-async function keepRevision(tx: Tx, by: Actor, item: KnowledgeItem): Promise<void> {
+async function addRevision(tx: Tx, by: Actor, item: KnowledgeItem): Promise<void> {
   await insertKnowledgeRevision(tx.db, {
     knowledge_id: item.id,
     project_id: item.project_id,

@@ -1,11 +1,11 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject, ownField } from '../base/json.ts'
 
-/** One place where two values differ: what is absent on one side was added or removed. */
+/** One path where two values differ. Without `before` it was added, without `after` it was removed. */
 export interface JsonDifference extends JsonObject {
   path: string
 }
 
-/** Key by key, down to the values that differ; lists of the same length item by item. */
+/** Compares objects by key, and lists of the same length by item. */
 export function diffJson(before: Json, after: Json, path = ''): JsonDifference[] {
   if (canonicalJson(before) === canonicalJson(after)) return []
   if (isJsonObject(before) && isJsonObject(after)) return diffFields(before, after, path)
@@ -15,21 +15,20 @@ export function diffJson(before: Json, after: Json, path = ''): JsonDifference[]
   return [{ path, before, after }]
 }
 
-/** A difference in words that a person and a model read alike. */
 export function describeDifference({ path, before, after }: JsonDifference): string {
-  const place = path || 'all of it'
-  if (before === undefined) return `${place}: added ${shortenValue(after)}`
-  if (after === undefined) return `${place}: removed ${shortenValue(before)}`
-  return `${place}: ${shortenValue(before)} → ${shortenValue(after)}`
+  const shownPath = path || 'whole value'
+  if (before === undefined) return `${shownPath}: added ${shortenValue(after)}`
+  if (after === undefined) return `${shownPath}: removed ${shortenValue(before)}`
+  return `${shownPath}: ${shortenValue(before)} → ${shortenValue(after)}`
 }
 
 function diffFields(before: JsonObject, after: JsonObject, path: string): JsonDifference[] {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...keys].flatMap((key) => {
-    const place = joinPath(path, key)
-    const [old, young] = [ownField(before, key), ownField(after, key)]
-    if (old === undefined) return young === undefined ? [] : [{ path: place, after: young }]
-    return young === undefined ? [{ path: place, before: old }] : diffJson(old, young, place)
+    const keyPath = joinPath(path, key)
+    const [oldValue, newValue] = [ownField(before, key), ownField(after, key)]
+    if (oldValue === undefined) return newValue === undefined ? [] : [{ path: keyPath, after: newValue }]
+    return newValue === undefined ? [{ path: keyPath, before: oldValue }] : diffJson(oldValue, newValue, keyPath)
   })
 }
 

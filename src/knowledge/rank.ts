@@ -7,8 +7,8 @@ export interface RankCandidate extends NamedText {
 }
 
 /**
- * The most useful first. Relevance counts most and is relative to the best match; the newest item and a correction
- * each make up for half of it.
+ * Sorts by score, best first: 0 to 2 points for words shared with the task (relative to the best match), 0 to 1 for
+ * being new, and 1 for a correction.
  */
 export function rankByRelevance<T extends RankCandidate>(items: T[], task: Set<string>): T[] {
   const newest = items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0))
@@ -23,23 +23,23 @@ export function rankByRelevance<T extends RankCandidate>(items: T[], task: Set<s
     .map(({ item }) => item)
 }
 
-/** Takes what fits, in order; a smaller text may still fit where a larger one did not. Sizes are bytes of UTF-8. */
-export function takeWithinBudget<T extends NamedText>(texts: T[], budget: number): { kept: T[]; left: T[] } {
+/** Takes the texts that fit into the budget of bytes, in order; it skips a text that is too large and goes on. */
+export function takeWithinBudget<T extends NamedText>(texts: T[], budget: number): { kept: T[]; leftOut: T[] } {
   const kept: T[] = []
-  const left: T[] = []
-  let rest = budget
+  const leftOut: T[] = []
+  let bytesLeft = budget
   for (const text of texts) {
     const size = Buffer.byteLength(text.name) + Buffer.byteLength(text.content)
-    if (size > rest) left.push(text)
+    if (size > bytesLeft) leftOut.push(text)
     else {
       kept.push(text)
-      rest -= size
+      bytesLeft -= size
     }
   }
-  return { kept, left }
+  return { kept, leftOut }
 }
 
-/** The words that an input says, without the names of its fields. */
+/** The words in the values of an input, without its field names. */
 export function wordsInInput(input: Json): Set<string> {
   return splitWords(textsIn(input).join(' ').slice(0, 65_536))
 }
@@ -51,12 +51,12 @@ function textsIn(value: Json): string[] {
   return Object.values(value).flatMap(textsIn)
 }
 
-/** Shorter ones are rarely about anything. */
+/** Words of one or two letters are rarely relevant. */
 function splitWords(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [])
 }
 
-/** Shared words against the size of both, so a long text does not win by being long. */
+/** Shared words relative to the size of both sets, so that long texts have no advantage. */
 function wordOverlap(a: Set<string>, b: Set<string>): number {
   if (a.size === 0 || b.size === 0) return 0
   let shared = 0

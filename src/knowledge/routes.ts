@@ -1,35 +1,18 @@
 import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { inTx } from '../ctx/ctx.ts'
+import { pageQuery, pageQueryById, pageSchema, toPage } from '../http/page.ts'
+import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes, noContentResponse } from '../http/route.ts'
 import { jsonObject } from '../http/validate.ts'
-import { toPage, pageQueryById, pageSchema, pageQuery } from '../http/page.ts'
-import { createdResponse, findInScope, noContentResponse, defineRead, defineWrite, nameRoutes } from '../http/route.ts'
 import { requireEnabledPathWedge, requirePathWedge } from '../wedges/enabled-wedges.ts'
-import { toWedgeSummaryView, WedgeSummaryView } from '../wedges/view.ts'
 import { listEnabledWedges } from '../wedges/rows.ts'
+import { toWedgeSummaryView, WedgeSummaryView } from '../wedges/view.ts'
 import { changeKnowledgeItem, createKnowledgeItem, removeKnowledgeItem } from './items.ts'
-import { findKnowledgeItem, type KnowledgeItem, KNOWLEDGE_KINDS, listKnowledgeItems, listRevisions } from './rows.ts'
-
-const KnowledgeItemView = z
-  .object({
-    id: z.string(),
-    project_id: z.string(),
-    wedge: z.string(),
-    name: z.string(),
-    content: z.string(),
-    kind: z.enum(KNOWLEDGE_KINDS),
-    source: z.string().nullable(),
-    metadata: jsonObject,
-    task_id: z.string().nullable(),
-    version: z.number().int(),
-    created_at: z.string(),
-    updated_at: z.string(),
-  })
-  .meta({ id: 'Knowledge' })
+import { findKnowledgeItem, KNOWLEDGE_KINDS, type KnowledgeItem, listKnowledgeItems, listRevisions } from './rows.ts'
+import { KnowledgeItemView, KnowledgeRevisionView, NamedTextView, toRevisionView } from './view.ts'
 
 const itemInScope = findInScope('knowledge item', findKnowledgeItem)
 
-const NamedTextView = z.object({ name: z.string(), content: z.string() }).meta({ id: 'NamedText' })
 const itemFields = {
   name: z.string().trim().min(1).max(200),
   content: z.string().min(1).max(200_000),
@@ -38,19 +21,8 @@ const itemFields = {
   metadata: jsonObject.optional(),
 }
 
-/** The page that a wedge's detail shows; the rest is in the list. */
+/** The wedge shows only the newest live items; the list route has all of them. */
 const MAX_LIVE_SHOWN = 200
-
-const KnowledgeRevisionView = z
-  .object({
-    version: z.number().int(),
-    name: z.string(),
-    content: z.string(),
-    kind: z.enum(KNOWLEDGE_KINDS),
-    by: z.object({ kind: z.string(), id: z.string() }),
-    at: z.string(),
-  })
-  .meta({ id: 'KnowledgeRevision' })
 
 export const knowledgeRoutes = nameRoutes({
   getWedge: defineRead('/v1/wedges/:wedge', {
@@ -159,19 +131,7 @@ export const knowledgeRoutes = nameRoutes({
     find: itemInScope,
     async handle({ ctx, query, subject }) {
       const rows = await listRevisions(ctx.db, subject, query.limit, query.cursor ? Number(query.cursor) : null)
-      return toPage(
-        rows,
-        query.limit,
-        ({ version }) => String(version),
-        ({ version, name, content, kind, by_kind, by_id, at }) => ({
-          version,
-          name,
-          content,
-          kind,
-          by: { kind: by_kind, id: by_id },
-          at,
-        }),
-      )
+      return toPage(rows, query.limit, ({ version }) => String(version), toRevisionView)
     },
   }),
 })

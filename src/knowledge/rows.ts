@@ -10,7 +10,7 @@ import type { KnowledgeRow, KnowledgeRevisionRow } from '../store/tables.ts'
 export const KNOWLEDGE_KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed'] as const
 export type KnowledgeKind = (typeof KNOWLEDGE_KINDS)[number]
 
-/** A live knowledge item as the API shows it. */
+/** A live knowledge item with its metadata parsed. The API shows it unchanged. */
 export type KnowledgeItem = Omit<KnowledgeRow, 'metadata'> & { metadata: JsonObject }
 
 export async function insertKnowledgeItem(db: Db, item: KnowledgeItem): Promise<void> {
@@ -35,7 +35,7 @@ export async function findKnowledgeItem(
   return row && toKnowledgeItem(row)
 }
 
-/** The newest item of that name: blueprints seed a name only once. */
+/** The newest item with this name. Blueprints use it to seed a name only once. */
 export async function findKnowledgeItemByName(
   db: Db,
   projectId: string,
@@ -76,7 +76,7 @@ export async function listKnowledgeItems(
 
 export type KnowledgeItemChange = Partial<Pick<KnowledgeItem, 'name' | 'content' | 'kind' | 'source' | 'metadata'>>
 
-/** The item after the change, with the next version; nothing when it is gone. */
+/** The changed item with the next version; undefined when it was deleted. */
 export async function updateKnowledgeItem(
   db: Db,
   where: Pick<KnowledgeItem, 'id' | 'project_id'>,
@@ -94,12 +94,12 @@ export async function updateKnowledgeItem(
   return row && toKnowledgeItem(row)
 }
 
-/** With its revisions: what is deleted must not live on where nobody sees it. */
+/** Also deletes the revisions, because they contain the deleted text. */
 export async function deleteKnowledgeItem(
   db: Db,
   { id, project_id }: Pick<KnowledgeItem, 'id' | 'project_id'>,
 ): Promise<boolean> {
-  const gone = await db
+  const deleted = await db
     .deleteFrom('knowledge')
     .where('id', '=', id)
     .where('project_id', '=', project_id)
@@ -110,14 +110,14 @@ export async function deleteKnowledgeItem(
     .where('knowledge_id', '=', id)
     .where('project_id', '=', project_id)
     .execute()
-  return gone !== undefined
+  return deleted !== undefined
 }
 
 export async function insertKnowledgeRevision(db: Db, revision: KnowledgeRevisionRow): Promise<void> {
   await db.insertInto('knowledge_revisions').values(revision).execute()
 }
 
-/** Newest first, one more than the limit; `before` is a version. */
+/** Newest first, with one row more than the limit; `before` is a version. */
 export function listRevisions(
   db: Db,
   item: KnowledgeItem,
@@ -142,10 +142,10 @@ export interface GroundingItem {
   length: number
 }
 
-/** Whether the project has taught the wedge anything. Every run asks. */
+/** Whether the project has live knowledge for the wedge. Cached, because every run needs it. */
 export const findHasKnowledge = cachedRead(
   ['knowledge'],
-  prepareBatchedRead<{ projectId: string; wedge: string }, { taught: number }>((db, arg) =>
+  prepareBatchedRead<{ projectId: string; wedge: string }, { has_knowledge: number }>((db, arg) =>
     db.selectNoFrom((eb) => {
       const any = eb.selectFrom('knowledge').select('id').where('project_id', '=', arg('projectId'))
       return eb
@@ -154,14 +154,14 @@ export const findHasKnowledge = cachedRead(
         .then(1)
         .else(0)
         .end()
-        .as('taught')
+        .as('has_knowledge')
     }),
   ),
 )
 
 /**
- * The newest items that a run of this client, or of none, may know, each cut to `cut` characters. Corrections and
- * feedback tell of what a task was about: those of one client's tasks are never shown to another's.
+ * The newest items that a run for this client (or for none) may use, each cut to `cut` characters. Corrections and
+ * feedback can contain data of a task, so those of one client's tasks are never used for another client.
  */
 export const listGroundingItems = prepareQuery<
   { projectId: string; wedge: string; clientId: string; items: number; cut: number },
@@ -175,11 +175,11 @@ export const listGroundingItems = prepareQuery<
     .select(sql<number>`length(k.content)`.as('length'))
     .where('k.project_id', '=', arg('projectId'))
     .where('k.wedge', '=', arg('wedge'))
-    .where((is) =>
-      is.or([
-        is('k.kind', 'not in', ['correction', 'feedback']),
-        is('t.client_id', 'is', null),
-        is('t.client_id', '=', arg('clientId')),
+    .where((eb) =>
+      eb.or([
+        eb('k.kind', 'not in', ['correction', 'feedback']),
+        eb('t.client_id', 'is', null),
+        eb('t.client_id', '=', arg('clientId')),
       ]),
     )
     .orderBy('k.updated_at', 'desc')

@@ -16,12 +16,12 @@ eachStore((store) => {
   test('changing the password ends all other sessions of the member', async () => {
     const app = await testApp({ store })
     const session = await signUpOwner(app)
-    const elsewhere = (await signIn(app, PASSWORD)).body.session_token
-    const stream = await openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${elsewhere}` })
+    const otherSession = (await signIn(app, PASSWORD)).body.session_token
+    const stream = await openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${otherSession}` })
     const colleague = await addMember(app, session, 'viewer')
     expect((await changePassword(app, session, { password: PASSWORD, new_password: NEW_PASSWORD })).status).toBe(204)
     await stream.ended
-    expect((await app.call('GET', '/v1/tasks', undefined, { key: elsewhere })).status).toBe(401)
+    expect((await app.call('GET', '/v1/tasks', undefined, { key: otherSession })).status).toBe(401)
     expect((await app.call('GET', '/v1/tasks', undefined, { key: session })).status).toBe(200)
     expect((await app.call('GET', '/v1/tasks', undefined, { key: colleague.session })).status).toBe(200)
     expect((await signIn(app, PASSWORD)).status).toBe(401)

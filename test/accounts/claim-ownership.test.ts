@@ -13,7 +13,7 @@ const NEEDS_KEY = {
 }
 
 /** The header that a proxy on this machine adds to a request from outside. */
-const ELSEWHERE = { 'x-forwarded-for': '203.0.113.9' }
+const FORWARDED = { 'x-forwarded-for': '203.0.113.9' }
 
 const signUp = (app: TestApp, key: string | null, headers: Record<string, string> = {}) =>
   app.call('POST', '/v1/auth/signup', OWNER, { key, headers })
@@ -26,32 +26,32 @@ eachStore((store) => {
       expect(await signUp(app, null, { [header]: '203.0.113.9' })).toMatchObject(NEEDS_KEY)
     // DNS rebinding: the name of a foreign web page resolves to this machine.
     expect(await signUpStatusWithHost(app, 'rebound.example')).toBe(403)
-    expect(await signUp(app, 'svc_key_of-somebody-else-0123456789abcdef', ELSEWHERE)).toMatchObject(NEEDS_KEY)
+    expect(await signUp(app, 'svc_key_of-another-service-0123456789abcdef', FORWARDED)).toMatchObject(NEEDS_KEY)
     expect(await auditActions(app, organisation.id)).toEqual(['organisation.created'])
-    const claimed = await signUp(app, FOUNDER_KEY, ELSEWHERE)
+    const claimed = await signUp(app, FOUNDER_KEY, FORWARDED)
     expect(claimed).toMatchObject({ status: 201, body: { organisation, member: { role: 'owner' } } })
-    const late = await app.call('POST', '/v1/auth/signup', { ...OWNER, email: 'b@example.com' }, { headers: ELSEWHERE })
+    const late = await app.call('POST', '/v1/auth/signup', { ...OWNER, email: 'b@example.com' }, { headers: FORWARDED })
     expect(late).toMatchObject({ status: 403, body: { error: 'sign-up is closed: ask for an invitation' } })
   })
 
   test('a key with a lower role cannot claim the first organisation', async () => {
     const app = await testApp({ store })
     const { key } = (await app.call('POST', '/v1/keys', { name: 'low', role: 'operator' })).body
-    expect(await signUp(app, key, ELSEWHERE)).toMatchObject(NEEDS_KEY)
+    expect(await signUp(app, key, FORWARDED)).toMatchObject(NEEDS_KEY)
   })
 
   test('with open sign-up, a sign-up from another machine without the key gets its own organisation', async () => {
     const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
     const { organisation } = (await app.call('GET', '/v1/auth/session')).body
-    const stranger = await signUp(app, null, ELSEWHERE)
-    expect(stranger.status).toBe(201)
-    expect(stranger.body.organisation.id).not.toBe(organisation.id)
-    const { key } = (await app.call('POST', '/v1/keys', { name: 'mine' }, { key: stranger.body.session_token })).body
+    const outsider = await signUp(app, null, FORWARDED)
+    expect(outsider.status).toBe(201)
+    expect(outsider.body.organisation.id).not.toBe(organisation.id)
+    const { key } = (await app.call('POST', '/v1/keys', { name: 'mine' }, { key: outsider.body.session_token })).body
     const another = { ...OWNER, email: 'another@example.com' }
-    const theirs = await app.call('POST', '/v1/auth/signup', another, { key, headers: ELSEWHERE })
+    const theirs = await app.call('POST', '/v1/auth/signup', another, { key, headers: FORWARDED })
     expect(theirs.body.organisation.id).not.toBe(organisation.id)
     const founder = { ...OWNER, email: 'founder@example.com' }
-    const claimed = await app.call('POST', '/v1/auth/signup', founder, { headers: ELSEWHERE })
+    const claimed = await app.call('POST', '/v1/auth/signup', founder, { headers: FORWARDED })
     expect(claimed).toMatchObject({ status: 201, body: { organisation } })
   })
 

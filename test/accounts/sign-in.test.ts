@@ -9,7 +9,7 @@ import { auditActions, countByStatus, PASSWORD, signUpOwner } from './members.ts
 const DAY_MS = 24 * 60 * 60_000
 const OWNER = { email: 'owner@example.com', password: PASSWORD }
 const BEHIND_PROXY = { SVC_TRUSTED_PROXIES: '127.0.0.0/8, ::1' }
-const ELSEWHERE = '203.0.113.9'
+const OTHER_ADDRESS = '203.0.113.9'
 
 eachStore((store) => {
   test('the first sign-up becomes the owner of the first organisation', async () => {
@@ -168,11 +168,11 @@ eachStore((store) => {
   test('ten wrong passwords from one address do not lock the member out from another address', async () => {
     const app = await testApp({ store, env: BEHIND_PROXY })
     await signUpOwner(app)
-    await addFailures(app, 10, () => OWNER.email, ELSEWHERE)
-    expect(await loginFrom(app, ELSEWHERE)).toBe(429)
+    await addFailures(app, 10, () => OWNER.email, OTHER_ADDRESS)
+    expect(await loginFrom(app, OTHER_ADDRESS)).toBe(429)
     expect(await loginFrom(app, '198.51.100.7')).toBe(200)
     // A successful sign-in elsewhere does not reset the failures of this address.
-    expect(await loginFrom(app, ELSEWHERE)).toBe(429)
+    expect(await loginFrom(app, OTHER_ADDRESS)).toBe(429)
   })
 
   test('a hundred wrong passwords from many addresses lock the account for all addresses', async () => {
@@ -187,10 +187,10 @@ eachStore((store) => {
   test('fifty failures behind a trusted proxy lock the forwarded address only', async () => {
     const app = await testApp({ store, env: BEHIND_PROXY })
     await signUpOwner(app)
-    await addFailures(app, 49, (n) => `stranger${n}@example.com`, ELSEWHERE)
+    await addFailures(app, 49, (n) => `stranger${n}@example.com`, OTHER_ADDRESS)
     const wrong = { ...OWNER, email: 'stranger@example.com' }
-    expect(await loginFrom(app, `192.0.2.1, ${ELSEWHERE}`, wrong)).toBe(401)
-    expect(await loginFrom(app, ELSEWHERE)).toBe(429)
+    expect(await loginFrom(app, `192.0.2.1, ${OTHER_ADDRESS}`, wrong)).toBe(401)
+    expect(await loginFrom(app, OTHER_ADDRESS)).toBe(429)
     expect(await loginFrom(app, '198.51.100.7')).toBe(200)
   })
 

@@ -32,7 +32,7 @@ eachStore((store) => {
             for (const part of ['a', 'b']) await appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'thing.noted', `${part}${n}`)
             if (n % 4 === 3) throw new Error('too late')
           },
-          n % 2 === 0 ? 'lane' : undefined,
+          n % 2 === 0 ? 'group' : undefined,
         )
       const settled = await Promise.allSettled(Array.from({ length: 16 }, (_, n) => add(n)))
       expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(4)

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { toFeedbackText } from '../../src/knowledge/feedback.ts'
-import { intakeCoverage, toGapId, mergeIntakeQuestions } from '../../src/knowledge/intake-questions.ts'
+import { intakeCoverage, mergeIntakeQuestions, toGapId } from '../../src/knowledge/intake-questions.ts'
 import type { IntakeQuestionRow } from '../../src/store/tables.ts'
 
 const row = (question_id: string, more: Partial<IntakeQuestionRow> = {}): IntakeQuestionRow => ({
   id: question_id,
   project_id: 'prj_1',
-  wedge: 'desk',
+  wedge: 'support',
   question_id,
   question: `${question_id}?`,
   why: null,
@@ -21,8 +21,8 @@ const row = (question_id: string, more: Partial<IntakeQuestionRow> = {}): Intake
   ...more,
 })
 
-describe('the questions of a wedge', () => {
-  test('are the seeds, also before anybody touched them, then the gaps', () => {
+describe('the intake questions of a wedge', () => {
+  test('the questions are the seeds, also those without a row, then the gaps', () => {
     const seeds = [
       { id: 'window', question: 'How many days?', why: 'It decides.' },
       { id: 'who', question: 'Who?' },
@@ -54,11 +54,11 @@ describe('the questions of a wedge', () => {
     [67, ['answered', 'answered', 'open']],
     [50, ['answered', 'dismissed', 'open']],
     [99, [...Array.from({ length: 300 }, () => 'answered'), 'open']],
-  ])('are covered by %d percent', (coverage, statuses) => {
+  ])('the coverage is %d percent for the statuses %j', (coverage, statuses) => {
     expect(intakeCoverage(statuses.map((status) => ({ status: status as 'open' })))).toBe(coverage)
   })
 
-  test('are the same whatever their case, spaces and punctuation', () => {
+  test('a question has the same id with any case, spaces and punctuation', () => {
     const id = toGapId('What is the return window?')
     expect(id).toMatch(/^gap-[0-9a-f]{24}$/)
     expect(toGapId('  what is the RETURN window')).toBe(id)
@@ -68,13 +68,13 @@ describe('the questions of a wedge', () => {
   })
 })
 
-describe('feedback', () => {
-  test('that is only a rating teaches nothing', () => {
+describe('the text of feedback', () => {
+  test('a rating alone has no text', () => {
     expect(toFeedbackText('triage', { rating: 5 })).toBeNull()
     expect(toFeedbackText('triage', { rating: 1, note: '', correction: '' })).toBeNull()
   })
 
-  test('is told with its correction and note', () => {
+  test('the text of feedback has the rating, the correction and the note', () => {
     expect(toFeedbackText('triage', { rating: 2, correction: { reply: 'Hello' }, note: 'be kind' })).toBe(
       'A person gave feedback on a finished \'triage\' task.\nRating: 2\nIt should have been: {"reply":"Hello"}\nNote: be kind',
     )

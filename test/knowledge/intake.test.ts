@@ -4,23 +4,23 @@ import { reportKnowledgeGap } from '../../src/knowledge/intake.ts'
 import { eachStore } from '../app.ts'
 import { minimalManifest, writeWedgeFiles } from '../wedges/wedge-folder.ts'
 import {
-  wedgeAuditActions,
+  firstProjectId,
   type KnowledgeApp,
   knowledgeApps,
-  firstProjectId,
   signUpOtherOrganisation,
+  wedgeAuditActions,
 } from './knowledge-app.ts'
 
-async function report(app: KnowledgeApp, question: string, why?: string) {
+async function reportGap(app: KnowledgeApp, question: string, why?: string) {
   const projectId = await firstProjectId(app)
   return inTx(app.ctx, (tx) => reportKnowledgeGap(tx, { projectId, wedge: app.wedge, taskId: 'task_1', question, why }))
 }
 
 eachStore((store) => {
-  const desk = knowledgeApps({ store })
+  const openApp = knowledgeApps({ store })
 
-  test('the seeded questions are shown before anybody answered, and coverage follows the answers', async () => {
-    const app = await desk()
+  test('seed questions are shown before they are answered, and coverage follows the answers', async () => {
+    const app = await openApp()
     const before = await app.call('GET', `${app.path}/intake`)
     expect(before.status).toBe(200)
     expect(before.body).toMatchObject({ wedge: app.wedge, coverage: 0 })
@@ -56,17 +56,19 @@ eachStore((store) => {
     expect(audit).toEqual(['intake.answered', 'intake.dismissed'])
   })
 
-  test('a wedge without questions and without gaps is covered', async () => {
-    const app = await desk()
+  test('a wedge without questions has a coverage of 100', async () => {
+    const app = await openApp()
     await writeWedgeFiles(app.wedgesDir, 'bare', { 'wedge.json': minimalManifest('bare') })
     const { body } = await app.call('GET', '/v1/wedges/bare/intake')
     expect(body).toEqual({ wedge: 'bare', coverage: 100, questions: [] })
   })
 
-  test('the same gap is one question with a count, also when it is found at once by many', async () => {
-    const app = await desk()
-    await Promise.all(Array.from({ length: 10 }, () => report(app, 'What is the return address?', 'A parcel waits.')))
-    await report(app, 'what is the return-address')
+  test('a repeated gap is one question with a count, also under concurrent reports', async () => {
+    const app = await openApp()
+    await Promise.all(
+      Array.from({ length: 10 }, () => reportGap(app, 'What is the return address?', 'A parcel waits.')),
+    )
+    await reportGap(app, 'what is the return-address')
     const { body } = await app.call('GET', `${app.path}/intake`)
     expect(body.questions).toHaveLength(3)
     expect(body.questions[2]).toMatchObject({
@@ -79,16 +81,16 @@ eachStore((store) => {
     })
     const path = `${app.path}/intake/${body.questions[2].id}`
     expect((await app.call('POST', path, { answer: 'Main street 1' })).body).toMatchObject({ status: 'answered' })
-    await report(app, 'What is the return address?')
+    await reportGap(app, 'What is the return address?')
     expect((await app.call('GET', `${app.path}/intake`)).body).toMatchObject({
       coverage: 33,
       questions: [{}, {}, { status: 'answered', asked: 12 }],
     })
   })
 
-  test('of very many gaps the newest are shown beside the seeds, and each can be answered', async () => {
-    const app = await desk()
-    const { question_id } = await report(app, 'The first of all?')
+  test('only the newest gaps are shown with the seeds, and older ones can still be answered', async () => {
+    const app = await openApp()
+    const { question_id } = await reportGap(app, 'The first of all?')
     await app.call('POST', `${app.path}/intake/who`, { answer: 'Ada' })
     const row = await app.ctx.db
       .selectFrom('intake_questions')
@@ -96,13 +98,13 @@ eachStore((store) => {
       .where('wedge', '=', app.wedge)
       .where('question_id', '=', question_id)
       .executeTakeFirstOrThrow()
-    const later = Array.from({ length: 1200 }, (_, n) => ({
+    const newer = Array.from({ length: 1200 }, (_, n) => ({
       ...row,
       id: `${row.id}-${n}`,
       question_id: `${question_id}-${n}`,
       created_at: '2999-01-01T00:00:00.000Z',
     }))
-    await app.ctx.store.transact((db) => db.insertInto('intake_questions').values(later).execute())
+    await app.ctx.store.transact((db) => db.insertInto('intake_questions').values(newer).execute())
     const { questions } = (await app.call('GET', `${app.path}/intake`)).body
     expect(questions).toHaveLength(1001)
     expect(questions.slice(0, 2)).toMatchObject([{ id: 'window' }, { id: 'who', status: 'answered' }])
@@ -111,19 +113,19 @@ eachStore((store) => {
     expect(answered).toMatchObject({ status: 200, body: { question: 'The first of all?', status: 'answered' } })
   })
 
-  test('a gap in the words of a seed is counted on the seed', async () => {
-    const app = await desk()
-    await report(app, 'who takes over')
+  test('a gap with the words of a seed question is counted on the seed', async () => {
+    const app = await openApp()
+    await reportGap(app, 'who takes over')
     const { body } = await app.call('GET', `${app.path}/intake`)
     expect(body.questions).toHaveLength(2)
     expect(body.questions[1]).toMatchObject({ id: 'who', kind: 'seed', question: 'Who takes over?', asked: 1 })
   })
 
-  test('a second answer is the next version of the same item', async () => {
-    const app = await desk()
+  test('a second answer becomes the next version of the same item', async () => {
+    const app = await openApp()
     const path = `${app.path}/intake/who`
-    const answers = await Promise.all(['Ada', 'Bob', 'Cyd'].map((answer) => app.call('POST', path, { answer })))
-    expect(new Set(answers.map(({ body }) => body.knowledge_id)).size).toBe(1)
+    const responses = await Promise.all(['Ada', 'Bob', 'Cyd'].map((answer) => app.call('POST', path, { answer })))
+    expect(new Set(responses.map(({ body }) => body.knowledge_id)).size).toBe(1)
     const { body } = await app.call('GET', `${app.path}/knowledge`)
     expect(body.data).toMatchObject([{ version: 3, kind: 'answer' }])
     expect(await app.call('POST', `${path}/dismiss`)).toMatchObject({
@@ -132,8 +134,8 @@ eachStore((store) => {
     })
   })
 
-  test('a dismissed question can still be answered, and a deleted answer opens its question again', async () => {
-    const app = await desk()
+  test('a dismissed question can still be answered, and deleting the answer reopens it', async () => {
+    const app = await openApp()
     const path = `${app.path}/intake/who`
     expect((await app.call('POST', `${path}/dismiss`)).status).toBe(200)
     expect((await app.call('POST', `${path}/dismiss`)).status).toBe(200)
@@ -143,8 +145,8 @@ eachStore((store) => {
     expect(questions[1]).toMatchObject({ id: 'who', status: 'open', answer: null, knowledge_id: null })
   })
 
-  test('bad answers are 400, unknown questions and wedges 404, and other organisations have their own queue', async () => {
-    const app = await desk()
+  test('an invalid answer is 400, an unknown question or wedge 404, and organisations have separate questions', async () => {
+    const app = await openApp()
     const path = `${app.path}/intake/who`
     expect(await app.call('POST', path, {})).toMatchObject({
       status: 400,
@@ -155,7 +157,7 @@ eachStore((store) => {
     expect(await app.call('POST', `${app.path}/intake/absent`, {})).toMatchObject(absent)
     expect(await app.call('POST', `${app.path}/intake/absent/dismiss`)).toMatchObject(absent)
     expect((await app.call('GET', '/v1/wedges/absent/intake')).body).toEqual({ error: 'no such wedge' })
-    const { question_id } = await report(app, 'Where?')
+    const { question_id } = await reportGap(app, 'Where?')
     await app.call('POST', path, { answer: 'Ada' })
     const other = await signUpOtherOrganisation(app)
     const { body } = await app.call('GET', `${app.path}/intake`, undefined, other)

@@ -3,26 +3,26 @@ import { onTestFinished } from 'vitest'
 import { sharedApp, type TestApp, type TestAppOptions } from '../app.ts'
 import { writeWedgeFiles } from '../wedges/wedge-folder.ts'
 
-/** A running service, and a wedge in it that no other test has touched. */
+/** An app with a wedge that no other test uses. */
 export interface KnowledgeApp extends TestApp {
   wedge: string
-  /** The wedge's path in the API. */
+  /** The API path of the wedge. */
   path: string
-  /** The folder of wedges. */
+  /** The wedges folder. */
   wedgesDir: string
 }
 
-/** One service for all tests of a block; each call places another wedge that has a bit of everything. */
+/** Returns a function that adds a new wedge to one shared app. */
 export function knowledgeApps(options: TestAppOptions): () => Promise<KnowledgeApp> {
   const shared = sharedApp({ ...options, env: { SVC_OPEN_SIGNUP: '1', ...options.env } })
-  let placed = 0
+  let count = 0
   return async () => {
     const app = shared()
-    const wedge = `desk-${++placed}`
-    const wedges = join(app.dir, 'wedges')
-    await writeWedgeFiles(wedges, wedge, knowledgeWedgeFiles(wedge))
+    const wedge = `support-${++count}`
+    const wedgesDir = join(app.dir, 'wedges')
+    await writeWedgeFiles(wedgesDir, wedge, knowledgeWedgeFiles(wedge))
     await app.ctx.wedges.find(wedge)
-    return { ...app, wedge, wedgesDir: wedges, path: `/v1/wedges/${wedge}` }
+    return { ...app, wedge, wedgesDir, path: `/v1/wedges/${wedge}` }
   }
 }
 
@@ -40,10 +40,10 @@ const knowledgeWedgeFiles = (wedge: string) => ({
   'knowledge/terms.md': 'Thirty days.',
 })
 
-/** Another organisation on the same service. The first ever to sign up takes over the one that came with it. */
+/** The session of another organisation. The first sign-up may claim the app's own organisation, so it signs up twice. */
 export async function signUpOtherOrganisation(app: TestApp): Promise<{ key: string }> {
   let key = ''
-  for (const name of ['owner', 'stranger']) {
+  for (const name of ['owner', 'other']) {
     const account = { email: `${name}-${app.ctx.world.newId('mem')}@example.com`, password: 'correct horse battery' }
     key = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
   }
@@ -54,7 +54,7 @@ export async function firstProjectId(app: TestApp): Promise<string> {
   return (await app.call('GET', '/v1/projects')).body.data[0].id
 }
 
-/** The project has only a wedge that does not exist, until the end of the test. */
+/** Enables only a wedge that does not exist, until the end of the test. */
 export async function disableWedges(app: TestApp): Promise<void> {
   const set = (wedges: string | null) =>
     app.ctx.store.transact((db) => db.updateTable('projects').set({ wedges }).execute())
@@ -62,18 +62,18 @@ export async function disableWedges(app: TestApp): Promise<void> {
   await set('["other"]')
 }
 
-/** What was audited about the desk's wedge, in order. */
-export async function wedgeAuditActions(desk: KnowledgeApp): Promise<string[]> {
-  const entries = await desk.ctx.db.selectFrom('audit_entries').select(['action', 'data']).orderBy('seq').execute()
-  return entries.filter(({ data }) => JSON.parse(data).wedge === desk.wedge).map(({ action }) => action)
+/** The audit actions for the app's wedge, oldest first. */
+export async function wedgeAuditActions(app: KnowledgeApp): Promise<string[]> {
+  const entries = await app.ctx.db.selectFrom('audit_entries').select(['action', 'data']).orderBy('seq').execute()
+  return entries.filter(({ data }) => JSON.parse(data).wedge === app.wedge).map(({ action }) => action)
 }
 
-/** A finished task as a row: what matters here is whose it was. */
-export async function insertFinishedTask(desk: KnowledgeApp, clientId: string | null) {
+/** Inserts the row of a finished task of this client. */
+export async function insertFinishedTask(app: KnowledgeApp, clientId: string | null) {
   const task = {
-    id: desk.ctx.world.newId('task'),
-    project_id: await firstProjectId(desk),
-    wedge: desk.wedge,
+    id: app.ctx.world.newId('task'),
+    project_id: await firstProjectId(app),
+    wedge: app.wedge,
     task_type: 'triage',
   }
   const row = {
@@ -89,6 +89,6 @@ export async function insertFinishedTask(desk: KnowledgeApp, clientId: string | 
     epoch: 0,
     created_at: new Date(0).toISOString(),
   }
-  await desk.ctx.store.transact((db) => db.insertInto('tasks').values(row).execute())
+  await app.ctx.store.transact((db) => db.insertInto('tasks').values(row).execute())
   return task
 }

@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
 import {
-  wedgeAuditActions,
-  knowledgeApps,
   disableWedges,
   firstProjectId,
+  knowledgeApps,
   signUpOtherOrganisation,
+  wedgeAuditActions,
 } from './knowledge-app.ts'
 
 eachStore((store) => {
-  const desk = knowledgeApps({ store })
+  const openApp = knowledgeApps({ store })
 
-  test('an item is created, read, listed, changed and deleted, and each leaves its audit line', async () => {
-    const app = await desk()
-    const made = await app.call('POST', `${app.path}/knowledge`, { name: 'hours', content: 'Nine to five.' })
-    expect(made.status).toBe(201)
-    expect(made.headers.get('location')).toBe(`/v1/knowledge/${made.body.id}`)
-    expect(made.body).toEqual({
+  test('a knowledge item is created, read, listed, changed and deleted, with audit entries', async () => {
+    const app = await openApp()
+    const created = await app.call('POST', `${app.path}/knowledge`, { name: 'hours', content: 'Nine to five.' })
+    expect(created.status).toBe(201)
+    expect(created.headers.get('location')).toBe(`/v1/knowledge/${created.body.id}`)
+    expect(created.body).toEqual({
       id: expect.stringMatching(/^kn_[0-9a-z]{26}$/),
       project_id: await firstProjectId(app),
       wedge: app.wedge,
@@ -28,18 +28,18 @@ eachStore((store) => {
       task_id: null,
       version: 1,
       created_at: expect.stringMatching(/Z$/),
-      updated_at: made.body.created_at,
+      updated_at: created.body.created_at,
     })
-    const path = `/v1/knowledge/${made.body.id}`
-    expect((await app.call('GET', path)).body).toEqual(made.body)
-    expect((await app.call('GET', `${app.path}/knowledge`)).body).toEqual({ data: [made.body], next_cursor: null })
+    const path = `/v1/knowledge/${created.body.id}`
+    expect((await app.call('GET', path)).body).toEqual(created.body)
+    expect((await app.call('GET', `${app.path}/knowledge`)).body).toEqual({ data: [created.body], next_cursor: null })
 
     await app.clock.advance(1000)
-    const change = { content: 'Nine to six.', kind: 'fact', source: 'the door', metadata: { checked: true } }
+    const change = { content: 'Nine to six.', kind: 'fact', source: 'opening hours', metadata: { checked: true } }
     const changed = await app.call('PUT', path, change)
     expect(changed.status).toBe(200)
-    expect(changed.body).toEqual({ ...made.body, ...change, version: 2, updated_at: expect.any(String) })
-    expect(changed.body.updated_at > made.body.updated_at).toBe(true)
+    expect(changed.body).toEqual({ ...created.body, ...change, version: 2, updated_at: expect.any(String) })
+    expect(changed.body.updated_at > created.body.updated_at).toBe(true)
     expect((await app.call('PUT', path, {})).body).toEqual(changed.body)
 
     expect((await app.call('DELETE', path)).status).toBe(204)
@@ -49,8 +49,8 @@ eachStore((store) => {
     expect(audit).toEqual(['knowledge.created', 'knowledge.updated', 'knowledge.deleted'])
   })
 
-  test('earlier versions stay readable, newest first, with who wrote them', async () => {
-    const app = await desk()
+  test('earlier versions stay readable, newest first, with their author', async () => {
+    const app = await openApp()
     const { body: item } = await app.call('POST', `${app.path}/knowledge`, { name: 'n', content: 'one' })
     await Promise.all(['two', 'three'].map((content) => app.call('PUT', `/v1/knowledge/${item.id}`, { content })))
     const { body } = await app.call('GET', `/v1/knowledge/${item.id}/revisions`)
@@ -72,8 +72,8 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/knowledge/kn_absent/revisions')).status).toBe(404)
   })
 
-  test('the list is newest first, in pages, by kind', async () => {
-    const app = await desk()
+  test('knowledge is listed newest first, in pages, and can be filtered by kind', async () => {
+    const app = await openApp()
     const ids: string[] = []
     for (const kind of ['note', 'fact', 'correction', 'feedback', 'answer', 'seed']) {
       const { body } = await app.call('POST', `${app.path}/knowledge`, { name: kind, content: 'x', kind })
@@ -90,8 +90,8 @@ eachStore((store) => {
     expect((await app.call('GET', `${app.path}/knowledge?kind=gossip`)).status).toBe(400)
   })
 
-  test('fields that are missing, of the wrong type or of no known kind are 400', async () => {
-    const app = await desk()
+  test('missing fields, wrong types and unknown kinds are 400', async () => {
+    const app = await openApp()
     const { body: item } = await app.call('POST', `${app.path}/knowledge`, { name: 'n', content: 'c' })
     const wrong: [object, string][] = [
       [{ name: 1, content: 'x' }, "field 'name' must be a string"],
@@ -114,8 +114,8 @@ eachStore((store) => {
     expect((await app.call('GET', `${app.path}/knowledge`)).body.data).toEqual([item])
   })
 
-  test('nobody sees or touches the knowledge of another organisation', async () => {
-    const app = await desk()
+  test('the knowledge of another organisation is 404', async () => {
+    const app = await openApp()
     const other = await signUpOtherOrganisation(app)
     const { body: item } = await app.call('POST', `${app.path}/knowledge`, { name: 'secret', content: 'ours' })
     const path = `/v1/knowledge/${item.id}`
@@ -129,8 +129,8 @@ eachStore((store) => {
     expect((await app.call('GET', path)).body).toEqual(item)
   })
 
-  test('an unknown wedge has no knowledge, and one that is not enabled takes none', async () => {
-    const app = await desk()
+  test('knowledge of an unknown wedge is 404, and adding to a wedge that is not enabled is 403', async () => {
+    const app = await openApp()
     const unknown = { status: 404, body: { error: 'no such wedge' } }
     expect(await app.call('GET', '/v1/wedges/absent/knowledge')).toMatchObject(unknown)
     expect(await app.call('POST', '/v1/wedges/absent/knowledge', {})).toMatchObject(unknown)

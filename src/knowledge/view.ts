@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { jsonObject } from '../http/validate.ts'
+import type { KnowledgeRevisionRow } from '../store/tables.ts'
+import { KNOWLEDGE_KINDS } from './rows.ts'
+
+export const KnowledgeItemView = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    wedge: z.string(),
+    name: z.string(),
+    content: z.string(),
+    kind: z.enum(KNOWLEDGE_KINDS),
+    source: z.string().nullable(),
+    metadata: jsonObject,
+    task_id: z.string().nullable(),
+    version: z.number().int(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: 'Knowledge' })
+
+export const NamedTextView = z.object({ name: z.string(), content: z.string() }).meta({ id: 'NamedText' })
+
+export const KnowledgeRevisionView = z
+  .object({
+    version: z.number().int(),
+    name: z.string(),
+    content: z.string(),
+    kind: z.enum(KNOWLEDGE_KINDS),
+    by: z.object({ kind: z.string(), id: z.string() }),
+    at: z.string(),
+  })
+  .meta({ id: 'KnowledgeRevision' })
+
+export const IntakeQuestionView = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    question: z.string(),
+    why: z.string().nullable(),
+    kind: z.enum(['seed', 'gap']),
+    status: z.enum(['open', 'answered', 'dismissed']),
+    answer: z.string().nullable(),
+    knowledge_id: z.string().nullable(),
+    task_id: z.string().nullable(),
+    asked: z.number().int().meta({ description: 'How many runs asked for it.' }),
+    created_at: z.string().nullable(),
+  })
+  .meta({ id: 'IntakeQuestion' })
+
+export function toRevisionView({ version, name, content, kind, by_kind, by_id, at }: KnowledgeRevisionRow) {
+  return { version, name, content, kind, by: { kind: by_kind, id: by_id }, at }
+}
