@@ -51,7 +51,7 @@ export function runCustomAgent(custom: CustomAgent, input: Readable, writer: Lin
         else resolve()
       }
     })
-    input.on('data', splitter.push)
+    input.on('data', (chunk: Buffer) => splitter.push(chunk))
     // The input ends when the service ends, and the program must end with it.
     const leave = () => (state.child ? killProcessGroup(state.child) : resolve())
     input.once('end', leave)

@@ -25,7 +25,7 @@ export type RunningBrief = { plane: PlaneClient; abort: LazyAbort }
 /** Handles lines until the input ends, which means that the service is gone; then all runs are aborted. */
 export function serveHarnessCell(cell: HarnessCell, input: Readable): void {
   const splitter = createLineSplitter(Number.POSITIVE_INFINITY, (line) => handleInputLine(cell, line))
-  input.on('data', splitter.push)
+  input.on('data', (chunk: Buffer) => splitter.push(chunk))
   input.once('end', () => abortAllRuns(cell))
   writeJsonLine(cell.writer, { ready: true })
 }

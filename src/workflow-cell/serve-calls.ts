@@ -27,7 +27,7 @@ export function serveWorkflowCalls(cell: WorkflowCellState, input: Readable): vo
     if (cell.nonce === null) handleStart(cell, parse(line))
     else void handleCall(cell, parse(line))
   })
-  input.on('data', splitter.push)
+  input.on('data', (chunk: Buffer) => splitter.push(chunk))
   // An unhandled error fails the call in progress, and the process must not be used again.
   process.on('uncaughtException', (error) => {
     if (!cell.current) process.exit(1)

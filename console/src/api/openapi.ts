@@ -921,7 +921,7 @@ export interface components {
         };
         ReadinessItem: {
             detail: string;
-            /** @description The request that fixes the item, or null if no request can. You fill in values in <angle brackets>. */
+            /** @description The request that fixes the item, or null if no request can. Values in <angle brackets> are yours to fill in. */
             fix: {
                 body: JsonObject | null;
                 /** @enum {string} */
