@@ -21,10 +21,14 @@ export class Notifications {
   ): () => void {
     const key = topicKey(topic)
     const listeners = this.#listeners.get(key) ?? new Set()
-    // The key holds the topic's name, so this listener gets notifications of that topic only.
-    this.#listeners.set(key, listeners.add(listener as Listener))
+    const isOfTopic = (notification: Notification): notification is Extract<Notification, { topic: T['topic'] }> =>
+      notification.topic === topic.topic
+    const onNotification: Listener = (notification) => {
+      if (isOfTopic(notification)) listener(notification)
+    }
+    this.#listeners.set(key, listeners.add(onNotification))
     return () => {
-      listeners.delete(listener as Listener)
+      listeners.delete(onNotification)
       if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key)
     }
   }

@@ -216,9 +216,10 @@ function headerParameters(headers: RouteHeaders): OpenApiParameter[] {
   }))
 }
 
+const error = (name: keyof typeof ERROR_RESPONSES) => ({ $ref: `#/components/responses/${name}` })
+
 /** The errors that a route can give by what it takes. */
 function errorsOf(plane: DescribedRoute['plane'], route: DescribedRoute['route']): OpenApiOperation['responses'] {
-  const error = (name: keyof typeof ERROR_RESPONSES) => ({ $ref: `#/components/responses/${name}` })
   return {
     400: error('BadRequest'),
     ...(plane !== 'open' && { 401: error('Unauthorized'), 403: error('Forbidden'), 404: error('NotFound') }),

@@ -81,7 +81,7 @@ interface RunInput<ScopeT, Request = FastifyRequest> {
   params: PathParams
   request: Request
   /** Validates query and body against the schemas of the route; called after `find`. */
-  validate(): { query: unknown; body: unknown }
+  validate: () => { query: unknown; body: unknown }
 }
 
 export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest> {

@@ -10,16 +10,16 @@ export interface ProviderFormat {
   /** Paths of the completion endpoint below the provider's base URL; the first one is the usual one. */
   paths: readonly [string, ...string[]]
   headers: Record<string, string>
-  toRequest(conversation: Conversation): JsonObject
+  toRequest: (conversation: Conversation) => JsonObject
   /** Whether a request offers the model a tool of this name. */
   hasTool(request: JsonObject, name: string): boolean
   /** The newest tool result in the messages of a request: its value if it is JSON, else its text; null without one. */
   lastToolResult(messages: JsonObject[]): Json
   /** Reads a message of the model, as it stands in a request. */
-  parseMessage(message: JsonObject): ModelMessage
+  parseMessage: (message: JsonObject) => ModelMessage
   /** Reads a reply that was not streamed. */
   parseResponse(body: JsonObject): ModelMessage & { usage: TokenUsage | null }
-  createStreamReader(): StreamReader
+  createStreamReader: () => StreamReader
 }
 
 export interface ModelMessage {
@@ -30,7 +30,7 @@ export interface ModelMessage {
 /** Reads the data of each server-sent event of one reply; `reply` holds what was read so far. */
 export interface StreamReader {
   reply: StreamedReply
-  read(data: string): void
+  read: (data: string) => void
 }
 
 export interface StreamedReply extends ModelMessage {
