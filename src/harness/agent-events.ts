@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { AgentEventType, AgentLine } from '../contract/agent-protocol.ts'
 
 const MAX_STRING_CHARS = 4096
-/** Many short strings add up too: beyond this the value is shown as the beginning of its JSON. */
+/** A value with more JSON text than this is replaced by the beginning of that text. */
 const MAX_VALUE_CHARS = 16_384
 
 type Emit = (line: AgentLine) => void
@@ -23,12 +23,12 @@ export function emitToolCalled(emit: Emit, call: { id: string; name: string }, i
   emitEvent(emit, 'tool.called', { call_id: call.id, tool: call.name, ...truncateValue('input', input) })
 }
 
-export function emitToolResult(emit: Emit, call: { id: string; name: string }, ok: boolean, said: Json): void {
+export function emitToolResult(emit: Emit, call: { id: string; name: string }, ok: boolean, value: Json): void {
   emitEvent(emit, 'tool.result', {
     call_id: call.id,
     tool: call.name,
     ok,
-    ...truncateValue(ok ? 'output' : 'error', said),
+    ...truncateValue(ok ? 'output' : 'error', value),
   })
 }
 
@@ -36,7 +36,7 @@ function emitEvent(emit: Emit, type: AgentEventType, data: JsonObject): void {
   emit({ event: type, data })
 }
 
-/** The value under its name, with long strings cut; `truncated` says that something is missing. */
+/** The value under its name with long strings truncated; `truncated` is set if something was removed. */
 export function truncateValue(name: string, value: Json): JsonObject {
   const cutter = { cut: false }
   const short = truncateStrings(value, cutter)
@@ -56,7 +56,7 @@ function truncateStrings(value: Json, cutter: { cut: boolean }): Json {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, truncateStrings(item, cutter)]))
 }
 
-/** Never between the two halves of a character beyond the basic plane: half of one is not valid text. */
+/** Does not cut between the two halves of a surrogate pair, because one half is not valid text. */
 export function truncateText(text: string, length: number): string {
   if (text.length <= length) return text
   const last = text.charCodeAt(length - 1)

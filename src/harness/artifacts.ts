@@ -32,8 +32,8 @@ const CONTENT_TYPES: Record<string, string> = {
 }
 
 /**
- * Writes one artifact line per file below the folder, in the order of their names, and says what it leaves out. Each
- * line has left the process before the next file is read: together they may be larger than the cell's memory.
+ * Emits one artifact line per file below the folder, in the order of their names, and reports files that it leaves out.
+ * Each line is sent before the next file is read, because all files together may exceed the memory of the cell.
  */
 export async function emitArtifacts(folder: string, emit: (line: AgentLine) => Promise<void>): Promise<void> {
   const names = listFilesBelow(folder, '')
@@ -62,7 +62,7 @@ function toProgressLine(text: string): AgentLine {
   return { event: 'progress', data: { text } }
 }
 
-/** Plain files only: a link could point at something that is not the run's to give away. */
+/** Lists only regular files: a link could point outside the files of the run. */
 export function listFilesBelow(folder: string, prefix: string): string[] {
   const entries = readdirSync(path.join(folder, prefix), { withFileTypes: true })
   const found: string[] = []

@@ -11,20 +11,20 @@ const DEFAULT_TIMEOUT_S = 60
 export const commandTool: HarnessTool = {
   name: 'run_command',
   description: 'Runs a shell command in the folder of this task. There is no network.',
-  properties: { command: { type: 'string' }, timeout_s: { type: 'integer', description: 'At most 600; usually 60.' } },
+  properties: { command: { type: 'string' }, timeout_s: { type: 'integer', description: 'At most 600; default 60.' } },
   required: ['command'],
   async run(run, input) {
-    // Loaded by the few runs that need it: a fresh cell should start fast.
+    // Imported on first use, because most runs do not need it and a new cell should start fast.
     const { spawn } = await import('node:child_process')
-    const asked = typeof input.timeout_s === 'number' ? input.timeout_s : DEFAULT_TIMEOUT_S
+    const requested = typeof input.timeout_s === 'number' ? input.timeout_s : DEFAULT_TIMEOUT_S
     const child = spawn('/bin/sh', ['-c', textField(input, 'command')], {
       cwd: run.folder,
       env: minimalEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that what the command leaves behind dies with it.
+      // Its own process group, so that background processes of the command are killed with it.
       detached: true,
     })
-    return waitForCommand(child, run.plane.over.signal, Math.min(Math.max(asked, 1), MAX_TIMEOUT_S))
+    return waitForCommand(child, run.plane.over.signal, Math.min(Math.max(requested, 1), MAX_TIMEOUT_S))
   },
 }
 
@@ -50,12 +50,12 @@ function waitForCommand(child: CommandProcess, signal: AbortSignal, seconds: num
 }
 
 function collectText(stream: NodeJS.ReadableStream): { text: string } {
-  const gathered = { text: '' }
+  const collected = { text: '' }
   stream.setEncoding('utf8')
   stream.on('data', (chunk: string) => {
-    // Read on without keeping it, or the command would block on a full pipe.
-    if (gathered.text.length < MAX_OUTPUT_CHARS)
-      gathered.text += chunk.slice(0, MAX_OUTPUT_CHARS - gathered.text.length)
+    // Output beyond the limit is read and dropped, because the command would block on a full pipe.
+    if (collected.text.length < MAX_OUTPUT_CHARS)
+      collected.text += chunk.slice(0, MAX_OUTPUT_CHARS - collected.text.length)
   })
-  return gathered
+  return collected
 }

@@ -7,7 +7,7 @@ import { resolveInRunFolder } from './run-folder.ts'
 import { toolFailure, type HarnessTool } from './tool.ts'
 
 const MAX_READ_CHARS = 100_000
-const OUTSIDE_FOLDER = 'the path leaves the folder of the task'
+const OUTSIDE_FOLDER = "field 'path' must stay inside the folder of the task"
 const pathProperty = { type: 'string', description: 'Relative path, such as out/report.md.' }
 
 const writeFileTool: HarnessTool = {

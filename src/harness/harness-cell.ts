@@ -10,19 +10,19 @@ import { receivePlaneLine, createPlaneClient, type PlaneClient } from './plane-c
 import { runBrief } from './run-brief.ts'
 import { drainLines, type LineWriter, writeJsonLine } from './line-writer.ts'
 
-/** A process that runs many briefs at once. What one run does, or how it fails, never touches another. */
+/** A process that runs many briefs at once. The failure of one run does not affect the others. */
 export interface HarnessCell {
   writer: LineWriter
   running: Map<string, RunningBrief>
   runsFolder: string
-  /** Where to say that a line could not be understood. */
+  /** Gets messages about lines that could not be read. */
   log: Writable
 }
 
-/** A run that is under way, and the handle that ends it. */
+/** A run in progress and the handle that aborts it. */
 export type RunningBrief = { plane: PlaneClient; abort: LazyAbort }
 
-/** Serves lines until the input ends: then nobody is left who could answer, and what still runs is aborted. */
+/** Handles lines until the input ends, which means that the service is gone; then all runs are aborted. */
 export function serveHarnessCell(cell: HarnessCell, input: Readable): void {
   const splitter = createLineSplitter(Number.POSITIVE_INFINITY, (line) => handleInputLine(cell, line))
   input.on('data', splitter.push)
@@ -36,13 +36,13 @@ export function abortAllRuns({ running }: Pick<HarnessCell, 'running'>): void {
   for (const { abort } of running.values()) abort.abort(ABORTED)
 }
 
-/** The line's content, or null for what is neither a start, an abort nor an answer. */
+/** Null if the line is neither a start, an abort nor an answer. */
 export function parseCellInput(line: string): CellInput | null {
   const value = tryParseJsonObject(line)
   return value && typeof value.run === 'string' && isCellInput(value) ? value : null
 }
 
-/** The service writes its lines by the same types, so only versions and outlines are looked at. */
+/** The service writes its lines with the same types, so only the version and the main fields are checked. */
 function isCellInput(value: object): value is CellInput {
   if ('start' in value) return isBrief(value.start)
   return 'answer' in value || ('abort' in value && value.abort === true)
@@ -54,30 +54,29 @@ function isBrief(value: unknown): value is Brief {
 
 function handleInputLine(cell: HarnessCell, line: string): void {
   const input = parseCellInput(line)
-  if (input === null)
-    return void cell.log.write('a line that is neither a start, an abort nor an answer was left out\n')
+  if (input === null) return void cell.log.write('ignored a line that is neither a start, an abort nor an answer\n')
   const running = cell.running.get(input.run)
-  // An answer to a run that is over is nobody's.
+  // An answer for a finished run is dropped.
   if ('answer' in input) return running && receivePlaneLine(running.plane, input)
   if ('abort' in input) running?.abort.abort(ABORTED)
-  else if (running) cell.log.write(`run ${input.run} is already under way\n`)
+  else if (running) cell.log.write(`run ${input.run} is already in progress\n`)
   else void startBrief(cell, input.run, input.start)
 }
 
 async function startBrief(cell: HarnessCell, id: string, brief: Brief): Promise<void> {
   const abort = new LazyAbort()
-  const say = (line: AgentLine | PipeRequest) => writeJsonLine(cell.writer, line, id)
-  const plane = createPlaneClient(brief.service, abort, say)
+  const emit = (line: AgentLine | PipeRequest) => writeJsonLine(cell.writer, line, id)
+  const plane = createPlaneClient(brief.service, abort, emit)
   cell.running.set(id, { plane, abort })
   try {
     const folder = path.join(cell.runsFolder, encodeURIComponent(id).replaceAll('.', '%2E'))
     const emitAndDrain = (line: AgentLine) => {
-      say(line)
+      emit(line)
       return drainLines(cell.writer)
     }
-    await runBrief({ brief, plane, pendingGateCheck: null, folder, emit: say, emitAndDrain })
+    await runBrief({ brief, plane, pendingGateCheck: null, folder, emit, emitAndDrain })
   } catch (error) {
-    say({ error: `agent failed: ${errorMessage(error)}` })
+    emit({ error: `agent failed: ${errorMessage(error)}` })
   } finally {
     cell.running.delete(id)
   }

@@ -2,19 +2,19 @@ import type { JsonObject } from '../base/json.ts'
 import type { AgentLine, Brief } from '../contract/agent-protocol.ts'
 import type { PlaneClient } from './plane-client.ts'
 
-/** What a person or a rule is asked before a tool may run. */
+/** A tool call that the gate must allow before it runs. */
 export type GateCheck = { tool: string; input: JsonObject }
 
-/** One run inside a cell. Runs share nothing but the process and its pipe. */
+/** One run inside a cell. Runs share only the process and its pipe. */
 export interface HarnessRun {
   brief: Brief
   plane: PlaneClient
-  /** For a tool that only asks the service: what the gate must be asked before that. */
+  /** The gate check that a tool of the service sends along with its own request. */
   pendingGateCheck: GateCheck | null
-  /** The run's own files; the folder exists only while the brief has tools for files or commands. */
+  /** The files of the run; the folder exists only if the brief has tools for files or commands. */
   folder: string
   emit: (line: AgentLine) => void
-  /** For large lines: resolves once the line has left the process. */
+  /** For large lines: resolves when the line has been written to the pipe. */
   emitAndDrain: (line: AgentLine) => Promise<void>
 }
 

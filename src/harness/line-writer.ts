@@ -6,9 +6,9 @@ export interface LineWriter {
 }
 
 /**
- * All lines of one turn of the event loop leave in one write: with many runs in a cell that is most of the cost. The
- * run that a line belongs to is put into its text: a copy of the line with one field more costs as much as the text. A
- * line of a run is never empty.
+ * Queues a line; all lines of one turn of the event loop are sent with one write, which is most of the cost in a cell
+ * with many runs. The `run` field is inserted into the JSON text, because copying the object costs as much as writing
+ * it. A line of a run has at least one field.
  */
 export function writeJsonLine(writer: LineWriter, value: object, run?: string): void {
   const text = JSON.stringify(value)
@@ -23,7 +23,7 @@ function flushLines(writer: LineWriter): void {
   writer.stream.write(text)
 }
 
-/** Resolves once what was written has left this process. */
+/** Resolves when all queued lines have been written to the pipe. */
 export async function drainLines(writer: LineWriter): Promise<void> {
   flushLines(writer)
   await new Promise<void>((resolve) => {

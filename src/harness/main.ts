@@ -2,20 +2,20 @@ import { abortAllRuns, type RunningBrief, serveHarnessCell } from './harness-cel
 import { drainLines, type LineWriter } from './line-writer.ts'
 
 /**
- * What runs inside the sandbox, bundled into one file. Without arguments it is a cell for any number of runs; with
- * `--keep` it looks after one custom agent.
+ * The program inside the sandbox, bundled into one file. Without arguments it is a cell for any number of runs; with
+ * `--custom-agent` it runs one custom agent.
  */
-function main(words: string[]): void {
+function main(args: string[]): void {
   const writer: LineWriter = { stream: process.stdout, waiting: [] }
-  // Nobody is left to read the lines: there is nothing more to do for anyone.
+  // Without a reader for the lines there is nothing left to do.
   process.stdout.on('error', () => process.exit(1))
-  if (words[0] === '--keep') {
-    void runCustomAgentAndExit(words.slice(1), writer)
+  if (args[0] === '--custom-agent') {
+    void runCustomAgentAndExit(args.slice(1), writer)
     return
   }
   const runsFolder = `${process.env['TMPDIR'] ?? process.cwd()}/runs`
   const running = new Map<string, RunningBrief>()
-  // Programs that runs have started lead groups of their own, so they must be ended from here.
+  // Programs of the runs have their own process groups, so they must be ended from here.
   process.once('SIGTERM', () => {
     abortAllRuns({ running })
     process.exit(143)
@@ -23,10 +23,10 @@ function main(words: string[]): void {
   serveHarnessCell({ writer, running, runsFolder, log: process.stderr }, process.stdin)
 }
 
-/** The input stays open for as long as the service lives, so this process has to end itself. */
-async function runCustomAgentAndExit(words: string[], writer: LineWriter): Promise<void> {
-  const { parseCustomAgentArguments: customFrom, runCustomAgent: keep } = await import('./custom-agent.ts')
-  await keep(customFrom(words), process.stdin, writer, process.stderr)
+/** The input stays open as long as the service runs, so this process must exit by itself. */
+async function runCustomAgentAndExit(args: string[], writer: LineWriter): Promise<void> {
+  const { parseCustomAgentArguments, runCustomAgent } = await import('./custom-agent.ts')
+  await runCustomAgent(parseCustomAgentArguments(args), process.stdin, writer, process.stderr)
   await drainLines(writer)
   process.exit(0)
 }

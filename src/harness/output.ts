@@ -3,10 +3,10 @@ import type { Json, JsonObject } from '../base/json.ts'
 import { schemaErrors } from '../contract/output-schema.ts'
 import { RunFailure } from './harness-run.ts'
 
-/** What the model offers as its output, and what is wrong with it. */
+/** An output of the model and its schema errors. */
 export type OutputProposal = { value: Json; errors: { path: string; message: string }[] }
 
-/** An output that came as the final text instead of a finish call, or as the answer of a decision. */
+/** Reads an output that was given as text instead of with a finish call. */
 export function parseOutputText(text: string, schema: JsonObject | null): OutputProposal {
   const whole = text.trim()
   if (whole === '') return { value: '', errors: [{ path: '$', message: 'is empty' }] }
@@ -17,7 +17,7 @@ export function parseOutputText(text: string, schema: JsonObject | null): Output
   return firstMatching(schema, [...readings, text])
 }
 
-/** Models forget the `output` envelope or hand over JSON as a string; each reading counts only if the schema is met. */
+/** Models may omit the `output` field or send JSON as a string; these readings are tried if the schema matches them. */
 export function parseFinishCall(input: JsonObject, schema: JsonObject | null): OutputProposal {
   const given = input.output
   const value = given === undefined ? input : given
@@ -27,15 +27,15 @@ export function parseFinishCall(input: JsonObject, schema: JsonObject | null): O
 }
 
 /**
- * What is handed over when the repair turn is used up. With a schema the service finds the fault itself; without one it
- * would take an empty answer for an output.
+ * The output after the repair turn, even with errors: the service validates it against the schema. Without a schema the
+ * service would accept an empty answer, so that is a failure here.
  */
 export function acceptLastOutput({ value, errors }: OutputProposal, schema: JsonObject | null): Json {
   if (schema === null && errors.length > 0) throw new RunFailure('model failed: the model gave an empty answer')
   return value
 }
 
-/** The first reading that meets the schema, else the first one with its errors. */
+/** The first reading that matches the schema, else the first reading with its errors. */
 function firstMatching(schema: JsonObject, readings: Json[]): OutputProposal {
   const proposals = readings.map((value) => ({ value, errors: schemaErrors(schema, value) }))
   return proposals.find(({ errors }) => errors.length === 0) ?? proposals[0] ?? { value: null, errors: [] }

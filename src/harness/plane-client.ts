@@ -4,20 +4,20 @@ import type { LazyAbort } from '../base/lazy-abort.ts'
 import type { Brief, PipeResponse, PipeRequest, PlaneRequest, CompleteResponse } from '../contract/agent-protocol.ts'
 import { RunFailure } from './harness-run.ts'
 
-/** The sandbox plane as one run sees it: questions leave as lines of the cell, and answers come as lines to it. */
+/** The client of one run for the sandbox plane. Requests and responses are lines on the pipe of the cell. */
 export interface PlaneClient {
   tokens: { task: string; gate: string }
-  /** Nobody waits for this run any more. */
+  /** Aborted when the run is over. */
   over: LazyAbort
-  send: (ask: PipeRequest) => void
+  send: (request: PipeRequest) => void
   pending: Map<number, PendingCall>
   lastCallId: number
 }
 
 interface PendingCall {
-  /** Takes the pieces of an event stream. */
+  /** Receives the pieces of an event stream. */
   onPiece: (piece: string) => void
-  resolve: (answer: PlaneCallResult) => void
+  resolve: (result: PlaneCallResult) => void
   reject: (error: unknown) => void
 }
 
@@ -26,7 +26,7 @@ export type PlaneCallResult = Omit<CompleteResponse, 'piece'>
 export function createPlaneClient(
   service: Brief['service'],
   over: LazyAbort,
-  send: (ask: PipeRequest) => void,
+  send: (request: PipeRequest) => void,
 ): PlaneClient {
   const { task_token: task, gate_token: gate } = service
   const plane: PlaneClient = { tokens: { task, gate }, over, send, pending: new Map(), lastCallId: 0 }
@@ -37,7 +37,7 @@ export function createPlaneClient(
   return plane
 }
 
-/** `first`: what must be answered with 200 before this is asked at all. */
+/** `first` is a request that must be answered with 200 before the service handles this one. */
 export async function callPlane(
   plane: PlaneClient,
   method: string,
@@ -45,13 +45,13 @@ export async function callPlane(
   body?: JsonObject,
   first?: PlaneRequest,
 ): Promise<PlaneCallResult> {
-  const answer = await sendToPlane(plane, { token: plane.tokens.task, method, path, body, first })
-  // The tokens die with the run: nothing that this run still does can count.
-  if (answer.status === 401) throw new RunFailure('the run is over: its token is no longer valid')
-  return answer
+  const result = await sendToPlane(plane, { token: plane.tokens.task, method, path, body, first })
+  // Tokens are valid only during the run, so the service has ended it.
+  if (result.status === 401) throw new RunFailure('the run is over: its token is no longer valid')
+  return result
 }
 
-/** The gate has a token of its own, so that a leaked task token cannot ask for approvals. */
+/** The gate has its own token, so that a leaked task token cannot request approvals. */
 export function toGateCall({ tokens }: PlaneClient, tool: string, input: JsonObject): PlaneRequest {
   return { token: tokens.gate, method: 'POST', path: '/v1/internal/gate', body: { tool, input } }
 }
@@ -66,41 +66,41 @@ export function streamFromPlane(
   return sendToPlane(plane, { token: plane.tokens.task, method: 'POST', path, headers, body }, onPiece)
 }
 
-export function describeFailure(answer: PlaneCallResult): string {
-  return errorMessageIn(answer.body) || `the service answered with status ${answer.status}`
+export function describeFailure(result: PlaneCallResult): string {
+  return errorMessageIn(result.body) || `the service answered with status ${result.status}`
 }
 
-/** The fields of a 2xx answer's body; an answer without an object has none. */
-export function resultFields(answer: PlaneCallResult): JsonObject {
-  return isJsonObject(answer.body) ? answer.body : {}
+/** The fields of the response body; empty if the body is not an object. */
+export function resultFields(result: PlaneCallResult): JsonObject {
+  return isJsonObject(result.body) ? result.body : {}
 }
 
 export function sendToPlane(
   plane: PlaneClient,
-  question: Omit<PipeRequest, 'ask'>,
+  request: Omit<PipeRequest, 'ask'>,
   onPiece: PendingCall['onPiece'] = () => {},
 ): Promise<PlaneCallResult> {
   return new Promise((resolve, reject) => {
     if (plane.over.isAborted) return reject(new RunFailure('aborted'))
     const number = ++plane.lastCallId
     plane.pending.set(number, { onPiece, resolve, reject })
-    const { token, method, path, headers, body, first } = question
+    const { token, method, path, headers, body, first } = request
     plane.send({ ask: number, token, method, path, headers, body, first })
   })
 }
 
-/** Hands an answer, or a piece of one, to whoever waits for it; after a piece that makes no sense nobody does. */
-export function receivePlaneLine(plane: PlaneClient, told: PipeResponse): void {
-  const waiting = plane.pending.get(told.answer)
-  if (!waiting) return
+/** Passes a response, or a piece of one, to the pending call. A piece that cannot be read fails the call. */
+export function receivePlaneLine(plane: PlaneClient, response: PipeResponse): void {
+  const call = plane.pending.get(response.answer)
+  if (!call) return
   try {
-    if ('piece' in told) waiting.onPiece(told.piece)
-    if ('cut' in told) throw new Error('the connection was cut')
-    if (!('status' in told)) return
-    const { status, body, first } = told
-    waiting.resolve(first ? { status, body, first } : { status, body })
+    if ('piece' in response) call.onPiece(response.piece)
+    if ('cut' in response) throw new Error('the connection was closed')
+    if (!('status' in response)) return
+    const { status, body, first } = response
+    call.resolve(first ? { status, body, first } : { status, body })
   } catch (error) {
-    waiting.reject(error)
+    call.reject(error)
   }
-  plane.pending.delete(told.answer)
+  plane.pending.delete(response.answer)
 }

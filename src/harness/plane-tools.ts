@@ -11,7 +11,7 @@ const connectionProperty = {
 }
 const capabilityProperty = {
   type: 'string',
-  description: 'What to use of it, such as the connection name or a tool of its toolkit.',
+  description: 'What to use of the connection: its name, or a tool of its toolkit.',
 }
 const collectionProperty = { type: 'string' }
 const keyProperty = { type: 'string' }
@@ -19,7 +19,7 @@ const keyProperty = { type: 'string' }
 const actTool: HarnessTool = {
   name: 'act',
   description:
-    'Does something outside through a connection. It may wait until a person has approved the payload, perhaps with changes: go on from the payload in the answer, which is what was sent.',
+    'Does something outside through a connection. It may wait until a person has approved the payload, perhaps with changes: go on from the payload in the result, which is what was sent.',
   properties: {
     connection: connectionProperty,
     capability: capabilityProperty,
@@ -27,16 +27,16 @@ const actTool: HarnessTool = {
   },
   required: ['capability', 'payload'],
   async run(run, input) {
-    const answer = await postInternal(
+    const result = await postInternal(
       run,
       `actions/${segment(input, 'capability')}`,
       pickFields(input, 'connection', 'payload'),
     )
-    // A rejected or expired approval is the end of the run, not something to work around.
-    if (answer.status === 403) throw new RunFailure(`the action was refused: ${describeFailure(answer)}`)
-    const outcome = toToolOutcome(answer)
-    // The approval is the founder's matter; clients read this line too.
-    return outcome.ok ? { ...outcome, shown: pickFields(resultFields(answer), 'status') } : outcome
+    // A rejected or expired approval ends the run: the model must not look for another way.
+    if (result.status === 403) throw new RunFailure(`the action was refused: ${describeFailure(result)}`)
+    const outcome = toToolOutcome(result)
+    // Clients may read this event, so it does not show the approval.
+    return outcome.ok ? { ...outcome, shown: pickFields(resultFields(result), 'status') } : outcome
   },
 }
 
@@ -52,7 +52,7 @@ const readTool: HarnessTool = {
   },
   required: ['capability'],
   async run(run, input) {
-    // Nobody offers a method; one that is named all the same goes on, so that the service refuses what is no GET.
+    // The tool has no method field, but a method of the model is passed on so that the service refuses all but GET.
     const body = pickFields(input, 'connection', 'path', 'arguments', 'method')
     return toToolOutcome(await postInternal(run, `reads/${segment(input, 'capability')}`, body))
   },
@@ -60,15 +60,15 @@ const readTool: HarnessTool = {
 
 export const workflowTool: HarnessTool = {
   name: 'workflow',
-  description: 'Calls a declared workflow: reliable code for a step that must not be guessed.',
+  description: 'Calls a declared workflow: deterministic code for a step that must not be guessed.',
   properties: { name: { type: 'string' }, args: { description: 'What the workflow takes.' } },
   required: ['name'],
   async run(run, input) {
-    // A workflow that takes nothing is called without args; null is an argument like any other.
+    // Missing args become an empty object; null is passed on as a value.
     const args = input.args === undefined ? {} : input.args
-    const answer = await postInternal(run, `workflows/${segment(input, 'name')}`, { args })
-    if (!isSuccess(answer)) return toolFailure(describeFailure(answer))
-    return { ok: true, output: resultFields(answer).result ?? null }
+    const result = await postInternal(run, `workflows/${segment(input, 'name')}`, { args })
+    if (!isSuccess(result)) return toolFailure(describeFailure(result))
+    return { ok: true, output: resultFields(result).result ?? null }
   },
 }
 
@@ -84,7 +84,7 @@ const recordsGetTool: HarnessTool = {
 
 const recordsPutTool: HarnessTool = {
   name: 'records_put',
-  description: 'Stores a record under its key, in place of an earlier one.',
+  description: 'Stores a record under its key and replaces an earlier one.',
   properties: { collection: collectionProperty, key: keyProperty, value: { description: 'Any JSON value.' } },
   required: ['collection', 'key', 'value'],
   async run(run, input) {
@@ -95,7 +95,7 @@ const recordsPutTool: HarnessTool = {
 
 const recordsListTool: HarnessTool = {
   name: 'records_list',
-  description: 'Lists stored records, newest first; where compares fields of their values.',
+  description: 'Lists stored records, newest first; `where` filters by fields of their values.',
   properties: {
     collection: collectionProperty,
     where: { type: 'object', description: 'Such as {"status":"open","amount":{"$gt":10}}.' },
@@ -124,7 +124,7 @@ const caseGetTool: HarnessTool = {
 
 const caseUpdateTool: HarnessTool = {
   name: 'case_update',
-  description: 'Changes the case that this task belongs to; what is left out stays.',
+  description: 'Changes the case that this task belongs to; omitted fields stay unchanged.',
   properties: {
     title: { type: 'string' },
     stage: { type: 'string' },
@@ -141,7 +141,7 @@ const caseUpdateTool: HarnessTool = {
 
 const reportGapTool: HarnessTool = {
   name: 'report_gap',
-  description: 'Reports knowledge that is missing, as a question that the founder can answer.',
+  description: 'Reports missing knowledge as a question that the founder can result.',
   properties: { question: { type: 'string' }, why: { type: 'string', description: 'What it is needed for.' } },
   required: ['question'],
   async run(run, input) {
@@ -149,7 +149,7 @@ const reportGapTool: HarnessTool = {
   },
 }
 
-/** Each asks the service for one thing, and does nothing else. */
+/** Tools that consist of one request to the service. */
 export const planeTools: HarnessTool[] = [
   actTool,
   readTool,
@@ -170,7 +170,7 @@ function getInternal(run: HarnessRun, path: string): Promise<PlaneCallResult> {
   return callInternal(run, 'GET', path)
 }
 
-/** The question for the gate goes along: one way to the service less. */
+/** Sends the gate check along with the request, which saves a round trip. */
 async function callInternal(
   { plane, pendingGateCheck: gate }: HarnessRun,
   method: string,
@@ -178,9 +178,9 @@ async function callInternal(
   body?: JsonObject,
 ): Promise<PlaneCallResult> {
   const first = gate ? toGateCall(plane, gate.tool, gate.input) : undefined
-  const answer = await callPlane(plane, method, `/v1/internal/${path}`, body, first)
-  if (answer.first && gate) throw gateRefusal(answer, gate.tool)
-  return answer
+  const result = await callPlane(plane, method, `/v1/internal/${path}`, body, first)
+  if (result.first && gate) throw gateRefusal(result, gate.tool)
+  return result
 }
 
 function segment(input: JsonObject, key: string): string {
@@ -191,11 +191,11 @@ function isSuccess({ status }: PlaneCallResult): boolean {
   return status >= 200 && status < 300
 }
 
-/** `ok: false` in a 2xx comes from upstream: the model reads the whole answer, the log only that it failed. */
-function toToolOutcome(answer: PlaneCallResult): ToolOutcome {
-  if (!isSuccess(answer)) return toolFailure(describeFailure(answer))
-  const { ok, status } = resultFields(answer)
-  if (ok !== false) return { ok: true, output: answer.body }
+/** `ok: false` in a 2xx response comes from upstream: the model gets the whole body, the event only the failure. */
+function toToolOutcome(result: PlaneCallResult): ToolOutcome {
+  if (!isSuccess(result)) return toolFailure(describeFailure(result))
+  const { ok, status } = resultFields(result)
+  if (ok !== false) return { ok: true, output: result.body }
   const error = typeof status === 'number' ? `upstream answered with status ${status}` : 'upstream failed'
-  return { ok: false, error, output: answer.body }
+  return { ok: false, error, output: result.body }
 }

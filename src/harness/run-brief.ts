@@ -8,11 +8,11 @@ import { usesFiles, createRunFolder, outputFolder, removeRunFolder } from './run
 import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { runWorkflowShape } from './shape-workflow.ts'
 
-/** Does the job of the brief and writes its lines; the last one is the output or the error. */
+/** Executes a brief and emits its lines; the last line is the output or the error. */
 export async function runBrief(run: HarnessRun): Promise<void> {
   const last = await runToLastLine(run)
   if (usesFiles(run.brief)) {
-    // The output counts more than the files beside it: trouble with them must not take it away.
+    // The output matters more than the files: a failed delivery must not lose it.
     await deliverFiles(run).catch(() => {})
   }
   run.emit(last)
@@ -46,6 +46,6 @@ async function runShape(run: HarnessRun): Promise<Json> {
     case 'workflow':
       return runWorkflowShape(run)
     default:
-      throw new RunFailure('the brief names no known shape')
+      throw new RunFailure("field 'shape' of the brief must be agent, decide or workflow")
   }
 }

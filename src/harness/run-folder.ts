@@ -9,7 +9,7 @@ export function usesFiles({ shape, tools }: Brief): boolean {
   return shape === 'agent' && FILE_TOOLS.some((name) => tools.includes(name))
 }
 
-/** What lies in here when the run ends becomes its artifacts. */
+/** The files in this folder become artifacts when the run ends. */
 export function outputFolder(folder: string): string {
   return path.join(folder, 'out')
 }
@@ -23,8 +23,8 @@ export function removeRunFolder(folder: string): void {
 }
 
 /**
- * The absolute path, or null if it leaves the folder. Links need no check: only a command can make one, and a run with
- * commands has the whole cell to itself.
+ * The absolute path, or null if it is outside the folder. Links need no check: only a command can create one, and a run
+ * with commands has its own cell.
  */
 export function resolveInRunFolder(folder: string, name: string): string | null {
   const full = path.resolve(folder, name)

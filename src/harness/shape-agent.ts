@@ -9,8 +9,8 @@ import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { listToolSpecs, executeToolCall } from './tools.ts'
 
 /**
- * Turns of model and tools until the model finishes. An output that does not match gets one repair turn, also when the
- * steps are used up; after that it is handed over as it is, because the service has the last word on it.
+ * Calls the model and its tools in turns until the model finishes. An output that does not match its schema gets one
+ * repair turn, even after the last step; the next output is returned as it is, because the service validates it.
  */
 export async function runAgentShape(run: HarnessRun): Promise<Json> {
   const { brief } = run
@@ -19,8 +19,8 @@ export async function runAgentShape(run: HarnessRun): Promise<Json> {
   for (let step = 1; step <= brief.steps + spare; step++) {
     emitStepStarted(run.emit, step, step === 1 ? 'Work' : `Turn ${step}`)
     conversation.requiredTool = step >= brief.steps ? 'finish' : null
-    const answer = await callModel(run.plane, brief.model.wire, conversation, (text) => emitTokenDelta(run.emit, text))
-    const proposal = await executeTurn(run, conversation, answer)
+    const reply = await callModel(run.plane, brief.model.wire, conversation, (text) => emitTokenDelta(run.emit, text))
+    const proposal = await executeTurn(run, conversation, reply)
     if (proposal?.errors.length === 0) return proposal.value
     if (proposal && spare > 0) return acceptLastOutput(proposal, brief.output_schema)
     if (proposal) spare = 1
@@ -49,22 +49,22 @@ function finishSpec({ output_schema, strict_output }: HarnessRun['brief']): Tool
   }
 }
 
-/** Executes the calls in order, writes the turn into the conversation and returns the output if one was offered. */
+/** Executes the calls in order, adds the turn to the conversation and returns the output if the reply has one. */
 async function executeTurn(
   run: HarnessRun,
   conversation: Conversation,
-  answer: ModelMessage,
+  reply: ModelMessage,
 ): Promise<OutputProposal | null> {
   const { output_schema, shape } = run.brief
-  conversation.turns.push({ by: 'model', text: answer.text, calls: answer.calls })
-  if (answer.calls.length === 0) {
-    const proposal = parseOutputText(answer.text, output_schema)
+  conversation.turns.push({ by: 'model', text: reply.text, calls: reply.calls })
+  if (reply.calls.length === 0) {
+    const proposal = parseOutputText(reply.text, output_schema)
     conversation.turns.push({ by: 'user', text: repairPrompt(proposal.errors, shape) })
     return proposal
   }
   const results: ToolCallResult[] = []
   let proposal: OutputProposal | null = null
-  for (const call of answer.calls) {
+  for (const call of reply.calls) {
     if (call.name !== 'finish' || call.inputError !== null) {
       results.push(await executeToolCall(run, call))
       continue

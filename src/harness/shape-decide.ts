@@ -6,7 +6,7 @@ import { acceptLastOutput, type OutputProposal, parseOutputText } from './output
 import { taskPrompt, repairPrompt, systemPrompt } from './prompt.ts'
 import type { HarnessRun } from './harness-run.ts'
 
-/** One structured answer without tools, and one more try when it does not match. */
+/** Asks for one structured answer without tools, and once more if it does not match its schema. */
 export async function runDecideShape(run: HarnessRun): Promise<Json> {
   const { brief } = run
   const conversation: Conversation = {
@@ -28,7 +28,7 @@ export async function runDecideShape(run: HarnessRun): Promise<Json> {
 
 async function askForOutput(run: HarnessRun, conversation: Conversation): Promise<OutputProposal> {
   const { output_schema, model } = run.brief
-  // With a schema the text is the output itself and arrives as such; only free text is worth watching as it grows.
+  // With a schema the text is the output itself; only free text is streamed as events.
   const onText = output_schema === null ? (text: string) => emitTokenDelta(run.emit, text) : () => {}
   const { text } = await callModel(run.plane, model.wire, conversation, onText)
   conversation.turns.push({ by: 'model', text, calls: [] })

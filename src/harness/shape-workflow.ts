@@ -4,7 +4,7 @@ import { workflowTool } from './plane-tools.ts'
 import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { runHarnessTool } from './tools.ts'
 
-/** No model: the declared workflow that is named like the task type is the whole job. */
+/** Calls the workflow that has the name of the task type; no model is used. */
 export async function runWorkflowShape(run: HarnessRun): Promise<Json> {
   const { task_type, input } = run.brief.task
   emitStepStarted(run.emit, 1, 'Workflow')

@@ -5,7 +5,7 @@ import type { ToolCall } from '../contract/providers/conversation.ts'
 import { textField } from '../base/json-fields.ts'
 import { type GateCheck, type HarnessRun, RunFailure } from './harness-run.ts'
 
-/** The question that a call must ask first, or null. `act` is approved by its own route, with its payload bound to it. */
+/** The gate check that a call needs, or null. `act` has its own route, which binds the approval to the payload. */
 export function requiredGateCheck({ gate_patterns }: Brief, call: ToolCall): GateCheck | null {
   if (call.name === 'act') return null
   const workflow = call.name === 'workflow' ? textField(call.input, 'name') : ''
@@ -16,17 +16,17 @@ export function requiredGateCheck({ gate_patterns }: Brief, call: ToolCall): Gat
   return matchesPattern(gate_patterns, call.name) ? { tool: call.name, input: call.input } : null
 }
 
-/** Throws unless the call may run. A refusal is the end of the run. */
+/** Throws unless the gate allows the call. A refusal ends the run. */
 export async function passGate({ plane }: HarnessRun, { tool, input }: GateCheck): Promise<void> {
-  const answer = await sendToPlane(plane, toGateCall(plane, tool, input))
-  if (answer.status !== 200) throw gateRefusal(answer, tool)
+  const result = await sendToPlane(plane, toGateCall(plane, tool, input))
+  if (result.status !== 200) throw gateRefusal(result, tool)
 }
 
-/** What an answer of the gate means that is not a yes. */
-export function gateRefusal(answer: PlaneCallResult, tool: string): Error {
-  if (answer.status === 403) return new RunFailure(`the gate refused '${tool}': ${describeFailure(answer)}`)
-  if (answer.status === 401) return new RunFailure('the run is over: its token is no longer valid')
-  return new Error(`the gate gave no answer: ${describeFailure(answer)}`)
+/** The error for a response of the gate that does not allow the call. */
+export function gateRefusal(result: PlaneCallResult, tool: string): Error {
+  if (result.status === 403) return new RunFailure(`the gate refused '${tool}': ${describeFailure(result)}`)
+  if (result.status === 401) return new RunFailure('the run is over: its token is no longer valid')
+  return new Error(`the gate did not answer: ${describeFailure(result)}`)
 }
 
 function matchesPattern(patterns: string[], name: string): boolean {

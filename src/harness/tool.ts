@@ -5,13 +5,13 @@ import type { HarnessRun } from './harness-run.ts'
 export interface HarnessTool {
   name: ToolName
   description: string
-  /** The fields of the input; all those named in `required` must be there. */
+  /** The schema of each input field; those named in `required` must be present. */
   properties: JsonObject
   required: string[]
   run(run: HarnessRun, input: JsonObject): Promise<ToolOutcome>
 }
 
-/** The model reads `output`, or `error` where there is none; the log gets `shown` when that is less. */
+/** The model gets `output`, or `error` without an output; the event gets `shown` if it must not contain the output. */
 export type ToolOutcome = { ok: true; output: Json; shown?: Json } | { ok: false; error: string; output?: Json }
 
 export function toolFailure(error: string): ToolOutcome {

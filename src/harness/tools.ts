@@ -12,13 +12,12 @@ import { planeTools } from './plane-tools.ts'
 import { type GateCheck, type HarnessRun, RunFailure } from './harness-run.ts'
 import { toolFailure, type ToolOutcome, type HarnessTool } from './tool.ts'
 
-/** Of one result; more would crowd out everything else that the model should keep in mind. */
+/** A longer result would fill the context of the model. */
 const MAX_RESULT_CHARS = 200_000
 
 const progressTool: HarnessTool = {
   name: 'progress',
-  description:
-    'Tells the people who follow the task what you are doing. A customer may be among them: nothing internal.',
+  description: 'Tells people who follow the task what you are doing. Clients may read it, so write nothing internal.',
   properties: { text: { type: 'string' } },
   required: ['text'],
   async run(run, input) {
@@ -38,21 +37,21 @@ export function listToolSpecs(brief: Brief): ToolSpec[] {
   }))
 }
 
-/** Executes a call of the model and answers with what the model is to read. */
+/** Executes a tool call and returns the result for the model. */
 export async function executeToolCall(run: HarnessRun, call: ToolCall): Promise<ToolCallResult> {
   const tool = run.brief.tools.includes(call.name) ? TOOLS.find(({ name }) => name === call.name) : undefined
   const outcome = tool ? await runHarnessTool(run, tool, call) : refuseCall(run, call)
-  const said = outcome.ok ? outcome.output : (outcome.output ?? { error: outcome.error })
-  const content = truncateText(typeof said === 'string' ? said : JSON.stringify(said), MAX_RESULT_CHARS)
-  return { id: call.id, ok: outcome.ok, content }
+  const content = outcome.ok ? outcome.output : (outcome.output ?? { error: outcome.error })
+  const text = truncateText(typeof content === 'string' ? content : JSON.stringify(content), MAX_RESULT_CHARS)
+  return { id: call.id, ok: outcome.ok, content: text }
 }
 
-/** Asks the gate where needed and leaves the two lines of the timeline, however the call ends. */
+/** Runs a tool after the gate check that it needs, and emits the two events of the timeline. */
 export async function runHarnessTool(run: HarnessRun, tool: HarnessTool, call: ToolCall): Promise<ToolOutcome> {
   if (tool === progressTool && call.inputError === null) return runGuarded(run, tool, call, null)
-  const question = requiredGateCheck(run.brief, call)
-  emitToolCalled(run.emit, call, shownInput(call, question !== null))
-  const outcome = await runGuarded(run, tool, call, question)
+  const gateCheck = requiredGateCheck(run.brief, call)
+  emitToolCalled(run.emit, call, shownInput(call, gateCheck !== null))
+  const outcome = await runGuarded(run, tool, call, gateCheck)
   if (outcome.ok) emitToolResult(run.emit, call, true, outcome.shown ?? outcome.output)
   else emitToolResult(run.emit, call, false, outcome.error)
   return outcome
@@ -65,18 +64,18 @@ function refuseCall(run: HarnessRun, call: ToolCall): ToolOutcome {
   return toolFailure(error)
 }
 
-/** What goes wrong inside a tool is the model's to know; only a RunFailed ends the run. */
+/** An error inside a tool is returned to the model; only a RunFailure ends the run. */
 async function runGuarded(
   run: HarnessRun,
   tool: HarnessTool,
   call: ToolCall,
-  question: GateCheck | null,
+  gateCheck: GateCheck | null,
 ): Promise<ToolOutcome> {
   if (call.inputError !== null) return toolFailure(call.inputError)
   const errors = schemaErrors(inputSchemaOf(tool), call.input)
   if (errors.length > 0) return toolFailure(errors.map(({ path, message }) => `${path} ${message}`).join('; '))
   try {
-    return await runGated(run, tool, call.input, question)
+    return await runGated(run, tool, call.input, gateCheck)
   } catch (error) {
     if (error instanceof RunFailure || run.plane.over.isAborted) throw error
     return toolFailure(errorMessage(error))
@@ -87,14 +86,14 @@ async function runGated(
   run: HarnessRun,
   tool: HarnessTool,
   input: JsonObject,
-  question: GateCheck | null,
+  gateCheck: GateCheck | null,
 ): Promise<ToolOutcome> {
-  if (question && planeTools.includes(tool)) return tool.run({ ...run, pendingGateCheck: question }, input)
-  if (question) await passGate(run, question)
+  if (gateCheck && planeTools.includes(tool)) return tool.run({ ...run, pendingGateCheck: gateCheck }, input)
+  if (gateCheck) await passGate(run, gateCheck)
   return tool.run(run, input)
 }
 
-/** Customers read the timeline too: the payload of a gated call is for the approval only. */
+/** Clients may read the timeline, so the payload of a gated call is shown only in the approval. */
 function shownInput({ name, input }: ToolCall, gated: boolean): Json {
   if (name === 'act') return pickFields(input, 'capability', 'connection')
   return gated ? pickFields(input, 'name') : input

@@ -118,7 +118,7 @@ function toCellSpec({ ctx, agentDir, driver }: AgentCellOptions, kind: CellKind,
     return { ...base, profile: 'workshop', command: ['node', harness], limits: OWN_CELL_LIMITS }
   }
   const dir = customDir ? ['--dir', driver.customDirInside(customDir)] : []
-  const command = ['node', harness, '--keep', ...dir, '--', 'sh', '-c', agentCommand]
+  const command = ['node', harness, '--custom-agent', ...dir, '--', 'sh', '-c', agentCommand]
   return { ...base, profile: 'workshop', command, ...(customDir && { customDir }), limits: OWN_CELL_LIMITS }
 }
 

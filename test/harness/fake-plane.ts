@@ -12,17 +12,17 @@ import type {
 } from '../../src/contract/agent-protocol.ts'
 
 export type SeenPlaneRequest = { method: string; path: string; headers: Record<string, string>; body: JsonObject }
-/** `chunks` is an event stream in these pieces; `cut` breaks it off after them, `hang` never goes on. */
+/** `chunks` are the pieces of an event stream; after them `cut` breaks the stream off and `hang` never ends it. */
 export type FakePlaneReply = { status?: number; json?: Json; chunks?: string[]; cut?: boolean; hang?: boolean }
 export type FakePlane = {
   seen: SeenPlaneRequest[]
   folder: string
   close: () => void
-  /** Answers one question of a cell. */
-  take: (ask: PipeRequest, tell: (answer: PipeResponse) => void) => Promise<void>
+  /** Answers one request of a cell. */
+  take: (ask: PipeRequest, send: (answer: PipeResponse) => void) => Promise<void>
 }
 
-/** A sandbox plane that answers what the test says, by lines as the service does. */
+/** A sandbox plane that answers over the pipe with the replies of the test. */
 export function startFakePlane(
   answer: (seen: SeenPlaneRequest) => FakePlaneReply | Promise<FakePlaneReply>,
 ): FakePlane {
@@ -32,7 +32,7 @@ export function startFakePlane(
     seen,
     folder,
     close: () => rmSync(folder, { recursive: true, force: true }),
-    async take({ ask, first, ...rest }, tell) {
+    async take({ ask, first, ...rest }, send) {
       const take = ({ token, method, path, headers, body = {} }: PlaneRequest) => {
         const one = { method, path, headers: { authorization: `Bearer ${token}`, ...headers }, body }
         seen.push(one)
@@ -40,28 +40,28 @@ export function startFakePlane(
       }
       const before = first && (await take(first))
       if (before && (before.status ?? 200) !== 200) {
-        return tell({ answer: ask, status: before.status ?? 200, body: before.json ?? null, first: true })
+        return send({ answer: ask, status: before.status ?? 200, body: before.json ?? null, first: true })
       }
-      await sendFakeReply(await take(rest), (word) => tell({ answer: ask, ...word }))
+      await sendFakeReply(await take(rest), (part) => send({ answer: ask, ...part }))
     },
   }
 }
 
 async function sendFakeReply(
   { status = 200, json, chunks = [], cut, hang }: FakePlaneReply,
-  tell: (word: PipeResponsePart) => void,
+  send: (part: PipeResponsePart) => void,
 ): Promise<void> {
   for (const piece of chunks) {
-    tell({ piece })
+    send({ piece })
     await new Promise((resolve) => setImmediate(resolve))
   }
-  if (cut) tell({ cut: true })
-  else if (!hang) tell({ status, body: json ?? null })
+  if (cut) send({ cut: true })
+  else if (!hang) send({ status, body: json ?? null })
 }
 
 export type ScriptedModelTurn = { text?: string; calls?: { name: string; input: Json }[]; stop?: string }
 
-/** Plays the turns one after the other, whichever run asks. */
+/** Plays the turns one after the other, for all runs together. */
 export function scriptedModel(
   turns: ScriptedModelTurn[],
   other: (seen: SeenPlaneRequest) => FakePlaneReply = () => ({ json: {} }),

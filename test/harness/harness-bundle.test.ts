@@ -36,8 +36,8 @@ afterEach(() => {
 })
 afterAll(() => plane.close())
 
-/** Runs the bundle with these lines on stdin and resolves with what it wrote when it has ended by itself. */
-function harness(args: string[], orders: object[], more: { hold?: boolean } = {}) {
+/** Runs the bundle with these lines on stdin; `ended` resolves with its output when it has exited. */
+function harness(args: string[], inputs: object[], more: { hold?: boolean } = {}) {
   const options = ['--disallow-code-generation-from-strings', '--max-old-space-size=128']
   const child = spawn(process.execPath, [...options, bundle, ...args], { env: { TMPDIR: plane.folder }, stdio: 'pipe' })
   children.add(child)
@@ -53,7 +53,7 @@ function harness(args: string[], orders: object[], more: { hold?: boolean } = {}
     splitter.push(Buffer.from(chunk))
   })
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
-  for (const order of orders) child.stdin.write(`${JSON.stringify(order)}\n`)
+  for (const input of inputs) child.stdin.write(`${JSON.stringify(input)}\n`)
   if (!more.hold) child.stdin.end()
   const ended = new Promise<{ lines: JsonObject[]; stderr: string; code: number | null }>((resolve) => {
     child.once('close', (code) => {
@@ -73,14 +73,14 @@ function script(name: string, text: string): string {
 }
 
 let outs = 0
-/** A keeper around a program of the custom folder, with an out folder of its own; stdin stays open as in the service. */
-function keeper(dir: string, ...command: string[]) {
+/** Runs a program of the custom folder as a custom agent with its own out folder; stdin stays open as in the service. */
+function runAsCustomAgent(dir: string, ...command: string[]) {
   const out = path.join(plane.folder, `out${outs++}`)
   const start = { run: 'r9', start: testBrief() }
-  return { out, ...harness(['--keep', '--dir', dir, '--out', out, '--', ...command], [start], { hold: true }) }
+  return { out, ...harness(['--custom-agent', '--dir', dir, '--out', out, '--', ...command], [start], { hold: true }) }
 }
 
-test('the bundle is one small file that runs briefs side by side and ends after the last one', async () => {
+test('the harness bundle is one small file that runs briefs concurrently and exits after the last one', async () => {
   expect(statSync(bundle).size).toBeLessThan(60_000)
   const runs = Array.from({ length: 20 }, (_, n) => ({ run: `r${n}`, start: testBrief({ shape: 'decide' }) }))
   const { child, ended } = harness([], runs, { hold: true })
@@ -95,7 +95,7 @@ test('the bundle is one small file that runs briefs side by side and ends after 
   expect([code, stderr]).toEqual([0, ''])
 })
 
-test('a shell script is a custom agent: brief in, tagged lines out, files before the output', async () => {
+test('a shell script can be a custom agent: it reads the brief, writes lines, and its files are delivered before its output', async () => {
   const dir = script(
     'agent.sh',
     `#!/bin/sh
@@ -109,18 +109,18 @@ printf '{"output":{"ok":true}}'
 `,
   )
   const out = path.join(plane.folder, `out${outs}`)
-  const { lines, stderr, code } = await keeper(dir, './agent.sh', out).ended
+  const { lines, stderr, code } = await runAsCustomAgent(dir, './agent.sh', out).ended
   expect(lines).toEqual([
     { ready: true },
     { run: 'r9', event: 'progress', data: { text: dir } },
     { run: 'r9', artifact: { name: 'table.csv', content_type: 'text/csv; charset=utf-8', content_base64: 'YSxi' } },
     { run: 'r9', output: { ok: true } },
   ])
-  expect(stderr).toBe('2 lines of the agent were not JSON objects and were left out\n')
+  expect(stderr).toBe('2 lines of the agent were ignored because they are not JSON objects\n')
   expect(code).toBe(0)
 })
 
-test('a node script gets a bare environment and may write many lines; nothing counts after its last one', async () => {
+test('a custom agent has a minimal environment, may write many lines, and lines after its output are ignored', async () => {
   const dir = script(
     'agent.mjs',
     `import { createInterface } from 'node:readline'
@@ -132,47 +132,52 @@ for await (const line of createInterface({ input: process.stdin })) {
   console.log(JSON.stringify({ error: 'late' }))
 }`,
   )
-  const { lines } = await keeper(dir, 'node', 'agent.mjs').ended
+  const { lines } = await runAsCustomAgent(dir, 'node', 'agent.mjs').ended
   expect(eventData(lines, 'token.delta')).toHaveLength(20_000)
   expect(eventData(lines, 'progress')).toEqual([])
   expect(lines.at(-1)).toEqual({ run: 'r9', output: { task: 'task_1', env: ['HOME', 'LANG', 'PATH', 'TZ'] } })
 })
 
 test.each([
-  ['ends silently', 'exit 4', 'the agent ended without an output (exit code 4)'],
+  ['exits without a message', 'exit 4', 'the agent ended without an output (exit code 4)'],
   [
-    'complains before it ends',
+    'writes to stderr before it exits',
     `for n in 1 2 3 4 5 6; do echo "line $n" >&2; done; printf 'bad\\000 \\033[31mend' >&2; exit 3`,
     'the agent ended without an output (exit code 3): line 3\nline 4\nline 5\nline 6\nbad   [31mend',
   ],
   ['is killed', 'kill -9 $$', 'the agent ended without an output (SIGKILL)'],
   ['gives an error', `echo '{"error":"no luck"}'`, 'no luck'],
 ])('a custom agent that %s fails its run', async (_what, command, error) => {
-  const { lines } = await keeper(plane.folder, 'sh', '-c', command).ended
+  const { lines } = await runAsCustomAgent(plane.folder, 'sh', '-c', command).ended
   expect(lines.at(-1)).toEqual({ run: 'r9', error })
 })
 
-test('a program that does not exist fails the run', async () => {
-  const { lines } = await keeper(plane.folder, './nothing').ended
+test('a custom agent whose program does not exist fails its run', async () => {
+  const { lines } = await runAsCustomAgent(plane.folder, './nothing').ended
   expect(lines.at(-1)?.error).toMatch(/^the agent could not be started: /)
 })
 
-test('a program that lingers after its output, or leaves children behind, is ended', async () => {
+test('a custom agent that keeps running after its output, or leaves children running, is killed', async () => {
   const command = `sleep 300 & echo '{"output":1}'; sleep 300`
-  const { lines } = await keeper(plane.folder, 'sh', '-c', command).ended
+  const { lines } = await runAsCustomAgent(plane.folder, 'sh', '-c', command).ended
   expect(lines.at(-1)).toEqual({ run: 'r9', output: 1 })
 })
 
-test('an abort kills the program', async () => {
-  const { child, ended } = keeper(plane.folder, 'sh', '-c', `echo '{"event":"progress","data":{}}'; sleep 300`)
+test('an abort kills the custom agent', async () => {
+  const { child, ended } = runAsCustomAgent(
+    plane.folder,
+    'sh',
+    '-c',
+    `echo '{"event":"progress","data":{}}'; sleep 300`,
+  )
   child.stdout?.on('data', (chunk: string) => {
     if (chunk.includes('progress')) child.stdin?.write('{"run":"r9","abort":true}\n')
   })
   expect((await ended).lines.at(-1)?.error).toBe('the agent ended without an output (SIGKILL)')
 })
 
-test('a keeper that is never given a brief ends with its input', async () => {
+test('the harness of a custom agent without a brief exits when its input ends', async () => {
   const out = path.join(plane.folder, 'unused')
-  const { lines, code } = await harness(['--keep', '--out', out, '--', 'sh'], []).ended
+  const { lines, code } = await harness(['--custom-agent', '--out', out, '--', 'sh'], []).ended
   expect([lines, code, existsSync(out)]).toEqual([[{ ready: true }], 0, true])
 })

@@ -8,12 +8,12 @@ afterEach(async () => {
   plane = undefined
 })
 
-test('a cell says that it is ready', async () => {
+test('a harness cell writes a ready line', async () => {
   plane = startFakePlane(() => ({}))
   expect(await openTestCell(plane).seen(() => true)).toEqual({ ready: true })
 })
 
-test('many runs share a cell; each gets its own answer, and a failing one harms no other', async () => {
+test('many runs share a cell: each gets its own answer, and a failing run does not affect others', async () => {
   plane = startFakePlane((seen) => {
     const text = JSON.stringify(seen.body)
     const order = Number(/\\"order\\": ?(\d+)/.exec(text)?.[1])
@@ -41,20 +41,20 @@ test('many runs share a cell; each gets its own answer, and a failing one harms 
   }
 })
 
-test('a brief that makes no sense ends only its own run', async () => {
+test('an invalid brief ends only its own run', async () => {
   plane = startFakePlane(scriptedModel([{ text: 'fine' }]))
   const cell = openTestCell(plane)
   cell.start('odd', { ...testBrief(), shape: 'dance' as never })
   cell.start('worse', { ...testBrief(), skills: null as never })
   cell.start('worst', { ...testBrief(), tools: null as never })
   cell.start('r1', testBrief({ shape: 'decide' }))
-  expect((await cell.linesOf('odd')).at(-1)?.error).toBe('the brief names no known shape')
+  expect((await cell.linesOf('odd')).at(-1)?.error).toBe("field 'shape' of the brief must be agent, decide or workflow")
   expect((await cell.linesOf('worse')).at(-1)?.error).toMatch(/^agent failed: /)
   expect((await cell.linesOf('worst')).at(-1)?.error).toMatch(/^agent failed: /)
   expect((await cell.linesOf('r1')).at(-1)?.output).toBe('fine')
 })
 
-test('lines that are no orders are left out and reported', async () => {
+test('unknown input lines are ignored and reported', async () => {
   plane = startFakePlane(scriptedModel([{ text: 'fine' }]))
   const cell = openTestCell(plane)
   for (const line of ['', 'hello', '[]', '{"run":1}', '{"run":"x","start":{}}', '{"run":"x"}']) cell.say(line)
@@ -64,7 +64,7 @@ test('lines that are no orders are left out and reported', async () => {
 })
 
 test.each(['model', 'answer', 'action', 'command'])(
-  'an abort ends a run that waits for its %s, and no other',
+  'an abort ends only its run, while the run waits for its %s',
   async (what) => {
     const waits = [
       {
@@ -93,7 +93,7 @@ test.each(['model', 'answer', 'action', 'command'])(
   },
 )
 
-test('what a run has said leaves before what it asks for', async () => {
+test('the events of a run are written before its next request', async () => {
   const before: unknown[] = []
   plane = startFakePlane(() => {
     before.push(cell.said().at(-1)?.event)
@@ -105,7 +105,7 @@ test('what a run has said leaves before what it asks for', async () => {
   expect(before).toEqual(['step.started'])
 })
 
-test('an answer that nobody waits for changes nothing', async () => {
+test('an answer without a pending request is ignored', async () => {
   plane = startFakePlane(() => ({ chunks: [modelStream('anthropic', { text: 'fine' })] }))
   const cell = openTestCell(plane)
   for (const run of ['r1', 'gone']) {
@@ -117,7 +117,7 @@ test('an answer that nobody waits for changes nothing', async () => {
   expect(cell.log()).toBe('')
 })
 
-test('runs whose service is gone are aborted', async () => {
+test('runs are aborted when the service closes the input', async () => {
   plane = startFakePlane(() => ({ hang: true }))
   const cell = openTestCell(plane)
   cell.start('r1', testBrief({ shape: 'decide' }))

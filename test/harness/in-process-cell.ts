@@ -9,18 +9,18 @@ export type TestCell = {
   start: (run: string, brief: Brief) => void
   abort: (run: string) => void
   say: (line: string) => void
-  /** The service goes. */
+  /** Closes the input, as when the service ends. */
   end: () => void
-  /** All lines of the run, once its last one is there. */
+  /** All lines of the run, after its last line has arrived. */
   linesOf: (run: string) => Promise<JsonObject[]>
   /** All lines so far. */
   said: () => JsonObject[]
-  /** Resolves with the first line that fits. */
-  seen: (fits: (line: JsonObject) => boolean) => Promise<JsonObject>
+  /** Resolves with the first line that matches. */
+  seen: (matches: (line: JsonObject) => boolean) => Promise<JsonObject>
   log: () => string
 }
 
-/** The cell of the harness, fed and read through streams of this process; the plane answers what it asks. */
+/** A harness cell with streams of this process as stdin and stdout; the plane answers its requests. */
 export function openTestCell(plane: FakePlane): TestCell {
   const input = new PassThrough()
   const output = new PassThrough()
@@ -31,10 +31,10 @@ export function openTestCell(plane: FakePlane): TestCell {
   output.setEncoding('utf8').on('data', (chunk: string) => {
     const parts = (rest + chunk).split('\n')
     rest = parts.pop() ?? ''
-    for (const part of parts) hear(JSON.parse(part))
+    for (const part of parts) receive(JSON.parse(part))
     for (const watcher of watchers) watcher()
   })
-  const hear = (line: JsonObject) => {
+  const receive = (line: JsonObject) => {
     if (isPipeRequest(line))
       void plane.take(line, (answer) => input.write(`${JSON.stringify({ run: line.run, ...answer })}\n`))
     else lines.push(line)
@@ -69,7 +69,7 @@ export function openTestCell(plane: FakePlane): TestCell {
       return lines.filter((line) => line.run === run)
     },
     said: () => lines,
-    seen: (fits) => until(() => lines.find(fits)),
+    seen: (matches) => until(() => lines.find(matches)),
     log: () => String(log.read() ?? ''),
   }
 }
@@ -84,7 +84,7 @@ export async function runOneBrief(plane: FakePlane, brief: Brief): Promise<JsonO
   return cell.linesOf('r1')
 }
 
-/** The events of one type, as their data. */
+/** The data of all events of one type. */
 export function eventData(lines: JsonObject[], type: string): unknown[] {
   return lines.filter((line) => line.event === type).map((line) => line.data)
 }

@@ -18,7 +18,7 @@ async function run(turns: ScriptedModelTurn[], more: Parameters<typeof testBrief
 }
 
 describe('shape decide', () => {
-  test('answers once, without tools, and streams no delta of a structured answer', async () => {
+  test('a decision makes one call without tools and streams no events of a structured answer', async () => {
     const { lines, requests } = await run([{ text: '{"route":"a"}' }], { shape: 'decide', output_schema: schema })
     expect(lines).toEqual([
       { run: 'r1', event: 'step.started', data: { step: 1, label: 'Decide' } },
@@ -28,14 +28,14 @@ describe('shape decide', () => {
   })
 
   test.each(['```json\n{"route":"b"}\n```', 'It is {"route":"b"}, I think.', ' {"route":"b"}\n'])(
-    'reads %j',
+    'the output is read from %j',
     async (text) => {
       const { last } = await run([{ text }], { shape: 'decide', output_schema: schema })
       expect(last?.output).toEqual({ route: 'b' })
     },
   )
 
-  test('tells the model what is wrong and takes the second answer', async () => {
+  test('the model gets the schema errors and the second answer is used', async () => {
     const turns = [{ text: '{"route":"z"}' }, { text: '{"route":"a"}' }]
     const { lines, last, requests } = await run(turns, { shape: 'decide', output_schema: schema })
     expect(last?.output).toEqual({ route: 'a' })
@@ -46,7 +46,7 @@ describe('shape decide', () => {
     expect(JSON.stringify(requests[1]?.messages)).toContain('$.route: must be one of')
   })
 
-  test('hands over the second answer even if it is wrong, for the service to judge', async () => {
+  test('the second answer is returned even if it is invalid, because the service validates it', async () => {
     const { last, requests } = await run([{ text: 'no' }, { text: '{"route":1}' }], {
       shape: 'decide',
       output_schema: schema,
@@ -60,7 +60,7 @@ describe('shape decide', () => {
     expect(last?.output).toBe('The set {} is empty.')
   })
 
-  test('an answer that stays empty fails the run', async () => {
+  test('a second empty answer fails the run', async () => {
     const { last, requests } = await run([{ text: '' }, { text: ' ' }], { shape: 'decide' })
     expect(requests[1]?.messages).toMatchObject([{ role: 'user' }, { role: 'user' }])
     expect(last?.error).toBe('model failed: the model gave an empty answer')
@@ -70,7 +70,7 @@ describe('shape decide', () => {
 describe('shape workflow', () => {
   const shape = { shape: 'workflow' as const, gate_patterns: [] }
 
-  test('calls the workflow named like the task type with the input; its result is the output', async () => {
+  test('the workflow with the name of the task type gets the input, and its result is the output', async () => {
     plane = startFakePlane(() => ({ json: { result: { ok: 1 } } }))
     const lines = await runOneBrief(plane, testBrief(shape))
     expect(plane.seen).toMatchObject([
@@ -80,7 +80,7 @@ describe('shape workflow', () => {
     expect(lines.at(-1)).toEqual({ run: 'r1', output: { ok: 1 } })
   })
 
-  test('fails with the sentence of the service', async () => {
+  test('a failed workflow fails the run with the message of the service', async () => {
     plane = startFakePlane(() => ({ status: 504, json: { error: 'workflow took longer than 5000 ms' } }))
     const lines = await runOneBrief(plane, testBrief(shape))
     expect(lines.at(-1)?.error).toBe('workflow failed: workflow took longer than 5000 ms')
@@ -88,7 +88,7 @@ describe('shape workflow', () => {
 })
 
 describe('shape agent', () => {
-  test('turns of model and tools until finish', async () => {
+  test('model and tools take turns until the finish call', async () => {
     const turns = [{ text: 'Let me see.', calls: [{ name: 'case_get', input: {} }] }, finish({ route: 'a' })]
     const { lines, last } = await run(turns, { tools: ['case_get'], output_schema: schema })
     expect(lines.map(({ event }) => event)).toEqual([
@@ -102,13 +102,13 @@ describe('shape agent', () => {
     expect(last?.output).toEqual({ route: 'a' })
   })
 
-  test('a final text that matches is as good as finish', async () => {
+  test('a text that matches the schema is accepted without a finish call', async () => {
     const { last, requests } = await run([{ text: '{"route":"a"}' }], { output_schema: schema })
     expect(last?.output).toEqual({ route: 'a' })
     expect(requests).toHaveLength(1)
   })
 
-  test('a finish that forgets the envelope or sends JSON as text is understood', async () => {
+  test('a finish call without the output field, or with JSON as text, is understood', async () => {
     const bare = await run([{ calls: [{ name: 'finish', input: { route: 'a' } }] }], { output_schema: schema })
     expect(bare.last?.output).toEqual({ route: 'a' })
     plane?.close()
@@ -116,19 +116,19 @@ describe('shape agent', () => {
     expect(text.last?.output).toEqual({ route: 'b' })
   })
 
-  test('an invalid output gets one repair turn, also beyond the steps', async () => {
+  test('an invalid output gets one repair turn, even after the last step', async () => {
     const { last, requests } = await run([finish({}), finish({ route: 'b' })], { steps: 1, output_schema: schema })
     expect(last?.output).toEqual({ route: 'b' })
     expect(JSON.stringify(requests[1]?.messages)).toContain('$.route: is required')
   })
 
-  test('a second invalid output is handed over as it is', async () => {
+  test('a second invalid output is returned as it is', async () => {
     const { last, requests } = await run([finish({}), finish({ route: 9 })], { output_schema: schema })
     expect(last?.output).toEqual({ route: 9 })
     expect(requests).toHaveLength(2)
   })
 
-  test('the last step must finish, and a model that does not fails the run', async () => {
+  test('the last step requires the finish call, and a run without it fails', async () => {
     const look = { calls: [{ name: 'case_get', input: {} }] }
     const { last } = await run([look, look], { steps: 2, tools: ['case_get'] })
     expect(last?.error).toBe('no output after 2 steps')
@@ -136,7 +136,7 @@ describe('shape agent', () => {
     expect(models.map(({ body }) => body.tool_choice)).toEqual([undefined, { type: 'tool', name: 'finish' }])
   })
 
-  test('the model sees exactly the tools of the brief, and finish', async () => {
+  test('the model is offered exactly the tools of the brief and finish', async () => {
     const { requests } = await run([finish(1)], { tools: ['act', 'records_get', 'made_up'] })
     expect(requests[0]?.tools).toMatchObject([{ name: 'act' }, { name: 'records_get' }, { name: 'finish' }])
   })

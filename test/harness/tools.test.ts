@@ -44,7 +44,7 @@ test.each<[string, Json, string, string, Json]>([
     { connection: 'mail', payload: { to: 'x' } },
   ],
   ['read', { capability: 'crm', path: 'orders/7' }, 'POST', 'reads/crm', { path: 'orders/7' }],
-  // The service refuses it: what was meant as a change must not come back as a read that went well.
+  // The method is passed on so that the service refuses it: a change must not look like a successful read.
   ['read', { capability: 'crm', path: 'x', method: 'PUT' }, 'POST', 'reads/crm', { path: 'x', method: 'PUT' }],
   [
     'read',
@@ -73,7 +73,7 @@ test.each<[string, Json, string, string, Json]>([
     'knowledge/gap',
     { question: 'how long?', why: 'refund' },
   ],
-])('%s %j goes to its route of the sandbox plane', async (name, input, method, route, body) => {
+])('the tool %s with %j calls its route of the sandbox plane', async (name, input, method, route, body) => {
   const { seen, last } = await use([{ name, input }])
   expect(seen).toMatchObject([
     { method, path: `/v1/internal/${route}`, body, headers: { authorization: 'Bearer svc_tsk_1' } },
@@ -82,7 +82,7 @@ test.each<[string, Json, string, string, Json]>([
   expect(last?.output).toBe('done')
 })
 
-test('the timeline of an action shows neither its payload nor what came back', async () => {
+test('the events of an action contain neither its payload nor its result', async () => {
   const input = { connection: 'mail', capability: 'mail', payload: { secret: 'for the customer only' } }
   const reply = { json: { ok: true, status: 200, result: { echo: 'for the customer only' }, approval_id: 'apr_1' } }
   const { lines, asked } = await use([{ name: 'act', input }], () => reply)
@@ -96,7 +96,7 @@ test('the timeline of an action shows neither its payload nor what came back', a
   expect(JSON.stringify(asked[1]?.body)).toContain('echo')
 })
 
-test('an action that is rejected or expires ends the run', async () => {
+test('a rejected or expired action ends the run', async () => {
   const { last, asked } = await use([{ name: 'act', input: { capability: 'mail', payload: {} } }], () => ({
     status: 403,
     json: { error: 'approval rejected' },
@@ -105,7 +105,7 @@ test('an action that is rejected or expires ends the run', async () => {
   expect(asked).toHaveLength(1)
 })
 
-test('a failing tool is reported to the model and the run goes on', async () => {
+test('the model gets the error of a failed tool and the run continues', async () => {
   const answers: FakePlaneReply[] = [
     { status: 404, json: { error: 'no such record' } },
     { json: { ok: false, status: 503, body: 'later' } },
@@ -125,12 +125,12 @@ test('a failing tool is reported to the model and the run goes on', async () => 
   expect(last?.output).toBe('done')
 })
 
-test('a token that is no longer valid ends the run', async () => {
+test('a tool call with an invalid token ends the run', async () => {
   const { last } = await use([{ name: 'case_get', input: {} }], () => ({ status: 401, json: { error: 'no' } }))
   expect(last?.error).toBe('the run is over: its token is no longer valid')
 })
 
-test('long strings of the timeline are cut and marked', async () => {
+test('long strings in events are truncated and marked', async () => {
   const { lines } = await use(
     [{ name: 'records_put', input: { collection: 'c', key: 'k', value: `${'x'.repeat(4095)}🎉` } }],
     () => ({
@@ -143,10 +143,10 @@ test('long strings of the timeline are cut and marked', async () => {
   expect([result.output.length, result.truncated]).toEqual([4096, true])
 })
 
-describe('the gate', () => {
+describe('tool gate', () => {
   const call = { name: 'workflow', input: { name: 'Send_Invoice', args: { to: 'x' } } }
 
-  test('is asked with the gate token before a workflow whose name matches', async () => {
+  test('a workflow whose name matches a pattern passes the gate first, with the gate token', async () => {
     const { seen, lines } = await use([call], () => ({ json: { decision: 'approved' } }))
     expect(seen.map(({ path, body, headers }) => [path, body, headers.authorization])).toEqual([
       ['/v1/internal/gate', { tool: 'Send_Invoice', input: { to: 'x' } }, 'Bearer svc_gat_1'],
@@ -156,14 +156,14 @@ describe('the gate', () => {
     expect(JSON.stringify(eventData(lines, 'tool.called'))).not.toContain('args')
   })
 
-  test('is not asked for a call that cannot run', async () => {
+  test('the gate is not called for an invalid tool call', async () => {
     const calls = [{ name: 'records_put', input: { collection: 'c' } }]
     const { seen, lines } = await use(calls, undefined, { gate_patterns: ['records'] })
     expect(seen).toEqual([])
     expect(eventData(lines, 'tool.result')).toMatchObject([{ ok: false, error: expect.stringContaining('key') }])
   })
 
-  test('is asked by itself before a tool that works inside the sandbox', async () => {
+  test('the gate is called separately for a tool that runs inside the sandbox', async () => {
     const calls = [{ name: 'write_file', input: { path: 'out/a.txt', content: 'x' } }]
     const refused = await use(calls, () => ({ status: 403, json: { error: 'rejected' } }), { gate_patterns: ['write'] })
     expect(refused.last?.error).toBe("the gate refused 'write_file': rejected")
@@ -173,19 +173,19 @@ describe('the gate', () => {
     expect(passed.lines.some((line) => 'artifact' in line)).toBe(true)
   })
 
-  test('ends the run when it refuses', async () => {
+  test('a refusal of the gate ends the run', async () => {
     const { seen, last } = await use([call], () => ({ status: 403, json: { error: 'approval expired' } }))
     expect(last?.error).toBe("the gate refused 'Send_Invoice': approval expired")
     expect(seen).toHaveLength(1)
   })
 
-  test('keeps a tool from running when it gives no answer', async () => {
+  test('a tool does not run if the gate does not answer', async () => {
     const { seen, last, lines } = await use([call], () => ({ status: 503, json: { error: 'draining' } }))
-    expect(eventData(lines, 'tool.result')).toMatchObject([{ ok: false, error: 'the gate gave no answer: draining' }])
+    expect(eventData(lines, 'tool.result')).toMatchObject([{ ok: false, error: 'the gate did not answer: draining' }])
     expect([seen.length, last?.output]).toEqual([1, 'done'])
   })
 
-  test('is asked for any tool whose name contains a pattern, but not for act', async () => {
+  test('the gate is called for every tool whose name contains a pattern, except act', async () => {
     const calls = [
       { name: 'records_put', input: { collection: 'c', key: 'k', value: 1 } },
       { name: 'act', input: { capability: 'send', payload: {} } },
@@ -198,7 +198,7 @@ describe('the gate', () => {
     ])
   })
 
-  test('guards the shape workflow too', async () => {
+  test('the gate is called for the shape workflow', async () => {
     const { last } = await use([], () => ({ status: 403, json: { error: 'rejected' } }), {
       shape: 'workflow',
       gate_patterns: ['triage'],
@@ -208,7 +208,7 @@ describe('the gate', () => {
 })
 
 describe('files and commands', () => {
-  test('files below out/ become artifacts before the output, and nothing stays behind', async () => {
+  test('files below out/ become artifacts before the output, and the folder is removed', async () => {
     const calls = [
       { name: 'write_file', input: { path: 'notes.txt', content: 'private' } },
       { name: 'write_file', input: { path: 'out/sub/report.md', content: '# Grüße' } },
@@ -241,12 +241,12 @@ describe('files and commands', () => {
       { name: 'write_file', input: { path: name, content: 'x' } },
       { name: 'read_file', input: { path: name } },
     ])
-    const refused = { ok: false, error: 'the path leaves the folder of the task' }
+    const refused = { ok: false, error: "field 'path' must stay inside the folder of the task" }
     expect(eventData(lines, 'tool.result')).toMatchObject([refused, refused])
     expect(existsSync(path.join(plane?.folder ?? '', 'x'))).toBe(false)
   })
 
-  test('a command runs in the folder with a bare environment and reports how it ended', async () => {
+  test('a command runs in the folder of the run with a minimal environment and reports its exit', async () => {
     const calls = [
       { name: 'run_command', input: { command: 'echo hi > out/hi.txt; env | cut -d= -f1 | sort | tr "\\n" " "; pwd' } },
       { name: 'run_command', input: { command: 'echo no >&2; exit 3' } },
@@ -270,7 +270,7 @@ describe('files and commands', () => {
     expect(lines.at(-2)?.artifact).toMatchObject({ name: 'hi.txt', content_type: 'text/plain; charset=utf-8' })
   })
 
-  test('at most 50 files of at most 10 MiB are delivered, and the rest is named', async () => {
+  test('at most 50 files of at most 10 MiB are delivered, and the others are reported', async () => {
     const command =
       'cd out; for i in $(seq 10 61); do echo $i > f$i.csv; done; head -c 10485761 /dev/zero > a.bin; ln -s /etc/hostname b'
     const { lines } = await use([{ name: 'run_command', input: { command } }])

@@ -30,28 +30,28 @@ function inPieces(text: string, size: number): string[] {
   return pieces
 }
 
-describe.each(WIRES)('the %s wire', (wire) => {
+describe.each(WIRES)('model replies, %s format', (wire) => {
   const words = 'Grüße, 你好 🎉 and "quotes"'
 
-  test.each([1, 7, 64, 4096])('is read whole from pieces of %i characters', async (size) => {
+  test.each([1, 7, 64, 4096])('a reply in chunks of %i characters is read completely', async (size) => {
     const lines = await ask(wire, { chunks: inPieces(modelStream(wire, { text: words }), size) })
     expect(lines.at(-1)).toEqual({ run: 'r1', output: words })
     const streamed = eventData(lines, 'token.delta').map((data) => (data as { text: string }).text)
     expect(streamed.join('')).toBe(words)
   })
 
-  test('streams the text of one chunk as one delta', async () => {
+  test('the text of one chunk is one token.delta event', async () => {
     const lines = await ask(wire, { chunks: [modelStream(wire, { text: words })] })
     expect(eventData(lines, 'token.delta')).toEqual([{ text: words }])
   })
 
-  test('is read with carriage returns and comments between the frames', async () => {
+  test('a stream with carriage returns and comments is read', async () => {
     const text = `: keep-alive\r\n\r\n${modelStream(wire, { text: 'fine' }).replaceAll('\n', '\r\n')}`
     const lines = await ask(wire, { chunks: inPieces(text, 5) })
     expect(lines.at(-1)).toEqual({ run: 'r1', output: 'fine' })
   })
 
-  test('puts tool calls together that are split over frames and chunks', async () => {
+  test('tool calls that are split over events and chunks are put together', async () => {
     const turn: ScriptedModelTurn = {
       text: 'so',
       calls: [{ name: 'finish', input: { output: { words, list: [1, 2] } } }],
@@ -60,12 +60,12 @@ describe.each(WIRES)('the %s wire', (wire) => {
     expect(lines.at(-1)).toEqual({ run: 'r1', output: { words, list: [1, 2] } })
   })
 
-  test('ends the run when the connection is cut inside the answer', async () => {
+  test('a connection that breaks inside a reply ends the run', async () => {
     const lines = await ask(wire, { chunks: [modelStream(wire, { text: words }).slice(0, 230)], cut: true })
     expect(String(lines.at(-1)?.error)).toMatch(/^model failed: /)
   })
 
-  test('ends the run when the stream stops before the answer is complete', async () => {
+  test('a stream that ends before the reply is complete ends the run', async () => {
     const whole = modelStream(wire, { text: words })
     const lines = await ask(wire, {
       chunks: [whole.slice(0, whole.indexOf(wire === 'openai' ? 'stop' : 'message_delta'))],
@@ -73,31 +73,31 @@ describe.each(WIRES)('the %s wire', (wire) => {
     expect(lines.at(-1)?.error).toBe('model failed: the stream ended before the answer did')
   })
 
-  test('does not mind a connection that breaks after the answer', async () => {
+  test('a connection that breaks after the reply is no failure', async () => {
     const lines = await ask(wire, { chunks: [modelStream(wire, { text: words })], cut: true })
     expect(lines.at(-1)?.output).toBe(words)
   })
 
   test.each(['data: {"broken\n\n', 'data: [1]\n\n', 'data: hello\n\n'])(
-    'refuses the malformed frame %j',
-    async (frame) => {
-      const lines = await ask(wire, { chunks: [frame, modelStream(wire, { text: words })] })
+    'the malformed event %j ends the run',
+    async (event) => {
+      const lines = await ask(wire, { chunks: [event, modelStream(wire, { text: words })] })
       expect(lines.at(-1)?.error).toBe('model failed: the stream contains a malformed event')
     },
   )
 
-  test('reports a failure that arrives inside the stream', async () => {
+  test('an error inside the stream becomes the error of the run', async () => {
     const failure = { type: 'error', error: { type: 'overloaded_error', message: 'too much to do' } }
     const lines = await ask(wire, { chunks: [`event: error\ndata: ${JSON.stringify(failure)}\n\n`] })
     expect(lines.at(-1)?.error).toBe('model failed: too much to do')
   })
 
-  test('refuses an answer that is no stream', async () => {
+  test('a reply that is not an event stream ends the run', async () => {
     const lines = await ask(wire, { json: { id: 'x' } })
     expect(lines.at(-1)?.error).toBe('model failed: the answer is not an event stream')
   })
 
-  test('says that a text was cut off or refused', async () => {
+  test('a truncated or refused reply ends the run with that reason', async () => {
     const cutOff = await ask(wire, {
       chunks: [modelStream(wire, { text: 'a', stop: wire === 'openai' ? 'length' : 'max_tokens' })],
     })
@@ -115,12 +115,12 @@ describe.each(WIRES)('the %s wire', (wire) => {
     [502, { error: 'provider unreachable' }, 'model failed: provider unreachable'],
     [500, null, 'model failed: the service answered with status 500'],
     [401, { error: 'no' }, 'the run is over: its token is no longer valid'],
-  ])('turns status %i into the error of the run', async (status, json, error) => {
+  ])('status %i becomes the error of the run', async (status, json, error) => {
     const lines = await ask(wire, { status, json })
     expect(lines.at(-1)).toEqual({ run: 'r1', error })
   })
 
-  test('answers a call with unreadable input instead of executing it', async () => {
+  test('a tool call with unreadable input gets an error and is not executed', async () => {
     const broken = modelStream(wire, { calls: [{ name: 'progress', input: { text: 'abc' } }] }).replace('xt', '\\u0000')
     const turns = [broken, modelStream(wire, { calls: [{ name: 'finish', input: { output: 1 } }] })]
     plane = startFakePlane(() => ({ chunks: [turns.shift() ?? ''] }))
@@ -132,7 +132,7 @@ describe.each(WIRES)('the %s wire', (wire) => {
   })
 })
 
-test('the anthropic request carries version, token, tools, results and strict output in that wire’s words', async () => {
+test('the request to Anthropic contains version, token, tools, results and strict output in its format', async () => {
   const schema = { type: 'object', properties: { a: { type: 'object', properties: {} } }, required: ['a'] }
   const closedSchema = {
     ...schema,
@@ -171,7 +171,7 @@ test('the anthropic request carries version, token, tools, results and strict ou
   expect(plane.seen[0]?.body).not.toHaveProperty('tools')
 })
 
-test('the openai request carries usage, tools, results and strict output in that wire’s words', async () => {
+test('the request to OpenAI contains usage, tools, results and strict output in its format', async () => {
   const schema = { type: 'object', properties: {}, required: [] }
   const model = { wire: 'openai' as const, name: 'm' }
   const shared = { model, output_schema: schema, strict_output: true, tools: ['case_get'] }
@@ -199,7 +199,7 @@ test('the openai request carries usage, tools, results and strict output in that
   expect(plane.seen[0]?.body.response_format).toEqual({ type: 'json_schema', json_schema })
 })
 
-test('whole calls without an index, or all with index 0, are told apart by their ids', async () => {
+test('whole tool calls without an index, or all with index 0, are distinguished by their ids', async () => {
   const whole = (id: string, name: string, input: object, index?: number) => ({
     index,
     id,
@@ -210,10 +210,10 @@ test('whole calls without an index, or all with index 0, are told apart by their
     whole('b', 'progress', { text: 'two' }, 0),
     whole('c', 'finish', { output: 3 }),
   ]
-  const frames = tool_calls.map((call) => ({ choices: [{ delta: { tool_calls: [call] } }] }))
+  const events = tool_calls.map((call) => ({ choices: [{ delta: { tool_calls: [call] } }] }))
   const end = { choices: [{ delta: {}, finish_reason: 'stop' }] }
   plane = startFakePlane(() => ({
-    chunks: [[...frames, end].map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')],
+    chunks: [[...events, end].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')],
   }))
   const lines = await runOneBrief(plane, testBrief({ tools: ['progress'], model: { wire: 'openai', name: 'm' } }))
   expect(eventData(lines, 'progress')).toEqual([{ text: 'one' }, { text: 'two' }])
