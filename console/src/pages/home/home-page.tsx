@@ -28,6 +28,7 @@ export function HomePage() {
   return (
     <Page
       title={pageTitle(pending, canDecide)}
+      stackOnPhone
       actions={
         <RequireRole minRole="operator">
           <Link to="/run" className={buttonClass('primary')}>
