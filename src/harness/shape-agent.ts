@@ -17,7 +17,7 @@ export async function runAgentShape(run: HarnessRun): Promise<Json> {
   const conversation = startConversation(run)
   let spare = 0
   for (let step = 1; step <= brief.steps + spare; step++) {
-    emitStepStarted(run.emit, step, step === 1 ? 'Work' : `Turn ${step}`)
+    emitStepStarted(run.emit, step, `Step ${step}`)
     conversation.requiredTool = step >= brief.steps ? 'finish' : null
     const answer = await callModel(run.plane, brief.model.wire, conversation, (text) => emitTokenDelta(run.emit, text))
     const proposal = await executeTurn(run, conversation, answer)

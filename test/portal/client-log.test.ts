@@ -139,7 +139,7 @@ const EVENTS: NewEvent[] = [
     type: 'task.created',
     data: { wedge: 'PRIVATE', task_type: 'PRIVATE', status: 'running', sandbox: 'PRIVATE', model: 'PRIVATE', ...more },
   },
-  { type: 'step.started', data: { step: 1, label: 'Work', ...more } },
+  { type: 'step.started', data: { step: 1, label: 'Step 1', ...more } },
   { type: 'tool.called', data: { ...call, input: { connection: 'PRIVATE' }, truncated: true, ...more } },
   { type: 'tool.result', data: { ...call, ok: true, output: { iban: 'PRIVATE' }, truncated: true, ...more } },
   { type: 'tool.result', data: { ...call, ok: false, error: 'PRIVATE', ...more } },
@@ -152,7 +152,7 @@ const EVENTS: NewEvent[] = [
 
 const SHOWN = [
   ['task.created', { status: 'running' }],
-  ['step.started', { step: 1, label: 'Work' }],
+  ['step.started', { step: 1, label: 'Step 1' }],
   ['tool.called', call],
   ['tool.result', { ...call, ok: true }],
   ['tool.result', { ...call, ok: false }],
