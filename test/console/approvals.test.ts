@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { accessibilityViolations, consoleFixture } from './console-browser.ts'
+import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
 
 describe('approvals page', () => {
   const console = consoleFixture()
@@ -11,9 +11,8 @@ describe('approvals page', () => {
     run({ wedge: 'letters', task_type: 'write', input: { to: 'bob@example.com', subject } })
   const statusOf = async (taskId: string) => (await console().call('GET', `/v1/tasks/${taskId}`)).body.status
   const approvalOf = async (taskId: string): Promise<string> => {
-    const pending = async () => (await console().call('GET', `/v1/approvals?task_id=${taskId}`)).body.data[0]
-    await expect.poll(pending, { timeout: 30_000 }).toBeTruthy()
-    return (await pending()).approval_id
+    await waitForStatus(console(), taskId, 'awaiting_approval')
+    return (await console().call('GET', `/v1/approvals?task_id=${taskId}`)).body.data[0].approval_id
   }
   const rows = (page: Page) => page.getByRole('list', { name: 'Approvals' }).getByRole('listitem')
 
@@ -49,9 +48,7 @@ describe('approvals page', () => {
     expect(await accessibilityViolations(page)).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByText('No pending approvals').waitFor()
-    for (const task of [tasks[0], tasks[2]]) {
-      await expect.poll(() => statusOf(task ?? ''), { timeout: 30_000 }).toBe('succeeded')
-    }
+    for (const task of [tasks[0], tasks[2]]) await waitForStatus(console(), task ?? '', 'succeeded')
   })
 
   test('approvals: several are rejected with one reason', async () => {

@@ -9,7 +9,7 @@ import { type App, startApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createSystemWorld } from '../../src/ctx/system-world.ts'
 import { FOUNDER_KEY, testSettings, writeFiles } from '../app.ts'
-import { type ApiResponse, callApi } from '../http.ts'
+import { type ApiResponse, callApi, readEventStream } from '../http.ts'
 import { respondJson, openFakeUpstream, type ReceivedRequest } from '../fake-upstream.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -23,8 +23,10 @@ export interface Console {
   call(method: string, path: string, body?: unknown): Promise<ApiResponse>
   /** Restarts the service at the same address and with the same data, with more settings. */
   restart(settings: Record<string, string>): Promise<void>
-  /** Opens a page in a new browser context. The test fails when the page logs an error. */
+  /** Opens a page of the console in a new browser context. */
   open(path: string, options?: PageOptions): Promise<Page>
+  /** Creates a blank page in a new browser context. The test fails when the page logs an error. */
+  newPage(options?: PageOptions): Promise<Page>
 }
 
 type PageOptions = BrowserContextOptions & { signedIn?: boolean; token?: string; expected?: RegExp }
@@ -75,24 +77,26 @@ const POEMS = {
   ],
 }
 
-/** Starts one service and one browser for all tests of a describe block. `settings` extend the test settings. */
+/** Starts one service for all tests of a describe block. `settings` extend the test settings. */
 export function consoleFixture(settings: Record<string, string> = {}): () => Console {
-  let browser: Browser
   let started: Awaited<ReturnType<typeof startService>>
   beforeAll(async () => {
-    const [service, launched] = await Promise.all([startService(settings), launch()])
-    started = service
-    browser = launched
+    started = await startService(settings)
   })
-  afterAll(async () => {
-    await browser?.close()
-    await started?.stop()
-  })
+  afterAll(() => started?.stop())
+  const open = async (path: string, options?: PageOptions) => {
+    const page = await newPage(options)
+    await page.goto(started.url + path)
+    return page
+  }
   const restart = async (more: Record<string, string>) => {
     started = { ...started, app: await started.restart(more) }
   }
-  return () => ({ ...started, restart, open: (path, options) => openPage(browser, started.url + path, options) })
+  return () => ({ ...started, restart, open, newPage })
 }
+
+/** One browser for all test files of a worker process, because a start costs more CPU time than most tests. */
+let browser: Promise<Browser> | undefined
 
 function launch(): Promise<Browser> {
   const executablePath = chromiumPath()
@@ -143,12 +147,16 @@ async function startService(extraSettings: Record<string, string>) {
   }
 }
 
-async function openPage(
-  browser: Browser,
-  url: string,
-  { signedIn = true, token = FOUNDER_KEY, expected = EXPECTED_STATUSES, ...options }: PageOptions = {},
-): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options })
+async function newPage({
+  signedIn = true,
+  token = FOUNDER_KEY,
+  expected = EXPECTED_STATUSES,
+  ...options
+}: PageOptions = {}): Promise<Page> {
+  browser ??= launch()
+  // Without animations, which would be drawn in software for as long as a test waits.
+  const defaults = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' } as const
+  const context = await (await browser).newContext({ ...defaults, ...options })
   if (signedIn) {
     // Only at the first load, so that a sign-out lasts.
     const script = `sessionStorage.getItem('test') || (sessionStorage.setItem('svc.token', '${token}'), sessionStorage.setItem('test', '1'))`
@@ -162,7 +170,6 @@ async function openPage(
     await context.close()
     expect(pageErrors.filter((error) => !expected.test(error))).toEqual([])
   })
-  await page.goto(url)
   return page
 }
 
@@ -171,9 +178,22 @@ const EXPECTED_STATUSES = /the server responded with a status of 40[139]/
 
 const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
 
+/** Waits for the event that gives a new task this status. */
+export async function waitForStatus(
+  { url }: Pick<Console, 'url'>,
+  taskId: string,
+  status: 'awaiting_approval' | 'succeeded' | 'rejected',
+  token = FOUNDER_KEY,
+): Promise<void> {
+  const isLast = ({ event }: { event: string }) =>
+    event === 'task.finished' || (event === 'approval.requested' && status === 'awaiting_approval')
+  const last = (await readEventStream(`${url}/v1/tasks/${taskId}/events`, token, 0, isLast)).at(-1)
+  expect(last?.event === 'approval.requested' ? 'awaiting_approval' : last?.data.data.status).toBe(status)
+}
+
 /** The accessibility rules of axe that the page violates. */
 export async function accessibilityViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
+  if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe)
   const found: { id: string; nodes: { html: string; failureSummary: string }[] }[] = await page.evaluate(
     `axe.run(document, {
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { consoleFixture } from './console-browser.ts'
+import { consoleFixture, waitForStatus } from './console-browser.ts'
 
 const built = fileURLToPath(new URL('../../dist/console', import.meta.url))
 
@@ -70,9 +70,7 @@ describe('console with much data', () => {
       task_type: 'check_eligibility',
       input: { order_id: 'S-1', amount_usd: 12, reason: 'wrong item' },
     })
-    await expect
-      .poll(async () => (await console().call('GET', `/v1/tasks/${body.id}`)).body.status, { timeout: 30_000 })
-      .toBe('succeeded')
+    await waitForStatus(console(), body.id, 'succeeded')
     return body.id as string
   }
 
@@ -132,7 +130,7 @@ describe('console with much data', () => {
     await db.insertInto('events').values(end).execute()
     await db.updateTable('tasks').set({ last_event_id: end.seq }).where('id', '=', id).execute()
 
-    const page = await console().open('/docs')
+    const page = await console().newPage()
     await page.addInitScript(RECORD_TIMING)
     await page.goto(`${console().url}/tasks/${id}`)
     const log = page.getByRole('log')
@@ -149,7 +147,7 @@ describe('console with much data', () => {
   })
 
   test('main pages: shortcuts work as soon as the heading is shown', async () => {
-    const page = await console().open('/docs')
+    const page = await console().newPage()
     await page.addInitScript(RECORD_TIMING)
     for (const path of ['/', '/approvals', '/tasks']) {
       await page.goto(console().url + path)

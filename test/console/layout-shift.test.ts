@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { callApi } from '../http.ts'
-import { consoleFixture } from './console-browser.ts'
+import { consoleFixture, waitForStatus } from './console-browser.ts'
 
 /** Records every layout shift that no user input caused. */
 const RECORD_SHIFTS = `
@@ -19,19 +19,20 @@ const AFTER_RENDER = `new Promise((resolve) => requestAnimationFrame(() => reque
 /** The sum of all shifts while a page is open; browsers rate 0.1 as good. */
 const MAX_SHIFT = 0.02
 
+const console = consoleFixture({ SVC_OPEN_SIGNUP: '1' })
+
 describe.each([360, 1280])('layout shift at a width of %i pixels', (width) => {
-  const console = consoleFixture({ SVC_OPEN_SIGNUP: '1' })
   const viewport = { width, height: 800 }
 
   /** Signs up a new owner with an empty project. */
   const signUp = async (name: string) => {
-    const body = { email: `${name}@example.com`, password: 'correct horse battery', organisation: 'Larkspur' }
+    const body = { email: `${name}-${width}@example.com`, password: 'correct horse battery', organisation: 'Larkspur' }
     const token: string = (await console().call('POST', '/v1/auth/signup', body)).body.session_token
     const api = (method: string, path: string, body?: unknown) => callApi(console().url, token, method, path, body)
     const run = async (wedge: string, task_type: string, input: object): Promise<string> =>
       (await api('POST', '/v1/tasks', { wedge, task_type, input })).body.id
-    const reach = (task: string, status: string) =>
-      expect.poll(async () => (await api('GET', `/v1/tasks/${task}`)).body.status, { timeout: 30_000 }).toBe(status)
+    const reach = (task: string, status: 'awaiting_approval' | 'succeeded') =>
+      waitForStatus(console(), task, status, token)
     return {
       api,
       reach,
@@ -51,7 +52,7 @@ describe.each([360, 1280])('layout shift at a width of %i pixels', (width) => {
   }
 
   const openRecorded = async (path: string, options: { token?: string; signedIn?: boolean }) => {
-    const page = await console().open('/docs', { ...options, viewport })
+    const page = await console().newPage({ ...options, viewport, reducedMotion: 'no-preference' })
     await page.addInitScript(RECORD_SHIFTS)
     await page.goto(console().url + path)
     return page

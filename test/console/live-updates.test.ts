@@ -8,7 +8,7 @@ describe('console without the change stream', () => {
     ['refused', 'abort'],
     ['held back by a proxy', 'hold'],
   ] as const)('live updates: new approvals still appear when the stream is %s', async (_, fate) => {
-    const page = await console().open('/docs', { expected: /net::ERR_FAILED/ })
+    const page = await console().newPage({ expected: /net::ERR_FAILED/ })
     let requests = 0
     await page.route('**/v1/stream', (route) => {
       requests++
@@ -29,7 +29,7 @@ describe('console without the change stream', () => {
   })
 
   test('live updates: the error page reloads when the service is reachable again', async () => {
-    const page = await console().open('/docs', { expected: /net::ERR_FAILED|Failed to fetch/ })
+    const page = await console().newPage({ expected: /net::ERR_FAILED|Failed to fetch/ })
     await page.route('**/v1/**', (route) => route.abort())
     await page.goto(`${console().url}/tasks`)
     await page.getByRole('heading', { name: 'The service cannot be reached' }).waitFor()

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { FOUNDER_KEY } from '../app.ts'
-import { accessibilityViolations, LAYOUT_SHIFT, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
+import {
+  accessibilityViolations,
+  consoleFixture,
+  HAS_HORIZONTAL_SCROLL,
+  LAYOUT_SHIFT,
+  waitForStatus,
+} from './console-browser.ts'
 
 const REFUND = { order_id: 'A-1001', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
 
@@ -9,12 +15,6 @@ describe('main pages', () => {
   const run = async (body: object) => (await console().call('POST', '/v1/tasks', body)).body.id as string
   const refund = (input: object = {}) =>
     run({ wedge: 'refund-desk', task_type: 'handle_request', input: { ...REFUND, ...input } })
-  const approvalOf = (taskId: string) =>
-    expect
-      .poll(async () => (await console().call('GET', `/v1/approvals?task_id=${taskId}`)).body.data[0]?.approval_id, {
-        timeout: 30_000,
-      })
-      .toBeTruthy()
   const statusOf = async (taskId: string) => (await console().call('GET', `/v1/tasks/${taskId}`)).body.status
 
   test('first visit: an API key leads to a finished run', async () => {
@@ -114,14 +114,14 @@ describe('main pages', () => {
     await page.keyboard.press('r')
     await page.getByLabel('Reason (optional)').fill('not damaged at all')
     await page.keyboard.press('Enter')
-    await expect.poll(() => statusOf(second), { timeout: 30_000 }).toBe('rejected')
+    await waitForStatus(console(), second, 'rejected')
 
     await page.getByRole('heading', { name: /K-1/ }).waitFor()
     await page.keyboard.press('a')
     await page.getByText('Approve: press a or Enter').waitFor()
     expect(await statusOf(first)).toBe('awaiting_approval')
     await page.keyboard.press('a')
-    await expect.poll(() => statusOf(first), { timeout: 30_000 }).toBe('succeeded')
+    await waitForStatus(console(), first, 'succeeded')
     await page.getByText('No pending approvals').waitFor()
   })
 
@@ -131,7 +131,7 @@ describe('main pages', () => {
       task_type: 'write',
       input: { to: 'bob@example.com', subject: 'Hello' },
     })
-    await approvalOf(task)
+    await waitForStatus(console(), task, 'awaiting_approval')
     const page = await console().open('/approvals')
     await page.getByRole('heading', { name: /Send through post to bob@example.com/ }).waitFor()
     await page.keyboard.press('e')
@@ -143,7 +143,7 @@ describe('main pages', () => {
     await page.getByRole('button', { name: 'Approve with 2 changes' }).click()
     const summary = 'Send through post to carol@example.com'
     await page.getByText(`Approved with edits: ${summary}`).waitFor()
-    await expect.poll(() => statusOf(task), { timeout: 30_000 }).toBe('succeeded')
+    await waitForStatus(console(), task, 'succeeded')
     expect(JSON.parse(console().received.at(-1)?.body ?? '')).toMatchObject({
       to: 'carol@example.com',
       subject: 'Good morning',
@@ -206,7 +206,7 @@ describe('main pages', () => {
 
   test('task page: a task that needs approval can be cancelled', async () => {
     const task = await refund({ order_id: 'C-1' })
-    await approvalOf(task)
+    await waitForStatus(console(), task, 'awaiting_approval')
     const page = await console().open(`/tasks/${task}`)
     await page.getByRole('button', { name: 'Cancel task' }).click()
     await page.getByText('Finished: rejected').waitFor()
@@ -238,14 +238,17 @@ describe('main pages', () => {
     await page.waitForURL('**/approvals')
   })
 
-  test.each([768, 1024, 1280])('task list: the task name fits at a width of %i pixels', async (width) => {
+  test('task list: the task name fits at a width of 768, 1024 and 1280 pixels', async () => {
     await refund({ amount_usd: 12 })
-    const page = await console().open('/tasks', { viewport: { width, height: 800 } })
+    const page = await console().open('/tasks')
     const name = page.getByText('Handle request', { exact: true }).first()
     await name.waitFor()
-    const [text, available] = [await name.boundingBox(), await name.locator('..').boundingBox()]
-    expect(await accessibilityViolations(page)).toEqual([])
-    expect(text?.width).toBeLessThanOrEqual(available?.width ?? 0)
+    for (const width of [768, 1024, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      const [text, available] = [await name.boundingBox(), await name.locator('..').boundingBox()]
+      expect(await accessibilityViolations(page), `${width} pixels`).toEqual([])
+      expect(text?.width, `${width} pixels`).toBeLessThanOrEqual(available?.width ?? 0)
+    }
   })
 
   test.each([
@@ -256,8 +259,8 @@ describe('main pages', () => {
   ] as const)('main pages: the %s theme is accessible and fits a width of %i pixels', async (colorScheme, width) => {
     const task = await refund({ order_id: `W-${width}`, amount_usd: 12 })
     // A running task would move content on the page.
-    await expect.poll(() => statusOf(task), { timeout: 30_000 }).toBe('succeeded')
-    const page = await console().open('/', { colorScheme, viewport: { width, height: 800 } })
+    await waitForStatus(console(), task, 'succeeded')
+    const page = await console().newPage({ colorScheme, viewport: { width, height: 800 } })
     const paths = ['/', '/approvals?status=approved', '/tasks', '/run', `/tasks/${task}`, `/tasks/${task}?view=trace`]
     for (const path of paths) {
       await page.goto(console().url + path)

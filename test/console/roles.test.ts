@@ -1,9 +1,8 @@
-import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callApi } from '../http.ts'
 import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 import { createMembers, createPendingTask, createSampleData } from './sample-data.ts'
-import { waitUntilLoaded, pressAllControls } from './press-all-controls.ts'
+import { openPage, pressAllControls } from './press-all-controls.ts'
 
 type Kind = 'button' | 'link' | 'checkbox' | 'combobox'
 type Control = [minRole: 'operator' | 'admin' | 'owner', kind: Kind, name: string | RegExp]
@@ -116,16 +115,12 @@ describe('roles in the console', () => {
     samplePaths = { ...samplePaths, pending: await createPendingTask(console()) }
   })
   const pageUrl = (path: string) => console().url + (samplePaths[path.slice(1)] ?? path)
-  const openPage = async (page: Page, path: string) => {
-    await page.goto(pageUrl(path))
-    await waitUntilLoaded(page)
-  }
 
   for (const role of ROLES) {
     test(`roles: the role ${role} sees exactly the controls that it can use`, async () => {
-      const page = await console().open('/', { token: tokens[role] })
+      const page = await console().newPage({ token: tokens[role] })
       for (const path of TESTED_PAGES[role]) {
-        await openPage(page, path)
+        await openPage(page, pageUrl(path))
         for (const [minRole, kind, name] of CONTROLS[path] ?? []) {
           const control = page.getByRole('main').getByRole(kind, { name, exact: true }).first()
           if (ROLES.indexOf(role) >= ROLES.indexOf(minRole)) await control.waitFor()
@@ -138,14 +133,14 @@ describe('roles in the console', () => {
   }
 
   test('roles: no control is refused to a viewer', async () => {
-    const page = await console().open('/', { token: tokens.viewer })
+    const page = await console().newPage({ token: tokens.viewer })
     const refused = []
     for (const path of Object.keys(CONTROLS)) refused.push(...(await pressAllControls(page, pageUrl(path))))
     expect(refused).toEqual([])
   }, 300_000)
 
   test('roles: no control of the admin pages is refused to an operator', async () => {
-    const page = await console().open('/', { token: tokens.operator })
+    const page = await console().newPage({ token: tokens.operator })
     const refused = []
     for (const path of ADMIN_PAGES) refused.push(...(await pressAllControls(page, pageUrl(path))))
     expect(refused).toEqual([])

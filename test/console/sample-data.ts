@@ -1,6 +1,5 @@
-import { vi } from 'vitest'
 import { callApi } from '../http.ts'
-import type { Console } from './console-browser.ts'
+import { type Console, waitForStatus } from './console-browser.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -22,8 +21,7 @@ export async function createSampleData(console: Console) {
   const cadence = { kind: 'daily', hour: 8, minute: 30 }
   await create('/v1/schedules', { name: 'ledger', wedge: 'refund-desk', task_type: 'review_ledger', cadence })
   await create('/v1/webhooks', { url: 'http://127.0.0.1:9/hook', events: ['approval.requested', 'task.finished'] })
-  const hasSucceeded = async () => (await console.call('GET', `/v1/tasks/${finished.id}`)).body.status === 'succeeded'
-  await vi.waitUntil(hasSucceeded, { timeout: 30_000 })
+  await waitForStatus(console, finished.id, 'succeeded')
   return {
     finished: `/tasks/${finished.id}`,
     client: `/clients/${inbound.client_id}`,
@@ -35,8 +33,7 @@ export async function createSampleData(console: Console) {
 export async function createPendingTask(console: Console) {
   const letter = { wedge: 'letters', task_type: 'write', input: { to: 'Ada', subject: 'Hello' } }
   const { id } = (await console.call('POST', '/v1/tasks', letter)).body
-  const needsApproval = async () => (await console.call('GET', `/v1/tasks/${id}`)).body.status === 'awaiting_approval'
-  await vi.waitUntil(needsApproval, { timeout: 30_000 })
+  await waitForStatus(console, id, 'awaiting_approval')
   return `/tasks/${id}`
 }
 

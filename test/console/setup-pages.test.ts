@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { accessibilityViolations, LAYOUT_SHIFT, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
+import {
+  accessibilityViolations,
+  consoleFixture,
+  HAS_HORIZONTAL_SCROLL,
+  LAYOUT_SHIFT,
+  waitForStatus,
+} from './console-browser.ts'
 
 const REFUND = { order_id: 'A-1', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
 
@@ -50,10 +56,9 @@ describe('setup pages', () => {
   })
 
   test('wedge page: knowledge, intake and policy simulation work', async () => {
-    await console().call('POST', '/v1/tasks', { wedge: 'refund-desk', task_type: 'handle_request', input: REFUND })
-    await expect
-      .poll(async () => (await console().call('GET', '/v1/approvals')).body.data.length, { timeout: 30_000 })
-      .toBe(1)
+    const refund = { wedge: 'refund-desk', task_type: 'handle_request', input: REFUND }
+    const { body: task } = await console().call('POST', '/v1/tasks', refund)
+    await waitForStatus(console(), task.id, 'awaiting_approval')
     const page = await console().open('/wedges')
     await page.getByRole('link', { name: 'Refund desk' }).click()
     await page.getByRole('heading', { name: 'Skills' }).waitFor()
@@ -249,7 +254,7 @@ describe('setup pages', () => {
   })
 
   test('setup pages: they fit a phone in the dark theme', async () => {
-    const page = await console().open('/', { colorScheme: 'dark', viewport: { width: 360, height: 800 } })
+    const page = await console().newPage({ colorScheme: 'dark', viewport: { width: 360, height: 800 } })
     for (const path of PAGES) {
       await page.goto(console().url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
@@ -262,7 +267,7 @@ describe('setup pages', () => {
   })
 
   test('setup pages: they fit a very large screen', async () => {
-    const page = await console().open('/', { viewport: { width: 3840, height: 2160 } })
+    const page = await console().newPage({ viewport: { width: 3840, height: 2160 } })
     for (const path of PAGES) {
       await page.goto(console().url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
