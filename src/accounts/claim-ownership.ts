@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isLoopback } from '../base/loopback.ts'
+import { isLoopback } from '../base/ip-address.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { bearerToken } from './authenticate.ts'
 import { findCredential, parseFounderToken } from './find-credential.ts'

@@ -1,2 +1,2 @@
-/** What an error says; anything can be thrown. */
+/** The message of anything that was thrown. */
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,4 +1,4 @@
-/** Prefixes of everything that the API names by id. */
+/** The prefixes of ids in the API. */
 export type IdPrefix =
   | 'org'
   | 'prj'
@@ -20,16 +20,16 @@ export type IdPrefix =
   | 'dlv'
 
 /**
- * An id in ULID layout: 48 bits of time, then 80 random bits. Ids sort by the millisecond they were made in; within one
- * millisecond their order is arbitrary. `random` must give exactly as many bytes as it is asked for.
+ * An id in ULID layout: 48 bits of time, then 80 random bits. Ids sort by the millisecond of their creation; within one
+ * millisecond their order is arbitrary.
  */
 export function createId(prefix: IdPrefix, now: number, random: (bytes: number) => Uint8Array): string {
   return `${prefix}_${timeText(now)}${randomText(random(10))}`
 }
 
 /**
- * Makes ids one after another. When the clock is set back they go on from where they were, a millisecond each: what came
- * later stays later in lists, and does not fall behind what was read up to some id.
+ * Creates ids one after another. When the clock is set back, each id is one millisecond after the previous one, so that
+ * later rows stay later in lists and after every cursor that was already returned.
  */
 export function createIdGenerator(
   now: () => number,
@@ -43,10 +43,10 @@ export function createIdGenerator(
   }
 }
 
-/** What the ids of a prefix look like. */
+/** The form of the ids of a prefix. */
 export const idPattern = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`)
 
-/** Crockford's base32: no i, l, o, u; its characters sort like their values. Taken by pairs, which is twice as fast. */
+/** Crockford's base32: no i, l, o, u; characters sort like their values. Pairs of characters are twice as fast. */
 const ALPHABET = Array.from('0123456789abcdefghjkmnpqrstvwxyz')
 const PAIRS = ALPHABET.flatMap((first) => ALPHABET.map((second) => first + second))
 

@@ -1,14 +1,18 @@
 import { isIPv6 } from 'node:net'
 
+/** Whether a host name or address is this machine itself. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^(::ffff:)?127(\.\d+){3}$/.test(host)
+
 /**
- * What one caller has of addresses: an IPv4 address, also where it is written inside of an IPv6 one, and of IPv6 the /64,
- * from which anybody can call by a new address each time.
+ * The network that identifies a client for limits: its IPv4 address (also when mapped into IPv6), or its IPv6 /64,
+ * because one client can use any address of it.
  */
 export function toClientNetwork(address: string): string {
   const [bare = ''] = address.split('%')
   if (!isIPv6(bare)) return address
-  const inside = /^::ffff:([\d.]+)$/i.exec(bare)?.[1]
-  if (inside !== undefined) return inside
+  const mapped = /^::ffff:([\d.]+)$/i.exec(bare)?.[1]
+  if (mapped !== undefined) return mapped
   const [before = [], after = []] = bare.split('::').map((half) => half.split(':').filter(Boolean))
   const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
   const groups = [...before, ...zeros, ...after].slice(0, 4)

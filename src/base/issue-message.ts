@@ -2,7 +2,7 @@ import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue
 
-/** What a schema found wrong with one field of a value, in our words: the sentence goes on after the field's name. */
+/** What is wrong with one field of a value, as a text that follows the name of the field. */
 export function issueMessage(issue: Issue, value: unknown): string {
   const choices = choicesIn(issue)
   const missing = valueAtPath(value, issue.path) === undefined
@@ -10,7 +10,7 @@ export function issueMessage(issue: Issue, value: unknown): string {
   return missing ? 'is required' : describeIssue(issue)
 }
 
-/** The first of a value's faults in one line, each with its place. */
+/** The first three issues of a value in one line, each with its path. */
 export function issueMessages({ issues }: z.ZodError, value: unknown): string {
   const shown = issues
     .slice(0, 3)
@@ -18,7 +18,7 @@ export function issueMessages({ issues }: z.ZodError, value: unknown): string {
   return shown.join('; ')
 }
 
-/** A union that is told apart by one field has an issue at that field. */
+/** The issue of a discriminated union is at its discriminator. */
 function choicesIn(issue: Issue): readonly unknown[] | null {
   if (issue.code === 'invalid_value') return issue.values
   return issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options) ? issue.options : null

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from './json.ts'
 
-/** Reading fields of JSON that somebody else wrote: what is absent or of another type is empty, never an exception. */
+/** A field of JSON from outside; a missing field or one of another type is empty. */
 export function textField(from: JsonObject, key: string): string {
   const value = from[key]
   return typeof value === 'string' ? value : ''
@@ -20,7 +20,7 @@ export function objectListField(from: JsonObject, key: string): JsonObject[] {
   return listField(from, key).filter(isJsonObject)
 }
 
-/** The fields of `from` that are there, so that an absent one stays absent. */
+/** The fields of `from` with these keys; a missing or null field is left out. */
 export function pickFields(from: JsonObject, ...keys: string[]): JsonObject {
   const picked: JsonObject = {}
   for (const key of keys) {
@@ -30,19 +30,19 @@ export function pickFields(from: JsonObject, ...keys: string[]): JsonObject {
   return picked
 }
 
-/** The sentence of an error body: ours is `{error: "…"}`, the providers' is `{error: {message: "…"}}`. */
+/** The message of an error body: `{error: "…"}` of this service, or `{error: {message: "…"}}` of model providers. */
 export function errorMessageIn(body: Json): string {
   if (!isJsonObject(body)) return ''
   return textField(body, 'error') || textField(objectField(body, 'error'), 'message') || textField(body, 'message')
 }
 
-/** A count of tokens, or null: a provider that reports nonsense is not believed. */
+/** A non-negative integer, or null. */
 export function countField(from: JsonObject, key: string): number | null {
   const value = from[key]
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
-/** The value of the text, or undefined when it is not JSON. */
+/** The parsed text, or undefined when it is not JSON. */
 export function tryParseJson(text: string): Json | undefined {
   try {
     const value: Json = JSON.parse(text)
@@ -52,7 +52,7 @@ export function tryParseJson(text: string): Json | undefined {
   }
 }
 
-/** The object that the text is, or null when it is anything else. */
+/** The parsed text, or null when it is not a JSON object. */
 export function tryParseJsonObject(text: string): JsonObject | null {
   const value = tryParseJson(text)
   return isJsonObject(value) ? value : null

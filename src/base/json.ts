@@ -1,4 +1,4 @@
-/** Anything that JSON can carry. `undefined` is not among it: what is absent is left out. */
+/** A JSON value. `undefined` is not one: absent fields are left out. */
 export type Json = null | boolean | number | string | Json[] | JsonObject
 export type JsonObject = { [key: string]: Json }
 
@@ -6,7 +6,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Own fields only: `{}` has no `toString`, and `__proto__` is a name like any other. */
+/** Reads own fields only: `{}` has no `toString`, and `__proto__` is a name like any other. */
 export function ownField(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
@@ -18,7 +18,7 @@ export function isNestedDeeperThan(value: Json, levels: number): boolean {
 
 /**
  * Canonical JSON (RFC 8785): keys sorted by UTF-16 code units, no white space, numbers as ECMAScript writes them.
- * Two values that mean the same give the same bytes, so their hashes can be compared.
+ * Equal values give the same bytes, so their hashes can be compared.
  */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`

@@ -1,33 +1,33 @@
 import { setMaxListeners } from 'node:events'
 
-/** An abort whose signal is made when somebody wants to hear it: most runs end and nobody ever listened. */
+/** An abort controller that creates its signal on first use, because most runs end without a listener. */
 export class LazyAbort {
-  #made: AbortController | null = null
+  #controller: AbortController | null = null
   #reason: string | null = null
-  #tell: () => void = () => {}
-  /** Resolves when it is aborted, without a signal. */
+  #resolve: () => void = () => {}
+  /** Resolves on abort, without creating a signal. */
   readonly whenAborted = new Promise<void>((resolve) => {
-    this.#tell = resolve
+    this.#resolve = resolve
   })
 
   get signal(): AbortSignal {
-    if (!this.#made) {
-      this.#made = new AbortController()
-      // Every call that waits may listen.
-      setMaxListeners(0, this.#made.signal)
-      if (this.#reason !== null) this.#made.abort(this.#reason)
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      // Any number of waiting calls may listen.
+      setMaxListeners(0, this.#controller.signal)
+      if (this.#reason !== null) this.#controller.abort(this.#reason)
     }
-    return this.#made.signal
+    return this.#controller.signal
   }
 
   get isAborted(): boolean {
     return this.#reason !== null
   }
 
-  /** A word as the reason: an abort without one makes an error with a stack, for nobody. */
+  /** The reason is a string, because an abort without one creates an error with a stack. */
   abort(reason: string): void {
     this.#reason ??= reason
-    this.#made?.abort(reason)
-    this.#tell()
+    this.#controller?.abort(reason)
+    this.#resolve()
   }
 }

@@ -1,7 +1,7 @@
-/** An error that the caller may read: a status and a lower-case sentence. Every other error is our fault: a 500. */
+/** An error for the caller: a status and a lower-case sentence. Every other error becomes a 500. */
 export class Problem extends Error {
   readonly status: number
-  /** Further fields of the answer's body, such as `missing` of an activation that is not ready. */
+  /** Additional fields of the response body, such as `missing` when a blueprint is not ready. */
   readonly extra: Record<string, unknown>
   readonly headers: Record<string, string>
 
@@ -17,7 +17,7 @@ export class Problem extends Error {
   }
 }
 
-/** The problem that an attempt ended with; an error of ours is thrown on. */
+/** Returns a problem and throws every other error. */
 export function problemOrThrow(error: unknown): Problem {
   if (error instanceof Problem) return error
   throw error
@@ -27,7 +27,7 @@ export const badRequest = (message: string) => new Problem(400, message)
 export const unauthorized = () =>
   new Problem(401, 'a valid credential is required', { headers: { 'www-authenticate': 'Bearer' } })
 export const forbidden = (message: string) => new Problem(403, message)
-/** Absent and out of scope are told with the same words, so nobody can probe for ids. */
+/** An absent row and one out of scope get the same error, so that callers cannot probe for ids. */
 export const notFound = (thing: string) => new Problem(404, `no such ${thing}`)
 export const conflict = (message: string, extra: Record<string, unknown> = {}) => new Problem(409, message, { extra })
 export const tooLarge = (message: string) => new Problem(413, message)

@@ -4,9 +4,9 @@ import { badRequest } from './problem.ts'
 const MAX_LEVELS = 64
 
 /**
- * JSON from strangers, or a 400. What passes can be stored by both stores and written out again unchanged: PostgreSQL
- * refuses NUL, UTF-8 cannot carry lone surrogates, and JSON has no word for infinity.
- * Keys such as `__proto__` become plain own fields, as `JSON.parse` makes them.
+ * Parses JSON of a request, or throws a 400. An accepted value can be stored in both stores and serialised unchanged:
+ * PostgreSQL refuses NUL, UTF-8 cannot encode lone surrogates, and JSON cannot express infinity.
+ * Keys such as `__proto__` become plain own fields, as with `JSON.parse`.
  */
 export function parseStrictJson(bytes: Uint8Array): Json {
   const text = decode(bytes)
@@ -16,13 +16,13 @@ export function parseStrictJson(bytes: Uint8Array): Json {
   return value
 }
 
-/** The same judgement on a value that somebody else has parsed. */
+/** The same checks for a value that is already parsed. */
 export function requireStrictJson(value: Json): Json {
   refuseUnstorable(value)
   return value
 }
 
-/** `ignoreBOM` keeps a byte order mark in the text, where the parser refuses it. */
+/** `ignoreBOM` keeps a byte order mark in the text, so that the parser refuses it. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decode(bytes: Uint8Array): string {
@@ -46,8 +46,8 @@ const BACKSLASH = 0x5c
 const LETTER_U = 0x75
 
 /**
- * Counts levels before anything is built from them, and tells whether the parsed value needs a closer look: only an
- * escape can bring in NUL or half a surrogate pair, only an exponent or 309 digits a number beyond all bounds.
+ * Limits the nesting before parsing, and returns whether the parsed value must be checked: only an escape can produce
+ * NUL or a lone surrogate, and only an exponent or 309 digits can produce infinity.
  */
 function scan(bytes: Uint8Array): boolean {
   let suspicious = false

@@ -1,9 +1,8 @@
 import type { Json, JsonObject } from '../base/json.ts'
 
 /**
- * What the service and an agent say to each other. The agent reads one brief, writes lines, and ends with an output or
- * an error; everything with an effect goes over the sandbox plane instead. This file is all that the harness shares
- * with the service.
+ * The first message to an agent. The agent reads one brief, writes lines, and ends with an output or an error; it does
+ * everything that has an effect through the sandbox plane.
  */
 export interface Brief {
   v: 1
@@ -14,7 +13,7 @@ export interface Brief {
   history: HistoryMessage[]
   output_schema: JsonObject | null
   strict_output: boolean
-  /** Names of the tools that the model may see. */
+  /** The names of the tools that the model may use. */
   tools: string[]
   connections: BriefConnection[]
   workflows: WorkflowDeclaration[]
@@ -40,7 +39,7 @@ export type WorkflowDeclaration = {
   output_schema?: JsonObject | undefined
 }
 
-/** The only event types that an agent may write: it cannot forge approvals, costs or the end of its task. */
+/** The event types that an agent may write. It cannot forge approvals, costs or the end of its task. */
 export const AGENT_EVENT_TYPES = ['step.started', 'tool.called', 'tool.result', 'progress', 'token.delta'] as const
 export type AgentEventType = (typeof AGENT_EVENT_TYPES)[number]
 
@@ -51,20 +50,20 @@ export type AgentLine =
   | { error: string }
 
 /**
- * A shared cell runs many briefs at once, so its lines carry the run they belong to. Lines to the cell start a run,
- * abort it or answer it; lines from the cell are agent lines and questions with the run's tag.
+ * A shared cell runs many briefs at once, so each of its lines names a run. Lines to the cell start or abort a run or
+ * respond to it; lines from the cell are agent lines and requests.
  */
 export type CellInput = { run: string } & ({ start: Brief } | { abort: true } | PipeResponse)
 export type CellOutput = { run: string } & (AgentLine | PipeRequest)
 
 /**
- * What other agents ask over HTTP, the bundled harness asks by lines on the pipe that it has anyway: the same routes,
- * tokens and answers, without the cost of a connection.
+ * A request of the bundled harness. Other agents use HTTP; the harness sends lines on its pipe, with the same routes,
+ * tokens and responses but without the cost of a connection.
  */
 export interface PipeRequest extends PlaneRequest {
-  /** The number by which the answer names its question; one of its own for each of a run. */
+  /** The id of the request, unique in the run; the response has the same one. */
   ask: number
-  /** Must be answered with 200 before the rest is asked at all; any other answer is the answer to both. */
+  /** A request that must get a 200 before this one is made; any other response is the response to both. */
   first?: PlaneRequest | undefined
 }
 
@@ -76,11 +75,11 @@ export interface PlaneRequest {
   body?: JsonObject | undefined
 }
 
-/** An event stream comes in pieces; the status, or the word that it was cut off, ends every answer. */
+/** An event stream is sent in pieces. Every response ends with a status, or with `cut` if it was interrupted. */
 export type PipeResponse = { answer: number } & PipeResponsePart
 export type PipeResponsePart = { piece: string } | CompleteResponse | { cut: true }
 
-/** `first`: the answer is that to the question which was to be asked first. */
+/** `first`: this is the response to the `first` request. */
 export interface CompleteResponse {
   piece?: string
   status: number
@@ -88,6 +87,6 @@ export interface CompleteResponse {
   first?: true
 }
 
-/** Where the sandbox sees the service's socket and the agent's own files. */
+/** The paths of the service socket and of the agent's own files inside the sandbox. */
 export const CELL_SOCKET = '/run/svc.sock'
 export const CELL_AGENT_DIR = '/agent'

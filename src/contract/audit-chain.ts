@@ -1,8 +1,8 @@
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto'
 
 /**
- * The audit chain as it can be checked by anyone who has its lines: the service over its rows, the command line over
- * an export. Knows no store and no clock.
+ * An entry of the audit chain. The code of this file verifies a chain without a store or a clock: the service uses it
+ * for rows, the command line for an export.
  */
 export interface ChainEntry {
   seq: number
@@ -10,13 +10,13 @@ export interface ChainEntry {
   actor: { kind: string; id: string }
   action: string
   subject: string
-  /** Canonical JSON (RFC 8785). Kept as text, so that every changed byte is seen and nothing is parsed to be hashed. */
+  /** Canonical JSON (RFC 8785), kept as text so that every changed byte is found and hashing needs no parsing. */
   data: string
   prev_hash: string
   hash: string
 }
 
-/** Says, signed, which hash the chain had at an entry. */
+/** A signed statement of the hash that the chain had at an entry. */
 export interface Checkpoint {
   chain: string
   seq: number
@@ -31,16 +31,16 @@ export interface ChainHead {
   hash: string
 }
 
-/** As much of an entry as it takes to check it. */
+/** The part of an entry that verification needs. */
 export interface SealedEntry {
   seq: number
   prev_hash: string
   hash: string
-  /** What the hash is of: the canonical JSON (RFC 8785) of the entry without its hash. */
+  /** The text that is hashed: the canonical JSON (RFC 8785) of the entry without its hash. */
   sealed: string
 }
 
-/** A stretch of the chain in its order, with the checkpoints of the entries in it; the last may name later ones. */
+/** Consecutive entries of the chain with their checkpoints; the last page may have checkpoints of later entries. */
 export interface ChainPage {
   entries: readonly SealedEntry[]
   checkpoints: readonly Checkpoint[]
@@ -48,23 +48,23 @@ export interface ChainPage {
 
 export interface ChainVerdict {
   ok: boolean
-  /** How many entries were looked at before the answer was known. */
+  /** How many entries were verified before the result was known. */
   entries: number
-  /** The hash of the newest entry that holds; null for a chain that has none. */
+  /** The hash of the newest valid entry; null for a chain without entries. */
   head: string | null
   first_bad_seq: number | null
   problem: string | null
-  /** The newest entry that a checkpoint with a good signature vouches for. */
+  /** The newest entry that is confirmed by a checkpoint with a valid signature. */
   anchored_to: number | null
-  /** The id of the key of that signature. */
+  /** The id of the key that made that signature. */
   signed_by: string | null
   checkpoints: { signed: number; not_verifiable: number }
 }
 
-/** Before the first entry there is nothing to chain to. */
+/** The `prev_hash` of the first entry. */
 export const GENESIS_HASH = '0'.repeat(64)
 
-/** Chains an entry to the one before. */
+/** The hash of an entry, which includes the hash of the entry before it. */
 export function entryHash(entry: Omit<ChainEntry, 'hash'>): string {
   return hashSealedText(sealedText(entry))
 }
@@ -76,57 +76,60 @@ export function sealEntry(entry: ChainEntry): SealedEntry {
 
 const hashSealedText = (sealed: string) => hash('sha256', sealed, 'hex')
 
-/** The keys stand in the order that RFC 8785 gives. */
+/** The keys are in the order of RFC 8785. */
 function sealedText({ action, actor, data, prev_hash, seq, subject, ts }: Omit<ChainEntry, 'hash'>): string {
-  const who = `{"id":${JSON.stringify(actor.id)},"kind":${JSON.stringify(actor.kind)}}`
-  const what = `{"action":${JSON.stringify(action)},"actor":${who},"data":${data}`
-  const after = `"prev_hash":${JSON.stringify(prev_hash)},"seq":${seq}`
-  return `${what},${after},"subject":${JSON.stringify(subject)},"ts":${JSON.stringify(ts)}}`
+  const actorJson = `{"id":${JSON.stringify(actor.id)},"kind":${JSON.stringify(actor.kind)}}`
+  const first = `{"action":${JSON.stringify(action)},"actor":${actorJson},"data":${data}`
+  const middle = `"prev_hash":${JSON.stringify(prev_hash)},"seq":${seq}`
+  return `${first},${middle},"subject":${JSON.stringify(subject)},"ts":${JSON.stringify(ts)}}`
 }
 
-/** What a checkpoint's signature covers. */
+/** The text that the signature of a checkpoint covers. */
 export function checkpointText({ chain, seq, hash, at }: Omit<Checkpoint, 'kid' | 'signature'>): Buffer {
   return Buffer.from(`svc audit checkpoint\n${chain}\n${seq}\n${hash}\n${at}\n`)
 }
 
-/** What the signature under an export covers: worded otherwise, so that no checkpoint passes for the end of a file. */
+/** The text that the signature of an export covers. It differs, so that a checkpoint cannot replace the end line. */
 export function exportEndText({ chain, seq, hash, at }: Omit<Checkpoint, 'kid' | 'signature'>): Buffer {
   return Buffer.from(`svc audit end of export\n${chain}\n${seq}\n${hash}\n${at}\n`)
 }
 
-/** The public keys that are trusted, by their ids. */
+/** Trusted public keys by their id. */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>
 
-/** The id of a key is a fingerprint of it, so a key cannot pass for another. */
+/** The id is a fingerprint of the key, so that a key cannot have the id of another one. */
 export function publicKeyId(publicKey: Buffer): string {
   return hash('sha256', publicKey.toString('base64'), 'hex').slice(0, 16)
 }
 
-/** From DER (SPKI), as an export carries it. */
+/** The keys are in DER (SPKI), as in an export. */
 export function toTrustedKeys(keys: readonly Buffer[]): TrustedKeys {
   return new Map(keys.map((key) => [publicKeyId(key), createPublicKey({ key, format: 'der', type: 'spki' })]))
 }
 
 export interface ChainVerification {
-  /** Whose chain it is: what was signed of another says nothing of this one. */
+  /** The id of the chain: a checkpoint of another chain is a fault. */
   chain: string
-  /** Where the walk begins: the last entry that is known to be right, or nothing. */
+  /** The last entry that is known to be valid; left out to start at the beginning. */
   start?: ChainHead
-  /** Where the chain must end; null when the store has lost it. Left out when the end is not known. */
+  /** The head that the chain must have; null when the store has none. Left out when it is not known. */
   head?: ChainHead | null
   trusted: TrustedKeys
 }
 
-/** Walks the chain to its end or to the first entry that is wrong. */
-export async function verifyChain(pages: AsyncIterable<ChainPage>, walk: ChainVerification): Promise<ChainVerdict> {
-  const at = walk.start ?? { seq: 0, hash: GENESIS_HASH }
-  const { chain, trusted } = walk
-  const state: VerificationState = { ...at, chain, trusted, entries: 0, anchor: null, signed: 0, unverifiable: 0 }
+/** Verifies the chain up to its end or up to the first invalid entry. */
+export async function verifyChain(
+  pages: AsyncIterable<ChainPage>,
+  verification: ChainVerification,
+): Promise<ChainVerdict> {
+  const start = verification.start ?? { seq: 0, hash: GENESIS_HASH }
+  const { chain, trusted, head } = verification
+  const state: VerificationState = { ...start, chain, trusted, entries: 0, anchor: null, signed: 0, unverifiable: 0 }
   for await (const page of pages) {
     const fault = faultInPage(state, page)
     if (fault) return toVerdict(state, fault)
   }
-  return toVerdict(state, walk.head === undefined ? null : faultAtEnd(state, walk.head))
+  return toVerdict(state, head === undefined ? null : faultAtEnd(state, head))
 }
 
 interface VerificationState {
@@ -153,30 +156,33 @@ function faultInPage(state: VerificationState, page: ChainPage): ChainFault | nu
 
 function faultInEntries(state: VerificationState, { entries, checkpoints }: ChainPage): ChainFault | null {
   const waiting = [...checkpoints]
-  // Of a chain that has no entry the beginning is signed.
-  const early = faultInCheckpoints(state, waiting)
-  if (early) return early
+  // The checkpoint of a chain without entries is for entry 0.
+  const faultAtStart = faultInCheckpoints(state, waiting)
+  if (faultAtStart) return faultAtStart
   for (const entry of entries) {
-    const fault = faultInEntry(state, entry)
-    if (fault) return fault
+    const entryFault = faultInEntry(state, entry)
+    if (entryFault) return entryFault
     state.seq = entry.seq
     state.hash = entry.hash
-    const marked = faultInCheckpoints(state, waiting)
-    if (marked) return marked
+    const checkpointFault = faultInCheckpoints(state, waiting)
+    if (checkpointFault) return checkpointFault
   }
-  const [beyond] = waiting
-  return beyond ? { seq: state.seq + 1, problem: `the chain was cut: a checkpoint tells of entry ${beyond.seq}` } : null
+  const [later] = waiting
+  return later ? { seq: state.seq + 1, problem: `the chain was cut: a checkpoint refers to entry ${later.seq}` } : null
 }
 
-/** Takes the checkpoints of where the walk is now from those that wait. */
+/** Removes the checkpoints up to the current entry from the waiting ones and compares them with it. */
 function faultInCheckpoints({ chain, seq, hash }: VerificationState, waiting: Checkpoint[]): ChainFault | null {
-  for (let [mark] = waiting; mark && mark.seq <= seq; [mark] = waiting) {
+  for (let [checkpoint] = waiting; checkpoint && checkpoint.seq <= seq; [checkpoint] = waiting) {
     waiting.shift()
-    if (mark.chain !== chain) {
-      return { seq: mark.seq, problem: `the checkpoint of entry ${mark.seq} is of another chain, ${mark.chain}` }
+    if (checkpoint.chain !== chain) {
+      return {
+        seq: checkpoint.seq,
+        problem: `the checkpoint of entry ${checkpoint.seq} belongs to another chain, ${checkpoint.chain}`,
+      }
     }
-    if (mark.seq !== seq || mark.hash !== hash) {
-      return { seq: mark.seq, problem: `entry ${mark.seq} is not the one that its checkpoint tells of` }
+    if (checkpoint.seq !== seq || checkpoint.hash !== hash) {
+      return { seq: checkpoint.seq, problem: `entry ${checkpoint.seq} does not match its checkpoint` }
     }
   }
   return null
@@ -187,20 +193,19 @@ function faultInEntry(state: VerificationState, entry: SealedEntry): ChainFault 
   const expected = state.seq + 1
   if (entry.seq !== expected) {
     const problem =
-      entry.seq > expected ? `entry ${expected} is missing` : `entry ${entry.seq} stands where ${expected} belongs`
+      entry.seq > expected ? `entry ${expected} is missing` : `entry ${entry.seq} is in the place of entry ${expected}`
     return { seq: Math.min(entry.seq, expected), problem }
   }
   if (entry.prev_hash !== state.hash)
-    return { seq: expected, problem: `entry ${expected} does not follow the one before` }
+    return { seq: expected, problem: `entry ${expected} does not follow the entry before it` }
   if (hashSealedText(entry.sealed) !== entry.hash)
-    return { seq: expected, problem: `entry ${expected} is not what its hash says` }
+    return { seq: expected, problem: `entry ${expected} does not match its hash` }
   return null
 }
 
 /**
- * What a checkpoint says must hold even when nobody can tell any more who signed it, but only a good signature is an
- * anchor. The newest of a page vouches for all before it, so only that one is checked: a signature costs as much as a
- * hundred hashes.
+ * A checkpoint must match its entry even if its key is no longer known, but only a valid signature is an anchor. The
+ * newest signature of a page confirms all entries before it, so only that one is verified: it costs as much as 100 hashes.
  */
 function faultInSignatures(state: VerificationState, checkpoints: readonly Checkpoint[]): ChainFault | null {
   const known = checkpoints.filter(({ kid }) => state.trusted.has(kid))
@@ -215,19 +220,19 @@ function faultInSignatures(state: VerificationState, checkpoints: readonly Check
   return null
 }
 
-/** Null when the key has signed it. */
+/** Null when the signature is valid for this key. */
 export function checkpointForgery(checkpoint: Checkpoint, key: KeyObject): string | null {
-  const good = verify(null, checkpointText(checkpoint), key, Buffer.from(checkpoint.signature, 'base64'))
-  return good ? null : `the checkpoint of entry ${checkpoint.seq} is forged`
+  const isValid = verify(null, checkpointText(checkpoint), key, Buffer.from(checkpoint.signature, 'base64'))
+  return isValid ? null : `the checkpoint of entry ${checkpoint.seq} is forged`
 }
 
 function faultAtEnd(state: VerificationState, head: ChainHead | null): ChainFault | null {
   if (!head) return state.seq === 0 ? null : { seq: state.seq + 1, problem: 'the head of the chain is gone' }
   if (head.seq > state.seq) return { seq: state.seq + 1, problem: `the chain was cut: its head is entry ${head.seq}` }
-  if (head.seq < state.seq) return { seq: head.seq + 1, problem: `entry ${head.seq + 1} stands behind the head` }
+  if (head.seq < state.seq) return { seq: head.seq + 1, problem: `entry ${head.seq + 1} is after the head` }
   return head.hash === state.hash
     ? null
-    : { seq: head.seq, problem: `the head does not name the hash of entry ${head.seq}` }
+    : { seq: head.seq, problem: `the hash of the head is not the hash of entry ${head.seq}` }
 }
 
 function toVerdict(state: VerificationState, fault: ChainFault | null): ChainVerdict {

@@ -17,16 +17,16 @@ import {
 import { tryParseJsonObject } from '../base/json-fields.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../base/json.ts'
 
-/** What a file says of itself; whether to believe its key is for the reader to say. */
+/** The result for a file by itself; the reader has to decide whether to trust its keys. */
 export interface AuditExportVerdict extends ChainVerdict {
   chain: string
-  /** The ids of the keys that the file names: compare the one that signed with those that the service's log names. */
+  /** The ids of the keys in the file; the service logs the id of its own key, so compare `signed_by` with that. */
   kids: string[]
-  /** When the file was written, as its end says; null when it has no end to believe. */
+  /** The time of the export, from its signed end; null without a valid one. */
   exported_at: string | null
 }
 
-/** Checks an export of the audit chain by itself, line by line, without the service. */
+/** Verifies an export of the audit chain line by line, without the service. */
 export async function verifyAuditExport(lines: AsyncIterable<string>): Promise<AuditExportVerdict> {
   const rest = parseLines(lines)
   const { value: first } = await rest.next()
@@ -39,12 +39,12 @@ export async function verifyAuditExport(lines: AsyncIterable<string>): Promise<A
   return { ...verdict, chain, kids: keys.map(publicKeyId), exported_at: end?.at ?? null }
 }
 
-/** What the last line says, known when all lines were read. */
+/** The end line, known when all lines were read. */
 interface LastLine {
   end: Checkpoint | null
 }
 
-/** Null unless a key that the file names has signed that this chain ended here when the file was written. */
+/** The end line, if a key of the file has signed that the chain ended here; else null. */
 function signedEnd(end: Checkpoint | null, chain: string, head: ChainHead | null, trusted: TrustedKeys) {
   const key = end && trusted.get(end.kid)
   const { seq, hash } = head ?? { seq: 0, hash: GENESIS_HASH }
@@ -52,21 +52,21 @@ function signedEnd(end: Checkpoint | null, chain: string, head: ChainHead | null
   return verify(null, exportEndText(end), key, Buffer.from(end.signature, 'base64')) ? end : null
 }
 
-/** Hashes alone anybody can compute: what is not signed to its end may have been cut or written anew. */
+/** Anyone can compute hashes, so entries after the last signature may have been removed or rewritten. */
 function requireSignedEnd(walked: ChainVerdict, end: Checkpoint | null): ChainVerdict {
   if (end) return { ...walked, anchored_to: end.seq, signed_by: end.kid }
-  const problem = 'its end is not signed, so entries may have been cut off or written anew'
+  const problem = 'the end is not signed, so entries may have been removed or rewritten'
   return { ...walked, ok: false, first_bad_seq: (walked.anchored_to ?? 0) + 1, problem }
 }
 
 const PAGE_ENTRIES = 1000
 
-/** A page ends before an entry, so a checkpoint is always in the page of the entry that it follows. */
+/** A page ends before an entry, so a checkpoint is always in the page of its entry. */
 async function* toPages(lines: AsyncIterable<ExportLine>, last: LastLine): AsyncGenerator<ChainPage> {
   let entries: SealedEntry[] = []
   let checkpoints: Checkpoint[] = []
   for await (const { n, value } of lines) {
-    if (last.end) throw new Error(`line ${n} stands behind the end of the export`)
+    if (last.end) throw new Error(`line ${n} comes after the end of the export`)
     if (value.kind === 'end') {
       last.end = parseCheckpoint(value)
       continue
@@ -143,6 +143,6 @@ function parseCheckpoint({ chain, seq, hash, at, kid, signature }: JsonObject): 
   }
 }
 
-/** A field of another kind than it should be cannot have the hash that it claims, and is found by that. */
+/** A field of a wrong type becomes empty; the hash then does not match and reveals it. */
 const toText = (value: unknown) => (typeof value === 'string' ? value : '')
 const toInteger = (value: unknown) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : 0)

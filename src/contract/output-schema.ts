@@ -6,9 +6,8 @@ const MAX_ERRORS = 100
 const MAX_DEPTH = 128
 
 /**
- * Checks types, `properties`, `required`, `items` and `enum`; every other keyword is ignored, and so is a keyword whose
- * own value makes no sense. Schemas and values come from strangers: it never throws, and its work grows with the sum of
- * their sizes, not with the product.
+ * Checks `type`, `properties`, `required`, `items` and `enum`; ignores every other keyword and every invalid one.
+ * Schemas and values are untrusted: it never throws, and takes time proportional to the sum of their sizes.
  */
 export function schemaErrors(schema: JsonObject, value: Json): SchemaError[] {
   const check: SchemaCheck = { rules: new Map(), errors: [] }
@@ -16,13 +15,13 @@ export function schemaErrors(schema: JsonObject, value: Json): SchemaError[] {
   return check.errors
 }
 
-/** What one schema node asks for. Built once per node, because `items` meets the same node for every element. */
+/** The rules of one schema node, built once per node because `items` applies one node to every element. */
 type SchemaRules = {
   types: Set<string> | null
   required: Set<string>
   properties: JsonObject | null
   items: Json
-  /** Canonical texts: values are equal when their texts are. */
+  /** Values as canonical JSON: values are equal when their texts are. */
   enum: { texts: Set<string>; message: string } | null
 }
 
@@ -81,7 +80,7 @@ function rulesOf(check: SchemaCheck, schema: JsonObject): SchemaRules {
 
 const TYPES = new Set(['null', 'boolean', 'number', 'integer', 'string', 'array', 'object'])
 
-/** A type that does not exist cannot be judged, so a list that names one allows everything. */
+/** A list that contains an unknown type allows everything. */
 function typesOf(type: Json | undefined): Set<string> | null {
   const list = Array.isArray(type) ? type : [type]
   const names = list.filter((name) => typeof name === 'string')

@@ -1,13 +1,13 @@
 import { isJsonObject, type Json, type JsonObject, ownField } from '../base/json.ts'
 
-/** A turn of a rehearsal: words, and then a call or the output. */
+/** A turn of a rehearsal: a text, then a tool call or the output. */
 export interface RehearsalTurn {
   say?: string
   call?: { tool: string; input: JsonObject }
   output?: Json
 }
 
-/** What is wrong with a rehearsal, one sentence each; none when it can be played. */
+/** The problems of a rehearsal; empty when it can be played. */
 export function rehearsalProblems(json: unknown): string[] {
   if (!Array.isArray(json) || json.length === 0) return ['must be a list of turns']
   return json.flatMap((turn: unknown, i) => {
@@ -17,28 +17,28 @@ export function rehearsalProblems(json: unknown): string[] {
 }
 
 /**
- * Fills placeholders in. A string that is one placeholder and nothing else becomes the value itself, null when there is
- * none; inside other text the value is written out.
+ * Replaces the placeholders of a template. A string that is only a placeholder becomes the value itself, or null when
+ * there is none; inside other text the value is written as text.
  */
-export function fillPlaceholders(template: Json, word: (root: string) => Json | undefined): Json {
-  if (typeof template === 'string') return template.includes('{{') ? fillText(template, word) : template
-  if (Array.isArray(template)) return template.map((item) => fillPlaceholders(item, word))
+export function fillPlaceholders(template: Json, valueOf: (root: string) => Json | undefined): Json {
+  if (typeof template === 'string') return template.includes('{{') ? fillText(template, valueOf) : template
+  if (Array.isArray(template)) return template.map((item) => fillPlaceholders(item, valueOf))
   if (!isJsonObject(template)) return template
-  return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, fillPlaceholders(value, word)]))
+  return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, fillPlaceholders(value, valueOf)]))
 }
 
 const PLACEHOLDER = /\{\{\s*([^{}]+?)\s*\}\}/g
 const ONLY_PLACEHOLDER = /^\{\{\s*([^{}]+?)\s*\}\}$/
 
-function fillText(text: string, word: (root: string) => Json | undefined): Json {
+function fillText(text: string, valueOf: (root: string) => Json | undefined): Json {
   const only = ONLY_PLACEHOLDER.exec(text)?.[1]
-  if (only !== undefined) return lookUpPath(only, word)
-  return text.replace(PLACEHOLDER, (_, path: string) => toPlaceholderText(lookUpPath(path, word)))
+  if (only !== undefined) return lookUpPath(only, valueOf)
+  return text.replace(PLACEHOLDER, (_, path: string) => toPlaceholderText(lookUpPath(path, valueOf)))
 }
 
-function lookUpPath(path: string, word: (root: string) => Json | undefined): Json {
+function lookUpPath(path: string, valueOf: (root: string) => Json | undefined): Json {
   const [root = '', ...keys] = path.split('.')
-  let found = word(root)
+  let found = valueOf(root)
   for (const key of keys) found = fieldOrItem(found, key)
   return found ?? null
 }

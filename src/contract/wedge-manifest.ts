@@ -25,7 +25,7 @@ export const TaskType = z.object({
   output_schema: jsonSchemaObject.optional(),
 })
 
-/** Strict: of a limit that is misspelt nobody would notice that it does not hold. */
+/** Strict, because a misspelt limit would silently not apply. */
 export const PolicyRule = z.strictObject({
   action: z.string().min(1),
   max_amount_usd: z.number().nonnegative().optional(),
@@ -34,7 +34,7 @@ export const PolicyRule = z.strictObject({
 })
 export type PolicyRule = z.infer<typeof PolicyRule>
 
-/** `wedge.json`, the contract of a kind of work. Keys that we do not know are left alone. */
+/** The format of `wedge.json`. Unknown keys are ignored. */
 export const WedgeManifest = z.object({
   wedge: slugSchema,
   title: z.string().optional(),
@@ -74,11 +74,11 @@ export const WedgeManifest = z.object({
 export type WedgeManifest = z.infer<typeof WedgeManifest>
 export type TaskType = z.infer<typeof TaskType>
 
-/** A wedge as it was read: running tasks keep the one they started with. */
+/** A wedge as it was read from its folder. A running task keeps the wedge that it started with. */
 export interface Wedge {
   slug: string
   title: string
-  /** The folder's real path. */
+  /** The real path of the folder. */
   dir: string
   manifest: WedgeManifest
   /** The manifest as the author wrote it. */
@@ -90,26 +90,26 @@ export interface Wedge {
   code: WedgeCode
 }
 
-/** What the workflows of a wedge are made of. Two readings with the same digest run the same code. */
+/** The source code of the workflows of a wedge; the same digest means the same code. */
 export interface WedgeCode {
   digest: string
-  /** The sources by their path below `workflows/`. */
+  /** Source texts by their path below `workflows/`. */
   files: Record<string, string>
 }
 
 /**
- * What is wrong in a wedge's folder: reported loudly. A wedge that could not be read is unknown to everything else; a
- * broken rehearsal is left out alone.
+ * A problem in the folder of a wedge. A wedge with an unreadable manifest is unavailable; a broken rehearsal is only left
+ * out.
  */
 export interface WedgeProblem {
   wedge: string
   problem: string
 }
 
-/** The wedges that can be used now; found in the folder without registration and re-read when files change. */
+/** The available wedges. They are read from the wedges folder and re-read when files change. */
 export interface WedgeLibrary {
   get(slug: string): Wedge | undefined
-  /** Looks into the folder once more before it says no: a wedge that was just placed is found at once. */
+  /** Reads the folder again before it returns undefined, so that a new wedge is found at once. */
   find(slug: string): Promise<Wedge | undefined>
   all(): Wedge[]
   problems(): WedgeProblem[]

@@ -1,16 +1,16 @@
 import type { Json } from '../base/json.ts'
 
 /**
- * What the service and a process for workflows say to each other, one JSON text per line. The service sends one start,
- * hears that the process is ready, and then sends calls, one at a time.
+ * The messages between the service and a workflow process, one JSON text per line. The service sends one start, gets
+ * `ready`, and then sends one call at a time.
  */
 export interface WorkflowStart {
   /**
-   * Stands first in every line of the process, so that text which a workflow prints is not taken for an answer. It is
-   * no wall: the workflow runs in the same process and could find it out, but then it forges only its own answers.
+   * Is part of every reply, so that text which a workflow prints is not taken for a reply. It is not a security
+   * boundary: the workflow runs in the same process and could read it, but could forge only its own replies.
    */
   nonce: string
-  /** The sources by their path below `workflows/`. */
+  /** Source texts by their path below `workflows/`. */
   files: Record<string, string>
 }
 
@@ -20,7 +20,7 @@ export interface WorkflowCall {
   args: Json
 }
 
-/** `spent`: something of the call still runs inside, so the process must not serve another. */
+/** `spent`: a part of the call is still running, so the process must not get another call. */
 export type WorkflowReply =
   | { nonce: string; ready: true }
   | { nonce: string; id: number; result: Json; spent: boolean }

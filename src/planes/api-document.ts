@@ -1,9 +1,8 @@
 import { createOpenApiDocument, type DescribedRoute, type OpenApiDocument } from '../http/openapi.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
-import { clientPlaneRoutes, openPortalRoutes } from './client.ts'
+import { portalRoutes } from '../portal/routes.ts'
 import { founderPlaneRoutes } from './founder.ts'
-import { metaRoutes } from './meta.ts'
-import { openPlaneRoutes } from './open.ts'
+import { metaRoutes, openPlaneRoutes } from './service-routes.ts'
 import { VERSION } from './version.ts'
 
 /** Every route of the public server, by plane and by section of the reference. */
@@ -12,9 +11,9 @@ export function listPublicRoutes(
   isDraining: () => boolean,
 ) {
   return {
-    open: { ...openPlaneRoutes(isDraining), Portal: openPortalRoutes },
+    open: openPlaneRoutes(isDraining),
     founder: { ...founderPlaneRoutes, Service: Object.values(metaRoutes(driver)) },
-    client: { Portal: clientPlaneRoutes },
+    client: { Portal: Object.values(portalRoutes) },
   }
 }
 

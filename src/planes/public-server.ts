@@ -6,15 +6,13 @@ import { authenticateClient } from '../portal/session.ts'
 import { revocablePortalStream } from '../portal/stream.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { renderDocsPage } from '../http/docs-page.ts'
-import type { OpenApiDocument } from '../http/openapi.ts'
-import { defineRoute, HttpResponse, type Route, type StreamResponse } from '../http/route.ts'
+import type { StreamResponse } from '../http/route.ts'
 import { bindRoute, createHttpServer } from '../http/server.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { createApiDocument, listPublicRoutes } from './api-document.ts'
-import { clientPlaneRoutes } from './client.ts'
-import { consolePages } from './console-pages.ts'
+import { consoleRoutes } from './console-routes.ts'
 import type { FounderRoute } from './founder.ts'
+import { referenceRoutes } from './reference-routes.ts'
 
 /** The server on the public port: the open routes, the founder plane, the client plane and the console. */
 export function createPublicServer(
@@ -26,11 +24,11 @@ export function createPublicServer(
   // The time to receive a whole request. Responses, waits and streams begin after it and are not limited.
   app.server.requestTimeout = 60_000
   const { open, founder, client } = listPublicRoutes(driver, isDraining)
-  const reference = referencePages(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl))
-  const unauthenticated = [...Object.values(open).flat(), ...reference, ...consolePages()]
+  const reference = referenceRoutes(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl))
+  const unauthenticated = [...Object.values(open).flat(), ...reference, ...consoleRoutes()]
   for (const route of unauthenticated) bindRoute(app, ctx, route, { authenticate: async () => null })
   for (const route of Object.values(founder).flat()) bindFounderRoute(app, ctx, route)
-  for (const route of clientPlaneRoutes) {
+  for (const route of Object.values(client).flat()) {
     bindRoute(app, ctx, route, {
       authenticate: (request) => authenticateClient(ctx, request),
       limitStream: (scope, request, response) => revocablePortalStream(ctx, scope, request, response),
@@ -53,28 +51,4 @@ function bindFounderRoute(app: FastifyInstance, ctx: Ctx, route: FounderRoute): 
     const inOneProject = async (request: FastifyRequest) => requireOneProject(await authenticate(request))
     bindRoute(app, ctx, route, { authenticate: inOneProject, limitStream })
   }
-}
-
-/** The document is created at the first request, because most starts never need it. */
-function referencePages(create: () => OpenApiDocument): Route<null>[] {
-  let document: OpenApiDocument | undefined
-  const reference = () => (document ??= create())
-  return [
-    defineRoute('GET', '/openapi.json', {
-      summary: 'This API as OpenAPI 3.1',
-      responses: { 200: 'application/json' },
-      handle: async () => reference(),
-    }),
-    defineRoute('GET', '/docs', {
-      summary: 'API reference as a web page',
-      responses: { 200: 'text/html' },
-      handle: async () => new HttpResponse(200, Buffer.from(renderDocsPage(reference())), DOCS_HEADERS),
-    }),
-  ]
-}
-
-const DOCS_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-  'x-content-type-options': 'nosniff',
 }

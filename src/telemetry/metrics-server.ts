@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
-import { isLoopback } from '../base/loopback.ts'
+import { isLoopback } from '../base/ip-address.ts'
 import { errorMessage } from '../base/error-message.ts'
 import { tokenHash } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'

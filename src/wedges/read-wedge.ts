@@ -1,6 +1,7 @@
 import { issueMessages } from '../base/issue-message.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import { realpathInside, isSlug } from '../base/slug.ts'
+import { realpathInside } from '../base/real-path.ts'
+import { isSlug } from '../base/slug.ts'
 import type { NamedText } from '../contract/agent-protocol.ts'
 import { WedgeManifest, type Wedge } from '../contract/wedge-manifest.ts'
 import { readWorkflowCode } from './workflow-code.ts'

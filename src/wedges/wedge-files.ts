@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Json } from '../base/json.ts'
 import { errorMessage } from '../base/error-message.ts'
-import { realpathInside } from '../base/slug.ts'
+import { realpathInside } from '../base/real-path.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 
 export const MAX_LOADED_FILE_BYTES = 1024 * 1024

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { realpathInside } from '../base/slug.ts'
+import { realpathInside } from '../base/real-path.ts'
 import type { WedgeManifest, WedgeCode } from '../contract/wedge-manifest.ts'
 import { requireWedgeFile, listCodeFiles, MAX_LOADED_FILE_BYTES, WedgeFileError } from './wedge-files.ts'
 

@@ -225,7 +225,7 @@ eachStore((store) => {
     const header = JSON.stringify({ ...JSON.parse(lines[0] ?? ''), head: { seq, hash } })
     expect(await verifyAuditExport(exportLines([header, ...lines.slice(1, end + 1)]))).toMatchObject({
       ok: false,
-      problem: 'its end is not signed, so entries may have been cut off or written anew',
+      problem: 'the end is not signed, so entries may have been removed or rewritten',
     })
     const fourth = lines.filter(isEntry)[3]
     expect(await verifyAuditExport(exportLines(lines.filter((line) => line !== fourth)))).toMatchObject({

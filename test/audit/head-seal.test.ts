@@ -115,7 +115,7 @@ eachStore((store) => {
       const { entries } = await verifyStoredChain(ctx, chain)
       const { hash } = (await app.call('GET', '/v1/audit?from_seq=4&to_seq=4')).body.data[0]
       await ctx.db.updateTable('audit_heads').set({ seq: 4, hash }).where('chain', '=', chain).execute()
-      const problem = 'entry 5 stands behind the head'
+      const problem = 'entry 5 is after the head'
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: false, first_bad_seq: 5, problem })
       expect(await adoptChains(ctx)).toEqual({ adopted: [], refused: [{ chain, problem }] })
       expect((await app.call('POST', '/v1/keys', { name: 'server' })).status).toBe(201)
@@ -276,7 +276,7 @@ eachStore((store) => {
       [
         'a checkpoint after its last entry',
         { seal: ANOTHER_SEAL },
-        /^the chain was cut: a checkpoint tells of entry \d+$/,
+        /^the chain was cut: a checkpoint refers to entry \d+$/,
       ],
     ])('adopting refuses a chain with %s', async (_, set, problem) => {
       const { ctx, chain, signed } = await signedChain(store)

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { realpathInside, isSlug } from '../../src/base/slug.ts'
+import { realpathInside } from '../../src/base/real-path.ts'
+import { isSlug } from '../../src/base/slug.ts'
 
 describe('names', () => {
   test.each(['a', '0', 'refunds', 'a-b_c9', 'a'.repeat(64)])('%s is a slug', (name) => {

@@ -86,7 +86,7 @@ test.each([
     'mysql://root:hush@db/svc',
     'DATABASE_URL must be postgres://user:password@host:5432/name, not mysql://…: the store is',
   ],
-  ['sqlite://svc.db', ', not sqlite://…: the store is PostgreSQL, or SQLite where it is not set'],
+  ['sqlite://svc.db', ', not sqlite://…: the store is PostgreSQL, or SQLite when it is not set'],
   ['svc:hush@db/svc', 'DATABASE_URL must be postgres://user:password@host:5432/name: the store is'],
   ['hush.db', 'DATABASE_URL must be'],
   ['postgres:/db/hush', 'DATABASE_URL must be'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { clientPlaneRoutes, openPortalRoutes } from '../../src/planes/client.ts'
 import { founderPlaneRoutes } from '../../src/planes/founder.ts'
-import { openPlaneRoutes } from '../../src/planes/open.ts'
+import { openPlaneRoutes } from '../../src/planes/service-routes.ts'
+import { portalRoutes } from '../../src/portal/routes.ts'
 import type { OpenApiOperation } from '../../src/http/openapi.ts'
 import { FOUNDER_KEY, sharedApp } from '../app.ts'
 import { queryNames } from '../planes/route-table.ts'
@@ -15,9 +15,8 @@ interface Bound {
 
 const bound: Bound[] = [
   ...Object.values(openPlaneRoutes(() => false)).flat(),
-  ...openPortalRoutes,
   ...Object.values(founderPlaneRoutes).flat(),
-  ...clientPlaneRoutes,
+  ...Object.values(portalRoutes),
   { method: 'GET', path: '/v1/meta' },
 ]
 const inDocument = ({ method, path }: Bound) => [path.replace(/:(\w+)/g, '{$1}'), method.toLowerCase()] as const

@@ -1,7 +1,6 @@
-import { clientPlaneRoutes, openPortalRoutes } from '../../src/planes/client.ts'
 import { type FounderRoute, founderPlaneRoutes } from '../../src/planes/founder.ts'
-import { metaRoutes } from '../../src/planes/meta.ts'
-import { openPlaneRoutes } from '../../src/planes/open.ts'
+import { metaRoutes, openPlaneRoutes } from '../../src/planes/service-routes.ts'
+import { portalRoutes } from '../../src/portal/routes.ts'
 import type { OpenApiDocument, OpenApiOperation } from '../../src/http/openapi.ts'
 import type { OpenApiSchema } from '../../src/http/openapi-schemas.ts'
 import type { Route } from '../../src/http/route.ts'
@@ -14,8 +13,8 @@ export const FOUNDER_ROUTES: FounderRoute[] = [
   ...Object.values(founderPlaneRoutes).flat(),
   ...Object.values(metaRoutes(Promise.resolve({ kind: 'process' as const, isolation: {} as never }))),
 ]
-export const CLIENT_ROUTES: AnyRoute[] = clientPlaneRoutes
-export const OPEN_ROUTES: AnyRoute[] = [...Object.values(openPlaneRoutes(() => false)).flat(), ...openPortalRoutes]
+export const CLIENT_ROUTES: AnyRoute[] = Object.values(portalRoutes)
+export const OPEN_ROUTES: AnyRoute[] = Object.values(openPlaneRoutes(() => false)).flat()
 
 export const routeName = ({ method, path }: Pick<AnyRoute, 'method' | 'path'>): string => `${method} ${path}`
 

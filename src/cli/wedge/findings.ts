@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { realpathInside } from '../../base/slug.ts'
+import { realpathInside } from '../../base/real-path.ts'
 import { JsonSyntaxError, type JsonWithLines, parseJsonWithLines } from './json-with-lines.ts'
 
 export interface WedgeFinding {

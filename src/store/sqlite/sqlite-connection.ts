@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module'
 import { SqliteDialect } from 'kysely'
 import { classifyStoreError } from '../errors.ts'
 import { DirectSqliteAdapter, createKysely } from '../dialect.ts'
 import type { TableVersions } from '../table-versions.ts'
 import type { Db } from '../store.ts'
+import { loadSqlite, type SqliteModule } from './load-sqlite/load-sqlite.ts'
 
 export interface SqliteConnection {
   exec(statement: string): void
@@ -23,29 +23,6 @@ export interface SqliteStatement {
   /** For what has no rows to tell of and whose count nobody asks for: half the way through the driver. */
   execute(parameters: readonly unknown[]): void
   iterate(parameters: readonly unknown[]): IterableIterator<unknown>
-}
-
-type SqliteModule = typeof import('@photostructure/sqlite')
-
-/** `node:sqlite` where Node has it without a flag, else its backport with the same interface. */
-export function loadSqlite(): SqliteModule {
-  const load = createRequire(import.meta.url)
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const builtIn = major > 22 || (major === 22 && minor >= 13)
-  return builtIn
-    ? withoutWarnings(() => load('node:sqlite') as SqliteModule)
-    : (load('@photostructure/sqlite') as SqliteModule)
-}
-
-/** Node 22 and 24 warn at the first use that their SQLite may still change: a matter of ours, not of who starts us. */
-function withoutWarnings<T>(work: () => T): T {
-  const usual = process.emitWarning.bind(process)
-  process.emitWarning = () => {}
-  try {
-    return work()
-  } finally {
-    process.emitWarning = usual
-  }
 }
 
 /** A connection whose statements are prepared once, with errors told apart. */

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyRequest } from 'fastify'
 import { Problem } from '../base/problem.ts'
-import { type HttpResponse, type Route, defineRoute } from '../http/route.ts'
+import { type HttpResponse, openRoute, type Route } from '../http/route.ts'
 import { createStaticFiles, type StaticFiles } from '../http/static-files.ts'
 
-/** The console at `/` and the portal at `/portal`: files that the build made, and the same two pages at every address. */
-export function consolePages(dir: string = consoleDir()): Route<null>[] {
+/** The console at `/` and the portal at `/portal`. Each is one page that is sent for every address below it. */
+export function consoleRoutes(dir: string = consoleDir()): Route<null>[] {
   const files = createStaticFiles(dir)
   const console = (request: FastifyRequest) => page(files, 'index.html', request)
   const portal = (request: FastifyRequest) => page(files, 'portal.html', request)
@@ -20,12 +20,12 @@ export function consolePages(dir: string = consoleDir()): Route<null>[] {
   ]
 }
 
-const servePage = (path: string, summary: string, answer: (request: FastifyRequest) => HttpResponse): Route<null> =>
-  defineRoute('GET', path, { summary, responses: { 200: 'text/html' }, handle: async ({ request }) => answer(request) })
+const servePage = (path: string, summary: string, respond: (request: FastifyRequest) => HttpResponse): Route<null> =>
+  openRoute('GET', path, { summary, responses: { 200: 'text/html' }, handle: async ({ request }) => respond(request) })
 
 /**
- * Scripts and styles come from here only. Style attributes set by a script are not inline styles to a browser, so
- * even the virtual lists need no exception.
+ * Scripts and styles come from this server only. A style attribute that a script sets does not count as an inline
+ * style, so the virtual lists of the console need no exception.
  */
 const PAGE_HEADERS = {
   'content-security-policy': [
@@ -44,22 +44,22 @@ const PAGE_HEADERS = {
   'cache-control': 'no-cache',
 }
 
-/** The name holds a hash of the content. */
+/** For files whose name contains a hash of their content. */
 const IMMUTABLE = { 'cache-control': 'public, max-age=31536000, immutable' }
 
 function page(files: StaticFiles, name: string, request: FastifyRequest): HttpResponse {
-  const answer = files.respond(name, request.headers, PAGE_HEADERS)
-  if (!answer) throw new Problem(503, 'the console was not built; run `npm run build` and load this page again')
-  return answer
+  const response = files.respond(name, request.headers, PAGE_HEADERS)
+  if (!response) throw new Problem(503, 'the console is not built; run `npm run build` and reload this page')
+  return response
 }
 
 function asset(files: StaticFiles, request: FastifyRequest): HttpResponse {
-  const answer = files.respond(pathOf(request).slice(1), request.headers, IMMUTABLE)
-  if (!answer) throw noRoute(request)
-  return answer
+  const response = files.respond(pathOf(request).slice(1), request.headers, IMMUTABLE)
+  if (!response) throw noRoute(request)
+  return response
 }
 
-/** A program that mistypes a path gets the JSON that it expects; only who asks for a page gets one. */
+/** A program that calls a wrong path gets a 404 in JSON; only a request that accepts HTML gets the console. */
 function fileOrConsole(
   files: StaticFiles,
   request: FastifyRequest,
@@ -77,9 +77,9 @@ const pathOf = (request: FastifyRequest) => request.url.split('?')[0] ?? '/'
 
 const noRoute = (request: FastifyRequest) => new Problem(404, `no such route: ${request.method} ${pathOf(request)}`)
 
-/** Beside the bundle; in development, in `dist`. */
+/** In the package, the folder next to the bundle; in development, `dist/console`. */
 function consoleDir(): string {
   const here = fileURLToPath(new URL('.', import.meta.url))
-  const beside = join(here, 'console')
-  return existsSync(beside) ? beside : join(here, '..', '..', 'dist', 'console')
+  const packaged = join(here, 'console')
+  return existsSync(packaged) ? packaged : join(here, '..', '..', 'dist', 'console')
 }

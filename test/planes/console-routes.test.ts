@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { HttpResponse } from '../../src/http/route.ts'
 import { createStaticFiles } from '../../src/http/static-files.ts'
-import { consolePages } from '../../src/planes/console-pages.ts'
+import { consoleRoutes } from '../../src/planes/console-routes.ts'
 import { sharedApp } from '../app.ts'
 
 const HTML = { key: null, headers: { accept: 'text/html' } }
@@ -73,13 +73,13 @@ describe('the pages', () => {
   })
 
   test('say so when they were not built', async () => {
-    const home = consolePages('/nowhere/at/all').find(({ path }) => path === '/')
+    const home = consoleRoutes('/nowhere/at/all').find(({ path }) => path === '/')
     // What a handler gets; only the request matters to this one.
     const ask = { ctx: app().ctx, scope: null, params: {}, validate: () => ({ query: {}, body: {} }) }
     const request = { method: 'GET', url: '/', headers: {} } as never
     await expect(home?.run({ ...ask, request })).rejects.toMatchObject({
       status: 503,
-      message: 'the console was not built; run `npm run build` and load this page again',
+      message: 'the console is not built; run `npm run build` and reload this page',
     })
   })
 })

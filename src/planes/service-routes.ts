@@ -1,16 +1,14 @@
-import { z } from 'zod'
 import { authRoutes } from '../accounts/auth-routes.ts'
-import { HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
+import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
+import { portalSessionRoutes } from '../portal/routes.ts'
+import type { SandboxDriver } from '../sandbox/driver.ts'
+import { HealthView, MetaView, toMetaView, UnhealthyView } from './view.ts'
 
-/** What needs no credential. */
 const healthRoutes = (isDraining: () => boolean) =>
   nameRoutes({
     getHealth: openRoute('GET', '/health', {
       summary: 'Check the health of the service',
-      responses: {
-        200: z.object({ status: z.literal('ok') }),
-        503: z.object({ status: z.string(), error: z.string() }),
-      },
+      responses: { 200: HealthView, 503: UnhealthyView },
       async handle({ ctx }) {
         if (isDraining()) return unavailable('the service is stopping')
         try {
@@ -25,7 +23,18 @@ const healthRoutes = (isDraining: () => boolean) =>
 
 const unavailable = (error: string) => new HttpResponse(503, { status: 'unavailable', error })
 
+/** The routes without a credential, by section of the reference. */
 export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
   Health: Object.values(healthRoutes(isDraining)),
   'Sign-in': Object.values(authRoutes),
+  Portal: Object.values(portalSessionRoutes),
 })
+
+export const metaRoutes = (driver: Promise<Pick<SandboxDriver, 'kind' | 'isolation'>>) =>
+  nameRoutes({
+    getMeta: defineRead('/v1/meta', {
+      summary: 'Read wedges, store, sandbox and model of this deployment',
+      responses: { 200: MetaView },
+      handle: async ({ ctx }) => toMetaView(ctx, await driver),
+    }),
+  })

@@ -1,3 +1,0 @@
-/** Whether a host, by name or by address, is this machine itself. */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^(::ffff:)?127(\.\d+){3}$/.test(host)

@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+
+const HOOK = fileURLToPath(new URL('../../scripts/commit-msg', import.meta.url))
+
+/** What the hook prints about the message; empty when it accepts it. */
+function checkMessage(message: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-commit-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'COMMIT_EDITMSG')
+  writeFileSync(file, message)
+  const { status, stderr } = spawnSync(HOOK, [file], { encoding: 'utf8' })
+  expect(status).toBe(stderr === '' ? 0 : 1)
+  return stderr
+}
+
+test.each([
+  'tasks: refuse a second decision',
+  'workflow-cell: stop at the limit\n\nThe body says why.\n',
+  `http: ${'é'.repeat(66)}`,
+  'tasks: one line\n# a comment of git\n',
+  "Merge branch 'main'",
+  'Revert "tasks: refuse a second decision"',
+  'fixup! tasks: refuse a second decision',
+])('the commit message %j is accepted', (message) => {
+  expect(checkMessage(message)).toBe('')
+})
+
+test.each([
+  ['Refuse a second decision', "must be 'area: what changed'"],
+  ['Tasks: refuse a second decision', "must be 'area: what changed'"],
+  ['tasks:refuse', "must be 'area: what changed'"],
+  ['tasks: refuse a second decision.', 'must not end with a dot'],
+  [`http: ${'é'.repeat(67)}`, 'has 73 characters, at most 72'],
+  ['tasks: refuse a second decision\nThe body.', 'a blank line must separate'],
+  ['# only a comment\n', 'must not be empty'],
+])('the commit message %j is refused: it %s', (message, problem) => {
+  expect(checkMessage(message)).toContain(problem)
+})
