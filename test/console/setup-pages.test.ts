@@ -180,7 +180,7 @@ describe('setup pages', () => {
     const page = await console().open('/blueprints')
     await page
       .getByRole('list', { name: 'Warnings' })
-      .getByText(/without a model tasks are rehearsed/)
+      .getByText(/tasks currently run a recorded script/)
       .waitFor()
     await page.getByRole('button', { name: /Invoice chaser/ }).click()
     await page.getByRole('button', { name: 'Set up', exact: true }).click()
