@@ -163,7 +163,7 @@ describe('an export of the chain', () => {
   const withHead = (head: unknown, rest: string[]) => [JSON.stringify({ ...header, head }), ...rest]
   const entryLine = (entry: ChainEntry) =>
     JSON.stringify({ kind: 'entry', ...entry, data: JSON.parse(entry.data) as Json })
-  const UNSIGNED = 'its end is not signed, so entries may have been cut off or written anew'
+  const UNSIGNED = 'the end is not signed, so entries may have been removed or rewritten'
 
   test('is refused when its end is not signed: cut, written anew or emptied, with a head that fits', async () => {
     const cut = withHead(headOf(entries.slice(0, 5)), lines.slice(1, 6))
@@ -189,7 +189,7 @@ describe('an export of the chain', () => {
     const later = lines.with(lines.length - 2, endLine({ ...end, at: '2027-01-01T00:00:00.000Z' }))
     expect(await verifyAuditExport(each(later))).toMatchObject({ ok: false, problem: UNSIGNED })
     await expect(verifyAuditExport(each([...lines, lines[1] ?? '']))).rejects.toThrow(
-      'stands behind the end of the export',
+      'comes after the end of the export',
     )
   })
 
@@ -206,7 +206,7 @@ describe('an export of the chain', () => {
 
   test('does not pass for that of another project', async () => {
     const renamed = [JSON.stringify({ ...header, chain: 'prj_2' }), ...lines.slice(1)]
-    const problem = 'the checkpoint of entry 100 is of another chain, prj_1'
+    const problem = 'the checkpoint of entry 100 belongs to another chain, prj_1'
     expect(await verifyAuditExport(each(renamed))).toMatchObject({ ok: false, first_bad_seq: 100, problem })
   })
 
