@@ -210,7 +210,7 @@ eachStore((store) => {
 function readable(): string[] {
   const paths = Object.values(founderPlaneRoutes)
     .flat()
-    .filter(({ method, responses: answers }) => method === 'GET' && answers[200] !== 'text/event-stream')
+    .filter(({ method, responses }) => method === 'GET' && !isEventStream(responses[200]))
     .map(({ path }) => path.replace(':wedge', 'gate'))
   const open = ['/health', '/openapi.json', '/docs', '/v1/meta', '/v1/auth/session', '/v1/no-such-route']
   return [...paths.filter((path) => !path.includes(':')), ...open]
@@ -243,3 +243,6 @@ const SPY = {
     const output = { brief: JSON.parse(text), env: process.env, argv: process.argv, found: Object.keys(files).length }
     process.stdout.write(JSON.stringify({ output }) + '\\n')`,
 }
+
+const isEventStream = (response: unknown) =>
+  typeof response === 'object' && response !== null && 'eventStreamOf' in response
