@@ -41,7 +41,7 @@ describe.skipIf(process.platform !== 'linux').each(people)('on macOS, for %s', (
     const warnings = complained().filter(({ level }) => level === 40)
     expect(warnings.map(({ msg }) => msg)).toEqual(
       expect.arrayContaining([
-        'WARNING: agents run WITHOUT a sandbox: bubblewrap exists for Linux only. For agents that you do not trust, run the service on Linux',
+        'WARNING: agents run WITHOUT a sandbox: bubblewrap is available on Linux only. For agents that you do not trust, run the service on Linux',
         expect.stringContaining('not a security boundary'),
       ]),
     )
@@ -55,7 +55,7 @@ describe.skipIf(process.platform !== 'linux').each(people)('on macOS, for %s', (
 
   test('doctor gives no advice that cannot be followed', () => {
     const { stdout } = spawnSync('bwrap', [...mac(who), 'doctor'], { encoding: 'utf8' })
-    expect(stdout).toContain('bubblewrap: not for darwin')
+    expect(stdout).toContain('bubblewrap: not available on darwin')
     expect(stdout).not.toMatch(/apt|sysctl/)
   })
 })

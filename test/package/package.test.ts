@@ -122,7 +122,7 @@ test('from an empty folder: serve, make a wedge, check, rehearse, run, verify, b
     expect(await done(['wedge', 'rehearse', 'shop-helper'])).toContain('✓ answer')
     const input = 'wedges/shop-helper/rehearsals/answer.input.json'
     expect(await done(['run', 'shop-helper', 'answer', '--input', input], 'a\n')).toContain('■ succeeded')
-    expect(await done(['audit', 'verify', '-'], await done(['audit', 'export']))).toContain('holds')
+    expect(await done(['audit', 'verify', '-'], await done(['audit', 'export']))).toContain('verifies')
     await done(['backup', join(folder, 'copy.db')])
     expect(existsSync(join(folder, 'copy.db'))).toBe(true)
     expect(await done(['doctor'])).toContain('✓ store')

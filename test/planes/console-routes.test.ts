@@ -18,7 +18,7 @@ describe('the pages', () => {
       expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8'])
       expect(body).toContain('<title>Agent Work Service</title>')
     }
-    expect((await app().call('GET', '/portal', undefined, HTML)).body).toContain('<title>Portal</title>')
+    expect((await app().call('GET', '/portal', undefined, HTML)).body).toContain('<title>Client portal</title>')
   })
 
   test('leave unknown API paths, and paths that a program mistyped, as JSON', async () => {
