@@ -3,7 +3,7 @@ import type { GatedRun } from '../../src/approvals/gated-request.ts'
 import { LazyAbort } from '../../src/base/lazy-abort.ts'
 import { performAction } from '../../src/approvals/perform-action.ts'
 import { findConnection } from '../../src/connections/rows.ts'
-import { endTasksOfDeadReplicas } from '../../src/runs/replica-lease.ts'
+import { endTasksOfDeadReplicas } from '../../src/runs/dead-replicas.ts'
 import { HeartbeatMonitor } from '../../src/runs/heartbeat-monitor.ts'
 import { eachStore } from '../app.ts'
 import {
