@@ -24,12 +24,11 @@ import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
 import { createPublicServer } from './planes/public-server.ts'
 import { VERSION } from './planes/version.ts'
 import { rollUpReports } from './reports/rollup.ts'
+import { endTasksOfDeadReplicas, endTasksOfEarlierProcess } from './runs/dead-replicas.ts'
 import {
-  HEARTBEAT_INTERVAL_MS,
-  endTasksOfEarlierProcess,
-  endTasksOfDeadReplicas,
-  endRunsIfLeaseExpired,
   createReplicaLease,
+  endRunsIfLeaseExpired,
+  HEARTBEAT_INTERVAL_MS,
   renewReplicaLease,
 } from './runs/replica-lease.ts'
 import { deleteReplicasBefore } from './runs/rows.ts'
@@ -163,7 +162,7 @@ async function openCtx(config: Config, world: World) {
   return ctx
 }
 
-/** With SQLite nobody else can be running; with PostgreSQL the leases of others tell. */
+/** On SQLite no other replica can be running; on PostgreSQL the leases show which replicas are alive. */
 async function endLeftoverRuns(ctx: Ctx): Promise<void> {
   if (ctx.store.kind === 'sqlite') await endTasksOfEarlierProcess(ctx)
 }
@@ -182,8 +181,8 @@ const DAY_MS = 24 * 60 * 60_000
 function createSweeps(ctx: Ctx, runner: Runner): Loop[] {
   const { clock, log } = ctx.world
   const lease = createReplicaLease(ctx)
-  const watch = new HeartbeatMonitor()
-  const strays = new OrphanedTasks(ctx, () => runner.executingTaskIds())
+  const monitor = new HeartbeatMonitor()
+  const orphanedTasks = new OrphanedTasks(ctx, () => runner.executingTaskIds())
   const brokenChains = new Map<string, string>()
   const { retentionDays } = ctx.config
   const sweep = (name: string, ms: number, work: (stopping: AbortSignal) => Promise<unknown>) =>
@@ -191,9 +190,9 @@ function createSweeps(ctx: Ctx, runner: Runner): Loop[] {
     createLoop(clock, ms, work, (err) => err instanceof StoreUnavailable || log.error({ err }, `${name} failed`))
   return [
     sweep('lease', HEARTBEAT_INTERVAL_MS, (stopping) => renewReplicaLease(ctx, lease, stopping)),
-    sweep('lost lease', SWEEP_MS, async () => endRunsIfLeaseExpired(ctx, lease)),
-    sweep('lost runs', HEARTBEAT_INTERVAL_MS, () => endTasksOfDeadReplicas(ctx, watch)),
-    sweep('strays', HEARTBEAT_INTERVAL_MS, () => strays.endOrphaned()),
+    sweep('expired lease', SWEEP_MS, async () => endRunsIfLeaseExpired(ctx, lease)),
+    sweep('dead replicas', HEARTBEAT_INTERVAL_MS, () => endTasksOfDeadReplicas(ctx, monitor)),
+    sweep('orphaned tasks', HEARTBEAT_INTERVAL_MS, () => orphanedTasks.endOrphaned()),
     sweep('expiry', SWEEP_MS, () => expireDueApprovals(ctx)),
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('due times', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),

@@ -102,7 +102,7 @@ async function lockDataFolder(config: Config): Promise<() => void> {
 async function rotateVault(oldKey: string) {
   const [{ rotateSecretKey: rotate }, { isReplicaRunning: isServed }] = await Promise.all([
     import('./vault/rotate-key.ts'),
-    import('./runs/replica-check.ts'),
+    import('./runs/replica-lease.ts'),
   ])
   return withStore(async (ctx) => {
     // It would go on with the old key, find nothing that opens, and seal over what was sealed anew.

@@ -5,33 +5,33 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { SandboxCell, CellExit, CellLimits, CellSpec, SandboxDriver } from '../sandbox/driver.ts'
 import { type CellSocket, type CellSocketHandler, NO_CELL_SOCKET, openCellSocket } from './cell-socket.ts'
 
-/** What a run hears from its cell. */
+/** Receives the lines of a run and the exit of its cell. */
 export interface CellListener {
   onLine(line: JsonObject, length: number): void
   onExit(exit: CellExit): void
 }
 
-/** A started cell. */
+/** A running sandbox cell for one or more runs. */
 export interface AgentCell {
   id: string
   kind: CellKind
-  /** The socket as the agent inside sees it, if it has one. */
+  /** The path of the socket inside the cell; null if the cell has no socket. */
   socketPathInside: string | null
   listeners: Map<string, CellListener>
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   exited: Promise<unknown>
-  /** How many runs it has carried. */
+  /** The number of runs that were started in the cell. */
   startedRuns: number
-  /** How many runs have it now; counted by the pool from before they start. */
+  /** The number of runs that use the cell now. The pool counts a run before it starts. */
   activeRuns: number
-  /** The project whose runs are put into it, while it is the one that they share. */
+  /** The project whose runs share the cell; null if it takes no further shared runs. */
   sharedProjectId: string | null
   start(runId: string, brief: Brief, listener: CellListener): void
   abort(runId: string): void
-  /** False: it waits in memory, and more shall wait for room. */
-  reply(runId: string, ask: number, word: PipeResponsePart): boolean
+  /** False when the pipe is full: the next part should wait for `whenDrained`. */
+  reply(runId: string, ask: number, part: PipeResponsePart): boolean
   whenDrained(call: () => void): void
-  /** A flood waits in the pipe until the log has caught up. */
+  /** Stops reading lines until `resume`, so that they wait in the pipe. */
   pause(): void
   resume(): void
   close(): Promise<void>
@@ -39,65 +39,65 @@ export interface AgentCell {
 
 export type CellKind = 'harness' | 'workshop' | 'custom'
 
-/** Everything that starting a cell needs. */
+/** What is needed to start a cell. */
 export interface AgentCellOptions extends CellSocketHandler {
   ctx: Ctx
   driver: SandboxDriver
-  /** Folder with the bundled harness. */
+  /** The folder of the bundled harness. */
   agentDir: string
 }
 
-/** Starts a cell and answers when the harness inside says that it is ready. */
-export async function openAgentCell(maker: AgentCellOptions, kind: CellKind): Promise<AgentCell> {
-  const { ctx, driver } = maker
+/** Starts a cell and resolves when the harness inside is ready. */
+export async function openAgentCell(options: AgentCellOptions, kind: CellKind): Promise<AgentCell> {
+  const { ctx, driver } = options
   const id = Buffer.from(ctx.world.random(9)).toString('base64url')
-  const door = kind === 'custom' ? await openCellSocket(maker, driver, ctx.config.dataDir, id) : NO_CELL_SOCKET
+  const socket = kind === 'custom' ? await openCellSocket(options, driver, ctx.config.dataDir, id) : NO_CELL_SOCKET
   try {
-    return await waitUntilReady(driver.start(toCellSpec(maker, kind, door.path)), id, kind, door)
+    return await waitUntilReady(driver.start(toCellSpec(options, kind, socket.path)), id, kind, socket)
   } catch (error) {
-    door.close()
+    socket.close()
     throw error
   }
 }
 
-function waitUntilReady(cell: SandboxCell, id: string, kind: CellKind, door: CellSocket): Promise<AgentCell> {
+function waitUntilReady(cell: SandboxCell, id: string, kind: CellKind, socket: CellSocket): Promise<AgentCell> {
   const listeners = new Map<string, CellListener>()
-  let ended: CellExit | null = null
+  let exitedWith: CellExit | null = null
   const open: AgentCell = {
     id,
     kind,
-    socketPathInside: door.pathInside,
+    socketPathInside: socket.pathInside,
     listeners,
     exited: cell.exited,
     startedRuns: 0,
     activeRuns: 0,
     sharedProjectId: null,
     start(runId, brief, listener) {
-      // Nobody would tell the run of an end that is over.
-      if (ended) return listener.onExit(ended)
+      // The exit was reported before this run started, so report it to the run now.
+      if (exitedWith) return listener.onExit(exitedWith)
       listeners.set(runId, listener)
       open.startedRuns++
       cell.write(JSON.stringify({ run: runId, start: brief }))
     },
     abort: (runId) => void cell.write(JSON.stringify({ run: runId, abort: true })),
-    reply: (run, answer, word) => cell.write(joinJsonObjects({ run, answer }, word)),
+    reply: (run, answer, part) => cell.write(joinJsonObjects({ run, answer }, part)),
     whenDrained: (call) => cell.whenDrained(call),
     pause: () => cell.pause(),
     resume: () => cell.resume(),
     close: async () => {
       await cell.kill()
-      door.close()
+      socket.close()
     },
   }
   return new Promise((resolve, reject) => {
     cell.onLine((line) => {
-      const said = tryParseJsonObject(line)
-      if (said?.ready === true) return resolve(open)
-      if (said && typeof said.run === 'string') listeners.get(said.run)?.onLine(said, line.length)
+      const message = tryParseJsonObject(line)
+      if (message?.ready === true) return resolve(open)
+      if (message && typeof message.run === 'string') listeners.get(message.run)?.onLine(message, line.length)
     })
     void cell.exited.then((exit) => {
-      ended = exit
-      door.close()
+      exitedWith = exit
+      socket.close()
       reject(new Error(`the cell ended before it was ready: ${exit.stderr.slice(-500) || (exit.signal ?? exit.code)}`))
       for (const listener of listeners.values()) listener.onExit(exit)
       listeners.clear()
@@ -105,7 +105,7 @@ function waitUntilReady(cell: SandboxCell, id: string, kind: CellKind, door: Cel
   })
 }
 
-/** The text of both: a copy with the fields of both costs as much as the text. Neither is ever empty. */
+/** Joins the JSON texts, because copying both objects costs as much as writing them. Both have at least one field. */
 const joinJsonObjects = (head: object, rest: object): string =>
   `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(rest).slice(1)}`
 
@@ -123,7 +123,7 @@ function toCellSpec({ ctx, agentDir, driver }: AgentCellOptions, kind: CellKind,
 }
 
 const OUTPUT_LIMITS = { output_line_bytes: 16 * 1024 * 1024, stderr_bytes: 16 * 1024 }
-/** A cell that many runs share, for as long as it lives. */
+/** For a long-lived cell that many runs share. */
 const SHARED_CELL_LIMITS: CellLimits = {
   memory_mb: 1024,
   processes: 48,
@@ -132,7 +132,7 @@ const SHARED_CELL_LIMITS: CellLimits = {
   cpu_s: 0,
   ...OUTPUT_LIMITS,
 }
-/** A cell of one run. */
+/** For a cell of one run. */
 const OWN_CELL_LIMITS: CellLimits = {
   memory_mb: 512,
   processes: 64,

@@ -11,14 +11,14 @@ import type { CellListener, AgentCell } from './agent-cell.ts'
 import type { TaskRun } from './task-run.ts'
 import { RunLog } from './run-log.ts'
 
-/** How a run came to its end, before anybody judged it. */
+/** The result of an agent session; `finish-run.ts` turns it into the end of the task. */
 export interface RunOutcome {
   end: RunEnd
   artifacts: NewArtifact[]
   unwrittenEvents: NewEvent[]
 }
 
-/** What the end was; the first one that is told counts. */
+/** How the session ended. Only the first end counts. */
 export type RunEnd =
   | { kind: 'output'; output: Json }
   | { kind: 'error'; message: string }
@@ -27,58 +27,58 @@ export type RunEnd =
   | { kind: 'timeout' }
   | { kind: 'ended' }
 
-/** An agent that says more than this, in lines or in characters, says nothing worth keeping. Files that are kept count apart. */
+/** An agent that writes more lines or characters fails. Accepted files are not counted here. */
 const MAX_LINES = 200_000
 const MAX_OUTPUT_CHARS = 64 * 1024 * 1024
-/** What is wrong with an agent shows in the first ones; all of them would be a flood of our own. */
+/** The first refused lines show what is wrong with an agent; logging all of them would flood the log. */
 const MAX_REFUSALS_LOGGED = 100
-/** Of one run together: all that its cell's own folder could hold. They wait in memory for its end. */
+/** All files of one run, which wait in memory for its end. The folder of a cell holds as much. */
 const MAX_ARTIFACT_BYTES_PER_RUN = 128 * 1024 * 1024
-/** Characters that wait for the log; beyond it the agent's pipe is left unread. */
+/** When more characters wait to be stored, the pipe of the agent is not read. */
 const MAX_BACKLOG_CHARS = 4 * 1024 * 1024
 
-/** Gives the agent its brief and listens until it has an output, fails, runs out of time or is ended from outside. */
+/** Sends the brief to the agent and reads its lines until it gives an output, fails, times out or is ended. */
 export async function runAgentSession(
-  place: SessionContext,
+  context: SessionContext,
   run: TaskRun,
   cell: AgentCell,
   brief: Brief,
 ): Promise<RunOutcome> {
-  const { ctx } = place
+  const { ctx } = context
   const artifacts: NewArtifact[] = []
   const log = new RunLog(ctx, run, logDelay(ctx, cell))
   run.flushLog = () => flushWhenRead(log)
-  const told = await new Promise<RunEnd>((resolve) => {
+  const runEnd = await new Promise<RunEnd>((resolve) => {
     void log.failed.then((error) => resolve(lostLogEnd(run, error)))
-    cell.start(run.taskId, brief, createCellListener(place, { run, cell, log, artifacts, end: resolve }))
+    cell.start(run.taskId, brief, createCellListener(context, { run, cell, log, artifacts, end: resolve }))
     void run.over.whenAborted.then(() => resolve({ kind: 'ended' }))
     void run.workingTime.whenElapsed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout' }))
   })
   run.workingTime.stop()
-  // What it still says would keep the log busy, and the end waits for the log.
+  // Further lines would keep the log busy, and the end of the run waits for the log.
   cell.listeners.delete(run.taskId)
-  return { end: told, artifacts, unwrittenEvents: await log.close() }
+  return { end: runEnd, artifacts, unwrittenEvents: await log.close() }
 }
 
 /**
- * The bundled harness speaks in steps, and the next word after a step is often the last one: what it says may wait as
- * long as nobody notices. Of a program that we do not know a line waits half as long as a commit takes.
+ * How long an event may wait for others before a commit. The bundled harness writes in steps, and the next line is often
+ * the last one, so its events wait 20 ms. Events of other programs wait half as long as a commit takes.
  */
 function logDelay({ store }: Ctx, { kind }: AgentCell): () => number {
   return kind === 'custom' ? () => Math.min(store.commitMs() / 2, 4) : () => 20
 }
 
-/** Nothing more can be written: the run is over, or it has to be. */
+/** Events can no longer be stored: the run is over, or it must fail. */
 function lostLogEnd(run: TaskRun, error: unknown): RunEnd {
   if (error instanceof RunEndedError) return { kind: 'ended' }
-  run.failure ??= { reason: 'sandbox_failed', message: 'what the agent said could not be stored' }
+  run.failure ??= { reason: 'sandbox_failed', message: 'the events of the agent could not be stored' }
   return { kind: 'error', message: '' }
 }
 
-/** Where the agent's lines lead to. */
+/** What the session of an agent needs. */
 interface SessionContext {
   ctx: Ctx
-  /** Answers what the agent asks by its pipe. */
+  /** Answers the requests that the agent sends over its pipe. */
   answerPipe: PipePlane<TaskRun>
 }
 
@@ -87,7 +87,7 @@ interface AgentSession {
   cell: AgentCell
   log: RunLog
   artifacts: NewArtifact[]
-  end: (told: RunEnd) => void
+  end: (runEnd: RunEnd) => void
 }
 
 function createCellListener(
@@ -95,47 +95,47 @@ function createCellListener(
   { run, cell, log, artifacts, end }: AgentSession,
 ): CellListener {
   const answer = createPipeRequestHandler(answerPipe, run, cell)
-  const said = { lines: 0, size: 0, files: 0, refused: 0 }
-  /** False: it was too much. */
+  const counts = { lines: 0, size: 0, files: 0, refused: 0 }
+  /** False if the agent wrote too much. */
   const count = (length: number) => {
-    said.size += length
-    const enough = ++said.lines > MAX_LINES || said.size > MAX_OUTPUT_CHARS
-    if (enough) end({ kind: 'flooded' })
-    return !enough
+    counts.size += length
+    const isTooMuch = ++counts.lines > MAX_LINES || counts.size > MAX_OUTPUT_CHARS
+    if (isTooMuch) end({ kind: 'flooded' })
+    return !isTooMuch
   }
-  const keeps = (artifact: NewArtifact) => {
-    said.files += artifact.size
-    const isKept = artifacts.length < MAX_ARTIFACTS && said.files <= MAX_ARTIFACT_BYTES_PER_RUN
+  const tryKeep = (artifact: NewArtifact) => {
+    counts.files += artifact.size
+    const isKept = artifacts.length < MAX_ARTIFACTS && counts.files <= MAX_ARTIFACT_BYTES_PER_RUN
     if (isKept) artifacts.push(artifact)
     return isKept
   }
   const refuse = (why: string) => {
-    if (++said.refused <= MAX_REFUSALS_LOGGED) ctx.world.log.warn({ task: run.taskId, why }, 'agent line refused')
+    if (++counts.refused <= MAX_REFUSALS_LOGGED) ctx.world.log.warn({ task: run.taskId, why }, 'agent line refused')
   }
   return {
     onExit: (exit) => end({ kind: 'crashed', exit }),
     onLine(line, length) {
-      const heard = parseAgentLine(line, length)
-      const kept = heard.kind === 'artifact' && keeps(heard.artifact) ? heard.artifact.content.length : 0
-      const isAnswered = heard.kind === 'ask' && cell.kind !== 'custom'
+      const message = parseAgentLine(line, length)
+      const kept = message.kind === 'artifact' && tryKeep(message.artifact) ? message.artifact.content.length : 0
+      const isAnswered = message.kind === 'ask' && cell.kind !== 'custom'
       if (!count(isAnswered ? 0 : length - kept)) return
-      if (heard.kind === 'event') {
-        log.push(heard.event, heard.size)
+      if (message.kind === 'event') {
+        log.push(message.event, message.size)
         if (log.backlog > MAX_BACKLOG_CHARS) pauseUntilFlushed(cell, log)
-      } else if (heard.kind === 'ask') {
-        // A program of somebody's own would not hear the answer: it asks over its socket.
-        if (cell.kind === 'custom') refuse('a question that belongs on the socket')
-        else answer(heard.ask, length)
-      } else if (heard.kind === 'refused') {
-        refuse(heard.why)
-      } else if (heard.kind !== 'artifact') {
-        end(heard)
+      } else if (message.kind === 'ask') {
+        // A custom agent does not read answers from its pipe: it sends requests over its socket.
+        if (cell.kind === 'custom') refuse('a custom agent must send requests over its socket')
+        else answer(message.ask, length)
+      } else if (message.kind === 'refused') {
+        refuse(message.why)
+      } else if (message.kind !== 'artifact') {
+        end(message)
       }
     },
   }
 }
 
-/** What the agent wrote before it asked is read before the answer is written. */
+/** Waits until the lines before a request are read, so that their events are stored first. */
 async function flushWhenRead(log: RunLog): Promise<void> {
   await new Promise(setImmediate)
   await log.flush()

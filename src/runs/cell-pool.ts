@@ -1,63 +1,63 @@
 import { type CellKind, type AgentCellOptions, type AgentCell, openAgentCell } from './agent-cell.ts'
 
-/** A shared cell is replaced after so many runs, so that nothing that leaks adds up. */
+/** A shared cell is replaced after this many runs, so that leaks do not add up. */
 const MAX_RUNS_PER_CELL = 20_000
-/** They share a cell's memory, and whatever ends the cell ends all of them. */
+/** The runs share the memory of the cell, and they all fail if the cell exits. */
 const MAX_CONCURRENT_RUNS_PER_CELL = 200
-/** To start a process holds everybody up for some milliseconds: first the run that took a cell begins in it. */
+/** Starting a process blocks for some milliseconds, so the run that took a cell starts first. */
 const RESTOCK_DELAY_MS = 25
-/** Projects that have a cell of their own ready; the one that was idle for longest gives way. */
+/** The number of projects with a shared cell; beyond it, the cell that was idle longest is closed. */
 const MAX_SHARED_CELLS = 16
 
 /**
- * Cells on stock. Runs that execute no code share a cell of their project; all others get one of their own, which
- * dies with them. Never two projects in one cell.
+ * Keeps cells ready for runs. Runs that execute no code share one cell per project; all other runs get their own cell,
+ * which is closed after the run. Two projects never share a cell.
  */
 export class CellPool {
-  readonly #maker: AgentCellOptions
+  readonly #options: AgentCellOptions
   readonly #warm = new Map<CellKind, Promise<AgentCell>[]>()
   readonly #shared = new Map<string, Promise<AgentCell>>()
-  /** The one lent last at the end. */
+  /** In order of use; the cell that was used last is at the end. */
   readonly #open = new Set<AgentCell>()
   #closed = false
 
-  constructor(maker: AgentCellOptions) {
-    this.#maker = maker
+  constructor(options: AgentCellOptions) {
+    this.#options = options
   }
 
   /** A custom agent replaces the harness for every task. */
   get usesCustomAgent(): boolean {
-    return this.#maker.ctx.config.agentCommand !== null
+    return this.#options.ctx.config.agentCommand !== null
   }
 
   /** Starts the cells that the next runs will need. */
   warmUp(kind: CellKind): void {
-    const stock = this.#warm.get(kind) ?? []
-    this.#warm.set(kind, stock)
-    while (stock.length < this.#maker.ctx.config.pool && !this.#closed) {
+    const warmCells = this.#warm.get(kind) ?? []
+    this.#warm.set(kind, warmCells)
+    while (warmCells.length < this.#options.ctx.config.pool && !this.#closed) {
       const cell = this.#openCell(kind)
-      // Whoever takes it from the shelf hears of a failure; until then nobody needs to.
+      // The run that takes the cell gets the error; until then it is not unhandled.
       cell.catch(() => {})
-      stock.push(cell)
+      warmCells.push(cell)
     }
   }
 
-  /** A cell for one run alone. */
+  /** A cell for a single run. */
   async acquireOwn(kind: CellKind): Promise<AgentCell> {
-    return this.#lend(await this.#take(kind))
+    return this.#use(await this.#take(kind))
   }
 
-  #lend(cell: AgentCell): AgentCell {
+  #use(cell: AgentCell): AgentCell {
     cell.activeRuns++
     if (this.#open.delete(cell)) this.#open.add(cell)
     return cell
   }
 
   async #take(kind: CellKind): Promise<AgentCell> {
-    const stocked = this.#warm.get(kind)?.shift()
+    const warmCell = this.#warm.get(kind)?.shift()
     setTimeout(() => this.warmUp(kind), RESTOCK_DELAY_MS).unref()
-    const cell = await stocked?.catch(() => null)
-    // One that died on the shelf is no reason to fail the task.
+    const cell = await warmCell?.catch(() => null)
+    // If the waiting cell has exited, the task gets a new one.
     return cell && this.#open.has(cell) ? cell : this.#openCell(kind)
   }
 
@@ -66,52 +66,52 @@ export class CellPool {
     const known = this.#shared.get(projectId)
     const cell = await known?.catch(() => null)
     if (known !== this.#shared.get(projectId)) return this.acquireShared(projectId)
-    if (cell && this.#usable(cell)) return this.#lend(cell)
+    if (cell && this.#canTakeRun(cell)) return this.#use(cell)
     if (cell) this.retire(cell)
-    const next = this.#takeFor(projectId)
+    const next = this.#takeForProject(projectId)
     this.#shared.set(projectId, next)
-    // Whoever waits for it hears of a failure; the next run tries again.
+    // The runs that wait for the cell get the error; the next run tries again.
     next.catch(() => this.#shared.get(projectId) === next && this.#shared.delete(projectId))
     if (cell) await this.#discardIdle(cell)
-    await this.#makeRoom()
+    await this.#closeIdleCells()
     return next
   }
 
-  /** Whether the project's shared cell can take a run this moment. */
+  /** Whether the shared cell of the project can take a run now. */
   hasSharedCell(projectId: string): boolean {
-    for (const cell of this.#open) if (cell.sharedProjectId === projectId && this.#usable(cell)) return true
+    for (const cell of this.#open) if (cell.sharedProjectId === projectId && this.#canTakeRun(cell)) return true
     return false
   }
 
-  /** Whether a cell of the kind waits for a run of its own. */
+  /** Whether an unused cell of this kind is ready. */
   hasWarmCell(kind: CellKind): boolean {
     for (const cell of this.#open)
       if (cell.kind === kind && cell.activeRuns === 0 && cell.sharedProjectId === null) return true
     return false
   }
 
-  /** What there is now: ready for the first run that comes, kept for its project's next, or at work. */
+  /** All cells: `warm` is unused, `kept` waits for the next run of its project, `busy` has runs. */
   listCells(): { kind: CellKind; state: 'warm' | 'kept' | 'busy' }[] {
-    return [...this.#open].map(({ kind, activeRuns: lent, sharedProjectId: sharedBy }) => ({
+    return [...this.#open].map(({ kind, activeRuns, sharedProjectId }) => ({
       kind,
-      state: lent > 0 ? 'busy' : sharedBy === null ? 'warm' : 'kept',
+      state: activeRuns > 0 ? 'busy' : sharedProjectId === null ? 'warm' : 'kept',
     }))
   }
 
-  /** Lent before anybody else can see it, so that it cannot make room for itself. */
-  async #takeFor(projectId: string): Promise<AgentCell> {
+  /** The cell counts as used before other runs can see it, so that it is not closed as idle. */
+  async #takeForProject(projectId: string): Promise<AgentCell> {
     const cell = await this.acquireOwn('harness')
     cell.sharedProjectId = projectId
     return cell
   }
 
-  /** Gives a shared cell no new runs; it dies with its last one. */
+  /** Gives a shared cell no new runs; it is closed after its last run. */
   retire(cell: AgentCell): void {
     if (cell.sharedProjectId !== null) this.#shared.delete(cell.sharedProjectId)
     cell.sharedProjectId = null
   }
 
-  /** A run has left its cell; an own cell dies with it, and a shared one that was replaced with its last run. */
+  /** Ends the use of a cell by a run. A cell that no further run can use is closed. */
   async release(cell: AgentCell, runId: string): Promise<void> {
     cell.listeners.delete(runId)
     cell.activeRuns--
@@ -124,13 +124,13 @@ export class CellPool {
     await Promise.all([...this.#open].map((cell) => this.#discard(cell)))
   }
 
-  #usable(cell: AgentCell): boolean {
+  #canTakeRun(cell: AgentCell): boolean {
     return (
       this.#open.has(cell) && cell.startedRuns < MAX_RUNS_PER_CELL && cell.activeRuns < MAX_CONCURRENT_RUNS_PER_CELL
     )
   }
 
-  async #makeRoom(): Promise<void> {
+  async #closeIdleCells(): Promise<void> {
     for (const cell of this.#open) {
       if (this.#shared.size <= MAX_SHARED_CELLS) return
       if (cell.sharedProjectId === null || cell.activeRuns > 0) continue
@@ -149,7 +149,7 @@ export class CellPool {
   }
 
   async #openCell(kind: CellKind): Promise<AgentCell> {
-    const cell = await openAgentCell(this.#maker, kind)
+    const cell = await openAgentCell(this.#options, kind)
     this.#open.add(cell)
     void cell.exited.then(() => this.#open.delete(cell))
     return cell

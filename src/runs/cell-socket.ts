@@ -4,33 +4,33 @@ import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 
-/** A cell's own way to the service: a Unix socket that nobody else can reach. */
+/** The Unix socket of one cell, which no other cell can reach. */
 export interface CellSocket {
-  /** Where it lies, and where the cell sees it; null: the cell has none. */
+  /** Null if the cell has no socket. */
   path: string | null
   pathInside: string | null
   close(): void
 }
 
-/** The bundled harness asks by its pipe. */
+/** The bundled harness sends its requests over the pipe. */
 export const NO_CELL_SOCKET: CellSocket = { path: null, pathInside: null, close: () => {} }
 
-/** What is behind the doors, and which cell a connection came from. */
+/** Handles requests on the sockets and remembers which cell a connection belongs to. */
 export interface CellSocketHandler {
   onRequest: RequestListener
   cellIds: WeakMap<Socket, string>
 }
 
 export async function openCellSocket(
-  { onRequest: door, cellIds: doors }: CellSocketHandler,
+  { onRequest, cellIds }: CellSocketHandler,
   driver: SandboxDriver,
   parent: string,
   cellId: string,
 ): Promise<CellSocket> {
   const socket = join(driver.createSocketFolder(parent), 's')
-  const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, door)
+  const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, onRequest)
   server.maxConnections = MAX_CONNECTIONS
-  server.on('connection', (connection) => doors.set(connection, cellId))
+  server.on('connection', (connection) => cellIds.set(connection, cellId))
   await listenOn(server, socket)
   driver.prepareSocket(socket)
   return {
@@ -44,7 +44,7 @@ export async function openCellSocket(
   }
 }
 
-/** More than an honest program needs; one that opens more would eat the service's descriptors. */
+/** More than a well-behaved program needs; more connections would use up the file descriptors of the service. */
 const MAX_CONNECTIONS = 256
 
 function listenOn(server: Server, path: string): Promise<void> {

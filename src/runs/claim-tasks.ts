@@ -5,54 +5,55 @@ import type { QueuedTask } from '../store/tables.ts'
 import { updateTaskToClaimed, findNextQueuedProject, lockQueuedTasks } from './rows.ts'
 
 /**
- * Takes queued tasks, project after project, so that one with a long queue does not starve the others. `turn` is the
- * project that was served last. A claim raises the epoch: whoever held the task before cannot write any more. A task
- * that can begin at once does so in the same transaction: one flush to disk instead of two. A claim that was committed
- * when the connection broke is known as one: nobody else would carry its tasks out.
+ * Claims up to `max` queued tasks for this replica, project after project, so that a project with a long queue does not
+ * starve the others. `lastProject` is the project that was served last. A claim sets the replica and raises the epoch, so
+ * that an earlier run of the task cannot write any more. A task whose cell is ready starts in the same transaction, which
+ * saves a flush to disk. The transaction is durable: if the connection breaks during the commit, its outcome is found
+ * out, because no other replica would execute the claimed tasks.
  */
 export function claimTasks(
   ctx: Ctx,
-  turn: string,
-  most: number,
+  lastProject: string,
+  max: number,
   starter: RunStarter,
   signal: AbortSignal,
-): Promise<{ tasks: ClaimedTask[]; turn: string }> {
+): Promise<{ tasks: ClaimedTask[]; lastProject: string }> {
   const claimSome = async (tx: Tx) => {
     const tasks: ClaimedTask[] = []
-    let last = turn
+    let last = lastProject
     const emptied = new Set<string>()
-    while (tasks.length < most) {
+    while (tasks.length < max) {
       const [next] = await findNextQueuedProject(tx.db, { after: last })
       if (!next?.project_id) break
       last = next.project_id
-      const queued = await queuedReader(most)(tx.db, { project_id: last })
-      // Only others that claim at this moment can have emptied it since; once round without a task, all are empty.
+      const queued = await queuedReader(max)(tx.db, { project_id: last })
+      // Other replicas may claim the same tasks meanwhile. After one round without a task, all queues are empty.
       if (queued.length === 0 && emptied.has(last)) break
       if (queued.length === 0) emptied.add(last)
       else emptied.clear()
-      for (const task of queued.slice(0, most - tasks.length))
+      for (const task of queued.slice(0, max - tasks.length))
         tasks.push(await claimTask(tx, task, starter.canStart(task)))
     }
     await starter.writeStarted(
       tx,
-      tasks.filter(({ hasStarted: begun }) => begun).map(({ task }) => task),
+      tasks.filter(({ hasStarted }) => hasStarted).map(({ task }) => task),
     )
-    return { tasks, turn: last }
+    return { tasks, lastProject: last }
   }
   return inDurableTx(ctx, claimSome, signal)
 }
 
-async function claimTask(tx: Tx, task: QueuedTask, begun: boolean): Promise<ClaimedTask> {
+async function claimTask(tx: Tx, task: QueuedTask, hasStarted: boolean): Promise<ClaimedTask> {
   const now = isoNow(tx)
-  await (begun ? updateToRunning : updateToProvisioning)(tx.db, { id: task.id, replica: tx.replica, now })
-  return { task: toClaimedTask(task, tx.replica, now, begun), hasStarted: begun }
+  await (hasStarted ? updateToRunning : updateToProvisioning)(tx.db, { id: task.id, replica: tx.replica, now })
+  return { task: toClaimedTask(task, tx.replica, now, hasStarted), hasStarted }
 }
 
 const updateToRunning = updateTaskToClaimed('running')
 const updateToProvisioning = updateTaskToClaimed('provisioning')
 
-/** A quarter of what is free goes to one project before the next has its turn. */
-const queuedReader = (most: number) => QUEUED_READERS.find(({ share }) => share * 4 <= most)?.read ?? lockOneQueued
+/** One project gets at most a quarter of the free slots before the next project is served. */
+const queuedReader = (max: number) => QUEUED_READERS.find(({ share }) => share * 4 <= max)?.read ?? lockOneQueued
 
 const lockOneQueued = lockQueuedTasks(1)
 const QUEUED_READERS = [8, 4, 2].map((share) => ({ share, read: lockQueuedTasks(share) }))

@@ -11,7 +11,7 @@ import { toolsOfTask } from '../tasks/tools.ts'
 import { instructionsForTaskType, skillsForTaskType } from '../wedges/task-type.ts'
 import type { TaskRun } from './task-run.ts'
 
-/** Everything that the agent is told. No credential of anybody is in it but the run's own tokens. */
+/** Everything that the agent gets. The tokens of the run are the only credentials in it. */
 export async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promise<Brief> {
   const { task, wedge, type, constraints } = run
   const input = parseTaskInput(task)
@@ -40,7 +40,7 @@ export async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null)
   }
 }
 
-/** What can do nothing in this run is not offered: the model would be paid for reading of it, and might try it. */
+/** Tools that cannot work in this run are left out, because they cost tokens and the model might call them. */
 function listUsableTools({ task, wedge: { manifest } }: TaskRun): string[] {
   const tools = new Set(toolsOfTask(manifest, parseTaskTools(task)))
   const without = (missing: boolean, names: ToolName[]) => {
@@ -52,29 +52,29 @@ function listUsableTools({ task, wedge: { manifest } }: TaskRun): string[] {
   return [...tools]
 }
 
-/** The task's own schema goes before its type's. */
+/** The schema of the task replaces the schema of its type. */
 export function outputSchemaOfRun({ task, type }: Pick<TaskRun, 'task' | 'type'>): JsonObject | null {
   return parseTaskOutputSchema(task) ?? type.output_schema ?? null
 }
 
 function instructionsText({ wedge, type, taskType }: TaskRun): string {
   const parts = [
-    `You do the work '${taskType}' of '${wedge.title}'.`,
+    `You do the task type '${taskType}' of '${wedge.title}'.`,
     type.description,
     ...instructionsForTaskType(wedge, type).map(({ content }) => content),
   ]
   return parts.filter(Boolean).join('\n\n')
 }
 
-/** As far as the agent may know it: no ids of projects or other tasks. */
+/** The fields of the case that the agent may see: no ids of projects or other tasks. */
 async function caseForBrief(ctx: Ctx, id: string): Promise<JsonObject> {
   const { wedge, title, stage, status, data } = await readCaseForAgent(ctx, id)
   return { id, wedge, title, stage, status, data }
 }
 
-/** Names of items may be words of an agent or a customer: they are data like the items themselves. */
+/** Names of knowledge items may come from an agent or a client, so they are passed on as data. */
 function leftOutKnowledge(names: string[]): NamedText[] {
-  return names.length > 0 ? [{ name: 'left out for lack of room', content: names.join('\n') }] : []
+  return names.length > 0 ? [{ name: 'left out because of the size limit', content: names.join('\n') }] : []
 }
 
 async function threadHistory(ctx: Ctx, { task }: TaskRun): Promise<HistoryMessage[]> {

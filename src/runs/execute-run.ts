@@ -23,71 +23,71 @@ import { finishRun, failRun } from './finish-run.ts'
 import { runAgentSession } from './agent-session.ts'
 import { createTaskRun, type TaskRun, type TaskRunParts } from './task-run.ts'
 
-/** What the runner lends to a run. */
+/** What the runner provides for a run. */
 export interface RunEnvironment {
   ctx: Ctx
   pool: CellPool
   /** The name of the sandbox, for `task.created`. */
   sandbox: string
-  /** Answers what agents ask by their pipes. */
+  /** Answers the requests that agents send over their pipes. */
   answerPipe: PipePlane<TaskRun>
-  /** Fires when nothing is waited for any more: the process goes. */
+  /** Aborted when the service stops. */
   stopping: AbortSignal
-  /** Makes the run known, and its tokens good, until the returned function is called. */
+  /** Makes the run known and its tokens valid, until the returned function is called. */
   registerRun(run: TaskRun): () => void
 }
 
-/** One execution of a claimed task, from its grant to its last event. Never throws: a task always ends. */
-export async function executeRun(place: RunEnvironment, claimed: ClaimedTask): Promise<void> {
-  const { ctx } = place
+/** Executes a claimed task to its end. Never throws: every claimed task gets an end. */
+export async function executeRun(environment: RunEnvironment, claimed: ClaimedTask): Promise<void> {
+  const { ctx } = environment
   const { task } = claimed
   try {
-    const parts = await retryUntilAvailable(() => gatherRunParts(ctx, task), place.stopping)
+    const parts = await retryUntilAvailable(() => gatherRunParts(ctx, task), environment.stopping)
     if ('reason' in parts) return await failRun(ctx, { taskId: task.id, epoch: task.epoch }, parts)
-    await executeInCell(place, createTaskRun(ctx, task, parts), claimed)
+    await executeInCell(environment, createTaskRun(ctx, task, parts), claimed)
   } catch (error) {
     if (error instanceof RunEndedError) return
     ctx.world.log.error({ err: error, task: task.id }, 'run failed')
     await failRun(ctx, { taskId: task.id, epoch: task.epoch }, sandboxError(error)).catch((cause) =>
-      ctx.world.log.error({ err: cause, task: task.id }, 'the end of a run could not be written'),
+      ctx.world.log.error({ err: cause, task: task.id }, 'the end of a run could not be stored'),
     )
   }
 }
 
 async function executeInCell(
-  place: RunEnvironment,
+  environment: RunEnvironment,
   run: TaskRun,
-  { task, hasStarted: begun }: ClaimedTask,
+  { task, hasStarted }: ClaimedTask,
 ): Promise<void> {
-  const { ctx, pool } = place
-  const dismiss = place.registerRun(run)
+  const { ctx, pool } = environment
+  const unregister = environment.registerRun(run)
   let cell: AgentCell | null = null
   try {
     cell = await acquireCell(pool, run.wedge.manifest, task)
-    const { id, kind, socketPathInside: socketInside } = cell
+    const { id, kind, socketPathInside } = cell
     run.cellId = id
     run.hasOwnCell = kind !== 'harness'
-    const brief = await retryUntilAvailable(() => createBrief(ctx, run, socketInside), place.stopping)
-    if (!begun) await inDurableTx(ctx, (tx) => moveToRunning(tx, task, place.sandbox), place.stopping)
-    const outcome = await runAgentSession(place, run, cell, brief)
-    // From here on the tokens are good for nothing, whatever the agent still tries.
-    dismiss()
-    const { end: told } = outcome
-    if (told.kind !== 'output' && told.kind !== 'error') cell.abort(run.taskId)
-    // A cell that let a run outlive its time may hang: no new run is put into it.
-    if (told.kind === 'timeout') pool.retire(cell)
+    const brief = await retryUntilAvailable(() => createBrief(ctx, run, socketPathInside), environment.stopping)
+    if (!hasStarted) await inDurableTx(ctx, (tx) => moveToRunning(tx, task, environment.sandbox), environment.stopping)
+    const outcome = await runAgentSession(environment, run, cell, brief)
+    // From here on the tokens of the run are invalid.
+    unregister()
+    const { end } = outcome
+    if (end.kind !== 'output' && end.kind !== 'error') cell.abort(run.taskId)
+    // A cell whose run timed out may hang, so it gets no new runs.
+    if (end.kind === 'timeout') pool.retire(cell)
     await run.stopModelCalls()
     await finishRun(ctx, run, outcome)
   } finally {
-    dismiss()
+    unregister()
     if (cell) await pool.release(cell, run.taskId)
   }
 }
 
-/** Everything that must be there before a sandbox is worth starting; or why the task cannot run. */
+/** Everything that a run needs before it gets a cell, or the reason why the task cannot run. */
 async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts | TaskError> {
   const wedge = await ctx.wedges.find(task.wedge)
-  if (!wedge) return { reason: 'agent_failed', message: `the wedge '${task.wedge}' is not there any more` }
+  if (!wedge) return { reason: 'agent_failed', message: `the wedge '${task.wedge}' does not exist any more` }
   const type = findTaskType(wedge, task.task_type)
   if (!type) return { reason: 'agent_failed', message: `the wedge '${task.wedge}' has no '${task.task_type}' any more` }
   const { project_id: projectId, client_id: clientId } = task
@@ -119,7 +119,7 @@ async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts 
   }
 }
 
-/** Runs whose words can become code, and programs that we did not write, get a cell of their own. */
+/** Runs that can execute code and custom agents get their own cell; null means the shared cell of the project. */
 function ownCellKind(pool: CellPool, manifest: WedgeManifest, task: QueuedTask): 'custom' | 'workshop' | null {
   if (pool.usesCustomAgent) return 'custom'
   return canExecuteCode(toolsOfTask(manifest, parseTaskTools(task))) ? 'workshop' : null
@@ -130,7 +130,7 @@ function acquireCell(pool: CellPool, manifest: WedgeManifest, task: QueuedTask):
   return own ? pool.acquireOwn(own) : pool.acquireShared(task.project_id)
 }
 
-/** Begins tasks whose cell is ready as they are claimed. What may still keep one from running is left to the long way. */
+/** Starts tasks in the transaction that claims them if their cell is ready and no further check can fail. */
 export function createRunStarter({ ctx, pool, sandbox }: RunEnvironment): RunStarter {
   return {
     canStart(task) {
@@ -144,7 +144,7 @@ export function createRunStarter({ ctx, pool, sandbox }: RunEnvironment): RunSta
   }
 }
 
-/** provisioning → running. */
+/** Moves the task from provisioning to running. */
 async function moveToRunning(tx: Tx, task: QueuedTask, sandbox: string): Promise<void> {
   const { id, epoch } = task
   const [head] = await updateTaskRunning(tx.db, { id, epoch, started_at: isoNow(tx) })
@@ -152,7 +152,7 @@ async function moveToRunning(tx: Tx, task: QueuedTask, sandbox: string): Promise
   await writeTaskCreated(tx, [task], sandbox)
 }
 
-/** `task.created`, always the first event. */
+/** Writes `task.created`, which is always the first event. */
 async function writeTaskCreated(tx: Tx, tasks: QueuedTask[], sandbox: string): Promise<void> {
   for (const { id, project_id, wedge, task_type, tier } of tasks) {
     const { provider, name } = chooseModel(tx.config, tier)

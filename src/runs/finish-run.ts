@@ -13,20 +13,20 @@ import type { TaskError } from '../tasks/status.ts'
 import type { NewArtifact } from './parse-agent-line.ts'
 import { outputSchemaOfRun } from './create-brief.ts'
 import type { RunOutcome, RunEnd } from './agent-session.ts'
-import { INTERRUPTED_ENDING } from './replica-lease.ts'
+import { INTERRUPTED_ENDING } from './dead-replicas.ts'
 import type { TaskRun } from './task-run.ts'
 
-/** Lists show whole outputs, a page of them at a time. */
+/** Limited because a page of tasks contains whole outputs. */
 const MAX_OUTPUT_BYTES = 1024 * 1024
 const OUTPUT_TOO_LARGE = 'is larger than 1 MiB: deliver it as a file'
 
-/** Judges how a run ended and writes it down, once, fenced by the run's epoch, as soon as the store takes it. */
+/** Ends the task of a run once, with the epoch of the run. Waits while the database is unavailable. */
 export async function finishRun(ctx: Ctx, run: TaskRun, outcome: RunOutcome): Promise<void> {
-  const { end: told } = outcome
-  // Whoever ended it from outside has written the end; but of a lease that ran out perhaps nobody knows.
-  if (told.kind === 'ended') return run.endedBy === 'lost_lease' ? interruptRun(ctx, run) : undefined
-  if (told.kind === 'output') return finishWithOutput(ctx, run, told.output, outcome)
-  await failRun(ctx, run, failureReason(run, told), outcome.unwrittenEvents)
+  const { end } = outcome
+  // Whatever ended the run has stored the end of the task, except when the lease of this replica expired.
+  if (end.kind === 'ended') return run.endedBy === 'lost_lease' ? interruptRun(ctx, run) : undefined
+  if (end.kind === 'output') return finishWithOutput(ctx, run, end.output, outcome)
+  await failRun(ctx, run, failureReason(run, end), outcome.unwrittenEvents)
 }
 
 export async function failRun(
@@ -42,16 +42,14 @@ async function interruptRun(ctx: Ctx, { taskId, epoch }: TaskRun): Promise<void>
   await inDurableTx(ctx, (tx) => endTask(tx, taskId, INTERRUPTED_ENDING, epoch))
 }
 
-function failureReason(run: TaskRun, told: Exclude<RunEnd, { kind: 'output' | 'ended' }>): TaskError {
-  if (told.kind === 'timeout') {
+function failureReason(run: TaskRun, end: Exclude<RunEnd, { kind: 'output' | 'ended' }>): TaskError {
+  if (end.kind === 'timeout') {
     return { reason: 'runtime_exceeded', message: `the run took longer than ${run.constraints.max_runtime_s} s` }
   }
-  if (told.kind === 'flooded') return { reason: 'agent_failed', message: 'the agent wrote too much' }
+  if (end.kind === 'flooded') return { reason: 'agent_failed', message: 'the agent wrote too much' }
   const message =
-    told.kind === 'crashed'
-      ? exitMessage(told.exit.signal ?? `exit code ${told.exit.code}`, told.exit.stderr)
-      : told.message
-  // The service may know better than the agent why it failed.
+    end.kind === 'crashed' ? exitMessage(end.exit.signal ?? `exit code ${end.exit.code}`, end.exit.stderr) : end.message
+  // The service may know the cause of the failure better than the agent.
   return run.failure ?? run.model.failure ?? { reason: 'agent_failed', message }
 }
 
@@ -59,26 +57,29 @@ async function finishWithOutput(
   ctx: Ctx,
   run: TaskRun,
   output: Json,
-  { artifacts, unwrittenEvents: unwritten }: RunOutcome,
+  { artifacts, unwrittenEvents }: RunOutcome,
 ): Promise<void> {
   const size = Buffer.byteLength(JSON.stringify(output))
-  const fault = validateOutput(run, output, size)
-  const validated: NewEvent = { type: 'output.validated', data: { ok: fault === null, errors: fault?.errors ?? [] } }
-  if (fault) {
-    const { message } = fault
-    return failRun(ctx, run, { reason: 'output_invalid', message }, [...unwritten, validated])
+  const problem = validateOutput(run, output, size)
+  const validated: NewEvent = {
+    type: 'output.validated',
+    data: { ok: problem === null, errors: problem?.errors ?? [] },
   }
-  const left = toStoredArtifacts(ctx, run, size, artifacts)
+  if (problem) {
+    const { message } = problem
+    return failRun(ctx, run, { reason: 'output_invalid', message }, [...unwrittenEvents, validated])
+  }
+  const stored = toStoredArtifacts(ctx, run, size, artifacts)
   const ending: TaskEnding = {
     status: 'succeeded',
     output,
-    events: [...unwritten, validated, ...left.map(artifactCreated)],
+    events: [...unwrittenEvents, validated, ...stored.map(artifactCreated)],
   }
-  const ended = await inDurableTx(ctx, (tx) => succeedTask(tx, run, ending, left), undefined, commitGroupOf(run))
+  const ended = await inDurableTx(ctx, (tx) => succeedTask(tx, run, ending, stored), undefined, commitGroupOf(run))
   if (!ended) await inDurableTx(ctx, (tx) => failWhileAwaitingApproval(tx, run))
 }
 
-/** What is wrong with an output, and the sentence that says so; null when nothing is. */
+/** The errors of an output and a message about them; null if the output is valid. */
 function validateOutput(run: TaskRun, output: Json, size: number): { errors: SchemaError[]; message: string } | null {
   if (size > MAX_OUTPUT_BYTES)
     return { errors: [{ path: '$', message: OUTPUT_TOO_LARGE }], message: `the output ${OUTPUT_TOO_LARGE}` }
@@ -88,29 +89,29 @@ function validateOutput(run: TaskRun, output: Json, size: number): { errors: Sch
   return first ? { errors, message: `the output does not match its schema: ${first.path} ${first.message}` } : null
 }
 
-/** An end holds its own task and what belongs to that; with a reply it holds a thread too, which others wait for. */
+/** Ends of tasks are committed in groups, except with a reply: that locks a thread for which other tasks wait. */
 function commitGroupOf({ task, projectId }: TaskRun): string | undefined {
   return task.thread_id ? undefined : `end:${projectId}`
 }
 
 /**
- * A task that waits for a person cannot succeed; without its agent it would wait for nothing. In no lane: the end of its
- * questions is in the audit, and who holds the head of a chain must wait for no other task.
+ * Fails a task whose agent gave its output while an approval was pending. Not in a group commit: expiring the approval
+ * locks the head of the audit chain, and a transaction that holds it must not wait for other tasks.
  */
 async function failWhileAwaitingApproval(tx: Tx, { taskId, epoch }: TaskRun): Promise<void> {
   const message = 'the agent gave its output while it waited for an approval'
   await endTask(tx, taskId, { status: 'failed', error: { reason: 'agent_failed', message } }, epoch)
 }
 
-/** False when the task is over, or waits for a person. */
+/** False if the task has ended or waits for an approval. */
 async function succeedTask(
   tx: Tx,
   run: TaskRun,
   ending: TaskEnding & { output: Json },
-  left: StoredArtifact[],
+  stored: StoredArtifact[],
 ): Promise<boolean> {
   if (!(await endTask(tx, run.taskId, ending, run.epoch))) return false
-  for (const { artifact, content } of left) {
+  for (const { artifact, content } of stored) {
     await insertArtifact(tx.db, artifact)
     if (content !== null) await insertArtifactFile(tx.db, { artifact_id: artifact.id, content })
   }
@@ -119,10 +120,10 @@ async function succeedTask(
   return true
 }
 
-/** What a run leaves behind. */
+/** An artifact row and its file. */
 interface StoredArtifact {
   artifact: ArtifactRow
-  /** Null for the output, which stands in the task. */
+  /** Null for the output, which is stored in the task. */
   content: string | null
 }
 
@@ -134,7 +135,7 @@ function toStoredArtifacts(ctx: Ctx, run: TaskRun, outputSize: number, artifacts
     content: null,
   }
   const all = [own, ...artifacts]
-  // Ids of one moment are in no order; sorted, they keep that of the files.
+  // Ids of the same millisecond have no order, so they are sorted to keep the order of the files.
   const ids = all.map(() => ctx.world.newId('art')).toSorted()
   const created_at = isoNow(ctx)
   const { projectId: project_id, taskId: task_id } = run

@@ -1,23 +1,23 @@
 /**
- * What a replica sees of the hearts of all. One that beats lives, whatever time it tells: after a leap of the
- * database's clock, all beats look old to whoever hears of the leap first.
+ * Observes the heartbeats of all replicas. A heartbeat that changes shows a living replica, whatever time it contains:
+ * after a jump of the database clock all heartbeats look old to the first replica that notices the jump.
  */
 export class HeartbeatMonitor {
-  #beats = new Map<string, { seenAt: string; looks: number }>()
+  #heartbeats = new Map<string, { seenAt: string; unchangedChecks: number }>()
 
-  observe(beats: readonly { id: string; seen_at: string }[]): void {
-    const known = this.#beats
-    this.#beats = new Map(
-      beats.map(({ id, seen_at }) => {
+  observe(heartbeats: readonly { id: string; seen_at: string }[]): void {
+    const known = this.#heartbeats
+    this.#heartbeats = new Map(
+      heartbeats.map(({ id, seen_at }) => {
         const last = known.get(id)
-        return [id, { seenAt: seen_at, looks: last?.seenAt === seen_at ? last.looks + 1 : 0 }]
+        return [id, { seenAt: seen_at, unchangedChecks: last?.seenAt === seen_at ? last.unchangedChecks + 1 : 0 }]
       }),
     )
   }
 
-  /** Whether nothing has changed for so many looks that a beat between them must have failed. */
+  /** Whether the heartbeat has not changed for so many checks that the replica must have stopped. */
   isSilent(replica: string): boolean {
-    return (this.#beats.get(replica)?.looks ?? MIN_SILENT_CHECKS) >= MIN_SILENT_CHECKS
+    return (this.#heartbeats.get(replica)?.unchangedChecks ?? MIN_SILENT_CHECKS) >= MIN_SILENT_CHECKS
   }
 }
 

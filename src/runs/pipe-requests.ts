@@ -5,33 +5,33 @@ import { type PipeCaller, type PipePlane, problemResponse } from '../http/pipe-p
 import type { AgentCell } from './agent-cell.ts'
 import type { TaskRun } from './task-run.ts'
 
-/** The harness asks one thing after another; more at once than this is not the harness. */
+/** The harness sends one request after the other; only a manipulated one sends more at once. */
 const MAX_CONCURRENT_REQUESTS = 16
 
-/** Takes the questions that a run asks by its cell's pipe; `length` is that of the line. */
+/** Handles the requests that a run sends over the pipe of its cell; `length` is the length of the line. */
 export function createPipeRequestHandler(
-  door: PipePlane<TaskRun>,
+  plane: PipePlane<TaskRun>,
   run: TaskRun,
   cell: AgentCell,
-): (ask: PipeRequest, length: number) => void {
+): (request: PipeRequest, length: number) => void {
   let open = 0
-  return (question, length) => {
-    const asker: PipeCaller = {
-      send: (word) => cell.reply(run.taskId, question.ask, word),
+  return (request, length) => {
+    const caller: PipeCaller = {
+      send: (part) => cell.reply(run.taskId, request.ask, part),
       whenDrained: (call) => cell.whenDrained(call),
     }
-    const refused = refuseRequest(open, length, question)
-    if (refused) asker.send(problemResponse(refused))
+    const refused = refuseRequest(open, length, request)
+    if (refused) caller.send(problemResponse(refused))
     else {
       open++
-      void door(run, question, asker).finally(() => open--)
+      void plane(run, request, caller).finally(() => open--)
     }
   }
 }
 
 function refuseRequest(open: number, length: number, { first }: PipeRequest): Problem | null {
-  // Two questions in one line have two bodies.
+  // A line with two requests may have two bodies of the maximum size.
   const before = first && length > MAX_BODY_BYTES ? JSON.stringify(first).length : 0
   if (Math.max(before, length - before) > MAX_BODY_BYTES) return tooLarge('body is larger than 1 MiB')
-  return open < MAX_CONCURRENT_REQUESTS ? null : tooManyRequests('too many questions at once', 1)
+  return open < MAX_CONCURRENT_REQUESTS ? null : tooManyRequests('too many requests at once', 1)
 }

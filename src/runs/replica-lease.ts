@@ -1,34 +1,19 @@
-import { appendAuditEntry } from '../audit/append.ts'
-import { listOpenEffects, updateEffectOutcome } from '../approvals/effect-rows.ts'
-import { endTask } from '../lifecycle/end-task.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
-import { SYSTEM_ACTOR } from '../ctx/scope.ts'
-import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { resolveWithin, StoreUnavailable, retryUntilAvailable } from '../store/errors.ts'
-import type { TaskEnding } from '../lifecycle/task-ending.ts'
-import {
-  listActiveTasksOfReplica,
-  updateHeartbeat,
-  deleteReplica,
-  listHeartbeats,
-  listHoldingReplicas,
-} from './rows.ts'
-import type { HeartbeatMonitor } from './heartbeat-monitor.ts'
+import { isoNow, sleep } from '../ctx/world.ts'
+import { resolveWithin, retryUntilAvailable, StoreUnavailable } from '../store/errors.ts'
+import { listActiveTasksOfReplica, listHeartbeats, updateHeartbeat } from './rows.ts'
 
 export const HEARTBEAT_INTERVAL_MS = 1_000
-/** A replica that was silent for so long has lost its tasks. */
+/** A replica without a heartbeat for this long has lost its tasks; `dead-replicas.ts` ends them. */
 export const LEASE_TIMEOUT_MS = 10_000
 const RENEW_TIMEOUT_MS = 1_500
+/** Enough to tell a running replica from one that has just stopped. */
+const HEARTBEATS_TO_WAIT = 3
 
-export const INTERRUPTED_ENDING: TaskEnding = {
-  status: 'failed',
-  error: { reason: 'interrupted', message: 'the run was interrupted by a restart' },
-}
-
-/** A replica's right to its runs. */
+/** The right of this replica to execute the tasks that it has claimed. A heartbeat renews it every second. */
 export interface ReplicaLease {
   startedAt: string
-  /** When it was last renewed, by this machine's steady clock: it runs out whether or not anything can be heard. */
+  /** The last renewal by the monotonic clock of this machine, so that the lease expires without the database. */
   renewedAt: number
 }
 
@@ -38,8 +23,8 @@ export const createReplicaLease = (ctx: Ctx): ReplicaLease => ({
 })
 
 /**
- * Says that this replica lives, and ends here whatever was taken from it meanwhile. An attempt that gets no answer is
- * given up, and the next one follows at once: the lease runs out whether the wire was cut or swallows everything.
+ * Writes a heartbeat and ends the runs whose tasks this replica has lost. An attempt without an answer is abandoned and
+ * repeated at once, because a broken connection may report no error.
  */
 export function renewReplicaLease(ctx: Ctx, lease: ReplicaLease, stopping: AbortSignal): Promise<void> {
   return retryUntilAvailable(async () => {
@@ -49,69 +34,31 @@ export function renewReplicaLease(ctx: Ctx, lease: ReplicaLease, stopping: Abort
 }
 
 async function writeHeartbeat(ctx: Ctx, lease: ReplicaLease): Promise<true> {
-  const asked = performance.now()
+  const startedAt = performance.now()
   await inTx(ctx, (tx) => updateHeartbeat(tx.db, { id: ctx.replica, started_at: lease.startedAt, seen_at: isoNow(tx) }))
-  // One that was given up may still get through, after those that followed it.
-  lease.renewedAt = Math.max(lease.renewedAt, asked)
-  const running = ctx.liveRuns.all()
-  if (running.length === 0) return true
-  const mine = new Map(
-    (await listActiveTasksOfReplica(ctx.db, { replica: ctx.replica })).map((task) => [task.id, task.epoch]),
-  )
-  for (const run of running) if (mine.get(run.taskId) !== run.epoch) run.end('lost_lease')
+  // An abandoned attempt may still succeed after later ones.
+  lease.renewedAt = Math.max(lease.renewedAt, startedAt)
+  const runs = ctx.liveRuns.all()
+  if (runs.length === 0) return true
+  const tasks = await listActiveTasksOfReplica(ctx.db, { replica: ctx.replica })
+  const epochs = new Map(tasks.map((task) => [task.id, task.epoch]))
+  for (const run of runs) if (epochs.get(run.taskId) !== run.epoch) run.end('lost_lease')
   return true
 }
 
 /**
- * Ends the runs of a replica that could not renew its lease: others may have ended their tasks by now, and an agent
- * that goes on would only cost money. A SQLite file has one user, from whom nobody takes anything.
+ * Ends the runs of this replica if it could not renew its lease: other replicas may have ended their tasks, and the
+ * agents would only cost money. A SQLite file has one replica, so its lease never expires.
  */
 export function endRunsIfLeaseExpired(ctx: Ctx, lease: ReplicaLease): void {
   if (ctx.store.kind === 'sqlite' || performance.now() - lease.renewedAt < LEASE_TIMEOUT_MS) return
   for (const run of ctx.liveRuns.all()) run.end('lost_lease')
 }
 
-/** Ends what dead replicas left behind. Safe for every replica to do at once: each task ends once. */
-export async function endTasksOfDeadReplicas(ctx: Ctx, watch: HeartbeatMonitor): Promise<void> {
-  // Before the beats: whoever comes in between has both.
-  const others = await listOtherReplicas(ctx)
-  const beats = await listHeartbeats(ctx.db, {})
-  watch.observe(beats)
-  const lost = toIsoTime(ctx.world.clock.now() - LEASE_TIMEOUT_MS)
-  const seen = new Set(beats.flatMap(({ id, seen_at }) => (seen_at < lost ? [] : [id])))
-  for (const replica of others) if (!seen.has(replica) && watch.isSilent(replica)) await endTasksOfReplica(ctx, replica)
-}
-
-/**
- * A SQLite file has one user: at its start, whatever runs is left over from its earlier self. Whenever that was last
- * seen: the clock may have been set back since.
- */
-export async function endTasksOfEarlierProcess(ctx: Ctx): Promise<void> {
-  for (const replica of await listOtherReplicas(ctx)) await endTasksOfReplica(ctx, replica)
-}
-
-/** A name on a task or an effect may belong to no replica at all. */
-async function listOtherReplicas(ctx: Ctx): Promise<string[]> {
-  const all = await listHoldingReplicas(ctx.db, {})
-  return all.flatMap(({ replica }) => (replica && replica !== ctx.replica ? [replica] : []))
-}
-
-async function endTasksOfReplica(ctx: Ctx, replica: string): Promise<void> {
-  for (const task of await listActiveTasksOfReplica(ctx.db, { replica })) {
-    await inTx(ctx, (tx) => endTask(tx, task.id, INTERRUPTED_ENDING, task.epoch))
-  }
-  for (const effect of await listOpenEffects(ctx.db, { replica })) {
-    await inTx(ctx, async (tx) => {
-      const finished_at = isoNow(tx)
-      const outcome = { approval_id: effect.approval_id, outcome: 'unknown', status: null, finished_at }
-      const [settled] = await updateEffectOutcome(tx.db, {
-        ...outcome,
-        error: 'the service stopped before the answer came',
-      })
-      if (!settled) return
-      const data = { action: effect.action, task_id: effect.task_id, outcome: 'unknown' }
-      await appendAuditEntry(tx, effect.project_id, SYSTEM_ACTOR, 'action.executed', effect.approval_id, data)
-    })
-  }
-  await inTx(ctx, (tx) => deleteReplica(tx.db, { id: replica }))
+/** Whether any replica uses this store. Compares heartbeats, because a stopped replica leaves a recent one behind. */
+export async function isReplicaRunning(ctx: Ctx): Promise<boolean> {
+  const before = new Map((await listHeartbeats(ctx.db, {})).map(({ id, seen_at }) => [id, seen_at]))
+  if (before.size === 0) return false
+  await sleep(ctx.world.clock, HEARTBEATS_TO_WAIT * HEARTBEAT_INTERVAL_MS)
+  return (await listHeartbeats(ctx.db, {})).some(({ id, seen_at }) => before.get(id) !== seen_at)
 }

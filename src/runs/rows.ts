@@ -5,8 +5,8 @@ import type { QueuedTask, ReplicaRow, TaskRow } from '../store/tables.ts'
 import { CLAIMED_STATUSES } from '../tasks/status.ts'
 
 /**
- * The project whose turn is next after the one that was served last, in a circle; null: nothing is queued. By order and
- * not by `min`: so both stores walk the index of the queue and look at one entry.
+ * The next project with queued tasks after the one that was served last, in a circle; null if nothing is queued. Uses
+ * `order by` instead of `min`, so that both databases read one entry of the queue index.
  */
 export const findNextQueuedProject = prepareQuery<{ after: string }, { project_id: string | null }>((db, arg) =>
   db.selectNoFrom((eb) =>
@@ -25,7 +25,7 @@ const firstQueuedProject = (db: Db) =>
     .orderBy('id')
     .limit(1)
 
-/** The oldest queued tasks of a project, up to a number. */
+/** The oldest queued tasks of a project. */
 export const lockQueuedTasks = (limit: number) =>
   prepareQuery<{ project_id: string }, QueuedTask>((db, arg) =>
     db
@@ -37,11 +37,11 @@ export const lockQueuedTasks = (limit: number) =>
       .where('tasks.project_id', '=', arg('project_id'))
       .orderBy('tasks.id')
       .limit(limit)
-      // Replicas that claim at the same moment take different tasks instead of waiting for each other.
+      // Replicas that claim at the same time get different tasks instead of waiting for each other.
       .$if(isPostgres(db), (query) => query.forUpdate('tasks').skipLocked()),
   )
 
-/** Takes a queued task that this transaction holds: it runs at once, with its first event, or its cell is sought first. */
+/** Claims a queued task that this transaction has locked. A `running` task has its first event in the transaction. */
 export const updateTaskToClaimed = (status: 'running' | 'provisioning') =>
   prepareQuery<{ id: string; replica: string; now: string }>((db, arg) =>
     db
@@ -72,12 +72,12 @@ export const deleteReplica = prepareQuery<{ id: string }>((db, arg) =>
   db.deleteFrom('replicas').where('id', '=', arg('id')).$castTo<never>(),
 )
 
-/** What replicas that went in good order left behind; one without a row is as silent as any. */
+/** Deletes the rows of replicas that stopped long ago. A replica without a row counts as silent. */
 export const deleteReplicasBefore = prepareQuery<{ before: string }>((db, arg) =>
   db.deleteFrom('replicas').where('seen_at', '<', arg('before')).$castTo<never>(),
 )
 
-/** Whose names stand on tasks that run, and on effects of which nobody knows yet how they went. */
+/** The replicas that hold running tasks or effects without a known outcome. */
 export const listHoldingReplicas = prepareQuery<object, { replica: string | null }>((db) =>
   db
     .selectFrom('tasks')

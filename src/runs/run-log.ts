@@ -3,9 +3,9 @@ import { appendEvents, RunEndedError } from '../events/append-events.ts'
 import type { NewEvent } from '../events/event-types.ts'
 
 /**
- * What an agent says, on its way into the log. The first line waits a little for company, and lines that arrive while a
- * commit is under way join the next: a chatty agent costs few commits, and a short run none but the one that ends it.
- * While the store is away the lines wait, and are written in their order when it is back.
+ * Writes the events of an agent to the log in batches. The first event waits a short time for others, and events that
+ * arrive during a commit join the next one: many events need few commits, and a short run only the one that ends it.
+ * While the database is unavailable the events wait and are then written in order.
  */
 export class RunLog {
   #waiting: NewEvent[] = []
@@ -13,24 +13,24 @@ export class RunLog {
   #writing: Promise<void> | null = null
   readonly #ctx: Ctx
   readonly #run: { taskId: string; epoch: number }
-  readonly #patience: () => number
-  /** Resolves with the cause when nothing more can be written: the run is over, or the store refuses. */
+  readonly #delayMs: () => number
+  /** Resolves with the cause when events can no longer be written: the run is over, or the database refuses them. */
   readonly failed: Promise<unknown>
-  #lose: (error: unknown) => void = () => {}
-  #hurry: () => void = () => {}
+  #fail: (error: unknown) => void = () => {}
+  #endDelay: () => void = () => {}
   #closing = false
 
-  /** `patience`: how long a line may wait, in milliseconds. */
-  constructor(ctx: Ctx, run: { taskId: string; epoch: number }, patience: () => number) {
+  /** `delayMs` returns how long the first event of a batch waits. */
+  constructor(ctx: Ctx, run: { taskId: string; epoch: number }, delayMs: () => number) {
     this.#ctx = ctx
     this.#run = run
-    this.#patience = patience
+    this.#delayMs = delayMs
     this.failed = new Promise((resolve) => {
-      this.#lose = resolve
+      this.#fail = resolve
     })
   }
 
-  /** How much has come since the log last was up to date. */
+  /** Characters that arrived since all events were last stored. */
   get backlog(): number {
     return this.#backlog
   }
@@ -41,13 +41,13 @@ export class RunLog {
     this.#writing ??= this.#write()
   }
 
-  /** Resolves when everything said so far is committed. */
+  /** Resolves when all events so far are committed. */
   async flush(): Promise<void> {
-    this.#hurry()
+    this.#endDelay()
     while (this.#writing) await this.#writing
   }
 
-  /** Writes no more, and hands over what is left: the transaction that ends the run writes it. */
+  /** Stops writing and returns the remaining events; the transaction that ends the run writes them. */
   async close(): Promise<NewEvent[]> {
     this.#closing = true
     await this.flush()
@@ -56,7 +56,7 @@ export class RunLog {
 
   async #write(): Promise<void> {
     try {
-      await this.#company()
+      await this.#delay()
       while (this.#waiting.length > 0 && !this.#closing) {
         const written = await inDurableTx(this.#ctx, async (tx) => {
           const events = this.#waiting.slice(0, MAX_EVENTS_PER_COMMIT)
@@ -69,24 +69,24 @@ export class RunLog {
       this.#waiting = []
       if (!(error instanceof RunEndedError))
         this.#ctx.world.log.error({ err: error, task: this.#run.taskId }, 'events lost')
-      this.#lose(error)
+      this.#fail(error)
     } finally {
       this.#backlog = 0
       this.#writing = null
     }
   }
 
-  /** Real time, not the service's clock: it is the disk that it spares. */
-  #company(): Promise<void> {
-    const ms = this.#patience()
+  /** Uses real time instead of the clock of the service, because the delay saves disk writes. */
+  #delay(): Promise<void> {
+    const ms = this.#delayMs()
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms)
-      this.#hurry = () => {
+      this.#endDelay = () => {
         clearTimeout(timer)
         resolve()
       }
-      // A timer waits a millisecond at least.
-      if (ms < 0.5) setImmediate(this.#hurry)
+      // A timer takes at least one millisecond.
+      if (ms < 0.5) setImmediate(this.#endDelay)
     })
   }
 }

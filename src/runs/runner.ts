@@ -12,40 +12,40 @@ import type { QueuedTask } from '../store/tables.ts'
 import { executeRun, createRunStarter, type RunEnvironment } from './execute-run.ts'
 import { CellPool } from './cell-pool.ts'
 import { claimTasks } from './claim-tasks.ts'
-import { INTERRUPTED_ENDING } from './replica-lease.ts'
+import { INTERRUPTED_ENDING } from './dead-replicas.ts'
 import type { TaskRun } from './task-run.ts'
 import { type RunnerSlots, createTaskStarter } from '../lifecycle/start-on-create.ts'
 
-/** Queued work that no bell told of is found by looking. */
+/** Finds queued tasks whose notification was lost. */
 const POLL_INTERVAL_MS = 1_000
-/** For each place, runs that wait for a person in a cell of their own: each is a process. */
+/** Runs that wait for an approval in their own cell, for each slot: each of them keeps a process. */
 const MAX_WAITING_RUNS_PER_SLOT = 8
 const DRAIN_TIMEOUT_MS = 10_000
-/** A run whose end cannot be written must not hold the process. */
+/** A run whose end cannot be stored must not keep the process alive. */
 const FINAL_WRITE_TIMEOUT_MS = 3_000
 
-/** Takes tasks from the queue and carries them out, as many at a time as the deployment allows. */
+/** Claims queued tasks and executes them, up to `SVC_MAX_CONCURRENT_TASKS` at a time. */
 export class Runner implements Loop, RunnerSlots {
   readonly pool: CellPool
   readonly #ctx: Ctx
-  readonly #place: RunEnvironment
+  readonly #environment: RunEnvironment
   readonly #starter: RunStarter
-  readonly #doors: WeakMap<Socket, string>
+  readonly #cellIds: WeakMap<Socket, string>
   readonly #runs = new Set<TaskRun>()
-  /** What is carried out, and the task of each. */
-  readonly #carrying = new Map<Promise<void>, string>()
-  #turn = ''
+  /** The executions in progress, with their task ids. */
+  readonly #executing = new Map<Promise<void>, string>()
+  #lastProject = ''
   #claiming: Promise<void> | null = null
-  #again = false
-  /** Whether the last look left nothing in the queue: then only a bell, or time, can bring more. */
-  #emptied = false
-  /** Places that are kept for what a look into the queue may find. */
-  #promised = 0
+  #claimAgain = false
+  /** The last claim left the queue empty, so the next claim waits for a notification or the poll. */
+  #isQueueEmpty = false
+  /** Slots that are reserved for the claim in progress. */
+  #reservedSlots = 0
   readonly #stopping = new AbortController()
-  #unhear = () => {}
+  #unsubscribe = () => {}
   #cancelPoll = () => {}
 
-  /** `plane` answers the agents: over the sockets of their cells, and over their pipes. */
+  /** `plane` answers the requests of agents, over the sockets of their cells and over their pipes. */
   constructor(
     ctx: Ctx,
     driver: SandboxDriver,
@@ -53,156 +53,158 @@ export class Runner implements Loop, RunnerSlots {
     plane: { http: RequestListener; lines: PipePlane<TaskRun> },
   ) {
     this.#ctx = ctx
-    this.#doors = new WeakMap()
-    this.pool = new CellPool({ ctx, driver, agentDir, onRequest: plane.http, cellIds: this.#doors })
-    const place = { ctx, pool: this.pool, sandbox: driver.kind, answerPipe: plane.lines }
-    this.#place = { ...place, stopping: this.#stopping.signal, registerRun: (run) => this.#admit(run) }
-    this.#starter = createRunStarter(this.#place)
+    this.#cellIds = new WeakMap()
+    this.pool = new CellPool({ ctx, driver, agentDir, onRequest: plane.http, cellIds: this.#cellIds })
+    const environment = { ctx, pool: this.pool, sandbox: driver.kind, answerPipe: plane.lines }
+    this.#environment = { ...environment, stopping: this.#stopping.signal, registerRun: (run) => this.#register(run) }
+    this.#starter = createRunStarter(this.#environment)
   }
 
   start(): void {
     this.#ctx.taskStarter.tryStart = createTaskStarter(this.#ctx, this.#starter, this, this.#stopping.signal)
     this.pool.warmUp(this.pool.usesCustomAgent ? 'custom' : 'harness')
-    this.#unhear = this.#ctx.notifications.subscribe({ topic: 'task-queued' }, () => this.#claim())
+    this.#unsubscribe = this.#ctx.notifications.subscribe({ topic: 'task-queued' }, () => this.#startClaim())
     this.#poll()
   }
 
-  /** Takes no new work, gives what runs ten seconds, then ends it as interrupted. Queued tasks stay queued. */
+  /** Claims no more tasks, waits ten seconds for the runs, then ends them as interrupted. Queued tasks stay queued. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    this.#unhear()
+    this.#unsubscribe()
     this.#cancelPoll()
     await this.#claiming
-    await Promise.race([Promise.allSettled(this.#carrying.keys()), sleep(this.#ctx.world.clock, DRAIN_TIMEOUT_MS)])
+    await Promise.race([Promise.allSettled(this.#executing.keys()), sleep(this.#ctx.world.clock, DRAIN_TIMEOUT_MS)])
     for (const run of this.#ctx.liveRuns.all()) {
-      // With the store away nobody can write it now; whoever finds this replica silent will.
+      // If the database is unavailable, another replica ends the task when the lease of this one has expired.
       const ending = inTx(this.#ctx, (tx) => endTask(tx, run.taskId, INTERRUPTED_ENDING, run.epoch))
-      await ending.catch((err) => this.#ctx.world.log.error({ err, task: run.taskId }, 'run not ended'))
+      await ending.catch((err) =>
+        this.#ctx.world.log.error({ err, task: run.taskId }, 'interrupted run could not be ended'),
+      )
       run.end('interrupted')
     }
     await Promise.race([
-      Promise.allSettled(this.#carrying.keys()),
+      Promise.allSettled(this.#executing.keys()),
       sleep(this.#ctx.world.clock, FINAL_WRITE_TIMEOUT_MS),
     ])
     await this.pool.close()
   }
 
-  /** The run that a token belongs to, if it came through the door of that run's own cell. */
-  findRunByToken(token: string, kind: 'task' | 'gate', door: Socket): TaskRun | undefined {
-    const cellId = this.#doors.get(door)
-    // A cell with a door has one run.
+  /** The run that a token belongs to, if the connection came from the cell of that run. */
+  findRunByToken(token: string, kind: 'task' | 'gate', connection: Socket): TaskRun | undefined {
+    const cellId = this.#cellIds.get(connection)
+    // A cell with a socket has one run.
     const run = cellId ? [...this.#runs].find((one) => one.cellId === cellId) : undefined
-    const good = kind === 'gate' ? run?.gateToken : run?.taskToken
-    // By hash: how long it takes to compare them says nothing about a token.
-    return good && tokenHash(good) === tokenHash(token) ? run : undefined
+    const valid = kind === 'gate' ? run?.gateToken : run?.taskToken
+    // Compares hashes, so that the duration of the comparison reveals nothing about the token.
+    return valid && tokenHash(valid) === tokenHash(token) ? run : undefined
   }
 
-  /** Whether the agent of the run may still ask for anything. */
+  /** Whether the agent of the run may still send requests. */
   isRunActive(run: TaskRun): boolean {
     return this.#runs.has(run) && run.endedBy === null
   }
 
-  /** The tasks that are carried out here: from before their runs are known until their ends are written. */
+  /** The tasks that this replica executes, from their claim until their end is stored. */
   executingTaskIds(): Set<string> {
-    return new Set(this.#carrying.values())
+    return new Set(this.#executing.values())
   }
 
   hasFreeSlot(): boolean {
-    return this.#emptied && this.#free() > this.#promised && !this.#stopping.signal.aborted
+    return this.#isQueueEmpty && this.#countFreeSlots() > this.#reservedSlots && !this.#stopping.signal.aborted
   }
 
-  reserveSlot(task: QueuedTask, coming: Promise<ClaimedTask | null>): void {
-    // It was this project's turn: among those who will wait, others come first.
-    this.#turn = task.project_id
-    this.#carry(task.id, coming)
+  reserveSlot(task: QueuedTask, claim: Promise<ClaimedTask | null>): void {
+    // This project was just served, so waiting tasks of other projects come first.
+    this.#lastProject = task.project_id
+    this.#execute(task.id, claim)
   }
 
   #poll(): void {
-    this.#claim()
+    this.#startClaim()
     this.#cancelPoll = this.#ctx.world.clock.after(POLL_INTERVAL_MS, () => this.#poll())
   }
 
-  /** One claim at a time; a bell that rings meanwhile is heard after it. */
-  #claim(): void {
+  /** One claim at a time; a notification during a claim starts another one after it. */
+  #startClaim(): void {
     if (this.#claiming) {
-      this.#again = true
+      this.#claimAgain = true
       return
     }
-    this.#again = false
-    this.#claiming = this.#claimFree().finally(() => {
+    this.#claimAgain = false
+    this.#claiming = this.#fillFreeSlots().finally(() => {
       this.#claiming = null
-      if (this.#again) this.#claim()
+      if (this.#claimAgain) this.#startClaim()
     })
   }
 
-  /** A place is free again. */
-  #claimMore(): void {
-    if (!this.#emptied) this.#claim()
+  /** Called when a slot is free again. */
+  #claimIfQueued(): void {
+    if (!this.#isQueueEmpty) this.#startClaim()
   }
 
-  async #claimFree(): Promise<void> {
-    const free = this.#free()
-    // Whoever waits in the queue now is looked for when a place is free again.
-    if (free <= 0) this.#emptied = false
+  async #fillFreeSlots(): Promise<void> {
+    const free = this.#countFreeSlots()
+    // Tasks may be queued now, so the queue is read when a slot is free again.
+    if (free <= 0) this.#isQueueEmpty = false
     if (free <= 0 || this.#stopping.signal.aborted) return
-    // Where nobody had to wait so far, half of the places stay for those who come while the queue is looked at: it
-    // takes a while, and they would have to wait for the next look.
-    this.#promised = this.#emptied ? Math.ceil(free / 2) : free
+    // If the queue was empty, half of the slots stay free for tasks that are created during the claim: these can start
+    // at once instead of waiting for the next claim.
+    this.#reservedSlots = this.#isQueueEmpty ? Math.ceil(free / 2) : free
     try {
-      const { tasks, turn } = await claimTasks(
+      const { tasks, lastProject } = await claimTasks(
         this.#ctx,
-        this.#turn,
-        this.#promised,
+        this.#lastProject,
+        this.#reservedSlots,
         this.#starter,
-        this.#place.stopping,
+        this.#environment.stopping,
       )
-      this.#turn = turn
-      this.#emptied = tasks.length < this.#promised
-      this.#again ||= !this.#emptied
-      for (const claimed of tasks) this.#carry(claimed.task.id, Promise.resolve(claimed))
+      this.#lastProject = lastProject
+      this.#isQueueEmpty = tasks.length < this.#reservedSlots
+      this.#claimAgain ||= !this.#isQueueEmpty
+      for (const claimed of tasks) this.#execute(claimed.task.id, Promise.resolve(claimed))
     } catch (error) {
-      this.#emptied = false
+      this.#isQueueEmpty = false
       this.#ctx.world.log.error({ err: error }, 'claim failed')
     } finally {
-      this.#promised = 0
+      this.#reservedSlots = 0
     }
   }
 
-  /** A run that waits for a person leaves its place to another, while the processes that wait so are not too many. */
-  #free(): number {
+  /** A run that waits for an approval uses no slot, unless too many processes wait. */
+  #countFreeSlots(): number {
     const { maxConcurrentTasks } = this.#ctx.config
     let shared = 0
     let own = 0
-    for (const { workingTime: time, hasOwnCell } of this.#runs) {
-      if (!time.isWaiting) continue
+    for (const { workingTime, hasOwnCell } of this.#runs) {
+      if (!workingTime.isWaiting) continue
       if (hasOwnCell) own++
       else shared++
     }
     const waiting = shared + Math.min(own, MAX_WAITING_RUNS_PER_SLOT * maxConcurrentTasks)
-    return maxConcurrentTasks - (this.#carrying.size - waiting)
+    return maxConcurrentTasks - (this.#executing.size - waiting)
   }
 
-  #carry(taskId: string, coming: Promise<ClaimedTask | null>): void {
-    const carryOutWhatComes = async () => {
-      const claimed = await coming
-      if (claimed) await executeRun(this.#place, claimed)
+  #execute(taskId: string, claim: Promise<ClaimedTask | null>): void {
+    const executeWhenClaimed = async () => {
+      const claimed = await claim
+      if (claimed) await executeRun(this.#environment, claimed)
     }
-    const carrying = carryOutWhatComes().finally(() => {
-      this.#carrying.delete(carrying)
-      this.#claimMore()
+    const execution = executeWhenClaimed().finally(() => {
+      this.#executing.delete(execution)
+      this.#claimIfQueued()
     })
-    this.#carrying.set(carrying, taskId)
+    this.#executing.set(execution, taskId)
   }
 
-  #admit(run: TaskRun): () => void {
+  #register(run: TaskRun): () => void {
     this.#ctx.liveRuns.add(run)
     this.#runs.add(run)
-    const unhear = this.#ctx.notifications.subscribe({ topic: 'task-ended', id: run.taskId }, () =>
+    const unsubscribe = this.#ctx.notifications.subscribe({ topic: 'task-ended', id: run.taskId }, () =>
       run.end('cancelled'),
     )
-    run.workingTime.onWait = () => this.#claimMore()
+    run.workingTime.onWait = () => this.#claimIfQueued()
     return () => {
-      unhear()
+      unsubscribe()
       this.#ctx.liveRuns.remove(run)
       this.#runs.delete(run)
     }

@@ -37,7 +37,7 @@ import { agentRecords } from '../records/agent-records.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 import type { TaskRun } from './task-run.ts'
 
-/** The sandbox plane: all that an agent can do. The scope of every route is the run that the token belongs to. */
+/** A route of the sandbox plane, which has everything that an agent can do. Its scope is the run of the token. */
 export type SandboxRoute = Route<TaskRun, RequestHead>
 
 function sandboxRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
@@ -50,7 +50,7 @@ function sandboxRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
 
 const JSON_RESPONSE = { 200: jsonObject }
 
-/** Persons decide by these names: nothing in one may hide, break its line or turn its direction. */
+/** People approve actions by these names, so a name must not contain hidden or direction-changing characters. */
 const plainName = z
   .string()
   .min(1)
@@ -61,7 +61,7 @@ const CapabilityParams = z.object({ capability: plainName })
 
 const capabilityOf = (params: PathParams): string => validateFields(CapabilityParams, params, 'parameter').capability
 
-/** A mail that a thread's task sent belongs to the thread too. */
+/** Adds an email that the task sent to the thread of the task. */
 async function keepMailInThread(ctx: Ctx, run: TaskRun, payload: Json): Promise<void> {
   const mail = parseSentMail(payload)
   if (run.task.thread_id && mail) await inDurableTx(ctx, (tx) => recordSentMail(tx, run.task, mail))
@@ -84,16 +84,17 @@ async function executeRead(ctx: Ctx, run: TaskRun, params: PathParams, asked: z.
   const result = await run.workingTime
     .whileWorking(() => readThroughConnection(ctx, connection, request))
     .catch(problemOrThrow)
-  // One that failed on its way may have been seen by the other side: it is audited like any other.
-  const told = result instanceof Problem ? { status: null, error: result.message } : { status: result.status }
-  const entry = { capability, ...told }
-  const tell = (tx: Tx) => appendAuditEntry(tx, run.projectId, actorOf(run), 'read.executed', connection.id, entry)
-  await inDurableTx(ctx, tell, run.over.signal)
+  // A failed read may have reached the other side, so it is audited too.
+  const outcome = result instanceof Problem ? { status: null, error: result.message } : { status: result.status }
+  const entry = { capability, ...outcome }
+  const writeAudit = (tx: Tx) =>
+    appendAuditEntry(tx, run.projectId, actorOf(run), 'read.executed', connection.id, entry)
+  await inDurableTx(ctx, writeAudit, run.over.signal)
   if (result instanceof Problem) throw result
   return result
 }
 
-/** A change that was meant as a read is told so: as a route that is not there it would look like a mistake of ours. */
+/** Other methods get an explanation instead of a 404, which would look like a missing route. */
 export const refusedReads = (['PUT', 'PATCH', 'DELETE'] as const).map((method) =>
   sandboxRoute(method, '/v1/internal/reads/:capability', {
     summary: 'Refused: reads are GET only',
@@ -108,8 +109,8 @@ const recordScopeOf = (run: TaskRun) => ({ projectId: run.projectId, wedge: run.
 
 const actorOf = (run: TaskRun): Actor => ({ kind: 'task', id: run.taskId })
 
-/** Deterministic code of the wedge; its name passes the tool gate in the harness before it comes here. */
-export const workflowRoutes = (cells: WorkflowRunner) =>
+/** Runs a workflow of the wedge. The harness checks its name at the tool gate before it calls this route. */
+export const workflowRoutes = (workflows: WorkflowRunner) =>
   nameRoutes({
     callWorkflow: sandboxRoute('POST', '/v1/internal/workflows/:name', {
       summary: 'Call a workflow',
@@ -117,18 +118,18 @@ export const workflowRoutes = (cells: WorkflowRunner) =>
       responses: { 200: z.object({ result: jsonValue }) },
       async handle({ scope: run, params, body }) {
         const { args = {} } = body
-        const { wedge, projectId, over, workingTime: time } = run
-        const call = () => cells.call(wedge, projectId, params.name ?? '', args, over.signal)
-        return { result: await time.whileWorking(call) }
+        const { wedge, projectId, over, workingTime } = run
+        const call = () => workflows.call(wedge, projectId, params.name ?? '', args, over.signal)
+        return { result: await workingTime.whileWorking(call) }
       },
     }),
   })
 
-/** Persons are to answer them. */
+/** Limited because people have to answer the questions. */
 const MAX_GAPS_PER_TASK = 50
 
 export const sandboxRoutes = nameRoutes({
-  /** The tool gate: may this tool be called? Waits for a person unless a rule answers; 403 ends the run. */
+  /** The tool gate. Waits for the decision of a person unless a policy rule decides; 403 ends the run. */
   checkGate: sandboxRoute('POST', '/v1/internal/gate', {
     summary: 'Ask for approval of a tool call',
     body: z.object({ tool: plainName, input: jsonValue.optional() }),
@@ -143,7 +144,7 @@ export const sandboxRoutes = nameRoutes({
     },
   }),
 
-  /** An action with an outside effect: decided first, then done once, exactly as decided. */
+  /** An action with an outside effect: approved first, then sent once, exactly as approved. */
   performAction: sandboxRoute('POST', '/v1/internal/actions/:capability', {
     summary: 'Perform an action through a connection',
     body: z.object({ connection: z.string().optional(), payload: jsonValue.optional() }),
@@ -153,13 +154,15 @@ export const sandboxRoutes = nameRoutes({
       const connection = pickConnection(run.grant, capability, body.connection)
       requireExecutor(ctx, connection.kind, 'act')
       await run.flushLog()
-      const asked = body.payload ?? {}
-      const payload = await run.workingTime.whileWorking(() => completePayload(ctx, connection, asked, run.over.signal))
+      const requested = body.payload ?? {}
+      const payload = await run.workingTime.whileWorking(() =>
+        completePayload(ctx, connection, requested, run.over.signal),
+      )
       const request = { action: capability, payload, path: 'action', risk: 'high', connection } as const
       const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request))
       const act = () => performAction(ctx, run, approval, connection)
       const { ok, status, result, error } = await run.workingTime.whileWorking(act)
-      // As it was sent: a person may have changed it, and what the agent does next must not say otherwise.
+      // The payload as it was sent: a person may have edited it, and the agent must know.
       const sent = approvedPayload(approval)
       const edited = approval.edited !== null
       if (ok && connection.kind === 'email') await keepMailInThread(ctx, run, sent)
@@ -188,12 +191,14 @@ export const sandboxRoutes = nameRoutes({
     async handle({ ctx, scope: run, params, body, request }) {
       const wire = params.wire
       if (wire !== 'anthropic' && wire !== 'openai') throw notFound('model wire')
-      const { model, workingTime: time } = run
+      const { model, workingTime } = run
       const call = () =>
         forwardModelCall(ctx, model, wire satisfies ModelProvider, params['*'] ?? '', body, request.headers)
-      const answer = await time.whileWorking(call)
-      if (!(answer instanceof StreamResponse)) return answer
-      return new StreamResponse(answer.headers, (out: Writable) => time.whileWorking(() => answer.write(out)))
+      const response = await workingTime.whileWorking(call)
+      if (!(response instanceof StreamResponse)) return response
+      return new StreamResponse(response.headers, (out: Writable) =>
+        workingTime.whileWorking(() => response.write(out)),
+      )
     },
   }),
 
@@ -255,7 +260,7 @@ export const sandboxRoutes = nameRoutes({
     body: z.object({ question: z.string().min(1).max(2000), why: z.string().max(2000).optional() }),
     responses: JSON_RESPONSE,
     async handle({ ctx, scope: run, body }) {
-      if (body.question.trim() === '') throw badRequest("field 'question' must say something")
+      if (body.question.trim() === '') throw badRequest("field 'question' must not be blank")
       if (run.gapCount >= MAX_GAPS_PER_TASK)
         throw tooManyRequests(`more than ${MAX_GAPS_PER_TASK} gaps in one task`, 60)
       run.gapCount++
@@ -264,19 +269,19 @@ export const sandboxRoutes = nameRoutes({
         const { projectId, taskId, wedge } = run
         const gap = await reportKnowledgeGap(tx, { projectId, taskId, wedge: wedge.slug, ...body })
         await appendEvents(tx, run, [{ type: 'progress', data: { text: `Missing knowledge: ${body.question}` } }])
-        const told = { wedge: wedge.slug, asked: gap.asked }
-        await appendAuditEntry(tx, projectId, actorOf(run), 'intake.asked', gap.question_id, told)
+        const entry = { wedge: wedge.slug, asked: gap.asked }
+        await appendAuditEntry(tx, projectId, actorOf(run), 'intake.asked', gap.question_id, entry)
         return { ok: true, question_id: gap.question_id }
       })
     },
   }),
 })
 
-/** The risk that the wedge states for the tool: by its whole name, else by the words that gate it. */
+/** The risk that the wedge declares for the tool: by its whole name, else by a part of it. */
 function riskOf(run: TaskRun, tool: string): string {
   const name = tool.toLowerCase()
-  const stated = run.wedge.manifest.approvals.map(({ action, risk }) => ({ action: action.toLowerCase(), risk }))
-  const match = stated.find(({ action }) => action === name) ?? stated.find(({ action }) => name.includes(action))
+  const declared = run.wedge.manifest.approvals.map(({ action, risk }) => ({ action: action.toLowerCase(), risk }))
+  const match = declared.find(({ action }) => action === name) ?? declared.find(({ action }) => name.includes(action))
   return match?.risk ?? 'medium'
 }
 

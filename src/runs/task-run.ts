@@ -1,7 +1,7 @@
 import type { GatedRun } from '../approvals/gated-request.ts'
 import { LazyAbort } from '../base/lazy-abort.ts'
 import { newToken } from '../base/tokens.ts'
-import type { TaskType, Wedge } from '../contract/wedge-manifest.ts'
+import type { TaskType, Wedge, WedgeManifest } from '../contract/wedge-manifest.ts'
 import type { Grant } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { RunEndReason, LiveRun } from '../ctx/live-runs.ts'
@@ -9,12 +9,12 @@ import type { ModelRun } from '../models/model-run.ts'
 import type { TaskRow } from '../store/tables.ts'
 import { parseTaskConstraints } from '../tasks/view.ts'
 import type { TaskError } from '../tasks/status.ts'
-import { gatePatterns } from './gate-patterns.ts'
+
 import { WorkingTime } from './working-time.ts'
 
 /**
- * One execution of a task on this replica: what it may use, the tokens by which its agent is known, and the handle
- * that ends it. It lives in memory only; when the process dies, so does every right that it had.
+ * One execution of a task on this replica: its grant, the tokens of its agent, and the handle that ends it. It exists
+ * only in memory, so its tokens become invalid when the process ends.
  */
 export interface TaskRun extends GatedRun, LiveRun {
   task: TaskRow
@@ -23,23 +23,23 @@ export interface TaskRun extends GatedRun, LiveRun {
   model: ModelRun
   taskToken: string
   gateToken: string
-  /** The cell through whose socket alone the tokens are good; empty until there is one. */
+  /** The tokens are valid only on the socket or pipe of this cell; empty until the run has a cell. */
   cellId: string
-  /** It shares its cell with no other run: while it waits, a process waits. */
+  /** The run does not share its cell, so while it waits a process waits. */
   hasOwnCell: boolean
   readCount: number
   gapCount: number
-  /** A tool whose name contains one of these asks the gate. */
+  /** A tool whose name contains one of these must pass the gate. */
   gatePatterns: string[]
-  /** Only the time that it works counts against max_runtime_s, not the time that it waits for a person. */
+  /** Counts against max_runtime_s; the time that the run waits for an approval does not count. */
   workingTime: WorkingTime
-  /** Set by whoever ends the run from outside; the row has been moved already. */
+  /** Why the run was ended from outside; the task has ended by then. */
   endedBy: RunEndReason | null
-  /** Why it fails, when the service knows better than the agent. */
+  /** The cause of a failure, if the service knows it better than the agent. */
   failure: TaskError | null
-  /** Writes what the agent has said so far, so that it stands before what the service says next. */
+  /** Stores all events of the agent so far, so that the next event of the service comes after them. */
   flushLog: () => Promise<void>
-  /** Cuts the model calls that are still under way and waits until what they cost is written. */
+  /** Aborts the model calls in progress and waits until their cost is stored. */
   stopModelCalls: () => Promise<void>
 }
 
@@ -71,14 +71,14 @@ export function createTaskRun(ctx: Ctx, task: TaskRow, { wedge, type, grant, mod
     hasOwnCell: false,
     readCount: 0,
     gapCount: 0,
-    gatePatterns: gatePatterns(wedge.manifest),
+    gatePatterns: listGatePatterns(wedge.manifest),
     workingTime: new WorkingTime(ctx.world.clock),
     over,
     endedBy: null,
     failure: null,
     flushLog: async () => {},
     async stopModelCalls() {
-      // No call is under way, and without its tokens the agent can make none.
+      // No call is in progress, and the agent cannot start one without valid tokens.
       if (model.reservedMicros === 0) return
       model.over.abort(RUN_IS_OVER)
       await new Promise<void>((resolve) => {
@@ -93,4 +93,13 @@ export function createTaskRun(ctx: Ctx, task: TaskRow, { wedge, type, grant, mod
     },
   }
   return run
+}
+
+/** Parts of tool names that always need the gate. */
+const GATE_PATTERNS = ['send', 'charge', 'refund', 'book', 'delete', 'pay', 'transfer', 'purchase', 'publish', 'submit']
+
+/** The general patterns and the required approvals of the wedge. */
+function listGatePatterns(manifest: WedgeManifest): string[] {
+  const required = manifest.approvals.filter((approval) => approval.required)
+  return [...GATE_PATTERNS, ...required.map(({ action }) => action.toLowerCase())]
 }

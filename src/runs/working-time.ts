@@ -1,26 +1,26 @@
 import type { Clock } from '../ctx/world.ts'
 
-/** A deadline that stands still while the run waits for a person and does nothing else that costs. */
+/** A deadline that is paused while the run waits for an approval and does no other work. */
 export class WorkingTime {
   #leftMs = Number.POSITIVE_INFINITY
-  #since = 0
+  #runningSince = 0
   #waits = 0
   #works = 0
-  /** Told when the run begins to wait: its place is free for another. */
+  /** Called when the run starts to wait, because its slot is then free. */
   onWait = () => {}
   #cancel = () => {}
-  #passed = () => {}
+  #onElapsed = () => {}
   readonly #clock: Clock
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Resolves when so much working time has passed. */
+  /** Resolves when this much working time has passed. */
   whenElapsed(ms: number): Promise<void> {
     this.#leftMs = ms
     return new Promise((resolve) => {
-      this.#passed = resolve
+      this.#onElapsed = resolve
       this.#run()
     })
   }
@@ -38,7 +38,7 @@ export class WorkingTime {
     }
   }
 
-  /** What an agent has done for it while another request of it waits is work all the same. */
+  /** Work counts even while another request of the agent waits for an approval. */
   async whileWorking<T>(work: () => Promise<T>): Promise<T> {
     this.#count(0, 1)
     try {
@@ -59,18 +59,18 @@ export class WorkingTime {
     this.#works += works
     if (this.isWaiting === wasWaiting) return
     if (wasWaiting) return this.#run()
-    this.#halt()
+    this.#pause()
     this.onWait()
   }
 
   #run(): void {
     if (this.#leftMs === Number.POSITIVE_INFINITY) return
-    this.#since = this.#clock.now()
-    this.#cancel = this.#clock.after(this.#leftMs, this.#passed)
+    this.#runningSince = this.#clock.now()
+    this.#cancel = this.#clock.after(this.#leftMs, this.#onElapsed)
   }
 
-  #halt(): void {
+  #pause(): void {
     this.#cancel()
-    this.#leftMs = Math.max(0, this.#leftMs - (this.#clock.now() - this.#since))
+    this.#leftMs = Math.max(0, this.#leftMs - (this.#clock.now() - this.#runningSince))
   }
 }

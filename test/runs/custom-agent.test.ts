@@ -162,7 +162,7 @@ describe('an agent that lies', () => {
     )
     expect(task.output).toBe(404)
     const refused = loggedLines(app(), 'agent line refused').filter((line) => line.task === task.id)
-    expect(refused).toMatchObject([{ why: 'a question that belongs on the socket' }])
+    expect(refused).toMatchObject([{ why: 'a custom agent must send requests over its socket' }])
   })
 
   test('cannot speak for another run, nor twice, nor after its output', async () => {

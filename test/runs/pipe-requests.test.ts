@@ -44,7 +44,7 @@ test('a run that asks too much at once is told so, and is heard again when it ha
     })
   })
   for (let number = 1; number <= 17; number++) ask(number)
-  expect(told).toEqual([{ answer: 17, status: 429, body: { error: 'too many questions at once' } }])
+  expect(told).toEqual([{ answer: 17, status: 429, body: { error: 'too many requests at once' } }])
   for (const answer of waiting.splice(0)) answer()
   await new Promise(setImmediate)
   ask(18)

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
 import { toIsoTime } from '../../src/ctx/world.ts'
-import {
-  endTasksOfEarlierProcess,
-  endTasksOfDeadReplicas,
-  createReplicaLease,
-  renewReplicaLease,
-} from '../../src/runs/replica-lease.ts'
+import { endTasksOfDeadReplicas, endTasksOfEarlierProcess } from '../../src/runs/dead-replicas.ts'
+import { createReplicaLease, renewReplicaLease } from '../../src/runs/replica-lease.ts'
 import { updateHeartbeat } from '../../src/runs/rows.ts'
 import { HeartbeatMonitor } from '../../src/runs/heartbeat-monitor.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -119,7 +115,7 @@ eachStore((store) => {
         return (await taskOf(app, left)).status !== 'running'
       })
       expect(await taskOf(app, left)).toMatchObject(INTERRUPTED)
-      expect(loggedLines(app, 'a task that nobody carries out is ended')).toMatchObject([{ task: left }])
+      expect(loggedLines(app, 'orphaned task ended')).toMatchObject([{ task: left }])
       for (const open of doors) open()
       expect(await app.finished(carried.id)).toMatchObject({ status: 'succeeded', output: { said: 'hi' } })
     },

@@ -56,7 +56,7 @@ test('a task whose type or wedge goes away while it is queued fails and says why
   await app.call('POST', `/v1/tasks/${held}/cancel`)
   for (const [task, what] of [
     [typeless, "no 'gone' any more"],
-    [wedgeless, "'other' is not there any more"],
+    [wedgeless, "'other' does not exist any more"],
   ] as const) {
     const done = await app.finished(task.id)
     expect(done).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })

@@ -1,0 +1,67 @@
+import { listOpenEffects, updateEffectOutcome } from '../approvals/effect-rows.ts'
+import { appendAuditEntry } from '../audit/append.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { SYSTEM_ACTOR } from '../ctx/scope.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { endTask } from '../lifecycle/end-task.ts'
+import type { TaskEnding } from '../lifecycle/task-ending.ts'
+import type { HeartbeatMonitor } from './heartbeat-monitor.ts'
+import { LEASE_TIMEOUT_MS } from './replica-lease.ts'
+import { deleteReplica, listActiveTasksOfReplica, listHeartbeats, listHoldingReplicas } from './rows.ts'
+
+/** How a running task ends when its replica dies. The task is not resumed. */
+export const INTERRUPTED_ENDING: TaskEnding = {
+  status: 'failed',
+  error: { reason: 'interrupted', message: 'the run was interrupted by a restart' },
+}
+
+/**
+ * Ends the tasks of replicas whose lease has expired. All replicas may do this at the same time, because each task ends
+ * once.
+ */
+export async function endTasksOfDeadReplicas(ctx: Ctx, monitor: HeartbeatMonitor): Promise<void> {
+  // Read before the heartbeats, so that a replica that starts in between has a heartbeat too.
+  const others = await listOtherReplicas(ctx)
+  const heartbeats = await listHeartbeats(ctx.db, {})
+  monitor.observe(heartbeats)
+  const expiry = toIsoTime(ctx.world.clock.now() - LEASE_TIMEOUT_MS)
+  const alive = new Set(heartbeats.flatMap(({ id, seen_at }) => (seen_at < expiry ? [] : [id])))
+  for (const replica of others) {
+    if (!alive.has(replica) && monitor.isSilent(replica)) await endTasksOfReplica(ctx, replica)
+  }
+}
+
+/**
+ * Ends all running tasks when a service on SQLite starts: they belong to an earlier process, because a SQLite file has
+ * one replica. Heartbeats are ignored, because the clock may have been set back.
+ */
+export async function endTasksOfEarlierProcess(ctx: Ctx): Promise<void> {
+  for (const replica of await listOtherReplicas(ctx)) await endTasksOfReplica(ctx, replica)
+}
+
+/** The other replicas that hold tasks or effects, including those without a row of their own. */
+async function listOtherReplicas(ctx: Ctx): Promise<string[]> {
+  const all = await listHoldingReplicas(ctx.db, {})
+  return all.flatMap(({ replica }) => (replica && replica !== ctx.replica ? [replica] : []))
+}
+
+async function endTasksOfReplica(ctx: Ctx, replica: string): Promise<void> {
+  for (const task of await listActiveTasksOfReplica(ctx.db, { replica })) {
+    await inTx(ctx, (tx) => endTask(tx, task.id, INTERRUPTED_ENDING, task.epoch))
+  }
+  for (const effect of await listOpenEffects(ctx.db, { replica })) {
+    await inTx(ctx, async (tx) => {
+      const [settled] = await updateEffectOutcome(tx.db, {
+        approval_id: effect.approval_id,
+        outcome: 'unknown',
+        status: null,
+        finished_at: isoNow(tx),
+        error: 'the service stopped before the answer came',
+      })
+      if (!settled) return
+      const data = { action: effect.action, task_id: effect.task_id, outcome: 'unknown' }
+      await appendAuditEntry(tx, effect.project_id, SYSTEM_ACTOR, 'action.executed', effect.approval_id, data)
+    })
+  }
+  await inTx(ctx, (tx) => deleteReplica(tx.db, { id: replica }))
+}
