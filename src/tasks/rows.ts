@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { mergeNewest, type PageQuery } from '../http/page.ts'
-import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ArtifactFileRow, ArtifactRow, TaskRow } from '../store/tables.ts'
 import { taskIdsInOrder } from './ordered-id-rows.ts'
@@ -54,7 +54,7 @@ export type TaskHead = Pick<TaskRow, (typeof TASK_HEAD_COLUMNS)[number]>
 
 const TASK_HEAD_COLUMNS = ['id', 'project_id', 'status', 'last_event_id'] as const
 
-const taskHeadById = prepareBatchedRead<{ id: string }, TaskHead>((db, arg) =>
+const taskHeadById = prepareQuery<{ id: string }, TaskHead>((db, arg) =>
   db.selectFrom('tasks').select(TASK_HEAD_COLUMNS).where('id', '=', arg('id')),
 )
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { prepareQuery } from '../../src/store/prepared-query.ts'
 import { cachedRead } from '../../src/store/cached-read.ts'
-import { loadSqlite } from '../../src/store/sqlite/sqlite-connection.ts'
+import { loadSqlite } from '../../src/store/sqlite/driver/load-sqlite.ts'
 import { eachStore, testApp } from '../app.ts'
 import { eventually } from '../runs/scripted-agent.ts'
 
