@@ -64,13 +64,13 @@ async function onStore(rig: Rig, kind: Store['kind']): Promise<ResultRow[]> {
   await store.close()
   const service = await start()
   const rows: ResultRow[] = []
-  for (const [filters, most] of [
+  for (const [filters, max] of [
     [ORDINARY_FILTERS, ORDINARY_GOAL_MS],
     [BROAD_FILTERS, BROAD_GOAL_MS],
   ] as const) {
     for (const [name, where] of Object.entries(filters)) {
       const times = await measureFilter(service, where)
-      rows.push(goalRow(`filter for ${name}, ${kind}`, 'ms', { service: times, bare: [] }, { most }))
+      rows.push(goalRow(`filter for ${name}, ${kind}`, 'ms', { service: times, bare: [] }, { max }))
     }
   }
   await rig.stop(service)

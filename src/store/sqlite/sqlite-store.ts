@@ -128,7 +128,7 @@ function readThroughWriter(
 }
 
 /**
- * Only this process writes while it holds the lock on the folder. A change that somebody makes to the file by hand is
+ * Only this process writes while it holds the lock on the folder. A manual change of the file is
  * noticed within `EXTERNAL_CHECK_MS`: checking more often would cost as much as the reads that the cache saves.
  */
 function createTableVersions(writer: SqliteWriter, connection: SqliteConnection): TableVersions {
