@@ -1,4 +1,4 @@
-/** Runs the parts that were asked for, one after another, each against the bare baseline. */
+/** Runs the selected parts one after another, each against the bare baseline server. */
 import { runMixedLoad, parseMixedLoadOptions } from './mixed-load.ts'
 import { boot } from './parts/boot.ts'
 import { create, get } from './parts/create.ts'
@@ -9,7 +9,7 @@ import { ownCell, provisioning, tasks } from './parts/runs.ts'
 import { append, delivery, idle, replay, throughput } from './parts/streams.ts'
 import { surface } from './parts/reports.ts'
 import { type ResultRow, formatResults } from './results.ts'
-import { type Places, Rig } from './rig.ts'
+import { type BenchFolders, Rig } from './rig.ts'
 
 const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
   create,
@@ -33,8 +33,8 @@ const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
   crowd,
 }
 
-/** What has many rounds, and what fills a store first. */
-const MOST_MS: Record<string, number> = {
+/** For parts with many rounds, and for those that fill a store first. */
+const TIMEOUTS_MS: Record<string, number> = {
   append: 120_000,
   throughput: 120_000,
   surface: 300_000,
@@ -44,15 +44,15 @@ const MOST_MS: Record<string, number> = {
   'pg-tasks': 120_000,
   crowd: 180_000,
 }
-const MOST_MS_ELSE = 60_000
+const DEFAULT_TIMEOUT_MS = 60_000
 
 const [root = '.', programs = '.', ...words] = process.argv.slice(2)
 if (words[0] === 'load') process.exit(await loadOnly(words.slice(1), { root, programs }))
 const asJson = words.includes('--json')
-const asked = words.filter((word) => !word.startsWith('--'))
-const unknown = asked.find((name) => !Object.hasOwn(PARTS, name))
+const selected = words.filter((word) => !word.startsWith('--'))
+const unknown = selected.find((name) => !Object.hasOwn(PARTS, name))
 if (unknown !== undefined) {
-  process.stderr.write(`bench: there is no part '${unknown}'; the parts are ${Object.keys(PARTS).join(', ')}\n`)
+  process.stderr.write(`bench: unknown part '${unknown}' (parts: ${Object.keys(PARTS).join(', ')})\n`)
   process.exit(2)
 }
 let open: Rig | null = null
@@ -60,14 +60,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void Promise.resolve(open?.close()).then(() => process.exit(1)))
 }
 const rows: ResultRow[] = []
-for (const name of asked.length > 0 ? asked : Object.keys(PARTS))
+for (const name of selected.length > 0 ? selected : Object.keys(PARTS))
   rows.push(...(await runPart(name, { root, programs })))
 process.stdout.write(asJson ? `${JSON.stringify(rows, null, 2)}\n` : `\n${formatResults(rows)}\n`)
 process.exit(rows.some((row) => row.pass === false) ? 1 : 0)
 
-/** A mix of calls on a service that is started or named, for as long as it is told. */
-async function loadOnly(words: string[], places: Places): Promise<number> {
-  const rig = new Rig(places)
+/** Runs a mix of calls against a service that it starts, or against services that already run. */
+async function loadOnly(words: string[], folders: BenchFolders): Promise<number> {
+  const rig = new Rig(folders)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void rig.close().then(() => process.exit(1)))
   }
@@ -80,18 +80,18 @@ async function loadOnly(words: string[], places: Places): Promise<number> {
   }
 }
 
-/** A part that breaks or takes too long is a row that fails, not the end of the benchmark. */
-async function runPart(name: string, places: Places): Promise<ResultRow[]> {
-  const rig = new Rig(places)
+/** A part that fails or times out becomes a failed row and does not end the benchmark. */
+async function runPart(name: string, folders: BenchFolders): Promise<ResultRow[]> {
+  const rig = new Rig(folders)
   open = rig
   const start = performance.now()
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const most = MOST_MS[name] ?? MOST_MS_ELSE
-    timer = setTimeout(() => reject(new Error(`took longer than ${most / 1000} s`)), most)
+  const timeout = new Promise<never>((_, reject) => {
+    const timeoutMs = TIMEOUTS_MS[name] ?? DEFAULT_TIMEOUT_MS
+    timer = setTimeout(() => reject(new Error(`took longer than ${timeoutMs / 1000} s`)), timeoutMs)
   })
   try {
-    const found = await Promise.race([PARTS[name]?.(rig) ?? [], late])
+    const found = await Promise.race([PARTS[name]?.(rig) ?? [], timeout])
     process.stderr.write(`bench: ${name} took ${((performance.now() - start) / 1000).toFixed(0)} s\n`)
     return found
   } catch (error) {

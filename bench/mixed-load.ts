@@ -8,15 +8,15 @@ import { alignColumns, formatNumber } from './results.ts'
 import { cpuOf, type Rig, type Server } from './rig.ts'
 import { seededTaskId, seedTasks } from './seed-tasks.ts'
 
-/** What can be said on the command line, and what holds when nothing is. */
+/** The options of the command line. */
 export interface MixedLoadOptions {
   store: 'sqlite' | 'postgres'
   replicas: number
   clients: number
   seconds: number
-  /** How many tasks lie in the store when the load begins: one measurement for each. */
+  /** How many tasks the store holds when the load starts: one measurement for each number. */
   stored: number[]
-  /** Services that run already, instead of our own. */
+  /** Services that already run, instead of new ones. */
   urls: string[]
 }
 
@@ -34,7 +34,7 @@ export function parseMixedLoadOptions(words: readonly string[]): MixedLoadOption
   }
 }
 
-/** Puts a realistic mix of calls on a service, once for each number of stored tasks. Answers what it found, and whether all was well. */
+/** Runs a realistic mix of calls against a service, once for each number of stored tasks. */
 export async function runMixedLoad(rig: Rig, options: MixedLoadOptions): Promise<{ text: string; ok: boolean }> {
   const found = options.urls.length > 0 ? [await onRunning(rig, options)] : await onOwn(rig, options)
   return { text: found.map(shown).join('\n\n'), ok: found.every(({ result }) => noErrors(result)) }
@@ -43,14 +43,14 @@ export async function runMixedLoad(rig: Rig, options: MixedLoadOptions): Promise
 interface Found {
   what: string
   result: Mixed
-  /** Milliseconds of processor time a finished task, of services and database together. */
+  /** Processor time for each finished task in milliseconds, services and database together. */
   effort: number | null
 }
 
-/** They need the wedge of `bench/wedges`; the key is read from the environment, as the command line does. */
+/** The services need the wedge of `bench/wedges`; the key comes from the environment variable SVC_KEY. */
 async function onRunning(rig: Rig, { urls, clients, seconds }: MixedLoadOptions): Promise<Found> {
   const key = process.env['SVC_KEY'] ?? ''
-  if (urls.some((url) => !url.startsWith('http:'))) throw new Error('the load tool speaks plain http only')
+  if (urls.some((url) => !url.startsWith('http:'))) throw new Error('the load tool supports plain http only')
   const targets = urls.map((url): Target => ({ host: new URL(url).hostname, port: portOf(new URL(url)), key }))
   const result = await rig.load('mix', targets[0] ?? { port: 0, key }, {
     targets,
@@ -72,7 +72,7 @@ async function onOwn(rig: Rig, options: MixedLoadOptions): Promise<Found[]> {
   const found: Found[] = []
   let there = 0
   for (const stored of options.stored) {
-    // The first start makes the schema and the project.
+    // The first start creates the schema and the project.
     if (there === 0) for (const server of await start(rig, 1, place)) await rig.stop(server)
     const open = place.database
       ? await openPostgresStore(place.database, () => {})
@@ -124,12 +124,12 @@ function shown({ what, result, effort }: Found): string {
     ...[p50, p95, p99].map(formatNumber),
   ])
   const each =
-    effort === null ? '' : `, ${formatNumber(effort)} ms of processor time a task, everything in the mix included`
+    effort === null ? '' : `, ${formatNumber(effort)} ms of processor time for each task, including all other calls`
   const wrong = Object.entries(result.errors).map(([why, times]) => `error, ${times} times: ${why}`)
   const rate = (tasksIn(result) / result.seconds).toFixed(0)
   return [
     `${what}: ${rate} tasks/s${each}`,
-    alignColumns([['', 'a second', 'p50 ms', 'p95 ms', 'p99 ms'], ...lines]),
+    alignColumns([['', 'per second', 'p50 ms', 'p95 ms', 'p99 ms'], ...lines]),
     ...(wrong.length > 0 ? wrong : ['no errors']),
   ].join('\n')
 }

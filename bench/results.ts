@@ -13,13 +13,13 @@ export interface ResultRow {
   note: string
 }
 
-/** Two numbers that were measured in turn, round by round. */
+/** The values of service and baseline, measured in turn. */
 export interface PairedSamples {
   service: number[]
   bare: number[]
 }
 
-/** Alternates, so that a busy machine troubles both sides alike. */
+/** Measures in turn, so that a busy machine affects both sides alike. */
 export async function measureAlternating(
   rounds: number,
   service: () => Promise<number>,
@@ -27,7 +27,7 @@ export async function measureAlternating(
 ): Promise<PairedSamples> {
   const pairs: PairedSamples = { service: [], bare: [] }
   for (let round = 0; round < rounds; round++) {
-    // Neither side always goes first.
+    // Each side goes first in every second round.
     if (round % 2 === 0) pairs.service.push(await service())
     pairs.bare.push(await bare())
     if (round % 2 === 1) pairs.service.push(await service())
@@ -35,41 +35,41 @@ export async function measureAlternating(
   return pairs
 }
 
-/** A rate that must reach a share of the baseline's. */
-export function rateRow(name: string, unit: string, pairs: PairedSamples, least: number | null, note = ''): ResultRow {
+/** A rate that must reach a share of the rate of the baseline. */
+export function rateRow(name: string, unit: string, pairs: PairedSamples, min: number | null, note = ''): ResultRow {
   const ratio = ratioOf(pairs)
   return {
     ...measured(name, unit, pairs),
     ratio,
-    target: least === null ? '' : `≥ ${least} × bare`,
-    pass: least === null ? null : ratio >= least,
+    target: min === null ? '' : `≥ ${min} × bare`,
+    pass: min === null ? null : ratio >= min,
     note,
   }
 }
 
-/** A cost that may be at most a multiple of the baseline's. */
-export function costRow(name: string, unit: string, pairs: PairedSamples, most: number | null, note = ''): ResultRow {
+/** A cost that may be at max a multiple of the cost of the baseline. */
+export function costRow(name: string, unit: string, pairs: PairedSamples, max: number | null, note = ''): ResultRow {
   const ratio = ratioOf(pairs)
   return {
     ...measured(name, unit, pairs),
     ratio,
-    target: most === null ? '' : `≤ ${most} × bare`,
-    pass: most === null ? null : ratio <= most,
+    target: max === null ? '' : `≤ ${max} × bare`,
+    pass: max === null ? null : ratio <= max,
     note,
   }
 }
 
-/** A value with a goal of its own; the baseline is there to compare. */
+/** A value with an absolute goal; the baseline is shown for comparison. */
 export function goalRow(
   name: string,
   unit: string,
   pairs: PairedSamples,
-  goal: { least?: number; most?: number },
+  goal: { min?: number; max?: number },
   note = '',
 ): ResultRow {
   const row = measured(name, unit, pairs)
-  const pass = row.value >= (goal.least ?? Number.NEGATIVE_INFINITY) && row.value <= (goal.most ?? Infinity)
-  const target = goal.least === undefined ? `≤ ${goal.most} ${unit}` : `≥ ${goal.least} ${unit}`
+  const pass = row.value >= (goal.min ?? Number.NEGATIVE_INFINITY) && row.value <= (goal.max ?? Infinity)
+  const target = goal.min === undefined ? `≤ ${goal.max} ${unit}` : `≥ ${goal.min} ${unit}`
   return { ...row, ratio: pairs.bare.length > 0 ? ratioOf(pairs) : null, target, pass, note }
 }
 
@@ -77,7 +77,7 @@ function measured(name: string, unit: string, { service, bare }: PairedSamples) 
   return { name, unit, value: median(service), baseline: bare.length > 0 ? median(bare) : null }
 }
 
-/** Round against round, because rounds that lie close together saw the same machine. */
+/** Compares round by round, because the load of the machine changes between rounds. */
 function ratioOf({ service, bare }: PairedSamples): number {
   return median(service.map((value, round) => value / (bare[round] ?? Number.NaN)))
 }
@@ -96,7 +96,7 @@ export function formatResults(rows: readonly ResultRow[]): string {
   return alignColumns([head, ...lines])
 }
 
-/** Cells in columns, as wide as the widest of each. */
+/** Pads each column to its widest cell. */
 export function alignColumns(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
   return lines

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createDatabaseOn, createPostgres, type PostgresServer, removePostgres } from '../test/postgres.ts'
 import type { BareMode } from './bare/runs.ts'
 import type { Target } from './load/statistics.ts'
-import type { Work } from './load/main.ts'
+import type { LoadKinds } from './load/main.ts'
 import { formatNumber } from './results.ts'
 
 const KEY = 'svc_key_bench_0123456789abcdefghijklmnop'
@@ -14,28 +14,28 @@ const KEY = 'svc_key_bench_0123456789abcdefghijklmnop'
 /** A server under measurement. */
 export interface Server extends Target {
   pid: number
-  /** From the start of the process to the first answer that all is well. */
+  /** From the start of the process to the first successful health check. */
   bootMs: number
 }
 
-/** Where the bundles of this run lie, and where the service does. */
-export interface Places {
+/** The folders of the service and of the benchmark's own programs. */
+export interface BenchFolders {
   root: string
   programs: string
 }
 
-/** Everything one part of the benchmark starts; `close` ends it and removes its folder, whatever happened. */
+/** Everything that one part of the benchmark starts. `close` ends all of it and removes its folder. */
 export class Rig {
-  readonly places: Places
+  readonly folders: BenchFolders
   readonly dir: string
   readonly #started: ChildProcess[] = []
   #load: ChildProcess | null = null
   #postgres: Promise<PostgresServer> | null = null
 
-  constructor(places: Places) {
-    this.places = places
+  constructor(folders: BenchFolders) {
+    this.folders = folders
     this.dir = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-    // Cells run as another user where the service is root.
+    // Cells run as another user if the service runs as root.
     chmodSync(this.dir, 0o755)
   }
 
@@ -43,7 +43,7 @@ export class Rig {
   service(env: Record<string, string> = {}, dataDir = mkdtempSync(join(this.dir, 'data-'))): Promise<Server> {
     const settings = {
       SVC_DATA_DIR: dataDir,
-      SVC_WEDGES_DIR: join(this.places.root, 'bench/wedges'),
+      SVC_WEDGES_DIR: join(this.folders.root, 'bench/wedges'),
       SVC_TASK_RATE_PER_MIN: '100000000',
       SVC_FOUNDER_API_KEY: KEY,
       SVC_LOG_LEVEL: 'warn',
@@ -51,23 +51,23 @@ export class Rig {
       ...env,
     }
     const flags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? []
-    const program = [...flags, join(this.places.root, 'dist/svc.mjs'), 'serve']
+    const program = [...flags, join(this.folders.root, 'dist/svc.mjs'), 'serve']
     return this.#serve(program, (port) => ({ ...settings, SVC_PORT: String(port) }))
   }
 
-  /** An empty database on a PostgreSQL of our own that forces every commit to the disk, as one in earnest does. */
+  /** An empty database on a PostgreSQL server that flushes every commit to the disk, as in production. */
   async database(): Promise<string> {
     this.#postgres ??= createPostgres(DURABLE)
     return createDatabaseOn((await this.#postgres).url)
   }
 
-  /** What the server behind `database` has used of the processor, in ms; 0 while there is none. */
+  /** The processor time of the PostgreSQL server in milliseconds; 0 while there is none. */
   async databaseCpu(): Promise<number> {
     const pid = (await this.#postgres)?.child?.pid
     return pid === undefined ? 0 : cpuOf(pid)
   }
 
-  /** On SQLite, or on the database that is named. */
+  /** The baseline server, on SQLite or on the given database. */
   bare(mode: BareMode = 'none', command: string[] = [], database = ''): Promise<Server> {
     const words = JSON.stringify(command)
     const settings = { BARE_DIR: this.dir, BARE_MODE: mode, BARE_COMMAND: words, BARE_DATABASE: database }
@@ -75,15 +75,15 @@ export class Rig {
   }
 
   program(name: string): string {
-    return join(this.places.programs, `${name}.mjs`)
+    return join(this.folders.programs, `${name}.mjs`)
   }
 
-  /** Lets the clients do something and answers with what they measured. */
-  load<Name extends keyof Work>(
+  /** Runs one kind of load in the client process and returns what it measured. */
+  load<Name extends keyof LoadKinds>(
     name: Name,
     { port, key }: Target,
-    options: Parameters<Work[Name]>[1],
-  ): ReturnType<Work[Name]> {
+    options: Parameters<LoadKinds[Name]>[1],
+  ): ReturnType<LoadKinds[Name]> {
     this.#load ??= this.#keep(fork(this.program('load'), { stdio: 'inherit', execArgv: [] }))
     const load = this.#load
     const answer = new Promise((resolve, reject) => {
@@ -93,7 +93,7 @@ export class Rig {
       })
       load.send({ name, target: { port, key }, options })
     })
-    return answer as ReturnType<Work[Name]>
+    return answer as ReturnType<LoadKinds[Name]>
   }
 
   async stop(server: Server): Promise<void> {
@@ -103,7 +103,7 @@ export class Rig {
 
   async close(): Promise<void> {
     await Promise.all(this.#started.map(end))
-    // One that could not be started was told of already.
+    // The error of a server that could not start has already been reported.
     const postgres = await this.#postgres?.catch(() => null)
     if (postgres) await removePostgres(postgres)
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 })
@@ -134,12 +134,12 @@ const DURABLE = { fsync: 'on', full_page_writes: 'on', shared_buffers: '256MB', 
 
 async function healthy(port: number, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 5000; tries++) {
-    if (child.exitCode !== null) throw new Error(`a server ended with code ${child.exitCode} before it answered`)
+    if (child.exitCode !== null) throw new Error(`a server ended with code ${child.exitCode} before it was healthy`)
     const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null)
     if (answer?.ok) return void (await answer.text())
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  throw new Error('a server did not answer')
+  throw new Error('a server did not become healthy')
 }
 
 function freePort(): Promise<number> {
@@ -152,19 +152,19 @@ function freePort(): Promise<number> {
   })
 }
 
-const PATIENCE_MS = 1500
+const STOP_TIMEOUT_MS = 1500
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
   await ended
   clearTimeout(timer)
 }
 
-/** Adds up what a server's processor did for so many operations. */
-export class Effort {
+/** Sums up the processor time of a server over many operations. */
+export class CpuCost {
   #ms = 0
   #done = 0
 
@@ -176,26 +176,26 @@ export class Effort {
     return result
   }
 
-  /** Microseconds of processor time for one. */
+  /** Processor time for one operation in microseconds. */
   get each(): number {
     return (this.#ms * 1000) / this.#done
   }
 }
 
-/** A note that compares the efforts of both; it holds on a busy machine too. */
-export function effortNote(service: Effort, bare: Effort): string {
+/** Compares the processor time of both sides, which is reliable even on a busy machine. */
+export function cpuNote(service: CpuCost, bare: CpuCost): string {
   const ratio = (service.each / bare.each).toFixed(1)
   return `processor ${formatNumber(service.each)} µs each, bare ${formatNumber(bare.each)} (${ratio} ×)`
 }
 
-/** Resident memory of a process in MB, and of all below it. */
+/** Resident memory of a process in MB, alone and with its descendants. */
 export function memoryOf(pid: number): { own: number; all: number } {
   const own = residentMb(pid)
   const below = childrenOf(pid).reduce((sum, child) => sum + memoryOf(child).all, 0)
   return { own, all: own + below }
 }
 
-/** Processor time that a process and all below it have used, in ms. What others do on the machine hardly shows in it. */
+/** Processor time of a process and its descendants in milliseconds. */
 export function cpuOf(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), ownCpu(pid))
 }
@@ -207,7 +207,7 @@ function ownCpu(pid: number): number {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
-    // Its own time and that of children that have ended.
+    // Its own time and that of its ended children.
     return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_MS
   } catch {
     return 0

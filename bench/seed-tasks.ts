@@ -5,8 +5,8 @@ const PAGE = 10_000
 const SPREAD_MS = 90 * 24 * 60 * 60_000
 
 /**
- * Tasks that ended in the last ninety days, with their logs, artifacts and approvals, written by the store itself in
- * bulk: a million take a minute or two. Their ids sort before those of today, and reports count as folded.
+ * Writes tasks that ended in the last ninety days, with their logs, artifacts and approvals, in bulk: a million take a
+ * minute or two. Their ids sort before new ones, and the report sums count as up to date.
  */
 export async function seedTasks(store: Store, from: number, to: number): Promise<void> {
   const project = (await store.db.selectFrom('projects').select('id').executeTakeFirstOrThrow()).id
@@ -24,7 +24,7 @@ export async function seedTasks(store: Store, from: number, to: number): Promise
 
 export const seededTaskId = (n: number) => `task_00000000000000${100_000_000_000 + n}`
 
-/** The same words on both stores. */
+/** The same SQL on both stores. */
 async function fill(db: Db, insert: string, first: number, last: number, project: string, at: string): Promise<void> {
   const numbers = `with recursive n(i) as (select ${first} union all select i + 1 from n where i < ${last})`
   await sql.raw(insert.replace('NUMBERS', numbers).replaceAll('PROJECT', project).replaceAll('AT', at)).execute(db)
@@ -59,14 +59,14 @@ const APPROVALS = `
   NUMBERS select ${id('apr')}, 'PROJECT', ${id('task')}, 'bench', 'say', 'records_get', 'low', 'tool', '{}', '00',
     'approved', 'AT', 'AT', 'key', 'key_before' from n where i % 10 = 0`
 
-/** As a store has it that grew by and by. */
+/** As in a store that grew over time. */
 async function markFolded(db: Db, project_id: string, count: number): Promise<void> {
   for (const source of ['tasks', 'approvals'] as const) {
     const folded_to = source === 'tasks' ? seededTaskId(count) : seededTaskId(count).replace('task', 'apr')
     await db
       .insertInto('report_marks')
       .values({ project_id, source, folded_to })
-      // Never back: what ran in between would have to be folded again.
+      // Never backwards: rows in between would be summed up twice.
       .onConflict((conflict) =>
         conflict
           .columns(['project_id', 'source'])

@@ -1,4 +1,4 @@
-/** The clients, in a process of their own so that they do not share an event loop with anybody they measure. */
+/** The clients, in their own process so that they share no event loop with the servers that they measure. */
 import type { Connection } from './connection.ts'
 import { type Crowd, heard, openCrowd } from './live-followers.ts'
 import { decide } from './decisions.ts'
@@ -11,8 +11,8 @@ const idle: Connection[] = []
 const crowds: Crowd[] = []
 const parkedBy = new Map<number, Parameters<typeof decide>[1]>()
 
-/** What the clients can be asked to do. */
-const WORK = {
+/** The kinds of load that the clients can run. */
+const LOAD_KINDS = {
   hammer,
   runs,
   append,
@@ -36,10 +36,10 @@ const WORK = {
   },
 }
 
-export type Work = typeof WORK
+export type LoadKinds = typeof LOAD_KINDS
 
-process.on('message', ({ name, target, options }: { name: keyof Work; target: Target; options: never }) => {
-  WORK[name](target, options).then(
+process.on('message', ({ name, target, options }: { name: keyof LoadKinds; target: Target; options: never }) => {
+  LOAD_KINDS[name](target, options).then(
     (result) => process.send?.({ result }),
     (error: unknown) =>
       process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),

@@ -4,7 +4,7 @@ import type { Rig, Server } from '../rig.ts'
 
 const PARKED = 200
 const DECISIONS = 50
-/** Node compiles what it runs often; until then the same work costs several times as much. */
+/** Node compiles hot code; until then the same work costs several times as much. */
 const WARM_UP_ROUNDS = 12
 
 /** From a founder's decision to the end of the run, while many others wait for theirs. */
@@ -41,7 +41,7 @@ const CALLS = 300
 export async function workflow(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service({
     SVC_AGENT_COMMAND: 'node /custom/workflow.mjs',
-    SVC_AGENT_DIR: rig.places.programs,
+    SVC_AGENT_DIR: rig.folders.programs,
   })
   const bare = await rig.bare('warm', [process.execPath, rig.program('bare-worker')])
   const p99: number[] = []
@@ -53,7 +53,7 @@ export async function workflow(rig: Rig): Promise<ResultRow[]> {
   const body = { n: 1 }
   const options = { clients: 1, ms: 500, method: 'POST', path: '/v1/workflow', body, expect: 200 }
   const pairs = await measureAlternating(3, inside, async () => (await rig.load('hammer', bare, options)).p50)
-  return [goalRow('workflow p50, warm', 'ms', pairs, { most: 5 }, `p99 ${median(p99).toFixed(2)} ms`)]
+  return [goalRow('workflow p50, warm', 'ms', pairs, { max: 5 }, `p99 ${median(p99).toFixed(2)} ms`)]
 }
 
 /** Runs one task of the agent that calls the workflow and reads its times from the output. */

@@ -1,9 +1,9 @@
-import type { Work } from '../load/main.ts'
+import type { LoadKinds } from '../load/main.ts'
 import { measureAlternating, rateRow, type ResultRow } from '../results.ts'
-import { Effort, effortNote, type Rig, type Server } from '../rig.ts'
+import { CpuCost, cpuNote, type Rig, type Server } from '../rig.ts'
 
 const ROUND_MS = 1200
-/** Node compiles what it runs often; until then the same work costs several times as much. */
+/** Node compiles hot code; until then the same work costs several times as much. */
 const WARM_UP_MS = 6000
 const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
 
@@ -16,14 +16,14 @@ export async function create(rig: Rig): Promise<ResultRow[]> {
   const rows: ResultRow[] = []
   for (const clients of [1, 32]) {
     const options = { ...request, clients, ms: ROUND_MS }
-    const efforts = [new Effort(), new Effort()] as const
+    const efforts = [new CpuCost(), new CpuCost()] as const
     const pairs = await measureAlternating(
       8,
       () => rateOf(rig, service, efforts[0], options),
       () => rateOf(rig, bare, efforts[1], options),
     )
     const name = `create, ${clients} client${clients > 1 ? 's' : ''}`
-    rows.push(rateRow(name, 'tasks/s', pairs, 0.6, effortNote(...efforts)))
+    rows.push(rateRow(name, 'tasks/s', pairs, 0.6, cpuNote(...efforts)))
   }
   return rows
 }
@@ -32,8 +32,8 @@ export async function create(rig: Rig): Promise<ResultRow[]> {
 export async function get(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service({ SVC_MAX_CONCURRENT_TASKS: '0', SVC_POOL: '0' })
   const bare = await rig.bare()
-  const efforts = [new Effort(), new Effort()] as const
-  const rate = async (server: Server, effort: Effort) => {
+  const efforts = [new CpuCost(), new CpuCost()] as const
+  const rate = async (server: Server, effort: CpuCost) => {
     const path = `/v1/tasks/${await createOne(server)}`
     return rateOf(rig, server, effort, { clients: 32, ms: ROUND_MS, method: 'GET', path, expect: 200 })
   }
@@ -46,11 +46,11 @@ export async function get(rig: Rig): Promise<ResultRow[]> {
     () => rate(service, efforts[0]),
     () => rate(bare, efforts[1]),
   )
-  const note = `goal: 7,500/s on an idle machine; ${effortNote(...efforts)}`
+  const note = `goal: 7,500/s on an idle machine; ${cpuNote(...efforts)}`
   return [rateRow('read a task, 32 clients', 'GET/s', pairs, null, note)]
 }
 
-async function rateOf(rig: Rig, server: Server, effort: Effort, options: Parameters<Work['hammer']>[1]) {
+async function rateOf(rig: Rig, server: Server, effort: CpuCost, options: Parameters<LoadKinds['hammer']>[1]) {
   const work = () => rig.load('hammer', server, options)
   return (await effort.spend(server, work, ({ done }) => done)).rate
 }

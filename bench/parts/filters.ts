@@ -17,19 +17,26 @@ const RECORDS = 100_000
 const PAGE = 500
 const ROUNDS = 15
 
-/** Filters on one collection, over HTTP, right after its records came in: also such that hardly any record fulfils. */
-const FILTERS: Record<string, object> = {
-  'few records': { customer: 'c42', amount: { $gte: 10 } },
-  'many records': { paid: true, amount: { $gte: 10 } },
-  'what is not there': { state: { $ne: 'done' }, sent: { $exists: false } },
-  'halves that share one record': { paid: true, due: true },
-  'three tests that none fulfils': { t0: 1, t1: 1, t2: 1 },
-  'ten tests that share one record': { ...allOf(8), paid: true, due: true },
+const ORDINARY_GOAL_MS = 50
+const BROAD_GOAL_MS = 150
+
+/** One to three conditions, of which at least one selects less than a tenth of the records. */
+const ORDINARY_FILTERS: Record<string, object> = {
+  'a customer and a range': { customer: 'c42', amount: { $gte: 10 } },
+  'a tenth by a range': { amount: { $gte: 900 }, paid: true, state: 'new' },
 }
 
-/** So many tests that every record fulfils. */
-function allOf(tests: number): Record<string, object> {
-  return Object.fromEntries(Array.from({ length: tests }, (_, t) => [`t${t}`, { $gte: 0 }]))
+const BROAD_FILTERS: Record<string, object> = {
+  'many records': { paid: true, amount: { $gte: 10 } },
+  'absent values': { state: { $ne: 'done' }, sent: { $exists: false } },
+  'two halves that share one record': { paid: true, due: true },
+  'three conditions that no record meets': { t0: 1, t1: 1, t2: 1 },
+  'ten conditions that one record meets': { ...conditionsForAll(8), paid: true, due: true },
+}
+
+/** Conditions that every record meets. */
+function conditionsForAll(count: number): Record<string, object> {
+  return Object.fromEntries(Array.from({ length: count }, (_, t) => [`t${t}`, { $gte: 0 }]))
 }
 
 const valueOf = (n: number) => ({
@@ -50,16 +57,21 @@ async function onStore(rig: Rig, kind: Store['kind']): Promise<ResultRow[]> {
   const dir = mkdtempSync(join(rig.dir, 'data-'))
   const database = kind === 'postgres' ? await rig.database() : ''
   const start = () => (kind === 'postgres' ? rig.service({ DATABASE_URL: database }) : rig.service({}, dir))
-  // The first start makes the schema and the project.
+  // The first start creates the schema and the project.
   await rig.stop(await start())
   const store = kind === 'postgres' ? await openPostgresStore(database, () => {}) : await openSqliteStore(dir, 'normal')
   await storeRecords(store)
   await store.close()
   const service = await start()
   const rows: ResultRow[] = []
-  for (const [name, where] of Object.entries(FILTERS)) {
-    const times = await timed(service, where)
-    rows.push(goalRow(`filter for ${name}, ${kind}`, 'ms', { service: times, bare: [] }, { most: 50 }))
+  for (const [filters, max] of [
+    [ORDINARY_FILTERS, ORDINARY_GOAL_MS],
+    [BROAD_FILTERS, BROAD_GOAL_MS],
+  ] as const) {
+    for (const [name, where] of Object.entries(filters)) {
+      const times = await measureFilter(service, where)
+      rows.push(goalRow(`filter for ${name}, ${kind}`, 'ms', { service: times, bare: [] }, { max }))
+    }
   }
   await rig.stop(service)
   return rows
@@ -83,16 +95,16 @@ async function storeRecords(store: Store): Promise<void> {
   }
 }
 
-async function timed({ port, key }: Server, where: object): Promise<number[]> {
+async function measureFilter({ port, key }: Server, where: object): Promise<number[]> {
   const query = String(new URLSearchParams({ collection: 'invoices', where: JSON.stringify(where) }))
   const times: number[] = []
   for (let round = 0; round <= ROUNDS; round++) {
     const start = performance.now()
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/records?${query}`, {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/records?${query}`, {
       headers: { authorization: `Bearer ${key}` },
     })
-    await answer.text()
-    if (answer.status !== 200) throw new Error(`a filter was answered ${answer.status}`)
+    await response.text()
+    if (response.status !== 200) throw new Error(`a filter returned status ${response.status}`)
     times.push(performance.now() - start)
   }
   return times.slice(1)

@@ -1,6 +1,6 @@
 import { median } from '../load/statistics.ts'
 import { measureAlternating, costRow, goalRow, type PairedSamples, rateRow, type ResultRow } from '../results.ts'
-import { Effort, effortNote, memoryOf, type Rig, type Server } from '../rig.ts'
+import { CpuCost, cpuNote, memoryOf, type Rig, type Server } from '../rig.ts'
 
 const SAY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
 
@@ -13,7 +13,7 @@ async function replicas(rig: Rig, env: Record<string, string> = {}): Promise<[Se
 
 const pacing = (rig: Rig) => ({
   SVC_AGENT_COMMAND: 'node /custom/pace.mjs',
-  SVC_AGENT_DIR: rig.places.programs,
+  SVC_AGENT_DIR: rig.folders.programs,
 })
 
 /** Node compiles what it runs often; until then that takes the processor away from what is measured. */
@@ -38,7 +38,7 @@ export async function replicaDelivery(rig: Rig): Promise<ResultRow[]> {
   const note = 'PostgreSQL; in the column bare: the replica that runs the task'
   return [
     costRow('delivery from another replica p50', 'ms', p50, null, note),
-    goalRow('delivery from another replica p99', 'ms', p99, { most: 25 }),
+    goalRow('delivery from another replica p99', 'ms', p99, { max: 25 }),
   ]
 }
 
@@ -59,15 +59,15 @@ export async function replicaDecision(rig: Rig): Promise<ResultRow[]> {
   )
   const more = pairs.service.map((ms, round) => ms - (pairs.bare[round] ?? Number.NaN))
   const note = `to the end of the run: ${median(pairs.service).toFixed(2)} ms, at its own replica ${median(pairs.bare).toFixed(2)}`
-  return [goalRow('decision at another replica, more', 'ms', { service: more, bare: [] }, { most: 5 }, note)]
+  return [goalRow('decision at another replica, more', 'ms', { service: more, bare: [] }, { max: 5 }, note)]
 }
 
 /** Whole tasks on PostgreSQL, beside a bare server with the same writes on the same PostgreSQL. */
 export async function replicaTasks(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service({ DATABASE_URL: await rig.database(), SVC_MAX_CONCURRENT_TASKS: '32' })
   const bare = await rig.bare('warm', [process.execPath, rig.program('bare-worker')], await rig.database())
-  const efforts = [new Effort(), new Effort()] as const
-  const rate = async (server: Server, effort: Effort) => {
+  const efforts = [new CpuCost(), new CpuCost()] as const
+  const rate = async (server: Server, effort: CpuCost) => {
     const work = () => rig.load('runs', server, { clients: 32, ms: 2000, body: SAY })
     return (await effort.spend(server, work, ({ done }) => done)).rate
   }
@@ -77,7 +77,7 @@ export async function replicaTasks(rig: Rig): Promise<ResultRow[]> {
     () => rate(service, efforts[0]),
     () => rate(bare, efforts[1]),
   )
-  return [rateRow('tasks on PostgreSQL, 32 clients', 'tasks/s', pairs, 0.6, effortNote(...efforts))]
+  return [rateRow('tasks on PostgreSQL, 32 clients', 'tasks/s', pairs, 0.6, cpuNote(...efforts))]
 }
 
 const ENOUGH = 6000
@@ -107,7 +107,7 @@ export async function crowd(rig: Rig): Promise<ResultRow[]> {
   const times = await rig.load('heard', service, { lines: LINES })
   const each = ((memoryOf(service.pid).own - before) * 1024) / (STREAMS - FIRST)
   const note = `each line to all ${STREAMS}: p50 ${times.p50.toFixed(1)} ms, p99 ${times.p99.toFixed(1)} ms`
-  return [goalRow(`live stream, of ${STREAMS}`, 'KB', { service: [each], bare: [] }, { most: 20 }, note)]
+  return [goalRow(`live stream, of ${STREAMS}`, 'KB', { service: [each], bare: [] }, { max: 20 }, note)]
 }
 
 async function speaking({ port, key }: Server): Promise<string> {

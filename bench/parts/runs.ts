@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { median } from '../load/statistics.ts'
 import { measureAlternating, costRow, goalRow, type PairedSamples, rateRow, type ResultRow } from '../results.ts'
-import { Effort, effortNote, type Rig, type Server } from '../rig.ts'
+import { CpuCost, cpuNote, type Rig, type Server } from '../rig.ts'
 
 const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
 const OWN_CELL = { ...BODY, wedge: 'workshop' }
@@ -18,8 +18,8 @@ export async function tasks(rig: Rig): Promise<ResultRow[]> {
   const rows: ResultRow[] = []
   for (const clients of [1, 32]) {
     const finished: PairedSamples = { service: [], bare: [] }
-    const efforts = [new Effort(), new Effort()] as const
-    const rate = async (server: Server, times: number[], effort: Effort) => {
+    const efforts = [new CpuCost(), new CpuCost()] as const
+    const rate = async (server: Server, times: number[], effort: CpuCost) => {
       const work = () => rig.load('runs', server, { clients, ms: 1200, body: BODY })
       const result = await effort.spend(server, work, ({ done }) => done)
       times.push(result.finished)
@@ -37,14 +37,14 @@ export async function tasks(rig: Rig): Promise<ResultRow[]> {
         'tasks/s',
         pairs,
         0.6,
-        `${times}; ${effortNote(...efforts)}`,
+        `${times}; ${cpuNote(...efforts)}`,
       ),
     )
   }
   return rows
 }
 
-/** Node compiles what it runs often; until then the same work costs several times as much. */
+/** Node compiles hot code; until then the same work costs several times as much. */
 async function warmUp(rig: Rig, servers: Server[]): Promise<void> {
   for (const server of servers) await rig.load('runs', server, { clients: 32, ms: 10_000, body: BODY })
 }
@@ -53,18 +53,18 @@ async function warmUp(rig: Rig, servers: Server[]): Promise<void> {
 export async function ownCell(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service()
   const bare = await rig.bare('fresh', worker(rig))
-  const efforts = [new Effort(), new Effort()] as const
-  const rate = async (server: Server, effort: Effort) => {
+  const efforts = [new CpuCost(), new CpuCost()] as const
+  const rate = async (server: Server, effort: CpuCost) => {
     const work = () => rig.load('runs', server, { clients: 8, ms: 2500, body: OWN_CELL })
     return (await effort.spend(server, work, ({ done }) => done)).rate
   }
-  await rate(service, new Effort())
+  await rate(service, new CpuCost())
   const pairs = await measureAlternating(
     3,
     () => rate(service, efforts[0]),
     () => rate(bare, efforts[1]),
   )
-  return [rateRow('tasks with a cell of their own, 8 clients', 'tasks/s', pairs, 0.8, effortNote(...efforts))]
+  return [rateRow('tasks with a cell of their own, 8 clients', 'tasks/s', pairs, 0.8, cpuNote(...efforts))]
 }
 
 /** How soon a task has a place to run: in a cell that is warm, and in one that must be started. */
@@ -90,8 +90,8 @@ export async function provisioning(rig: Rig): Promise<ResultRow[]> {
   const bound = 'create sent to task.created seen: an upper bound of claim to task.created'
   const stamped = `the task's created_at to the time of task.created, as stored: the claim lies between; create sent to task.created seen: ${seen.toFixed(2)} ms`
   return [
-    goalRow('warm shared cell', 'ms', shared, { most: 5 }, bound),
-    goalRow('warm cell of its own', 'ms', own, { most: 5 }, stamped),
+    goalRow('warm shared cell', 'ms', shared, { max: 5 }, bound),
+    goalRow('warm cell of its own', 'ms', own, { max: 5 }, stamped),
     costRow('cold cell of its own', 'ms', cold, 1.5, 'over a shared one; bare: node started with the bundle'),
   ]
 }
@@ -101,7 +101,7 @@ async function bareStart(rig: Rig): Promise<number> {
   const times: number[] = []
   for (let n = 0; n < 15; n++) {
     const start = performance.now()
-    const child = spawn(process.execPath, [join(rig.places.root, 'dist/harness.cjs')], { env: {}, stdio: 'pipe' })
+    const child = spawn(process.execPath, [join(rig.folders.root, 'dist/harness.cjs')], { env: {}, stdio: 'pipe' })
     await new Promise((resolve) => child.stdout.once('data', resolve))
     times.push(performance.now() - start)
     child.kill('SIGKILL')

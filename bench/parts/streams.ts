@@ -1,5 +1,5 @@
 import { measureAlternating, costRow, goalRow, rateRow, type ResultRow } from '../results.ts'
-import { Effort, effortNote, memoryOf, type Rig, type Server } from '../rig.ts'
+import { CpuCost, cpuNote, memoryOf, type Rig, type Server } from '../rig.ts'
 
 /** The agent waits so long before it speaks, until all followers are there. */
 const WAIT_MS = 600
@@ -7,7 +7,7 @@ const WAIT_MS = 600
 const body = (events: number) => ({ wedge: 'bench', task_type: 'say', input: { events, wait_ms: WAIT_MS } })
 
 async function bothWithAgent(rig: Rig, agent: string): Promise<[Server, Server]> {
-  const env = { SVC_AGENT_COMMAND: `node /custom/${agent}.mjs`, SVC_AGENT_DIR: rig.places.programs }
+  const env = { SVC_AGENT_COMMAND: `node /custom/${agent}.mjs`, SVC_AGENT_DIR: rig.folders.programs }
   return [await rig.service(env), await rig.bare('agent', [process.execPath, rig.program(agent)])]
 }
 
@@ -63,22 +63,22 @@ export async function throughput(rig: Rig): Promise<ResultRow[]> {
   return rows
 }
 
-/** Node compiles what it runs often; until then the same work costs several times as much. */
+/** Node compiles hot code; until then the same work costs several times as much. */
 const WARM_UP_ROUNDS = 3
 
 /** Measures both with the agent that floods. */
-async function flooded(rig: Rig, rate: (server: Server, effort: Effort) => Promise<number>) {
+async function flooded(rig: Rig, rate: (server: Server, effort: CpuCost) => Promise<number>) {
   const [service, bare] = await bothWithAgent(rig, 'flood')
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    for (const server of [service, bare]) await rate(server, new Effort())
+    for (const server of [service, bare]) await rate(server, new CpuCost())
   }
-  const efforts = [new Effort(), new Effort()] as const
+  const efforts = [new CpuCost(), new CpuCost()] as const
   const pairs = await measureAlternating(
     8,
     () => rate(service, efforts[0]),
     () => rate(bare, efforts[1]),
   )
-  return { pairs, note: effortNote(...efforts) }
+  return { pairs, note: cpuNote(...efforts) }
 }
 
 const LONG_LOG = 100_000
@@ -100,7 +100,7 @@ export async function replay(rig: Rig): Promise<ResultRow[]> {
     () => rate(service),
     () => rate(bare),
   )
-  return [goalRow('replay of 100,000 events', 'events/s', pairs, { least: 100_000 })]
+  return [goalRow('replay of 100,000 events', 'events/s', pairs, { min: 100_000 })]
 }
 
 const STREAMS = 2000
@@ -120,7 +120,7 @@ export async function idle(rig: Rig): Promise<ResultRow[]> {
     return ((memoryOf(server.pid).own - before) * 1024) / STREAMS
   }
   const pairs = { service: [await perStream(service)], bare: [await perStream(bare)] }
-  return [goalRow(`idle stream, of ${STREAMS}`, 'KB', pairs, { most: 20 }, '5,000 streams in 100 MB')]
+  return [goalRow(`idle stream, of ${STREAMS}`, 'KB', pairs, { max: 20 }, '5,000 streams in 100 MB')]
 }
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 1500))

@@ -4,11 +4,11 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { type Page, type PageQuery, toPage } from '../http/page.ts'
 import type { RecordRow } from '../store/tables.ts'
-import { CollectionName, parseWhereQuery, RecordKeyName, type ShownRecord, toRecordView } from './view.ts'
+import { CollectionName, parseWhereQuery, RecordKeyName, type RecordView, toRecordView } from './view.ts'
 import { findRecordByKey, listRecords } from './rows.ts'
 import { putRecord, removeRecord } from './put-record.ts'
 
-/** Where the agent of a task may go: the records of its wedge, in its project. */
+/** The agent of a task can use the records of its wedge in its project. */
 export interface AgentRecordScope {
   projectId: string
   wedge: string
@@ -18,50 +18,52 @@ export interface AgentRecordScope {
 
 export const agentRecords = { get, put, list, delete: remove }
 
-async function get(ctx: Ctx, place: AgentRecordScope, collection: string, key: string): Promise<ShownRecord> {
-  return toRecordView(await require(ctx, place, collection, key))
+async function get(ctx: Ctx, scope: AgentRecordScope, collection: string, key: string): Promise<RecordView> {
+  return toRecordView(await requireRecord(ctx, scope, collection, key))
 }
 
 async function put(
   ctx: Ctx,
-  place: AgentRecordScope,
+  scope: AgentRecordScope,
   collection: string,
   key: string,
   { value, version }: { value: Json; version?: number | undefined },
-): Promise<{ record: ShownRecord; isNew: boolean }> {
+): Promise<{ record: RecordView; isNew: boolean }> {
   checkNames(collection, key)
-  const entry = { wedge: place.wedge, collection, key, value, version }
-  const { record, isNew } = await putRecord(ctx, place.projectId, entry, place.actor)
+  const entry = { wedge: scope.wedge, collection, key, value, version }
+  const { record, isNew } = await putRecord(ctx, scope.projectId, entry, scope.actor)
   return { record: toRecordView(record), isNew }
 }
 
 async function list(
   ctx: Ctx,
-  place: AgentRecordScope,
+  scope: AgentRecordScope,
   collection: string,
   query: PageQuery & { where?: string | undefined },
-): Promise<Page<ShownRecord>> {
+): Promise<Page<RecordView>> {
   checkNames(collection, 'any')
   const { limit, cursor } = query
-  const filter = { wedge: place.wedge, collection, where: parseWhereQuery(query.where), limit, cursor }
-  const rows = await listRecords(ctx.db, [place.projectId], filter)
+  const filter = { wedge: scope.wedge, collection, where: parseWhereQuery(query.where), limit, cursor }
+  const rows = await listRecords(ctx.db, [scope.projectId], filter)
   return toPage(rows, limit, (row) => row.id, toRecordView)
 }
 
-async function remove(ctx: Ctx, place: AgentRecordScope, collection: string, key: string): Promise<void> {
-  const record = await require(ctx, place, collection, key)
-  if (!(await removeRecord(ctx, record, place.actor))) throw notFound('record')
+async function remove(ctx: Ctx, scope: AgentRecordScope, collection: string, key: string): Promise<void> {
+  const record = await requireRecord(ctx, scope, collection, key)
+  if (!(await removeRecord(ctx, record, scope.actor))) throw notFound('record')
 }
 
-async function require(ctx: Ctx, place: AgentRecordScope, collection: string, key: string): Promise<RecordRow> {
+async function requireRecord(ctx: Ctx, scope: AgentRecordScope, collection: string, key: string): Promise<RecordRow> {
   checkNames(collection, key)
-  const record = await findRecordByKey(ctx.db, { project_id: place.projectId, wedge: place.wedge, collection, key })
+  const record = await findRecordByKey(ctx.db, { project_id: scope.projectId, wedge: scope.wedge, collection, key })
   if (!record) throw notFound('record')
   return record
 }
 
-/** The names come from a path here, so no schema has judged them. */
+/** The names come from the path of a URL, which no schema has validated. */
 function checkNames(collection: string, key: string): void {
-  if (!CollectionName.safeParse(collection).success) throw badRequest('collection name is not valid')
-  if (!RecordKeyName.safeParse(key).success) throw badRequest('record key is not valid')
+  if (!CollectionName.safeParse(collection).success)
+    throw badRequest('collection name must have 1 to 100 characters and no control characters')
+  if (!RecordKeyName.safeParse(key).success)
+    throw badRequest('record key must have 1 to 255 characters and no control characters')
 }

@@ -16,11 +16,11 @@ export interface RecordEntry {
   collection: string
   key: string
   value: Json
-  /** The version that this one replaces, 0 for none; without it the last writer wins. */
+  /** The version that this write replaces, 0 for a new record; without it the last writer wins. */
   version?: number | undefined
 }
 
-/** Writes the record of (wedge, collection, key), new or in place of the one that is there. */
+/** Creates or replaces the record of (wedge, collection, key). */
 export async function putRecord(
   ctx: Ctx,
   projectId: string,
@@ -30,7 +30,7 @@ export async function putRecord(
   const fields = toRecordFields(entry.value)
   const columns = await assignColumns(ctx.store, hashCollection(projectId, entry.collection), fields)
   return inTx(ctx, async (tx) => {
-    const record = await store(tx, projectId, entry)
+    const record = await writeRecord(tx, projectId, entry)
     await insertRecordFields(tx.db, record, fields, columns)
     const isNew = record.version === 1
     const { wedge, collection, key, version } = record
@@ -40,7 +40,7 @@ export async function putRecord(
   })
 }
 
-/** Answers whether it was still there. */
+/** Returns false if the record no longer exists. */
 export function removeRecord(ctx: Ctx, record: RecordRow, actor: Actor): Promise<boolean> {
   return inTx(ctx, async (tx) => {
     if (!(await deleteRecord(tx.db, record.id))) return false
@@ -51,25 +51,25 @@ export function removeRecord(ctx: Ctx, record: RecordRow, actor: Actor): Promise
   })
 }
 
-async function store(tx: Tx, projectId: string, entry: RecordEntry): Promise<RecordRow> {
+async function writeRecord(tx: Tx, projectId: string, entry: RecordEntry): Promise<RecordRow> {
   const now = toIsoTime(tx.world.clock.now())
-  const at = { project_id: projectId, wedge: entry.wedge, collection: entry.collection, key: entry.key }
+  const recordKey = { project_id: projectId, wedge: entry.wedge, collection: entry.collection, key: entry.key }
   const row = {
-    ...at,
+    ...recordKey,
     id: tx.world.newId('rec'),
     value: JSON.stringify(entry.value),
     created_at: now,
     updated_at: now,
   }
-  const [record] = await writeOver(tx, row, entry.version)
+  const [record] = await writeVersion(tx, row, entry.version)
   if (record) return record
-  const known = await findRecordByKey(tx.db, at)
-  throw conflict(known ? `record has version ${known.version}` : 'record does not exist yet', {
-    version: known?.version ?? 0,
+  const existing = await findRecordByKey(tx.db, recordKey)
+  throw conflict(existing ? `record has version ${existing.version}` : 'record does not exist yet', {
+    version: existing?.version ?? 0,
   })
 }
 
-function writeOver(tx: Tx, row: Omit<RecordRow, 'version'>, version: number | undefined): Promise<RecordRow[]> {
+function writeVersion(tx: Tx, row: Omit<RecordRow, 'version'>, version: number | undefined): Promise<RecordRow[]> {
   if (version === undefined) return upsertRecord(tx.db, row)
   return version === 0 ? insertRecordIfNew(tx.db, row) : updateRecordVersion(tx.db, { ...row, version })
 }

@@ -3,14 +3,9 @@ import { listNewestPage } from '../store/newest-page.ts'
 import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { RecordRow } from '../store/tables.ts'
-import { listColumns } from './filter/column-rows.ts'
-import { hashCollection } from './filter/collection.ts'
+import { recordMatches, toFieldTests } from './filter/condition-sql.ts'
+import { listFilteredRecords } from './filter/filter-rows.ts'
 import type { FilterCondition } from './filter/where.ts'
-import { planByIndex, chooseLeadingTest, findSingleTest } from './filter/plan-by-index.ts'
-import { withIndexOrder } from './filter/newest-records.ts'
-import { sampleCollection, orderByRarity } from './filter/sample.ts'
-import { planByScan } from './filter/plan-by-scan.ts'
-import { type FieldTest, toFieldTests, recordMatches } from './filter/condition-sql.ts'
 
 export interface RecordFilter extends PageQuery {
   wedge?: string | undefined
@@ -19,40 +14,18 @@ export interface RecordFilter extends PageQuery {
   where: readonly FilterCondition[]
 }
 
-/** Newest first, one more than a page. In a named collection a filter is answered from the index of fields. */
+/** Newest first, one more than a page. A filter on a named collection uses the index of its fields. */
 export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<RecordRow[]> {
   const { collection, limit } = filter
   const tests = toFieldTests(filter.where)
   if (tests.length > 0 && collection !== undefined && filter.key === undefined) {
     return mergeNewest(projectIds, limit + 1, (projectId) =>
-      filterCollection(db, { ...filter, projectId, collection }, tests),
+      listFilteredRecords(db, { ...filter, projectId, collection }, tests),
     )
   }
   let query = recordsOf(db, projectIds, filter)
   for (const test of tests) query = query.where(recordMatches('records.id', test))
   return listNewestPage(query, filter)
-}
-
-/** What few records fulfil is gathered and tried; what many fulfil is read by age. */
-async function filterCollection(
-  db: Db,
-  filter: RecordFilter & { projectId: string; collection: string },
-  tests: readonly FieldTest[],
-): Promise<RecordRow[]> {
-  const shelf = hashCollection(filter.projectId, filter.collection)
-  const place = { ...filter, shelf, columns: await listColumns(db, shelf) }
-  const single = findSingleTest(tests)
-  const { rows } = single
-    ? await planByIndex(db, place, single, tests).execute(db)
-    : await withIndexOrder(db, async (planned) => {
-        const glance = await sampleCollection(planned, place, tests)
-        const lead = await chooseLeadingTest(planned, place, glance)
-        const found = lead
-          ? planByIndex(planned, place, lead, tests)
-          : planByScan(planned, place, orderByRarity(glance))
-        return found.execute(planned)
-      })
-  return rows
 }
 
 function recordsOf(db: Db, projectIds: readonly string[], { wedge, collection, key }: RecordFilter) {
@@ -90,7 +63,7 @@ export async function findRecordByKey(db: Db, at: RecordKey): Promise<RecordRow 
 
 type NewRecord = Omit<RecordRow, 'version'>
 
-/** A new record has version 1; one that was there keeps its id and counts on. */
+/** A new record has version 1; an existing one keeps its id, and its version is raised. */
 export const upsertRecord = prepareQuery<NewRecord, RecordRow>((db, arg) =>
   insertion(db, arg)
     .onConflict((conflict) =>
@@ -124,7 +97,7 @@ export const updateRecordVersion = prepareQuery<
     .returningAll(),
 )
 
-/** Answers whether it was there. */
+/** Returns whether the record existed. */
 export async function deleteRecord(db: Db, id: string): Promise<boolean> {
   return (await db.deleteFrom('records').where('id', '=', id).returning('id').executeTakeFirst()) !== undefined
 }

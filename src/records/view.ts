@@ -6,7 +6,7 @@ import { jsonValue } from '../http/validate.ts'
 import type { RecordRow } from '../store/tables.ts'
 import { type FilterCondition, parseWhere } from './filter/where.ts'
 
-/** Names are shown, indexed and put into paths: no control characters, and an end. */
+/** Names are displayed, indexed and used in URLs. */
 const name = (most: number) =>
   z
     .string()
@@ -45,9 +45,9 @@ export function toRecordView(row: RecordRow) {
     updated_at,
   }
 }
-export type ShownRecord = ReturnType<typeof toRecordView>
+export type RecordView = ReturnType<typeof toRecordView>
 
-/** The `where` of a query string. */
+/** Parses the query parameter `where`. */
 export function parseWhereQuery(where: string | undefined): FilterCondition[] {
   return where === undefined ? [] : parseWhere(readJson(where))
 }

@@ -1,39 +1,38 @@
-import { DirectSqliteAdapter } from './dialect.ts'
-import type { TableVersions } from './table-versions.ts'
+import { DirectSqliteAdapter, type TableVersions } from './dialect.ts'
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
 interface CachedRows<Row> {
-  stamp: number
+  version: number
   rows: Row[]
 }
 
-/** As many answers are kept of one question; who asks for more things at once has to wait for the store. */
+/** The limit for one query; a process that reads more different rows clears its cache again and again. */
 const MAX_CACHED_RESULTS = 1000
 
 /**
- * A read that every request needs and that seldom changes: its rows are kept until one of its tables is written. Where
- * others write too, and inside a transaction, the store is asked every time. What is not there is never kept.
+ * Caches a read that every request needs and that seldom changes, until one of its tables is written. Only on SQLite and
+ * outside of transactions: on PostgreSQL other replicas write too. A result without rows is not cached.
  */
 export function cachedRead<Args extends object, Row>(
   tables: readonly (keyof Tables)[],
   read: (db: Db, args: Args) => Promise<Row[]>,
 ): (db: Db, args: Args) => Promise<Row[]> {
-  const memories = new WeakMap<TableVersions, Map<string, CachedRows<Row>>>()
+  const caches = new WeakMap<TableVersions, Map<string, CachedRows<Row>>>()
   return async (db, args) => {
     const { adapter } = db.getExecutor()
-    const stamps = adapter instanceof DirectSqliteAdapter ? adapter.versions : null
-    const stamp = stamps?.versionOf(tables) ?? null
-    if (!stamps || stamp === null) return read(db, args)
-    const memory = memories.get(stamps) ?? new Map<string, CachedRows<Row>>()
-    memories.set(stamps, memory)
+    const versions = adapter instanceof DirectSqliteAdapter ? adapter.versions : null
+    const version = versions?.versionOf(tables) ?? null
+    if (!versions || version === null) return read(db, args)
+    const cache = caches.get(versions) ?? new Map<string, CachedRows<Row>>()
+    caches.set(versions, cache)
     const key = Object.values(args).join('\0')
-    const kept = memory.get(key)
-    if (kept?.stamp === stamp) return kept.rows
+    const cached = cache.get(key)
+    if (cached?.version === version) return cached.rows
     const rows = await read(db, args)
-    memory.delete(key)
-    if (memory.size >= MAX_CACHED_RESULTS) memory.clear()
-    if (rows.length > 0) memory.set(key, { stamp, rows })
+    cache.delete(key)
+    if (cache.size >= MAX_CACHED_RESULTS) cache.clear()
+    if (rows.length > 0) cache.set(key, { version, rows })
     return rows
   }
 }

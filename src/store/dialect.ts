@@ -1,44 +1,48 @@
 import { CompiledQuery, type Dialect, type DialectAdapter, Kysely, PostgresAdapter, SqliteAdapter } from 'kysely'
-import type { TableVersions } from './table-versions.ts'
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
-/** The one file that knows which store it is. */
+/** Outside this folder, only code whose SQL differs asks which store it is. */
 export function isPostgres(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
 /**
- * SQLite answers at once, so a compiled query needs none of the promises that Kysely takes to lend a connection. Safe
- * because a handle is used by one: reads on their own, writes inside the commit lane.
+ * The versions of tables in a store that only this process writes. The version of some tables grows with every change to
+ * one of them; it is null while a transaction is open.
  */
-export class DirectSqliteAdapter extends SqliteAdapter {
-  readonly run: (text: string, parameters: readonly unknown[]) => unknown[]
-  /** Null: what is read here may not be committed. */
-  readonly versions: TableVersions | null
-  constructor(run: DirectSqliteAdapter['run'], stamps: TableVersions | null) {
-    super()
-    this.run = run
-    this.versions = stamps
-  }
+export interface TableVersions {
+  versionOf(tables: readonly (keyof Tables)[]): number | null
 }
 
 /**
- * How a statement goes to a store that is elsewhere: a `quiet` one answers nothing, and a `glance` may wait for the end
- * of the turn to share a message with others.
+ * Runs compiled queries without Kysely, whose promises cost more than SQLite needs to run them. This is safe because no
+ * two callers use a connection at once: reads are synchronous, and the group commit runs one transaction at a time.
  */
-export type StatementMode = 'quiet' | 'glance' | 'plain'
+export class DirectSqliteAdapter extends SqliteAdapter {
+  readonly run: (text: string, parameters: readonly unknown[]) => unknown[]
+  /** Null on the connection that may show rows that are not committed. */
+  readonly versions: TableVersions | null
+  constructor(run: DirectSqliteAdapter['run'], versions: TableVersions | null) {
+    super()
+    this.run = run
+    this.versions = versions
+  }
+}
 
-/** The same for PostgreSQL, where the way through Kysely costs as much as the driver. */
+/** PostgreSQL gets a `deferred` statement, whose result is not needed, together with the next `awaited` one. */
+export type StatementMode = 'awaited' | 'deferred'
+
+/** The same for PostgreSQL, where Kysely costs as much as the driver. */
 export class DirectPostgresAdapter extends PostgresAdapter {
-  readonly run: (text: string, parameters: readonly unknown[], how: StatementMode) => Promise<unknown[]>
+  readonly run: (text: string, parameters: readonly unknown[], mode: StatementMode) => Promise<unknown[]>
   constructor(run: DirectPostgresAdapter['run']) {
     super()
     this.run = run
   }
 }
 
-/** Kysely for whoever builds queries, and the adapter's short way for those that are built already. */
+/** Kysely for queries that are built when they run; the adapter runs those that were compiled before. */
 export function createKysely(dialect: Dialect, adapter: DialectAdapter): Db {
   return new Kysely<Tables>({
     dialect: {
@@ -50,24 +54,23 @@ export function createKysely(dialect: Dialect, adapter: DialectAdapter): Db {
   })
 }
 
-/** Runs a compiled query by the shortest way that the store has. */
 export async function runCompiled<Row>(
   db: Db,
   query: CompiledQuery<Row>,
   parameters: readonly unknown[],
-  how: StatementMode,
+  mode: StatementMode,
 ): Promise<Row[]> {
   const { adapter } = db.getExecutor()
   if (adapter instanceof DirectSqliteAdapter) return adapter.run(query.sql, parameters) as Row[]
-  // A transaction of Kysely's own has a connection that only Kysely knows.
+  // A transaction that Kysely opened has its own connection, which the adapter does not know.
   if (adapter instanceof DirectPostgresAdapter && !db.isTransaction)
-    return (await adapter.run(query.sql, parameters, how)) as Row[]
+    return (await adapter.run(query.sql, parameters, mode)) as Row[]
   return (await db.executeQuery<Row>({ ...query, parameters })).rows
 }
 
 /**
- * Many rows in few statements. The sizes are fixed so that both stores can keep the statements prepared. `adding` are
- * the columns that are added to a row that is there: the other columns are its key.
+ * Inserts many rows in few statements, of fixed sizes so that the stores can keep the statements prepared. The values of
+ * the columns in `adding` are added to a row that exists; the other columns are its key.
  */
 export function createBulkInsert<T extends keyof Tables>(
   table: T,
@@ -84,7 +87,7 @@ export function createBulkInsert<T extends keyof Tables>(
       texts.set(key, text)
       const values: unknown[] = []
       for (const row of rows.slice(at, at + size)) values.push(...row)
-      await runCompiled(db, CompiledQuery.raw(text), values, 'quiet')
+      await runCompiled(db, CompiledQuery.raw(text), values, 'deferred')
       at += size
     }
   }

@@ -4,36 +4,35 @@ import type { Tables } from './tables.ts'
 type Db = Kysely<Tables>
 
 /**
- * One commit, as its works see it: what one of them has read under a lock, the next need not read again, and what each
- * would write over is written once, after the last of them.
+ * What the transactions of one commit share: a row that one of them has locked and read need not be read by the next,
+ * and a row that each of them would overwrite is written once, after the last of them.
  */
 export class GroupCommitState {
-  readonly #last = new Map<string, (db: Db) => Promise<unknown>>()
+  readonly #deferred = new Map<string, (db: Db) => Promise<unknown>>()
+  #isFinished = false
 
-  #finished = false
-
-  /** Instead of what was to be written last under that name before. */
+  /** Replaces a write that was deferred under the same name. */
   writeAtEnd(name: string, write: (db: Db) => Promise<unknown>): void {
-    if (this.#finished) throw new Error('a work has outlived its transaction')
-    this.#last.set(name, write)
+    if (this.#isFinished) throw new Error('the transaction has already ended')
+    this.#deferred.set(name, write)
   }
 
   async runDeferredWrites(db: Db): Promise<void> {
-    this.#finished = true
-    for (const write of this.#last.values()) await write(db)
+    this.#isFinished = true
+    for (const write of this.#deferred.values()) await write(db)
   }
 }
 
-/** What the works of one commit tell each other, such as a row that one of them has locked and changed. */
+/** Values that the transactions of one commit pass on, such as a row that one of them has locked and changed. */
 export class GroupCommitCache<T> {
-  readonly #told = new WeakMap<GroupCommitState, Map<string, T>>()
+  readonly #values = new WeakMap<GroupCommitState, Map<string, T>>()
 
-  get(shared: GroupCommitState, name: string): T | undefined {
-    return this.#told.get(shared)?.get(name)
+  get(state: GroupCommitState, name: string): T | undefined {
+    return this.#values.get(state)?.get(name)
   }
 
-  set(shared: GroupCommitState, name: string, value: T): void {
-    const told = this.#told.get(shared) ?? new Map<string, T>()
-    this.#told.set(shared, told.set(name, value))
+  set(state: GroupCommitState, name: string, value: T): void {
+    const values = this.#values.get(state) ?? new Map<string, T>()
+    this.#values.set(state, values.set(name, value))
   }
 }

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** Newest first, after the cursor, and one more than the page: it tells that there are more. Ids are time-ordered. */
+/** Newest first, after the cursor, and one row more than the page, which shows that another page follows. Ids are time-ordered. */
 export function listNewestPage<Table extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Table, Row>,
   { limit, cursor }: { limit: number; cursor?: string | undefined },

@@ -2,8 +2,8 @@ import type { Config } from '../config/config.ts'
 import type { Store } from './store.ts'
 
 /**
- * `DATABASE_URL` chooses PostgreSQL; without it the store is a SQLite file in the data folder. Only the one that is
- * chosen is loaded: the other would be a third of the time to start.
+ * `DATABASE_URL` selects PostgreSQL; without it the store is a SQLite file in the data folder. Loads only the driver that
+ * it needs: the other one would add a third to the start time.
  */
 export async function openStore(config: Config, warn: (message: string, error: unknown) => void): Promise<Store> {
   if (config.databaseUrl)

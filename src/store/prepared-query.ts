@@ -11,41 +11,34 @@ import { isPostgres, type StatementMode, runCompiled } from './dialect.ts'
 import type { Db } from './store.ts'
 
 /**
- * A query that is built once and run often: building SQL from Kysely's tree costs more than SQLite needs to run it.
- * `build` gets the arguments by name and writes them where a value belongs. Every other value stands in the words of
- * the statement: stores find a partial index by its words, and SQLite plans a statement anew, each time, whose `limit`,
- * `like` or term of a partial index is a parameter.
+ * A query that is compiled once and run often: compiling it costs more than SQLite needs to run it. `build` uses
+ * `arg('name')` where an argument belongs. All other values become part of the SQL text, because a store finds a partial
+ * index by the text, and SQLite plans a statement again on every call if its `limit`, `like` or partial-index term is a
+ * parameter.
  *
- *   const findTask = prepared<{ id: string }, Task>((db, arg) => db.selectFrom('tasks').selectAll().where('id', '=', arg('id')))
+ *   const findTask = prepareQuery<{ id: string }, Task>((db, arg) => db.selectFrom('tasks').selectAll().where('id', '=', arg('id')))
  *   const [task] = await findTask(db, { id })
  */
 export function prepareQuery<Args extends object, Row = never>(
   build: BuildQuery<Args, Row>,
 ): (db: Db, args: Args) => Promise<Row[]> {
-  return prepareInMode(build, 'plain')
+  return prepareInMode(build, 'awaited')
 }
 
-/** The same for a read of few rows by their key. What is glanced at in one moment goes to PostgreSQL in one message. */
-export function prepareBatchedRead<Args extends object, Row>(
-  build: BuildQuery<Args, Row>,
-): (db: Db, args: Args) => Promise<Row[]> {
-  return prepareInMode(build, 'glance')
-}
-
-/** The same for a lock: nobody waits for it, but what is asked next comes after it. */
+/** The same for a row lock: PostgreSQL gets it together with the next statement, so it costs no round trip. */
 export function prepareLock<Args extends object>(
   build: BuildQuery<Args, unknown>,
 ): (db: Db, args: Args) => Promise<unknown> {
-  return prepareInMode(build, 'quiet')
+  return prepareInMode(build, 'deferred')
 }
 
 type BuildQuery<Args, Row> = (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => QueryBuilder<Row>
 
 function prepareInMode<Args extends object, Row>(
   build: BuildQuery<Args, Row>,
-  manner: StatementMode,
+  mode: StatementMode,
 ): (db: Db, args: Args) => Promise<Row[]> {
-  // One deployment has one store, but the tests open both kinds in one process: the compiled text differs.
+  // Tests open both kinds of store in one process, and the compiled text differs.
   const compiledFor = new Map<boolean, Compiled<Row>>()
   return async (db, args) => {
     const kind = isPostgres(db)
@@ -54,27 +47,26 @@ function prepareInMode<Args extends object, Row>(
       const tree = build(db, (name) => new ArgumentSlot(name) as never).toOperationNode()
       const compiler = kind ? new PostgresInlineCompiler() : new SqliteInlineCompiler()
       const query: CompiledQuery<Row> = compiler.compileQuery(tree as RootOperationNode, createQueryId())
-      compiled = { query, how: returnsRows(query.query) ? manner : 'quiet' }
+      compiled = { query, mode: returnsRows(query.query) ? mode : 'deferred' }
       compiledFor.set(kind, compiled)
     }
-    const { query, how } = compiled
+    const { query, mode: compiledMode } = compiled
     const values = query.parameters.map((slot) => args[(slot as ArgumentSlot).name as keyof Args])
-    return runCompiled(db, query, values, how)
+    return runCompiled(db, query, values, compiledMode)
   }
 }
 
 interface Compiled<Row> {
   query: CompiledQuery<Row>
-  how: StatementMode
+  mode: StatementMode
 }
 
-/** Whether it has rows to tell of. */
 const returnsRows = (tree: RootOperationNode) => tree.kind === 'SelectQueryNode' || 'returning' in tree
 
-/** What Kysely's builders have in common; `compile` carries the type of the rows. */
+/** What all builders of Kysely have in common; `compile` carries the type of the rows. */
 type QueryBuilder<Row> = OperationNodeSource & { compile(): CompiledQuery<Row> }
 
-/** Stands in a query where an argument goes. */
+/** The placeholder of an argument. */
 class ArgumentSlot {
   readonly name: PropertyKey
   constructor(name: PropertyKey) {
@@ -96,5 +88,5 @@ class PostgresInlineCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** A bare column reference for `on conflict do update`: the row that could not be inserted. */
+/** In `on conflict do update`, a column of the row that could not be inserted. */
 export const excluded = (column: string) => sql.ref<never>(`excluded.${column}`)

@@ -1,6 +1,6 @@
 /**
- * The rows, one interface a table. Text, integer and real columns only: JSON and ISO times are text, truth is 0 or 1,
- * money is whole micro-dollars. So one schema serves both stores.
+ * The rows, one interface for each table. Columns are text or numbers, so that one schema serves both stores: JSON and ISO
+ * times are text, booleans are 0 or 1, and money is whole micro-dollars.
  */
 type Flag = 0 | 1
 
@@ -8,7 +8,7 @@ export interface OrganisationRow {
   id: string
   name: string
   created_at: string
-  /** 1 for the one that the first start made; unique, so replicas that start together make one. */
+  /** 1 for the organisation that the first start created; unique, so that replicas that start together create one. */
   founding: 1 | null
 }
 
@@ -29,7 +29,7 @@ export interface MemberRow {
   email: string
   name: string | null
   role: string
-  /** scrypt; null while the invitation is open. */
+  /** A scrypt hash; null while the invitation is open. */
   password: string | null
   invite_hash: string | null
   invite_expires_at: string | null
@@ -54,7 +54,7 @@ export interface SessionRow {
   expires_at: string
 }
 
-/** Failed sign-ins by address and by account, in fixed windows. */
+/** Failed sign-ins by IP address and by account, in fixed time windows. */
 export interface LoginFailureRow {
   subject: string
   window_start: string
@@ -87,15 +87,15 @@ export interface TaskRow {
   case_id: string | null
   schedule_id: string | null
   retry_of: string | null
-  /** The number of the newest event: the head of the task's log. */
+  /** The number of the newest event in the task's log. */
   last_event_id: number
-  /** Raised by every claim; a writer with an older epoch has lost its lease and cannot write any more. */
+  /** Raised by every claim. A writer with an older epoch has lost its lease and cannot write. */
   epoch: number
   replica: string | null
   created_at: string
   started_at: string | null
   finished_at: string | null
-  /** When retention took the log and the files; the row itself stays. */
+  /** When retention deleted the log and the files; the row itself stays. */
   log_pruned_at: string | null
 }
 
@@ -107,7 +107,7 @@ export interface IdempotencyKeyRow {
   created_at: string
 }
 
-/** The last creations of a project in a ring: creation n may pass once creation n − limit is a minute old. */
+/** The times of a project's last creations in a ring: creation n is allowed once creation n − limit is a minute old. */
 export interface RateRingRow {
   project_id: string
   slot: number
@@ -122,7 +122,7 @@ export interface EventRow {
   data: string
 }
 
-/** A task as the runner takes it: with what its project pays for. */
+/** A task as the runner claims it, with the tier of its project. */
 export type QueuedTask = TaskRow & Pick<ProjectRow, 'tier'>
 
 export interface ArtifactRow {
@@ -135,7 +135,7 @@ export interface ArtifactRow {
   created_at: string
 }
 
-/** `output.json` has none: it is the task's output, and not kept twice. */
+/** `output.json` has no row: its content is the output of the task. */
 export interface ArtifactFileRow {
   artifact_id: string
   /** Base64. */
@@ -160,7 +160,7 @@ export interface ApprovalRow {
   reason: string | null
   note: string | null
   connection_id: string | null
-  /** Its name when the question was put. */
+  /** The name of the connection when the approval was requested. */
   connection: string | null
   created_at: string
   expires_at: string | null
@@ -169,7 +169,7 @@ export interface ApprovalRow {
   decided_by_id: string | null
 }
 
-/** The effect ledger: one row per external effect, claimed before the call leaves. */
+/** The effect ledger: one row for each external effect, inserted before the call is sent. */
 export interface EffectRow {
   approval_id: string
   project_id: string
@@ -178,7 +178,7 @@ export interface EffectRow {
   connection: string
   action: string
   payload_sha256: string
-  /** `sent` until an outcome is known; what a crash leaves as `sent` becomes `unknown`, never a second call. */
+  /** `sent` until the outcome is known. After a crash `sent` becomes `unknown`; the call is never repeated. */
   outcome: string
   status: number | null
   error: string | null
@@ -204,7 +204,7 @@ export interface ConnectionRow {
   name: string
   config: string
   secret_ref: string | null
-  /** The provider account that a broker authorisation has begun for; moves into config once it is ACTIVE. */
+  /** The provider account of a broker authorisation that is not finished; moves into `config` once it is ACTIVE. */
   pending_account: string | null
   last_ok_at: string | null
   last_error: string | null
@@ -243,7 +243,7 @@ export interface ClientRow {
 
 export interface ClientHandleRow {
   project_id: string
-  /** Lower case: handles are compared without case. */
+  /** In lower case, because handles are compared without case. */
   handle: string
   shown: string
   client_id: string
@@ -282,7 +282,7 @@ export interface ThreadRow {
 
 export interface MessageRow {
   id: string
-  /** Its place in the thread: ids of one millisecond have no order. */
+  /** The position in the thread: ids of one millisecond have no order. */
   n: number
   project_id: string
   thread_id: string
@@ -294,7 +294,7 @@ export interface MessageRow {
   subject: string | null
   task_id: string | null
   external_id: string | null
-  /** JSON list of the addresses that a mail went to; null for what was said in the thread itself. */
+  /** JSON list of the addresses that an e-mail was sent to; null for a message in the thread itself. */
   recipients: string | null
   created_at: string
 }
@@ -330,7 +330,7 @@ export interface IntakeQuestionRow {
   id: string
   project_id: string
   wedge: string
-  /** The manifest's id of a seed; a hash of the words of a gap, so the same question is one row. */
+  /** For a question of the manifest, its id there; otherwise a hash of the text, so that the same question is one row. */
   question_id: string
   question: string
   why: string | null
@@ -382,20 +382,19 @@ export interface RecordRow {
 }
 
 /**
- * What `where` can ask for: a row for each field of each record's value. So a filter is answered from an index, with the
- * same meaning on both stores, and without reading any value.
+ * The index of record values: a row for each field of each record. See `src/records/filter/README.md`.
  */
 export interface RecordFieldRow {
   record_id: string
-  /** A short hash of project and collection. */
+  /** A hash of project and collection. */
   shelf: string
   wedge: string
   path: string
-  /** Type and value as text that sorts by its bytes as the values do. */
+  /** Type and value as text that sorts by its bytes like the values. */
   sort_key: string
 }
 
-/** Which column tells a path of a shelf. */
+/** The column of `record_columns` that holds a path of a collection. */
 export interface RecordPathRow {
   shelf: string
   path: string
@@ -403,14 +402,14 @@ export interface RecordPathRow {
 }
 
 /**
- * The fields of a record side by side, as far as their paths have a column: what many records of a collection fulfil is
- * tried here, each by one row.
+ * The fields of a record side by side, as far as their paths have a column. A filter that many records match reads one
+ * row for each record here.
  */
 export interface RecordColumnsRow {
   shelf: string
   record_id: string
   wedge: string
-  /** The sort key, or a shorter one that tells the same. */
+  /** A sort key; null if the record has no such field. */
   [column: `c${number}`]: string | null
 }
 
@@ -435,7 +434,7 @@ export interface ScheduleRow {
   updated_at: string
 }
 
-/** One row per due time that fired: its key makes a slot fire once over all replicas. */
+/** One row for each due time that fired: the key makes it fire once across all replicas. */
 export interface ScheduleSlotRow {
   schedule_id: string
   slot: string
@@ -451,7 +450,7 @@ export interface BlueprintInstallRow {
 }
 
 export interface AuditEntryRow {
-  /** A project's id; an organisation's for what happens above its projects. */
+  /** The id of a project, or of an organisation for entries that belong to none of its projects. */
   chain: string
   seq: number
   ts: string
@@ -468,7 +467,7 @@ export interface AuditHeadRow {
   chain: string
   seq: number
   hash: string
-  /** Says that the service itself moved the head there (`audit/seal.ts`). */
+  /** Proves that the service itself moved the head. */
   seal: string | null
 }
 
@@ -481,14 +480,14 @@ export interface AuditCheckpointRow {
   signature: string
 }
 
-/** How far a project's tasks or approvals are folded into sums: every row up to this id is in them, or is in `report_open`. */
+/** How far the tasks or approvals of a project are summed up: every row up to this id is in the sums or in `report_open`. */
 export interface ReportMarkRow {
   project_id: string
   source: string
   folded_to: string
 }
 
-/** Rows behind the mark that were not final when it passed. */
+/** Rows before the mark that were not final when it passed them. */
 export interface ReportOpenRow {
   project_id: string
   source: string
@@ -506,7 +505,7 @@ export interface ReportRunRow {
 
 export interface ReportClientRow {
   project_id: string
-  /** A day, and once more its month and its year: long times are then few rows a client. */
+  /** A day, a month or a year. Each day is also summed up in its month and its year, so that long periods are few rows. */
   span: string
   client_id: string
   runs: number
@@ -515,10 +514,10 @@ export interface ReportClientRow {
 
 export interface ReportApprovalRow {
   project_id: string
-  /** A day, and once more its month and its year. */
+  /** A day, a month or a year. */
   span: string
   status: string
-  /** How long a person took, roughly; -1 where nobody decided. */
+  /** About how long a person took to decide; -1 if no person decided. */
   wait_ms: number
   n: number
 }
@@ -527,26 +526,26 @@ export interface WebhookRow {
   id: string
   project_id: string
   url: string
-  /** JSON list of the notices that it gets. */
+  /** JSON list of event types. */
   events: string
   enabled: Flag
-  /** Until when the secret before the last rotation signs too. */
+  /** Until when the secret before the last rotation is also used to sign. */
   previous_until: string | null
   created_at: string
   updated_at: string
 }
 
-/** A notice on its way to one webhook. What it says follows from the row, so no payload is kept. */
+/** An event to be delivered to one webhook. The payload is built from the subject, so it is not stored. */
 export interface WebhookDeliveryRow {
   webhook_id: string
-  /** The notice's own id, by which a receiver knows it again; the same for all webhooks that get it. */
+  /** The id of the event, by which a receiver detects duplicates; the same for all webhooks. */
   id: string
   project_id: string
   event: string
   subject: string
   status: string
   attempts: number
-  /** When it is due; while it is being sent, when the sender counts as lost. */
+  /** When the next attempt is due; during an attempt, when the sender counts as crashed. */
   next_at: string | null
   last_status: number | null
   last_error: string | null

@@ -151,7 +151,7 @@ eachStore((store) => {
         '{"a":{"$regex":"x"}}',
         "where: 'a' has an unknown operator; known are $gt, $gte, $lt, $lte, $ne, $in and $exists",
       ],
-      ['{"a\') or 1=1 --":1}', 'where: a path is made of letters, digits, _ and -, joined by dots'],
+      ['{"a\') or 1=1 --":1}', 'where: a path must consist of letters, digits, _ and -, joined by dots'],
     ])('refuses where=%s', async (where, error) => {
       expect(await call('GET', `/v1/records?${String(new URLSearchParams({ where }))}`)).toMatchObject({
         status: 400,
@@ -187,7 +187,9 @@ eachStore((store) => {
     }
     await agentRecords.delete(ctx, place, 'notes', 'n')
     await expect(agentRecords.get(ctx, place, 'notes', 'n')).rejects.toThrow('no such record')
-    await expect(agentRecords.get(ctx, place, 'notes', '\0')).rejects.toThrow('record key is not valid')
+    await expect(agentRecords.get(ctx, place, 'notes', '\0')).rejects.toThrow(
+      'record key must have 1 to 255 characters and no control characters',
+    )
   })
 
   test('a record of another project does not exist', async () => {

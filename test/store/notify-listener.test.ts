@@ -42,7 +42,7 @@ async function overhear(url: string) {
     topics.push(...said)
     for (const beat of pulses.splice(0)) beat()
   })
-  await client.query('listen svc_bells')
+  await client.query('listen svc_notifications')
   return { origins, topics, pulse: () => new Promise<void>((resolve) => pulses.push(resolve)) }
 }
 

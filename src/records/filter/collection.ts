@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto'
-import type { ColumnsByPath } from './column-rows.ts'
 
-/** Where the index has what a collection of a project holds. Short, because it stands in every row. */
+/** Identifies a collection of a project in the index (column `shelf`). Short, because every row of the index has it. */
 export function hashCollection(projectId: string, collection: string): string {
-  // Neither contains a NUL, so two places never read the same.
+  // Neither part contains a NUL, so two collections never give the same text.
   return hash('sha256', `${projectId}\0${collection}`, 'base64url').slice(0, 16)
 }
 
-/** Where a filter looks: the shelf of a collection in a project, and what of it makes a page. */
+/** The page of a collection that a filter reads. */
 export interface CollectionPage {
   projectId: string
-  shelf: string
-  columns: ColumnsByPath
+  collection: string
   wedge?: string | undefined
   cursor?: string | undefined
   limit: number

@@ -1,20 +1,19 @@
-import { hash } from 'node:crypto'
 import { prepareQuery } from '../../store/prepared-query.ts'
 import type { Db, Store } from '../../store/store.ts'
 import type { RecordPathRow } from '../../store/tables.ts'
 import type { RecordField } from './fields.ts'
 
-/** How many paths of a collection have a column. What the others hold is found in `record_fields` only. */
+/** How many paths of a collection have a column. The other paths are in `record_fields` only. */
 export const COLUMN_COUNT = 64
 
-/** The column of each path of a shelf that has one. */
+/** The number of the column of each path that has one. */
 export type ColumnsByPath = ReadonlyMap<string, number>
 
 export async function listColumns(db: Db, shelf: string): Promise<ColumnsByPath> {
   return new Map((await selectPaths(db, { shelf })).map(({ path, n }) => [path, n]))
 }
 
-/** The same, after the paths that are new to the shelf got a column each, for good, while there were some left. */
+/** Gives each new path a column, for good, while columns are left, and returns all of them. */
 export async function assignColumns(
   store: Store,
   shelf: string,
@@ -22,10 +21,10 @@ export async function assignColumns(
 ): Promise<ColumnsByPath> {
   for (;;) {
     const columns = await listColumns(store.db, shelf)
-    const newcomers = chooseColumns(columns, fields)
-    if (newcomers.length === 0) return columns
-    const rows = newcomers.map(({ path, n }) => ({ shelf, path, n }))
-    // Another writer may have taken a column for another path, or given the path another one: then we look again.
+    const added = chooseColumns(columns, fields)
+    if (added.length === 0) return columns
+    const rows = added.map(({ path, n }) => ({ shelf, path, n }))
+    // A concurrent writer may have used the column for another path, or given the path another column: read again.
     await store.transact((db) =>
       db
         .insertInto('record_paths')
@@ -36,55 +35,31 @@ export async function assignColumns(
   }
 }
 
-/**
- * What a column holds of a sort key: equal keys stay equal, and all but long strings keep their order. A row is read for
- * each record, so long strings are told by a hash; nobody orders by them often.
- */
-export function toColumnKey(sortKey: string): string {
-  if (sortKey.startsWith('s') && Buffer.byteLength(sortKey) > MAX_COLUMN_KEY_BYTES)
-    return LONG_TEXT_KEYS.from + shortHash(sortKey)
-  return toBoundKey(sortKey)
-}
-
-/** The key of a bound, which the keys of columns are smaller or larger than. */
-export function toBoundKey(sortKey: string): string {
-  // What is cut off is smaller than all that could stand there.
-  return sortKey.startsWith('n') ? sortKey.replace(/0+$/, '') : sortKey
-}
-
-/** The keys of long strings lie here, apart from all others. */
-export const LONG_TEXT_KEYS = { from: 'l', to: 'm' }
-
-/** A moment as text is not longer. */
-const MAX_COLUMN_KEY_BYTES = 28
-
-const shortHash = (text: string) => hash('sha256', text, 'base64url').slice(0, 12)
-
 const selectPaths = prepareQuery<{ shelf: string }, Pick<RecordPathRow, 'path' | 'n'>>((db, arg) =>
   db.selectFrom('record_paths').select(['path', 'n']).where('shelf', '=', arg('shelf')),
 )
 
-/** In one order for all writers, so that two of them do not wait for each other. */
+/** Sorted, so that concurrent writers insert in the same order and cannot deadlock. */
 function chooseColumns(columns: ColumnsByPath, fields: readonly RecordField[]): { path: string; n: number }[] {
-  const taken = new Set(columns.values())
-  const free = Array.from({ length: COLUMN_COUNT }, (_, n) => n).filter((n) => !taken.has(n))
-  const newcomers = skipCrowdedPaths(columns, fields.map(({ path }) => path).toSorted())
-  return free.slice(0, newcomers.length).map((n, i) => ({ path: newcomers[i] ?? '', n }))
+  const used = new Set(columns.values())
+  const free = Array.from({ length: COLUMN_COUNT }, (_, n) => n).filter((n) => !used.has(n))
+  const newPaths = skipCrowdedPaths(columns, fields.map(({ path }) => path).toSorted())
+  return free.slice(0, newPaths.length).map((n, i) => ({ path: newPaths[i] ?? '', n }))
 }
 
-/** Objects that are used as a map, with a key for each thing, shall not take all columns away. */
+/** An object that is used as a map, with a key for each item, must not use up all columns. */
 function skipCrowdedPaths(columns: ColumnsByPath, paths: readonly string[]): string[] {
   const siblings = new Map<string, number>()
-  const add = (path: string) => siblings.set(parentOf(path), (siblings.get(parentOf(path)) ?? 0) + 1)
-  for (const path of columns.keys()) add(path)
-  const newcomers: string[] = []
+  const count = (path: string) => siblings.set(parentOf(path), (siblings.get(parentOf(path)) ?? 0) + 1)
+  for (const path of columns.keys()) count(path)
+  const newPaths: string[] = []
   for (const path of paths) {
-    const crowded = parentOf(path) !== '' && (siblings.get(parentOf(path)) ?? 0) >= MAX_SIBLINGS
-    if (crowded || columns.has(path)) continue
-    newcomers.push(path)
-    add(path)
+    const isCrowded = parentOf(path) !== '' && (siblings.get(parentOf(path)) ?? 0) >= MAX_SIBLINGS
+    if (isCrowded || columns.has(path)) continue
+    newPaths.push(path)
+    count(path)
   }
-  return newcomers
+  return newPaths
 }
 
 const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('.')))

@@ -2,11 +2,11 @@ import { createBulkInsert } from '../../store/dialect.ts'
 import { prepareQuery } from '../../store/prepared-query.ts'
 import type { Db } from '../../store/store.ts'
 import type { RecordRow } from '../../store/tables.ts'
-import { COLUMN_COUNT, type ColumnsByPath, toColumnKey } from './column-rows.ts'
+import { COLUMN_COUNT, type ColumnsByPath } from './column-rows.ts'
 import type { RecordField } from './fields.ts'
 import { hashCollection } from './collection.ts'
 
-/** The index of a record says what its value says now. The record's row is locked by the change before. */
+/** Replaces the index of a record. The write of the record has locked its row. */
 export async function insertRecordFields(
   db: Db,
   record: RecordRow,
@@ -32,7 +32,7 @@ function columnsOf(fields: readonly RecordField[], columns: ColumnsByPath): (str
   const keys = Array.from<string | null>({ length: COLUMN_COUNT }).fill(null)
   for (const { path, sortKey } of fields) {
     const n = columns.get(path)
-    if (n !== undefined) keys[n] = toColumnKey(sortKey)
+    if (n !== undefined) keys[n] = sortKey
   }
   return keys
 }

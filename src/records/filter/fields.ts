@@ -8,10 +8,10 @@ export interface RecordField {
   sortKey: string
 }
 
-/** Each field costs a row, so there must be an end to them. */
+/** Each field costs a row in the index. */
 export const MAX_RECORD_FIELDS = 1000
 
-/** Every field of a value that a `where` can name, with what it is compared by. */
+/** Every field of a value that `where` can name, with the key that it is compared by. */
 export function toRecordFields(value: Json): RecordField[] {
   const fields: RecordField[] = []
   collectFields(value, [], fields)
@@ -19,9 +19,9 @@ export function toRecordFields(value: Json): RecordField[] {
 }
 
 /**
- * A scalar as text: the keys of two scalars are equal when the scalars are, and the keys of two numbers or two strings
- * sort by their bytes as the values do. A long string is cut, with a hash in place of the rest; it still sorts right
- * against every string that is short enough for `where` to order by.
+ * A scalar as text: keys are equal if the scalars are, and the keys of two numbers or two strings sort by their bytes like
+ * the values. A long string is cut and ends with a hash; it still sorts correctly against every string that is short
+ * enough for `where` to order by.
  */
 export function toSortKey(value: FilterScalar): string {
   if (typeof value === 'number') return `n${toNumberKey(value)}`
@@ -29,7 +29,7 @@ export function toSortKey(value: FilterScalar): string {
   return value === null ? 'z' : `s${toTextKey(value)}`
 }
 
-/** Objects and lists exist, and differ from every scalar. */
+/** The key of objects and lists: they exist and differ from every scalar. */
 const COMPOSITE_KEY = 'j'
 
 function collectFields(value: Json, parents: string[], fields: RecordField[]): void {
@@ -45,10 +45,10 @@ function collectFields(value: Json, parents: string[], fields: RecordField[]): v
   }
 }
 
-/** The bits of a double sort like the number once the sign is flipped, and all of them for what is below zero. */
+/** The bits of a double sort like the number if the sign bit is flipped, and for negative numbers all bits. */
 function toNumberKey(value: number): string {
   const bytes = Buffer.alloc(8)
-  // Adding zero turns -0 into 0, which it equals.
+  // Adding zero turns -0 into 0, which is equal to it.
   bytes.writeDoubleBE(value + 0)
   const bits = bytes.readBigUInt64BE()
   const sortable = bits >> 63n ? ~bits & ALL : bits | SIGN
@@ -58,7 +58,7 @@ function toNumberKey(value: number): string {
 const SIGN = 1n << 63n
 const ALL = (1n << 64n) - 1n
 
-/** A character has at most four bytes, so what is cut off a long text leaves more than `MAX_ORDERED_BYTES`. */
+/** A character has at most four bytes, so at least `MAX_ORDERED_TEXT_BYTES` remain of a text that is cut. */
 const MAX_TEXT_KEY_BYTES = MAX_ORDERED_TEXT_BYTES + 4
 
 function toTextKey(text: string): string {

@@ -3,7 +3,7 @@ import { badRequest } from '../../base/problem.ts'
 
 export type FilterScalar = string | number | boolean | null
 
-/** One thing that the value of a record must fulfil; a record matches when it fulfils all. */
+/** One condition on the value of a record. A record matches if it meets all of them. */
 export type FilterCondition = { path: string[] } & (
   | { op: 'eq' | 'ne'; value: FilterScalar }
   | { op: 'gt' | 'gte' | 'lt' | 'lte'; value: string | number }
@@ -14,13 +14,13 @@ export type FilterCondition = { path: string[] } & (
 const MAX_CONDITIONS = 20
 export const MAX_PATH_LEVELS = 8
 const MAX_CHOICES = 100
-/** Longer strings can be equal or not, but nothing is ordered by them. */
+/** A longer string can be compared for equality only. */
 export const MAX_ORDERED_TEXT_BYTES = 196
 
-/** A name that a path may lead through. */
+/** A field name that can be part of a path. */
 export const isPathSegment = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name)
 
-/** Reads `{"status": "open", "total.usd": {"$gte": 5, "$lt": 10}}`; whatever is not understood is a 400. */
+/** Reads `{"status": "open", "total.usd": {"$gte": 5, "$lt": 10}}`; everything else is a 400. */
 export function parseWhere(json: unknown): FilterCondition[] {
   if (!isJsonObject(json)) throw badRequest('where must be a json object')
   const conditions = Object.entries(json).flatMap(([field, wanted]) => {
@@ -33,9 +33,9 @@ export function parseWhere(json: unknown): FilterCondition[] {
 }
 
 /**
- * What the conditions mean, for every store: values are equal when their JSON type and value are; order exists between
- * two numbers and between two strings, by the bytes of their UTF-8; what is absent differs from everything, also from
- * null. Paths lead through objects only, never into arrays.
+ * The meaning of the conditions on every store. Two values are equal if their JSON types and values are. Two numbers and
+ * two strings have an order, strings by their UTF-8 bytes. An absent field differs from every value, also from null.
+ * Paths lead through objects only, never into arrays.
  */
 export function matchesConditions(conditions: FilterCondition[], value: Json): boolean {
   return conditions.every((condition) => matchesCondition(condition, valueAtPath(value, condition.path)))
@@ -43,9 +43,9 @@ export function matchesConditions(conditions: FilterCondition[], value: Json): b
 
 function parsePath(field: string): string[] {
   const path = field.split('.')
-  if (path.length > MAX_PATH_LEVELS) throw badRequest(`where: a path has at most ${MAX_PATH_LEVELS} levels`)
+  if (path.length > MAX_PATH_LEVELS) throw badRequest(`where: a path must have at most ${MAX_PATH_LEVELS} levels`)
   if (!path.every(isPathSegment)) {
-    throw badRequest('where: a path is made of letters, digits, _ and -, joined by dots')
+    throw badRequest('where: a path must consist of letters, digits, _ and -, joined by dots')
   }
   return path
 }
@@ -132,7 +132,7 @@ function matchesCondition(condition: FilterCondition, found: Json | undefined): 
 
 function compare(left: Json | undefined, right: string | number): number | null {
   if (typeof left === 'number' && typeof right === 'number') return left - right
-  // UTF-8 bytes, because both stores can compare by them; UTF-16 units would order emoji differently.
+  // By UTF-8 bytes, as both stores can; UTF-16 code units would order emoji differently.
   if (typeof left === 'string' && typeof right === 'string')
     return Buffer.compare(Buffer.from(left), Buffer.from(right))
   return null

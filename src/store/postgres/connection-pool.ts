@@ -1,31 +1,31 @@
 import pg from 'pg'
 import { classifyStoreError } from '../errors.ts'
-import { destroyConnection } from './notify-listener.ts'
-import { PreparedNames } from './prepared-names.ts'
-import { ReadBatcher } from './read-batcher.ts'
-import { createPostgresKysely, PostgresConnection } from './connection.ts'
 import type { Db } from '../store.ts'
+import { type ConnectionOwner, createPostgresKysely, PostgresConnection, STALE_PLAN_CODE } from './connection.ts'
+import { destroyConnection } from './driver/destroy-connection.ts'
 
-/** How many connections, and how long whoever waits for the database waits at most. */
+/** How many connections, and after how long the server cancels a statement. */
 export interface PoolLimits {
   connections: number
   statementMs: number
 }
 
-/** As long as a request may wait for a database that is not there. */
+/** How long a request waits for a database that cannot be reached. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** A transaction awaits only the database: one that is silent has lost its service, and holds rows that others need. */
+/** A transaction awaits only the database, so an idle one has lost its replica and holds locks that others need. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 5_000
-/** The server ends a statement first, unless nobody hears it any more. */
+/** The driver gives up later than the server, unless the server cannot be reached. */
 const GRACE_MS = 5_000
 
 /** The connections of a replica. */
-export class ConnectionPool {
+export class ConnectionPool implements ConnectionOwner {
   readonly pool: pg.Pool
-  readonly #lines = new Map<pg.PoolClient, PostgresConnection>()
-  readonly #kept = new PreparedNames()
+  readonly #connections = new Map<pg.PoolClient, PostgresConnection>()
+  readonly #names = new Map<string, string>()
+  readonly warn: (message: string, error: unknown) => void
 
   constructor(url: string, { connections, statementMs }: PoolLimits, warn: (message: string, error: unknown) => void) {
+    this.warn = warn
     this.pool = new pg.Pool({
       connectionString: url,
       max: connections,
@@ -33,59 +33,74 @@ export class ConnectionPool {
       query_timeout: statementMs + GRACE_MS,
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      // To compile a statement takes longer than ours run. Said here, because a pooler refuses it at the start.
-      // oxlint-disable-next-line no-misused-promises -- the pool waits for it, only its types do not say so
+      // Compiling a statement takes longer than running it. Set here, because a pooler refuses it as a start option.
+      // oxlint-disable-next-line no-misused-promises -- the pool awaits it, but its types do not declare that
       onConnect: (client) => client.query('set jit = off'),
       pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: CONNECT_TIMEOUT_MS,
     })
-    // Without listeners a connection that the server drops would end the process, whether it is lent or idle.
+    // Without these listeners a connection that the server drops would end the process.
     this.pool.on('error', (error) => warn('database connection lost', error))
     this.pool.on('connect', (client) => {
-      this.#lines.set(client, new PostgresConnection(client, this.#kept, warn))
+      this.#connections.set(client, new PostgresConnection(client, this))
       client.on('error', () => {})
     })
-    this.pool.on('remove', (client) => this.#lines.delete(client))
+    this.pool.on('remove', (client) => this.#connections.delete(client))
   }
 
-  /** Believes no connection any more: whoever waits on one hears at once that it is lost. */
+  /** Prepared statements are few: each is a constant of the code. */
+  statementName(text: string): string {
+    const known = this.#names.get(text)
+    if (known !== undefined) return known
+    const name = `s${this.#generation}_${this.#names.size}`
+    this.#names.set(text, name)
+    return name
+  }
+
+  #generation = 0
+
+  /** A newer replica has changed the tables: every statement is prepared again, under another name. */
+  onStalePlan(): void {
+    this.#generation++
+    this.#names.clear()
+  }
+
+  /** Ends all connections, so that every statement that waits for a response fails at once. */
   destroyAll(): void {
-    for (const client of this.#lines.keys()) destroyConnection(client)
+    for (const client of this.#connections.keys()) destroyConnection(client)
   }
 
-  /** A line for one, until it is released. */
+  /** A connection for one caller, until it is released. */
   async acquire(): Promise<PostgresConnection> {
     const client = await this.pool.connect().catch((error) => Promise.reject(classifyStoreError(error)))
-    const line = this.#lines.get(client)
-    if (!line) throw new Error('a connection was lent that nobody has seen')
-    return line
+    const connection = this.#connections.get(client)
+    if (!connection) throw new Error('the pool returned an unknown connection')
+    return connection
   }
 
-  /** For statements that stand alone: each takes a line of its own, or goes with others that are answered at once. */
+  /** For statements outside of a transaction: each takes a connection of its own. */
   readonly db: Db = createPostgresKysely(
-    (text, values, how) => (how === 'glance' ? this.#glances.read(text, values) : this.#alone(text, values)),
+    (text, values) => this.#queryAlone(text, values),
     async () => {
-      const line = await this.acquire()
-      return { query: (text, values) => line.query(text, values), release: () => line.release() }
+      const connection = await this.acquire()
+      return {
+        query: (text, values) => connection.query({ text, values }),
+        release: () => connection.release(),
+      }
     },
   )
 
-  readonly #glances = new ReadBatcher(
-    (questions) => this.#onOne((line) => line.queryBatch(questions)),
-    (text, values) => this.#alone(text, values),
-  )
-
-  #alone(text: string, values: readonly unknown[]): Promise<unknown[]> {
-    return this.#onOne((line) => line.queryRows(text, values))
-  }
-
-  async #onOne<T>(work: (line: PostgresConnection) => Promise<T>): Promise<T> {
-    const line = await this.acquire()
+  async #queryAlone(text: string, values: readonly unknown[], isRetry = false): Promise<unknown[]> {
+    const connection = await this.acquire()
     try {
-      return await work(line)
+      return await connection.queryPrepared(text, values)
+    } catch (error) {
+      const isStale = error instanceof pg.DatabaseError && error.code === STALE_PLAN_CODE
+      if (!isStale || isRetry) throw error
     } finally {
-      line.release()
+      connection.release()
     }
+    return this.#queryAlone(text, values, true)
   }
 }

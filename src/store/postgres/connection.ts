@@ -1,156 +1,132 @@
 import { PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
-import { isUnreachable, StoreBusy, classifyStoreError } from '../errors.ts'
-import { DirectPostgresAdapter, createKysely } from '../dialect.ts'
-import type { PreparedNames } from './prepared-names.ts'
-import { sendPipeline, type ParsedStatements, type PipelineStatement, toWireValue } from './pipeline.ts'
+import { createKysely, DirectPostgresAdapter } from '../dialect.ts'
+import { classifyStoreError, isUnreachable, StoreBusy } from '../errors.ts'
+import type { TransactionSession } from '../group-commit.ts'
 import type { Db } from '../store.ts'
+import {
+  type PipelineResult,
+  type PipelineStatement,
+  type PreparedStatements,
+  sendPipeline,
+} from './driver/pipeline-query.ts'
 
-/** What PostgreSQL says when a kept statement would answer with other columns than it was planned for. */
+/** PostgreSQL refuses a prepared statement whose result columns have changed since it was prepared. */
 export const STALE_PLAN_CODE = '0A000'
 
-/** A read that stands alone. */
-export interface ReadRequest {
-  text: string
-  values: readonly unknown[]
+/** What a connection needs from its pool. */
+export interface ConnectionOwner {
+  /** The name under which the server keeps a statement prepared. */
+  statementName(text: string): string
+  /** Called when a prepared statement no longer fits the tables. */
+  onStalePlan(): void
+  warn(message: string, error: unknown): void
 }
 
 /**
- * One connection. A way to the database and back costs more than most statements, so nobody waits for what answers
- * nothing: it goes with the next statement that does, and what fails of it is told then, at the latest by the commit.
+ * One connection, used by one caller at a time. A round trip costs more than most statements, so statements without a
+ * result wait for the next statement with one and are sent in the same message. Their errors are reported by that
+ * statement, at the latest by the commit.
  */
-export class PostgresConnection {
-  /** Whoever uses it has the line alone. */
+export class PostgresConnection implements TransactionSession {
   readonly db: Db
   readonly #client: pg.PoolClient
-  readonly #kept: PreparedNames
-  readonly #warn: (message: string, error: unknown) => void
-  readonly #parsed: ParsedStatements = { columns: new Map(), doubtful: new Set() }
-  /** What waits for the next statement that answers. */
-  #held: PipelineStatement[] = []
+  readonly #owner: ConnectionOwner
+  readonly #prepared: PreparedStatements = new Map()
+  #deferred: PipelineStatement[] = []
+  #isInTransaction = false
+  /** Set when the connection must not be used again. */
   #lost: Error | undefined
-  /** Whether the server has heard of a transaction that is not over. */
-  #inside = false
-  /** How many statements of this transaction have changed something, or may have. */
   writeCount = 0
-  /** Whether a statement of this transaction has failed: then all of it has. */
   hasFailed = false
 
-  constructor(client: pg.PoolClient, kept: PreparedNames, warn: (message: string, error: unknown) => void) {
+  constructor(client: pg.PoolClient, owner: ConnectionOwner) {
     this.#client = client
-    this.#kept = kept
-    this.#warn = warn
+    this.#owner = owner
     this.db = createPostgresKysely(
-      (text, values, how) => (how === 'quiet' ? this.#hold(text, values) : this.queryRows(text, values)),
-      async () => ({ query: (text, values) => this.query(text, values), release: () => {} }),
+      (text, values, mode) => (mode === 'deferred' ? this.#defer(text, values) : this.queryPrepared(text, values)),
+      async () => ({ query: (text, values) => this.query({ text, values }), release: () => {} }),
     )
   }
 
-  /** Begins a transaction, on the way to its first statement. */
   begin(): void {
     this.writeCount = 0
     this.hasFailed = false
-    this.#held = [this.#statement('begin', [])]
+    this.#deferred = [{ text: 'begin', values: [] }]
   }
 
-  /** Begins one and asks for its number, which is heard before anything of it that answers. */
+  /** Also returns the id of the transaction, by which its outcome can be looked up. */
   async beginWithId(): Promise<string> {
     this.begin()
-    const [known] = await this.queryRows<{ xid: string }>('select pg_current_xact_id()::text as xid')
-    return known?.xid ?? ''
+    const { rows } = await this.query({ text: 'select pg_current_xact_id()::text as xid', values: [] })
+    return rows[0]?.xid ?? ''
   }
 
   async commit(): Promise<void> {
-    const { command } = await this.query('commit')
-    this.#inside = false
+    const { command } = await this.query({ text: 'commit', values: [] })
+    this.#isInTransaction = false
     if (command !== 'COMMIT') throw new Error(`a commit was answered with ${command}`)
   }
 
   async rollBack(): Promise<void> {
-    this.#held = []
-    if (!this.#inside) return
-    await this.query('rollback')
-    this.#inside = false
+    this.#deferred = []
+    if (!this.#isInTransaction) return
+    await this.query({ text: 'rollback', values: [] })
+    this.#isInTransaction = false
   }
 
-  async queryRows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.query(text, values)).rows as Row[]
+  async queryPrepared(text: string, values: readonly unknown[]): Promise<unknown[]> {
+    return (await this.query({ name: this.#owner.statementName(text), text, values })).rows
   }
 
-  /** Sends a statement with all that was held back, and waits for its answer. */
-  async query(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> {
-    const statements = [...this.#held, this.#statement(text, values)]
-    this.#held = []
-    this.#inside ||= statements.length > 1
+  /** Sends the statement together with the deferred ones. */
+  async query(statement: PipelineStatement): Promise<PipelineResult> {
+    const statements = [...this.#deferred, statement]
+    this.#deferred = []
+    this.#isInTransaction ||= statements.length > 1
+    const preparedBefore = this.#prepared.size
     try {
-      const answers = await sendPipeline(this.#client, statements, statements.length - 1, this.#parsed)
-      const answer = answers.at(-1)
-      if (!answer) throw new Error(`no answer to ${text}`)
-      if (answer.command !== 'SELECT' && answer.rowCount) this.writeCount++
-      return answer
+      const result = await sendPipeline(this.#client, statements, this.#prepared)
+      if (result.command !== 'SELECT' && result.rowCount) this.writeCount++
+      return result
     } catch (error) {
-      return this.#failed(error, text, values)
+      throw this.#classify(error, this.#prepared.size > preparedBefore)
     }
   }
 
-  /** The rows of several questions at once, of which none is answered if one fails. */
-  async queryBatch(questions: readonly ReadRequest[]): Promise<unknown[][]> {
-    const statements = questions.map(({ text, values }) => this.#statement(text, values))
-    try {
-      return (await sendPipeline(this.#client, statements, 0, this.#parsed)).map(({ rows }) => rows)
-    } catch (error) {
-      throw this.#fault(error)
-    }
-  }
-
-  /** Gives a line that works back to the pool. */
   release(): void {
     this.#client.release(this.#lost)
   }
 
-  async #hold(text: string, values: readonly unknown[]): Promise<never[]> {
+  async #defer(text: string, values: readonly unknown[]): Promise<never[]> {
     this.writeCount++
-    this.#held.push(this.#statement(text, values))
+    this.#deferred.push({ name: this.#owner.statementName(text), text, values })
     return []
   }
 
-  #statement(text: string, values: readonly unknown[]): PipelineStatement {
-    // Without values it is a word like `commit`, or was put together for one call.
-    const name = values.length > 0 ? this.#kept.nameOf(text) : undefined
-    return { text, values: values.map(toWireValue), name: name ?? '' }
-  }
-
-  async #failed(error: unknown, text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+  #classify(error: unknown, hasPrepared: boolean): unknown {
     this.hasFailed = true
-    const told = this.#fault(error)
-    // Inside a transaction it is too late: the whole of it is tried again.
-    if (isStalePlan(error) && !this.#inside) return this.query(text, values)
-    throw told
-  }
-
-  /** What the error means for the line, and what is to be thrown. */
-  #fault(error: unknown): unknown {
-    if (isStalePlan(error)) this.#kept.clear()
-    const told = classifyStoreError(error)
-    if (isUnreachable(told)) this.#lost = told
-    // Where it was asked says more than where the answer was read.
+    const classified = classifyStoreError(error)
+    if (isUnreachable(classified)) this.#lost = classified
+    // The error does not tell which of the new statements the server has parsed before it.
+    else if (hasPrepared) this.#lost ??= new Error('the prepared statements of the connection are unknown')
+    if (error instanceof pg.DatabaseError && error.code === STALE_PLAN_CODE) this.#owner.onStalePlan()
+    // The stack of the caller says more than that of the socket.
     if (error instanceof Error) Error.captureStackTrace(error)
-    // Whoever asked may wait and say nothing.
-    if (told instanceof StoreBusy) this.#warn('the database gave up on a statement', error)
-    return told
+    // The caller may retry without a word.
+    if (classified instanceof StoreBusy) this.#owner.warn('the database gave up on a statement', error)
+    return classified
   }
 }
 
-const isStalePlan = (error: unknown) => error instanceof pg.DatabaseError && error.code === STALE_PLAN_CODE
-
-/** What Kysely asks of a client. */
+/** What Kysely needs from a client. */
 interface KyselyClient {
-  query(text: string, values: readonly unknown[]): Promise<pg.QueryResult>
+  query(text: string, values: readonly unknown[]): Promise<PipelineResult>
   release(): void
 }
 
 export function createPostgresKysely(run: DirectPostgresAdapter['run'], connect: () => Promise<KyselyClient>): Db {
-  // Kysely ends only what it has used: whoever opened the pool closes it.
+  // Kysely must not end the pool: the store does.
   const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as unknown as PostgresPool })
   return createKysely(dialect, new DirectPostgresAdapter(run))
 }

@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { resolveWithin } from '../errors.ts'
-import { type StoreClock, SELECT_DATABASE_TIME } from './store-clock.ts'
+import { destroyConnection } from './driver/destroy-connection.ts'
+import { SELECT_DATABASE_TIME, type StoreClock } from './store-clock.ts'
 
 export interface NotifyListenerOptions {
   url: string
   pool: pg.Pool
   clock: StoreClock
   warn: (message: string, error: unknown) => void
-  /** Told when the database has not answered for so long that no connection can be believed any more. */
+  /** Called when a heartbeat got no response, so that the connections of the pool are likely dead too. */
   onTimeout: () => void
-  /** For how long another replica is believed to be there after it was last heard. */
+  /** How long after its last notification another replica counts as alive. */
   peerTimeoutMs: number
 }
 
-const CHANNEL = 'svc_bells'
+const CHANNEL = 'svc_notifications'
 const MAX_PAYLOAD_CHARS = 7_000
 const RECONNECT_DELAY_MS = 500
 const CONNECT_TIMEOUT_MS = 5_000
@@ -22,61 +23,61 @@ const HEARTBEAT_MS = 2_000
 const HEARTBEAT_TIMEOUT_MS = 3_000
 
 /**
- * The connection that hears the bells of other replicas. Its pulse tells whether the database still answers, and what
- * time it is there: a network that swallows everything reports nothing by itself.
+ * Sends notifications to the other replicas and receives theirs, by LISTEN and NOTIFY. Its heartbeat checks that the
+ * database responds, because a network that drops all packets reports no error, and reads the database's clock.
  *
- * Bells are told after the commit and outside of it: NOTIFY inside a transaction takes a lock that all commits of the
- * database share. What a crash swallows is found by polling. A replica that is alone tells nobody; each pulse is a bell
- * without a topic, so that others know of it.
+ * Notifications are sent after the commit: NOTIFY inside a transaction takes a lock that all commits of the database
+ * share. A notification that a crash loses is made up for by polling. A replica without others sends none; each heartbeat
+ * is a notification without a topic, so that replicas know of each other.
  */
 export class NotifyListener {
   #topics = new Set<string>()
-  #sending = false
-  #closed = false
+  #isSending = false
+  #isClosed = false
   #client: pg.Client | null = null
-  /** Until when there are others to tell. */
-  #company: number
-  /** Marks what this replica told, so that it does not hear itself. */
+  /** Until when another replica counts as alive. */
+  #peersUntil: number
+  /** Marks the notifications of this replica, which it ignores. */
   readonly #origin = randomUUID()
-  readonly #parts: NotifyListenerOptions
+  readonly #options: NotifyListenerOptions
 
-  constructor(parts: NotifyListenerOptions) {
-    this.#parts = parts
-    this.#company = performance.now() + parts.peerTimeoutMs
+  constructor(options: NotifyListenerOptions) {
+    this.#options = options
+    this.#peersUntil = performance.now() + options.peerTimeoutMs
   }
 
   notify(topics: string[]): void {
-    if (performance.now() > this.#company) return
+    if (performance.now() > this.#peersUntil) return
     for (const topic of topics) this.#topics.add(topic)
-    if (!this.#sending && !this.#closed) void this.#send()
+    if (!this.#isSending && !this.#isClosed) void this.#send()
   }
 
   async #send(): Promise<void> {
-    this.#sending = true
+    this.#isSending = true
     await new Promise(setImmediate)
-    while (this.#topics.size > 0 && !this.#closed) {
-      const payload = `${this.#origin} ${takeUpTo(this.#topics, MAX_PAYLOAD_CHARS)}`
-      await this.#parts.pool
+    while (this.#topics.size > 0 && !this.#isClosed) {
+      const payload = `${this.#origin} ${takeTopics(this.#topics, MAX_PAYLOAD_CHARS)}`
+      await this.#options.pool
         .query('select pg_notify($1, $2)', [CHANNEL, payload])
-        .catch((error) => this.#parts.warn('bells not told', error))
+        .catch((error) => this.#options.warn('notifications not sent', error))
     }
-    this.#sending = false
+    this.#isSending = false
   }
 
-  /** Listens until it is closed, and connects again whenever the connection ends. */
+  /** Listens until `close`, and reconnects when the connection ends. */
   async listen(listener: (topic: string) => void): Promise<void> {
-    let heard = true
-    while (!this.#closed) {
-      const client = new pg.Client({ connectionString: this.#parts.url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    let isReported = false
+    while (!this.#isClosed) {
+      const client = new pg.Client({ connectionString: this.#options.url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
       this.#client = client
       try {
         await this.#listen(client, listener, () => {
-          heard = true
+          isReported = false
         })
       } catch (error) {
-        // Once an outage, not once an attempt.
-        if (heard && !this.#closed) this.#parts.warn('the database does not answer', error)
-        heard = false
+        // One warning for each outage, not for each attempt.
+        if (!isReported && !this.#isClosed) this.#options.warn('the database does not respond', error)
+        isReported = true
       } finally {
         destroyConnection(client)
       }
@@ -84,57 +85,51 @@ export class NotifyListener {
     }
   }
 
-  async #listen(client: pg.Client, listener: (topic: string) => void, ready: () => void): Promise<void> {
+  async #listen(client: pg.Client, listener: (topic: string) => void, onConnect: () => void): Promise<void> {
     client.on('error', () => {})
     client.on('notification', ({ payload }) => {
       const [origin, ...topics] = payload?.split(' ') ?? []
       if (origin === this.#origin) return
-      this.#company = performance.now() + this.#parts.peerTimeoutMs
+      this.#peersUntil = performance.now() + this.#options.peerTimeoutMs
       for (const topic of topics) listener(topic)
     })
     await client.connect()
     await client.query(`listen ${CHANNEL}`)
-    // Whoever came meanwhile was not heard.
-    this.#company = performance.now() + this.#parts.peerTimeoutMs
-    ready()
-    while (!this.#closed) {
-      await this.#feelPulse(client)
-      // Whether it got through, the next pulse tells.
+    // Another replica may have started while this one was not connected.
+    this.#peersUntil = performance.now() + this.#options.peerTimeoutMs
+    onConnect()
+    while (!this.#isClosed) {
+      await this.#checkHealth(client)
+      // The next health check reports a failure.
       client.query('select pg_notify($1, $2)', [CHANNEL, this.#origin]).catch(() => {})
       await pause(HEARTBEAT_MS)
     }
   }
 
-  async #feelPulse(client: pg.Client): Promise<void> {
-    const asked = performance.now()
-    const answer = await resolveWithin(HEARTBEAT_TIMEOUT_MS, client.query<{ ms: number }>(SELECT_DATABASE_TIME))
-    if (!answer) {
-      this.#parts.onTimeout()
-      throw new Error(`no answer in ${HEARTBEAT_TIMEOUT_MS} ms`)
+  async #checkHealth(client: pg.Client): Promise<void> {
+    const sentAt = performance.now()
+    const result = await resolveWithin(HEARTBEAT_TIMEOUT_MS, client.query<{ ms: number }>(SELECT_DATABASE_TIME))
+    if (!result) {
+      this.#options.onTimeout()
+      throw new Error(`no response within ${HEARTBEAT_TIMEOUT_MS} ms`)
     }
-    const ms = answer.rows[0]?.ms
-    if (ms !== undefined) this.#parts.clock.sync(ms, asked, performance.now())
+    const ms = result.rows[0]?.ms
+    if (ms !== undefined) this.#options.clock.sync(ms, sentAt, performance.now())
   }
 
   close(): void {
-    this.#closed = true
+    this.#isClosed = true
     if (this.#client) destroyConnection(this.#client)
   }
 }
 
-/** Without a farewell: `end` would wait for a server that may not be there. */
-export function destroyConnection(client: pg.Client | pg.PoolClient): void {
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
-  connection.stream.destroy()
-}
-
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms).unref())
 
-/** Moves topics out of the set until the payload is full. Topics contain no blanks. */
-function takeUpTo(topics: Set<string>, most: number): string {
+/** Moves topics out of the set until the payload is full. Topics contain no spaces. */
+function takeTopics(topics: Set<string>, maxChars: number): string {
   let payload = ''
   for (const topic of topics) {
-    if (payload.length + topic.length + 1 > most) break
+    if (payload.length + topic.length + 1 > maxChars) break
     payload = payload ? `${payload} ${topic}` : topic
     topics.delete(topic)
   }

@@ -14,7 +14,7 @@ type Warn = (message: string, error: unknown) => void
 
 export const POOL_LIMITS: PoolLimits = { connections: 20, statementMs: 30_000 }
 
-/** Any number of replicas share one PostgreSQL; bells cross between them by NOTIFY. */
+/** Any number of replicas share one PostgreSQL database. */
 export async function openPostgresStore(url: string, warn: Warn, limits = POOL_LIMITS): Promise<Store> {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
   await migrateOnce(url)
@@ -30,9 +30,9 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
       ? runTransaction(connections, ({ db }, state) => work(db, state), onInterrupted)
       : commits.transact(group, work, onInterrupted)
   const clock = new StoreClock()
-  // It was there a moment ago, for the migrations: one that is busy now is waited for.
+  // The migrations have just reached the database, so it is worth waiting for.
   await retryUntilAvailable(() => syncClock(pool, clock))
-  const wire = new NotifyListener({
+  const notifications = new NotifyListener({
     url,
     pool,
     clock,
@@ -47,24 +47,19 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
     transactDurably: (work, signal, group) =>
       runDurably(pool, (onInterrupted) => transact(work, group, onInterrupted), signal),
     now: () => clock.now(),
-    // The server gathers commits by itself.
+    // The server groups commits by itself.
     commitMs: () => 0,
     async ping() {
       if (!(await resolveWithin(PING_TIMEOUT_MS, pool.query('select 1'))))
-        throw new StoreUnavailable(`no answer in ${PING_TIMEOUT_MS} ms`)
+        throw new StoreUnavailable(`no response within ${PING_TIMEOUT_MS} ms`)
     },
-    notify: (topics) => wire.notify(topics),
-    subscribe: (listener) => void wire.listen(listener),
+    notify: (topics) => notifications.notify(topics),
+    subscribe: (listener) => void notifications.listen(listener),
     async close() {
-      wire.close()
+      notifications.close()
       await db.destroy()
-      if (
-        !(await resolveWithin(
-          CLOSE_TIMEOUT_MS,
-          pool.end().then(() => true),
-        ))
-      )
-        connections.destroyAll()
+      const ended = pool.end().then(() => true)
+      if (!(await resolveWithin(CLOSE_TIMEOUT_MS, ended))) connections.destroyAll()
     },
   }
 }
@@ -72,12 +67,12 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
 /** The first transaction of a batch waits for the last. */
 const MAX_BATCH = 32
 const PING_TIMEOUT_MS = 3_000
-/** Several pulses. */
+/** Several heartbeats. */
 const PEER_TIMEOUT_MS = 10_000
-/** What is still asked when the process goes. */
+/** How long statements that are under way may take when the process ends. */
 const CLOSE_TIMEOUT_MS = 3_000
 
-/** On a connection of its own: to build an index on much data may take its time. */
+/** On a connection without a statement timeout, because building an index on much data takes long. */
 async function migrateOnce(url: string): Promise<void> {
   const db: Db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),
@@ -92,39 +87,39 @@ async function migrateOnce(url: string): Promise<void> {
 async function syncClock(pool: pg.Pool, clock: StoreClock): Promise<void> {
   try {
     await pool.query('select 1')
-    const asked = performance.now()
+    const sentAt = performance.now()
     const { rows } = await pool.query<{ ms: number }>(SELECT_DATABASE_TIME)
-    clock.sync(rows[0]?.ms ?? Date.now(), asked, performance.now())
+    clock.sync(rows[0]?.ms ?? Date.now(), sentAt, performance.now())
   } catch (error) {
     throw classifyStoreError(error)
   }
 }
 
 /**
- * Does the work once, however long the store is away. When the connection breaks during the commit, the server is asked
- * afterwards what became of that very transaction; only one that is not there is done again.
+ * Retries the transaction while the store is unavailable, but commits it once: after a connection broke during the
+ * commit, it asks the server for the outcome of that transaction, and repeats only one that was not committed.
  */
 function runDurably<T>(
   pool: pg.Pool,
-  transact: (onCut: OnInterruptedCommit<T>) => Promise<T>,
+  transact: (onInterrupted: OnInterruptedCommit<T>) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  let last: InterruptedCommit<T> | null = null
+  let interrupted: InterruptedCommit<T> | null = null
   return retryUntilAvailable(async () => {
-    if (last && (await isCommitted(pool, last.xid))) return last.value
-    last = null
-    return transact((cut) => {
-      last = cut
+    if (interrupted && (await isCommitted(pool, interrupted.xid))) return interrupted.value
+    interrupted = null
+    return transact((commit) => {
+      interrupted = commit
     })
   }, signal)
 }
 
 async function isCommitted(pool: pg.Pool, xid: string): Promise<boolean> {
-  const asking = pool.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [xid])
-  const { rows } = await asking.catch((error) => {
+  const query = pool.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [xid])
+  const { rows } = await query.catch((error) => {
     throw classifyStoreError(error)
   })
-  // It has not noticed yet that it is alone.
-  if (rows[0]?.status === 'in progress') throw new StoreUnavailable('a commit is still under way')
+  // The server has not yet noticed that the client disconnected.
+  if (rows[0]?.status === 'in progress') throw new StoreUnavailable('a commit is still in progress')
   return rows[0]?.status === 'committed'
 }

@@ -1,23 +1,23 @@
 /**
- * The time of the database, which all replicas share, carried on between looks by this machine's steady clock. So
- * neither a replica whose clock is wrong nor one whose clock jumps ends anything early or late.
+ * The clock of the database, which all replicas share. Between two readings, the monotonic clock of this machine carries
+ * it on. So a replica whose own clock is wrong, or jumps, ends nothing early or late.
  */
 export class StoreClock {
-  #ms = Date.now()
-  #at = performance.now()
+  #databaseMs = Date.now()
+  #readAt = performance.now()
 
   now(): number {
-    return Math.floor(this.#ms + performance.now() - this.#at)
+    return Math.floor(this.#databaseMs + performance.now() - this.#readAt)
   }
 
-  /** What the database said, and when it was asked and heard by the steady clock. */
-  sync(ms: number, asked: number, answered: number): void {
-    const at = (asked + answered) / 2
-    const off = Math.abs(this.#ms + at - this.#at - ms)
-    // A difference that may come from the way there is none: time should not tremble.
-    if (off <= (answered - asked) / 2 + MAX_JITTER_MS) return
-    this.#ms = ms
-    this.#at = at
+  /** The time that the database returned, and when the request was sent and the response received (monotonic clock). */
+  sync(databaseMs: number, sentAt: number, receivedAt: number): void {
+    const readAt = (sentAt + receivedAt) / 2
+    const offset = Math.abs(this.#databaseMs + readAt - this.#readAt - databaseMs)
+    // Ignore offsets within the round-trip error so that the clock does not jitter.
+    if (offset <= (receivedAt - sentAt) / 2 + MAX_JITTER_MS) return
+    this.#databaseMs = databaseMs
+    this.#readAt = readAt
   }
 }
 

@@ -1,7 +1,6 @@
 import { SqliteDialect } from 'kysely'
+import { createKysely, DirectSqliteAdapter, type TableVersions } from '../dialect.ts'
 import { classifyStoreError } from '../errors.ts'
-import { DirectSqliteAdapter, createKysely } from '../dialect.ts'
-import type { TableVersions } from '../table-versions.ts'
 import type { Db } from '../store.ts'
 import { loadSqlite, type SqliteModule } from './load-sqlite/load-sqlite.ts'
 
@@ -10,7 +9,7 @@ export interface SqliteConnection {
   inTransaction(): boolean
   /** Grows with every statement that may have changed a row, of that table if one is named. */
   writeCount(table?: string): number
-  /** Another number when somebody else has committed something. */
+  /** Changes when another process has committed something. */
   dataVersion(): number
   prepare(text: string): SqliteStatement
   close(): void
@@ -20,39 +19,42 @@ export interface SqliteStatement {
   reader: boolean
   all(parameters: readonly unknown[]): unknown[]
   run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint }
-  /** For what has no rows to tell of and whose count nobody asks for: half the way through the driver. */
+  /** For a statement whose rows and count are not needed: half the cost of `run`. */
   execute(parameters: readonly unknown[]): void
   iterate(parameters: readonly unknown[]): IterableIterator<unknown>
 }
 
-/** A connection whose statements are prepared once, with errors told apart. */
+/** A connection that keeps its statements prepared and classifies errors. */
 export function openSqliteConnection(path: string, sync: 'full' | 'normal'): SqliteConnection {
   const { DatabaseSync } = loadSqlite()
   const database = new DatabaseSync(path)
-  // On macOS a plain fsync stops at the disk's own cache, which a power cut empties; elsewhere `fullfsync` means nothing.
+  // On macOS a plain fsync ends in the cache of the disk, which a power cut empties; elsewhere `fullfsync` has no effect.
   database.exec(`pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = ${sync};
     pragma fullfsync = on; pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory`)
   const statements = new Map<string, SqliteStatement>()
-  let written = 0
-  const writtenTo = new Map<string, number>()
-  const writing = (text: string) => {
+  let writeCount = 0
+  const writesByTable = new Map<string, number>()
+  const countWrites = (text: string) => {
     const tables = [...text.matchAll(WRITTEN_TABLES)].map(([, table]) => table ?? '')
     return () => {
-      written++
-      for (const table of tables) writtenTo.set(table, (writtenTo.get(table) ?? 0) + 1)
+      writeCount++
+      for (const table of tables) writesByTable.set(table, (writesByTable.get(table) ?? 0) + 1)
     }
   }
   const dataVersion = database.prepare('pragma data_version')
   return {
     exec: (statement) => classifyErrors(() => database.exec(statement)),
     inTransaction: () => database.isTransaction,
-    writeCount: (table) => (table === undefined ? written : (writtenTo.get(table) ?? 0)),
+    writeCount: (table) => (table === undefined ? writeCount : (writesByTable.get(table) ?? 0)),
     dataVersion: () => classifyErrors(() => (dataVersion.get() as { data_version: number }).data_version),
     close: () => database.close(),
     prepare(text) {
       const known = statements.get(text)
       if (known) return known
-      const statement = adaptStatement(database.prepare(text), SELECT_STATEMENT.test(text) ? () => {} : writing(text))
+      const statement = adaptStatement(
+        database.prepare(text),
+        SELECT_STATEMENT.test(text) ? () => {} : countWrites(text),
+      )
       if (statements.size >= MAX_STATEMENTS) statements.clear()
       statements.set(text, statement)
       return statement
@@ -62,31 +64,31 @@ export function openSqliteConnection(path: string, sync: 'full' | 'normal'): Sql
 
 const MAX_STATEMENTS = 500
 const SELECT_STATEMENT = /^\s*select\b/i
-/** The tables of a statement that writes; that some are only read in it does no harm. */
+/** The tables that a statement writes; one that it only reads is counted too, which does no harm. */
 const WRITTEN_TABLES = /\b(?:into|update|from)\s+"?(\w+)/gi
 
 type NativeStatement = ReturnType<InstanceType<SqliteModule['DatabaseSync']>['prepare']>
 
-/** The few calls that Kysely makes, in the shape that it expects. */
-function adaptStatement(statement: NativeStatement, wrote: () => void): SqliteStatement {
+/** The interface that Kysely expects of a statement. */
+function adaptStatement(statement: NativeStatement, onWrite: () => void): SqliteStatement {
   type Given = Parameters<NativeStatement['all']>
-  const rows = createRowReader(statement)
+  const readRows = createRowReader(statement)
   const all = (parameters: readonly unknown[]) => {
-    const answered = classifyErrors(() => statement.all(...(parameters as Given)))
-    if (answered.length > 0) wrote()
-    return rows(answered)
+    const found = classifyErrors(() => statement.all(...(parameters as Given)))
+    if (found.length > 0) onWrite()
+    return readRows(found)
   }
   return {
     reader: statement.columns().length > 0,
     all,
     run(parameters) {
       const result = classifyErrors(() => statement.run(...(parameters as Given)))
-      if (result.changes > 0) wrote()
+      if (result.changes > 0) onWrite()
       return result
     },
     execute(parameters) {
       classifyErrors(() => statement.get(...(parameters as Given)))
-      wrote()
+      onWrite()
     },
     iterate: (parameters) => all(parameters).values(),
   }
@@ -100,9 +102,9 @@ function classifyErrors<T>(call: () => T): T {
   }
 }
 
-/** Rows as plain objects. Built here from lists, where the driver can give them, they cost half as much. */
-function createRowReader(statement: NativeStatement): (answered: unknown[]) => object[] {
-  // Drivers without it give objects with a null prototype; a plain one is what everybody else expects.
+/** Reads rows as plain objects. Built from arrays, where the driver can return them, they cost half as much. */
+function createRowReader(statement: NativeStatement): (found: unknown[]) => object[] {
+  // A driver without arrays returns objects with a null prototype, which callers do not expect.
   if (typeof statement.setReturnArrays !== 'function') return (rows) => rows.map((row) => ({ ...(row as object) }))
   statement.setReturnArrays(true)
   const names = statement.columns().map(({ name }) => name)
@@ -114,10 +116,10 @@ function createRowReader(statement: NativeStatement): (answered: unknown[]) => o
     })
 }
 
-/** With `stamps`, what is read over and over may be remembered. */
-export function createSqliteKysely(handle: SqliteConnection, stamps: TableVersions | null): Db {
+/** With `versions`, `cachedRead` may cache what is read here. */
+export function createSqliteKysely(handle: SqliteConnection, versions: TableVersions | null): Db {
   const dialect = new SqliteDialect({ database: handle })
-  const adapter = new DirectSqliteAdapter((text, parameters) => runDirect(handle.prepare(text), parameters), stamps)
+  const adapter = new DirectSqliteAdapter((text, parameters) => runDirect(handle.prepare(text), parameters), versions)
   return createKysely(dialect, adapter)
 }
 

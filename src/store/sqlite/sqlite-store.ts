@@ -4,14 +4,14 @@ import { retryUntilAvailable } from '../errors.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { migrateStore } from '../schema/migrations.ts'
 import { loadSqlite } from './load-sqlite/load-sqlite.ts'
-import { type SqliteConnection, createSqliteKysely, openSqliteConnection } from './sqlite-connection.ts'
+import { createSqliteKysely, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
 import type { Db, Store, TransactionWork } from '../store.ts'
-import type { TableVersions } from '../table-versions.ts'
+import type { TableVersions } from '../dialect.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 
 /**
- * One file, two connections: transactions that arrive together are committed together, because the flush to disk costs
- * more than all their statements; what is read meanwhile goes beside the writer (WAL) and sees committed rows only.
+ * One file and two connections. One of them writes. The other reads while a transaction is open; thanks to the
+ * write-ahead log it sees committed rows only and does not wait.
  */
 export async function openSqliteStore(dataDir: string, sync: 'full' | 'normal'): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -46,8 +46,8 @@ export async function openSqliteStore(dataDir: string, sync: 'full' | 'normal'):
 }
 
 /**
- * The folder may have been there before, open to others. SQLite makes the files beside the store like the store itself;
- * those of an earlier start are as they were then. Who may not change them is not their owner, and answers for them.
+ * Makes the files readable by their owner only: the folder may have existed before with wider permissions. SQLite gives
+ * new files the permissions of the store itself. A process that may not change them does not own them.
  */
 function keepPrivate(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600))
@@ -58,21 +58,21 @@ function keepPrivate(path: string): void {
   }
 }
 
-/** All of it or nothing: a start that is killed in the middle leaves the store as it was. */
-async function migrateInTransaction(writer: SqliteConnection, db: Db): Promise<void> {
-  writer.exec('begin immediate')
+/** In one transaction, so that a start that is killed in the middle leaves the store as it was. */
+async function migrateInTransaction(connection: SqliteConnection, db: Db): Promise<void> {
+  connection.exec('begin immediate')
   try {
     await migrateStore(db)
-    writer.exec('commit')
+    connection.exec('commit')
   } catch (error) {
-    if (writer.inTransaction()) writer.exec('rollback')
+    if (connection.inTransaction()) connection.exec('rollback')
     throw error
   }
 }
 
 /**
- * Keeps every other service out of the folder until this process ends, however it ends: the lock is the operating
- * system's. A second one would end the runs of the first as its own left-overs.
+ * Locks the folder until this process ends, however it ends: the operating system holds the lock. A second server on the
+ * same folder would treat the runs of the first as orphaned.
  */
 export function lockDataFolder(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -90,10 +90,10 @@ export function lockDataFolder(dataDir: string): () => void {
   return () => lock.close()
 }
 
-/** The one before may be about to end. */
+/** A previous server may be about to end. */
 const LOCK_WAIT_MS = 2_000
 
-/** A consistent copy of the store in one file, made beside a service that goes on. It holds hashes and sealed secrets. */
+/** Copies the store into one consistent file while the server keeps running. The copy contains hashes and sealed secrets. */
 export function copySqliteStore(dataDir: string, to: string): void {
   const path = join(dataDir, 'svc.db')
   if (!existsSync(path)) throw new Error(`there is no ${path}`)
@@ -104,7 +104,7 @@ export function copySqliteStore(dataDir: string, to: string): void {
     database.exec('pragma busy_timeout = 5000')
     database.prepare('vacuum into ?').run(to)
   } catch (error) {
-    // Half a copy must not pass for one, nor stand in the way of the next.
+    // A partial copy must neither look complete nor block the next one.
     rmSync(to, { force: true })
     throw error
   } finally {
@@ -116,8 +116,8 @@ export function copySqliteStore(dataDir: string, to: string): void {
 }
 
 /**
- * Reads go through the writer's connection while no transaction is open on it: a commit empties the page cache of every
- * other connection, and with a cold cache the same read takes up to twice as long.
+ * Reads through the writer's connection while it has no open transaction: a commit empties the page cache of every other
+ * connection, and with a cold cache a read takes up to twice as long.
  */
 function readThroughWriter(
   writer: SqliteWriter,
@@ -128,26 +128,26 @@ function readThroughWriter(
 }
 
 /**
- * Only this process writes while it holds the folder. What a person does to the file by hand is noticed soon: to ask
- * for it takes as long as a short read.
+ * Only this process writes while it holds the lock on the folder. A manual change of the file is
+ * noticed within `EXTERNAL_CHECK_MS`: checking more often would cost as much as the reads that the cache saves.
  */
 function createTableVersions(writer: SqliteWriter, connection: SqliteConnection): TableVersions {
-  let foreign = connection.dataVersion()
-  let looked = performance.now()
-  let changes = 0
-  const lookAgain = (now: number) => {
-    looked = now
-    const seen = connection.dataVersion()
-    if (seen !== foreign) changes++
-    foreign = seen
+  let dataVersion = connection.dataVersion()
+  let checkedAt = performance.now()
+  let externalChanges = 0
+  const checkExternalChanges = (now: number) => {
+    checkedAt = now
+    const current = connection.dataVersion()
+    if (current !== dataVersion) externalChanges++
+    dataVersion = current
   }
   return {
     versionOf(tables) {
-      // Also where a rollback has failed: what is read there may never be committed.
+      // The connection also shows uncommitted rows after a failed rollback.
       if (writer.isOpen || connection.inTransaction()) return null
       const now = performance.now()
-      if (now - looked > EXTERNAL_CHECK_MS) lookAgain(now)
-      return tables.reduce((sum, table) => sum + connection.writeCount(table), changes)
+      if (now - checkedAt > EXTERNAL_CHECK_MS) checkExternalChanges(now)
+      return tables.reduce((sum, table) => sum + connection.writeCount(table), externalChanges)
     },
   }
 }

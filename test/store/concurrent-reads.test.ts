@@ -1,53 +1,53 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { StoreUnavailable } from '../../src/store/errors.ts'
-import { prepareBatchedRead } from '../../src/store/prepared-query.ts'
+import { prepareQuery } from '../../src/store/prepared-query.ts'
 import { eachStore, testApp } from '../app.ts'
 import { eventually } from '../runs/scripted-agent.ts'
 import { proxiedStore } from './proxied-store.ts'
 
-const replica = prepareBatchedRead<{ id: string }, { id: string }>((db, arg) =>
+const findReplica = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
   db.selectFrom('replicas').select('id').where('id', '=', arg('id')),
 )
-const whole = prepareBatchedRead<{ text: string }, { n: number }>((db, arg) =>
+const castToNumber = prepareQuery<{ text: string }, { n: number }>((db, arg) =>
   db.selectNoFrom(sql<number>`cast(${arg('text')} as bigint)`.as('n')),
 )
 const IDS = Array.from({ length: 40 }, (_, n) => `r${n}`)
 
 eachStore((store) => {
-  test('of many reads in one moment each has its own answer, the first time and later', async () => {
+  test('concurrent reads each get their own result, the first time and later', async () => {
     const { ctx } = await testApp({ store })
     const rows = IDS.map((id) => ({ id, started_at: '', seen_at: '9' }))
     await ctx.store.transact((db) => db.insertInto('replicas').values(rows).execute())
     for (let round = 0; round < 6; round++) {
-      const asked = IDS.flatMap((id, n) => [replica(ctx.db, { id }), whole(ctx.db, { text: String(n) })])
+      const asked = IDS.flatMap((id, n) => [findReplica(ctx.db, { id }), castToNumber(ctx.db, { text: String(n) })])
       const expected = IDS.flatMap((id, n) => [[{ id }], [{ n }]])
       expect(await Promise.all(asked)).toEqual(expected)
-      expect(await replica(ctx.db, { id: 'nobody' })).toEqual([])
+      expect(await findReplica(ctx.db, { id: 'absent' })).toEqual([])
     }
   })
 })
 
-test('one that PostgreSQL refuses takes no other with it', async () => {
+test('PostgreSQL: a read that fails does not affect the others', async () => {
   const { ctx } = await testApp({ store: 'postgres' })
   const texts = ['1', 'two', '3', 'four', '5']
   for (let round = 0; round < 6; round++) {
-    const settled = await Promise.allSettled(texts.map((text) => whole(ctx.db, { text })))
-    expect(settled.map((one) => (one.status === 'fulfilled' ? one.value[0]?.n : 'refused'))).toEqual([
+    const settled = await Promise.allSettled(texts.map((text) => castToNumber(ctx.db, { text })))
+    expect(settled.map((one) => (one.status === 'fulfilled' ? one.value[0]?.n : 'failed'))).toEqual([
       1,
-      'refused',
+      'failed',
       3,
-      'refused',
+      'failed',
       5,
     ])
   }
 })
 
-test('when the wire is cut all who wait hear that the store is away, and later reads are answered', async () => {
+test('PostgreSQL: when the connection breaks, waiting reads fail as unavailable and later reads succeed', async () => {
   const { store, proxy } = await proxiedStore()
-  await replica(store.db, { id: 'nobody' })
+  await findReplica(store.db, { id: 'absent' })
   const happened = proxy.cutAt('replicas', 'before')
-  const settled = await Promise.allSettled(IDS.slice(0, 3).map((id) => replica(store.db, { id })))
+  const settled = await Promise.allSettled(IDS.slice(0, 3).map((id) => findReplica(store.db, { id })))
   await happened
   expect(settled.map((one) => one.status === 'rejected' && one.reason instanceof StoreUnavailable)).toEqual([
     true,
@@ -55,5 +55,5 @@ test('when the wire is cut all who wait hear that the store is away, and later r
     true,
   ])
   proxy.heal()
-  await eventually(async () => (await replica(store.db, { id: 'nobody' }).catch(() => null)) !== null)
+  await eventually(async () => (await findReplica(store.db, { id: 'absent' }).catch(() => null)) !== null)
 })

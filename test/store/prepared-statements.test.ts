@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { PreparedNames } from '../../src/store/postgres/prepared-names.ts'
 import { openPostgresStore, POOL_LIMITS } from '../../src/store/postgres/postgres-store.ts'
 import { prepareQuery } from '../../src/store/prepared-query.ts'
 import { testApp } from '../app.ts'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 
-test('a replica goes on when a newer one changes the tables under its kept statements', async () => {
+test('a replica keeps working when a newer one changes the tables under its prepared statements', async () => {
   const app = await testApp({ store: 'postgres' })
   const { id } = await app.createTask()
   for (let n = 0; n < 50; n++) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(200)
@@ -17,64 +16,53 @@ test('a replica goes on when a newer one changes the tables under its kept state
   expect((await app.events(again.id)).at(-1)?.event).toBe('task.finished')
 })
 
-test('statements that come once do not keep one that comes often from its name, and names are bounded', () => {
-  const kept = new PreparedNames()
-  for (let n = 0; n < 1_000; n++) expect(kept.nameOf(`once ${n}`)).toBeUndefined()
-  const ask = (text: string) => Array.from({ length: 5 }, () => kept.nameOf(text)).at(-1)
-  const name = ask('often')
-  expect(name).toBeDefined()
-  const names = Array.from({ length: 1_000 }, (_, n) => ask(`often ${n}`)).filter((given) => given !== undefined)
-  expect(new Set([name, ...names]).size).toBe(300)
-  expect(kept.nameOf('often')).toBe(name)
-})
-
-const put = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
+const insertReturning = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
   db
     .insertInto('replicas')
     .values({ id: arg('id'), started_at: '', seen_at: '' })
     .returning('id'),
 )
 
-const silently = prepareQuery<{ id: string }>((db, arg) =>
+const insertDeferred = prepareQuery<{ id: string }>((db, arg) =>
   db
     .insertInto('replicas')
     .values({ id: arg('id'), started_at: '', seen_at: '' })
     .$castTo<never>(),
 )
 
-test('statements that fail on the way to be kept are kept the next time, and answer as before', async () => {
+test('statements that fail when they are first prepared are prepared by a later call and return the same', async () => {
   const database = await createDatabase()
   onTestFinished(() => dropDatabase(database))
   const store = await openPostgresStore(database, () => {}, { ...POOL_LIMITS, connections: 1 })
   onTestFinished(() => store.close())
   for (let n = 0; n < 8; n++) {
-    await store.transact((db) => put(db, { id: `loud ${n}` }))
-    await store.transact((db) => silently(db, { id: `quiet ${n}` }))
+    await store.transact((db) => insertReturning(db, { id: `loud ${n}` }))
+    await store.transact((db) => insertDeferred(db, { id: `quiet ${n}` }))
     const both = store.transact(async (db) => {
-      await silently(db, { id: `lost ${n}` })
-      await put(db, { id: 'loud 0' })
+      await insertDeferred(db, { id: `lost ${n}` })
+      await insertReturning(db, { id: 'loud 0' })
     })
     await expect(both).rejects.toThrow(/unique/i)
     const neither = store.transact(async (db) => {
-      await silently(db, { id: 'quiet 0' })
-      await put(db, { id: `lost ${n}` })
+      await insertDeferred(db, { id: 'quiet 0' })
+      await insertReturning(db, { id: `lost ${n}` })
     })
     await expect(neither).rejects.toThrow(/unique/i)
   }
-  expect(await store.transact((db) => put(db, { id: 'last' }))).toEqual([{ id: 'last' }])
+  expect(await store.transact((db) => insertReturning(db, { id: 'last' }))).toEqual([{ id: 'last' }])
   const rows = await store.db.selectFrom('replicas').select('id').execute()
   expect(rows.filter(({ id }) => id.startsWith('lost'))).toEqual([])
   expect(rows).toHaveLength(17)
 })
 
-test('a new connection reads the columns as they are now, not as an older one has them', async () => {
+test('a new connection reads the current columns, not those that an older connection remembers', async () => {
   const app = await testApp({ store: 'postgres' })
   const { id } = await app.createTask()
   await app.events(id)
   const read = async () => (await app.call('GET', `/v1/tasks/${id}`)).body
   const before = await read()
   for (let n = 0; n < 50; n++) await read()
-  // Every column behind it moves to another place.
+  // Every column behind it changes its position.
   await sql`alter table tasks add column news text`.execute(app.ctx.db)
   await sql`alter table tasks drop column news`.execute(app.ctx.db)
   await sql`alter table tasks drop column retry_of`.execute(app.ctx.db)
