@@ -25,10 +25,20 @@ describe('the source code', () => {
     ['files do not import each other in a cycle', importCycles],
     ['files are short, and have no `any`, no TODO and no barrel', fileProblems],
     ['most files are small', sizeProblems],
+    ['a file of fewer than 15 lines has more than one importer', fragmentFiles],
     ['an exported name exists once', repeatedExports],
+    ['SQL is only in rows.ts, *-rows.ts and the store', misplacedSql],
+    ['routes are in routes.ts or *-routes.ts, and response schemas in view.ts or *-view.ts', misplacedRoutes],
   ])('%s', (_, problemsOf) => {
     expect(problemsOf(sources)).toEqual([])
   })
+})
+
+test('code, texts and docs contain no banned words', () => {
+  const folders = ['src', 'console/src', 'docs', 'test', 'bench', 'scripts', 'deploy', 'wedges', 'blueprints']
+  const texts = readTexts([...folders, 'README.md', 'CONTRIBUTING.md'], /\.(tsx?|mjs|md|json|html|css|py|sh|service)$/)
+  for (const own of ['test/banned-words.ts', 'test/layout.test.ts']) texts.delete(own)
+  expect(bannedWords(texts)).toEqual([])
 })
 
 describe('the checks of the layout', () => {

@@ -101,7 +101,7 @@ export function repeatedExports(sources: Sources): string[] {
 }
 
 const SQL =
-  /\.(?:selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(?:<[^>`]*>)?`|\bprepare(?:Query|Lock|BatchedRead)\b/
+  /\.(?:selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(?:<[^>`]*>)?`|\bprepare(?:Query|Lock)\b/
 
 /** SQL outside of `rows.ts`, `*-rows.ts` and the store. */
 export function misplacedSql(sources: Sources): string[] {
