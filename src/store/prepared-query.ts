@@ -22,22 +22,6 @@ import type { Db } from './store.ts'
 export function prepareQuery<Args extends object, Row = never>(
   build: BuildQuery<Args, Row>,
 ): (db: Db, args: Args) => Promise<Row[]> {
-  return prepareInMode(build, 'awaited')
-}
-
-/** The same for a row lock: PostgreSQL gets it together with the next statement, so it costs no round trip. */
-export function prepareLock<Args extends object>(
-  build: BuildQuery<Args, unknown>,
-): (db: Db, args: Args) => Promise<unknown> {
-  return prepareInMode(build, 'deferred')
-}
-
-type BuildQuery<Args, Row> = (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => QueryBuilder<Row>
-
-function prepareInMode<Args extends object, Row>(
-  build: BuildQuery<Args, Row>,
-  mode: StatementMode,
-): (db: Db, args: Args) => Promise<Row[]> {
   // Tests open both kinds of store in one process, and the compiled text differs.
   const compiledFor = new Map<boolean, Compiled<Row>>()
   return async (db, args) => {
@@ -47,14 +31,16 @@ function prepareInMode<Args extends object, Row>(
       const tree = build(db, (name) => new ArgumentSlot(name) as never).toOperationNode()
       const compiler = kind ? new PostgresInlineCompiler() : new SqliteInlineCompiler()
       const query: CompiledQuery<Row> = compiler.compileQuery(tree as RootOperationNode, createQueryId())
-      compiled = { query, mode: returnsRows(query.query) ? mode : 'deferred' }
+      compiled = { query, mode: returnsRows(query.query) ? 'awaited' : 'deferred' }
       compiledFor.set(kind, compiled)
     }
-    const { query, mode: compiledMode } = compiled
+    const { query, mode } = compiled
     const values = query.parameters.map((slot) => args[(slot as ArgumentSlot).name as keyof Args])
-    return runCompiled(db, query, values, compiledMode)
+    return runCompiled(db, query, values, mode)
   }
 }
+
+type BuildQuery<Args, Row> = (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => QueryBuilder<Row>
 
 interface Compiled<Row> {
   query: CompiledQuery<Row>
