@@ -386,7 +386,7 @@ export interface RecordRow {
  */
 export interface RecordFieldRow {
   record_id: string
-  /** A hash of project and collection. */
+  /** A hash of project and collection (`hashCollection`). */
   shelf: string
   wedge: string
   path: string
@@ -396,6 +396,7 @@ export interface RecordFieldRow {
 
 /** The column of `record_columns` that holds a path of a collection. */
 export interface RecordPathRow {
+  /** A hash of project and collection. */
   shelf: string
   path: string
   n: number
@@ -406,6 +407,7 @@ export interface RecordPathRow {
  * row for each record here.
  */
 export interface RecordColumnsRow {
+  /** A hash of project and collection. */
   shelf: string
   record_id: string
   wedge: string
