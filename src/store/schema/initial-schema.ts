@@ -2,7 +2,7 @@ import { isPostgres } from '../dialect.ts'
 import type { Db } from '../store.ts'
 
 /**
- * Every table and index, as statements of one store. Both stores run the same text but for two words: `without rowid`
+ * Every table and index, as statements for one store. Both stores run the same text except for two phrases: `without rowid`
  * keeps small rows inside the primary key of SQLite, so that a commit writes fewer pages, and `collate "C"` makes
  * PostgreSQL sort text by its bytes, which SQLite does anyway.
  */
