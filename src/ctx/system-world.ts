@@ -22,8 +22,10 @@ export function createSystemWorld(logLevel: string): World {
   }
 }
 
+const machineTime = () => Date.now()
+
 function createSystemClock(): Clock {
-  let now = () => Date.now()
+  let now = machineTime
   return {
     now: () => now(),
     follow(other) {
