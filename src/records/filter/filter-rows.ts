@@ -1,9 +1,11 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isPostgres } from '../../store/dialect.ts'
 import type { Db } from '../../store/store.ts'
 import type { RecordRow } from '../../store/tables.ts'
 import { type CollectionPage, hashCollection } from './collection.ts'
 import { type ColumnsByPath, listColumns } from './column-rows.ts'
 import { type FieldTest, hasSingleKey, keyMatches, recordIsAmongMatches, recordMatches } from './condition-rows.ts'
+import { toSortKey } from './fields.ts'
 
 /** The newest records of a collection that pass all tests, one more than the page. The README describes the two ways. */
 export async function listFilteredRecords(
@@ -14,7 +16,7 @@ export async function listFilteredRecords(
   const collectionHash = hashCollection(page.projectId, page.collection)
   const selective = await findSelectiveTest(db, collectionHash, tests)
   const ids = selective
-    ? idsByIndex(collectionHash, page, selective, tests)
+    ? idsByIndex(db, collectionHash, page, selective, tests)
     : idsByScan(collectionHash, page, tests, await listColumns(db, collectionHash))
   return (await selectRecords(page, ids).execute(db)).rows
 }
@@ -39,7 +41,7 @@ export async function findSelectiveTest(
   if (candidates.length === 0) return undefined
   const counts = candidates.map(
     (test, n) => sql`select ${sql.lit(n)} as n, count(*) as count from (
-      select 1 from ${matchingFields(collectionHash, test)} limit ${sql.lit(MAX_INDEX_ROWS)}) as matches`,
+      select 1 from ${matchingFields(db, collectionHash, test)} limit ${sql.lit(MAX_INDEX_ROWS)}) as matches`,
   )
   const { rows } = await sql<{ n: number; count: number }>`${sql.join(counts, sql` union all `)}`.execute(db)
   const [fewest] = rows.toSorted((a, b) => a.count - b.count)
@@ -50,13 +52,14 @@ const MAX_INDEX_ROWS = 3_000
 
 /** Finds the records by the index of one test and looks up the other fields of each. */
 export function idsByIndex(
+  db: Db,
   collectionHash: string,
   page: CollectionPage,
   selective: FieldTest,
   tests: readonly FieldTest[],
 ): RawBuilder<unknown> {
   const others = tests.filter((test) => test !== selective).map((test) => recordMatches('f.record_id', test))
-  const ids = sql`select f.record_id from ${matchingFields(collectionHash, selective)} ${inPage('f', page)} ${andAll(others)}`
+  const ids = sql`select f.record_id from ${matchingFields(db, collectionHash, selective)} ${inPage('f', page)} ${andAll(others)}`
   if (hasSingleKey(selective)) return ids
   // Sorted by an expression, because PostgreSQL might otherwise read all records in the order of the primary key.
   const newest = sql`${ids} order by f.record_id || '' desc limit ${page.limit + 1}`
@@ -81,9 +84,18 @@ export function idsByScan(
     and (${sql.join(all, sql` and `)}) is true`
 }
 
-function matchingFields(collectionHash: string, test: FieldTest): RawBuilder<unknown> {
-  return sql`record_fields as f where f.shelf = ${collectionHash} and f.path = ${test.path}
+function matchingFields(db: Db, collectionHash: string, test: FieldTest): RawBuilder<unknown> {
+  return sql`${fieldRows(db, collectionHash, test)} where f.shelf = ${collectionHash} and f.path = ${test.path}
     and ${keyMatches(sql.ref('f.sort_key'), test)}`
+}
+
+/** Without statistics PostgreSQL would read all rows of the path for a list of keys, so it looks up each key. */
+function fieldRows(db: Db, collectionHash: string, { path, conditions }: FieldTest): RawBuilder<unknown> {
+  const list = conditions.find(({ op }) => op === 'in')
+  if (list?.op !== 'in' || !isPostgres(db)) return sql`record_fields as f`
+  const keys = [...new Set(list.value.map(toSortKey))]
+  return sql`unnest(${keys}::text[]) as listed(key) cross join lateral (select * from record_fields
+    where shelf = ${collectionHash} and path = ${path} and sort_key = listed.key offset 0) as f`
 }
 
 function inPage(table: string, { wedge, cursor }: CollectionPage): RawBuilder<unknown> {

@@ -97,9 +97,9 @@ eachStore((kind) => {
             expected,
           )
           for (const selective of tests.filter(({ mustExist }) => mustExist)) {
-            expect(await readPages(page, (current) => idsByIndex(collectionHash, current, selective, tests))).toEqual(
-              expected,
-            )
+            expect(
+              await readPages(page, (current) => idsByIndex(store.db, collectionHash, current, selective, tests)),
+            ).toEqual(expected)
           }
         },
       ),
@@ -182,7 +182,7 @@ eachStore((kind) => {
     async (filter) => {
       const tests = toFieldTests(parseWhere(filter))
       const [selective] = tests as [FieldTest]
-      const plan = await queryPlan(idsByIndex(collectionHash, things, selective, tests))
+      const plan = await queryPlan(idsByIndex(store.db, collectionHash, things, selective, tests))
       const reads = plan.filter((step) => /(search|scan|on) records\b/i.test(step))
       expect(reads).toHaveLength(1)
       // On a small table PostgreSQL reads all records, but must not search them by their project.
