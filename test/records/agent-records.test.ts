@@ -51,8 +51,8 @@ eachStore((store) => {
     const { task } = await runScript(app(), readScript(other) + WRITE_SCRIPT, { wedge: 'orders', task_type: 'work' })
     expect(task).toMatchObject({ status: 'succeeded' })
     const { listed, got, otherPaths, put: written } = task.output
-    for (const answer of listed) expect(answer).toEqual({ status: 200, body: { data: [own], next_cursor: null } })
-    for (const answer of got) expect(answer).toEqual({ status: 404, body: { error: 'no such record' } })
+    for (const response of listed) expect(response).toEqual({ status: 200, body: { data: [own], next_cursor: null } })
+    for (const response of got) expect(response).toEqual({ status: 404, body: { error: 'no such record' } })
     for (const { status, body } of otherPaths) if (status !== 404) expect(body).toEqual({ data: [], next_cursor: null })
     expect(written).toMatchObject([
       { status: 200, body: { wedge: 'orders', key: 'both', version: 2 } },

@@ -29,20 +29,20 @@ eachStore((store) => {
     })
 
     test('50 concurrent writers create one record, and each write raises its version', async () => {
-      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => put({ key: 'race', value: n })))
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-      expect(answers.map(({ body }) => body.version).toSorted((a, b) => a - b)).toEqual(
+      const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => put({ key: 'race', value: n })))
+      expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+      expect(responses.map(({ body }) => body.version).toSorted((a, b) => a - b)).toEqual(
         Array.from({ length: 50 }, (_, n) => n + 1),
       )
     })
 
     test('a record is read and deleted by its id', async () => {
-      const { body } = await put({ key: 'gone' })
+      const { body } = await put({ key: 'deleted' })
       expect((await call('GET', `/v1/records/${body.id}`)).body).toEqual(body)
       expect((await call('DELETE', `/v1/records/${body.id}`)).status).toBe(204)
       expect((await call('GET', `/v1/records/${body.id}`)).body).toEqual({ error: 'no such record' })
       expect((await call('DELETE', `/v1/records/${body.id}`)).status).toBe(404)
-      expect((await put({ key: 'gone' })).status).toBe(201)
+      expect((await put({ key: 'deleted' })).status).toBe(201)
     })
 
     test('deleting a record deletes its index rows', async () => {
