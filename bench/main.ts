@@ -1,36 +1,47 @@
 /** Runs the selected parts one after another, each against the bare baseline server. */
 import { runMixedLoad, parseMixedLoadOptions } from './mixed-load.ts'
-import { boot } from './parts/boot.ts'
-import { create, get } from './parts/create.ts'
-import { filters } from './parts/filters.ts'
-import { decision, workflow } from './parts/approvals.ts'
-import { crowd, replicaDecision, replicaDelivery, replicaTasks } from './parts/postgres.ts'
-import { ownCell, provisioning, tasks } from './parts/runs.ts'
-import { append, delivery, idle, replay, throughput } from './parts/streams.ts'
-import { surface } from './parts/reports.ts'
+import { measureBoot } from './parts/boot.ts'
+import { measureCreate, measureRead } from './parts/create.ts'
+import { measureFilters } from './parts/filters.ts'
+import { measureDecision, measureWorkflow } from './parts/approvals.ts'
+import {
+  measureLiveStreams,
+  measureReplicaDecision,
+  measureReplicaDelivery,
+  measureReplicaTasks,
+} from './parts/postgres.ts'
+import { measureOwnCell, measureProvisioning, measureTasks } from './parts/runs.ts'
+import {
+  measureAppend,
+  measureDelivery,
+  measureIdleStreams,
+  measureReplay,
+  measureThroughput,
+} from './parts/streams.ts'
+import { measureReports } from './parts/reports.ts'
 import { type ResultRow, formatResults } from './results.ts'
 import { type BenchFolders, Rig } from './rig.ts'
 
 const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
-  create,
-  get,
-  delivery,
-  append,
-  throughput,
-  replay,
-  idle,
-  boot,
-  provisioning,
-  tasks,
-  'own-cell': ownCell,
-  decision,
-  workflow,
-  surface,
-  filters,
-  'pg-delivery': replicaDelivery,
-  'pg-decision': replicaDecision,
-  'pg-tasks': replicaTasks,
-  crowd,
+  create: measureCreate,
+  get: measureRead,
+  delivery: measureDelivery,
+  append: measureAppend,
+  throughput: measureThroughput,
+  replay: measureReplay,
+  idle: measureIdleStreams,
+  boot: measureBoot,
+  provisioning: measureProvisioning,
+  tasks: measureTasks,
+  'own-cell': measureOwnCell,
+  decision: measureDecision,
+  workflow: measureWorkflow,
+  surface: measureReports,
+  filters: measureFilters,
+  'pg-delivery': measureReplicaDelivery,
+  'pg-decision': measureReplicaDecision,
+  'pg-tasks': measureReplicaTasks,
+  crowd: measureLiveStreams,
 }
 
 /** For parts with many rounds, and for those that fill a store first. */
@@ -46,18 +57,18 @@ const TIMEOUTS_MS: Record<string, number> = {
 }
 const DEFAULT_TIMEOUT_MS = 60_000
 
-const [root = '.', programs = '.', ...words] = process.argv.slice(2)
-if (words[0] === 'load') process.exit(await loadOnly(words.slice(1), { root, programs }))
-const asJson = words.includes('--json')
-const selected = words.filter((word) => !word.startsWith('--'))
+const [root = '.', programs = '.', ...args] = process.argv.slice(2)
+if (args[0] === 'load') process.exit(await runLoadOnly(args.slice(1), { root, programs }))
+const asJson = args.includes('--json')
+const selected = args.filter((arg) => !arg.startsWith('--'))
 const unknown = selected.find((name) => !Object.hasOwn(PARTS, name))
 if (unknown !== undefined) {
   process.stderr.write(`bench: unknown part '${unknown}' (parts: ${Object.keys(PARTS).join(', ')})\n`)
   process.exit(2)
 }
-let open: Rig | null = null
+let currentRig: Rig | null = null
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void Promise.resolve(open?.close()).then(() => process.exit(1)))
+  process.once(signal, () => void Promise.resolve(currentRig?.close()).then(() => process.exit(1)))
 }
 const rows: ResultRow[] = []
 for (const name of selected.length > 0 ? selected : Object.keys(PARTS))
@@ -66,13 +77,13 @@ process.stdout.write(asJson ? `${JSON.stringify(rows, null, 2)}\n` : `\n${format
 process.exit(rows.some((row) => row.pass === false) ? 1 : 0)
 
 /** Runs a mix of calls against a service that it starts, or against services that already run. */
-async function loadOnly(words: string[], folders: BenchFolders): Promise<number> {
+async function runLoadOnly(args: string[], folders: BenchFolders): Promise<number> {
   const rig = new Rig(folders)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void rig.close().then(() => process.exit(1)))
   }
   try {
-    const { text, ok } = await runMixedLoad(rig, parseMixedLoadOptions(words))
+    const { text, ok } = await runMixedLoad(rig, parseMixedLoadOptions(args))
     process.stdout.write(`${text}\n`)
     return ok ? 0 : 1
   } finally {
@@ -83,7 +94,7 @@ async function loadOnly(words: string[], folders: BenchFolders): Promise<number>
 /** A part that fails or times out becomes a failed row and does not end the benchmark. */
 async function runPart(name: string, folders: BenchFolders): Promise<ResultRow[]> {
   const rig = new Rig(folders)
-  open = rig
+  currentRig = rig
   const start = performance.now()
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
@@ -91,9 +102,9 @@ async function runPart(name: string, folders: BenchFolders): Promise<ResultRow[]
     timer = setTimeout(() => reject(new Error(`took longer than ${timeoutMs / 1000} s`)), timeoutMs)
   })
   try {
-    const found = await Promise.race([PARTS[name]?.(rig) ?? [], timeout])
+    const partRows = await Promise.race([PARTS[name]?.(rig) ?? [], timeout])
     process.stderr.write(`bench: ${name} took ${((performance.now() - start) / 1000).toFixed(0)} s\n`)
-    return found
+    return partRows
   } catch (error) {
     process.stderr.write(`bench: ${name}: ${error instanceof Error ? error.stack : String(error)}\n`)
     const note = String(error).split('\n')[0] ?? ''

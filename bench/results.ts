@@ -1,6 +1,6 @@
 import { median } from './load/statistics.ts'
 
-/** One line of the table. */
+/** One row of the printed table. */
 export interface ResultRow {
   name: string
   unit: string
@@ -8,7 +8,7 @@ export interface ResultRow {
   baseline: number | null
   ratio: number | null
   target: string
-  /** Null: reported only. */
+  /** Null: the value has no goal. */
   pass: boolean | null
   note: string
 }
@@ -47,7 +47,7 @@ export function rateRow(name: string, unit: string, pairs: PairedSamples, min: n
   }
 }
 
-/** A cost that may be at max a multiple of the cost of the baseline. */
+/** A cost that must stay below a multiple of the cost of the baseline. */
 export function costRow(name: string, unit: string, pairs: PairedSamples, max: number | null, note = ''): ResultRow {
   const ratio = ratioOf(pairs)
   return {

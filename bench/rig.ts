@@ -11,7 +11,7 @@ import { formatNumber } from './results.ts'
 
 const KEY = 'svc_key_bench_0123456789abcdefghijklmnop'
 
-/** A server under measurement. */
+/** A running server: the service or the baseline. */
 export interface Server extends Target {
   pid: number
   /** From the start of the process to the first successful health check. */
@@ -24,7 +24,7 @@ export interface BenchFolders {
   programs: string
 }
 
-/** Everything that one part of the benchmark starts. `close` ends all of it and removes its folder. */
+/** Starts the processes that one part of the benchmark needs. `close` ends them and removes their folder. */
 export class Rig {
   readonly folders: BenchFolders
   readonly dir: string
@@ -57,7 +57,7 @@ export class Rig {
 
   /** An empty database on a PostgreSQL server that flushes every commit to the disk, as in production. */
   async database(): Promise<string> {
-    this.#postgres ??= createPostgres(DURABLE)
+    this.#postgres ??= createPostgres(DURABLE_SETTINGS)
     return createDatabaseOn((await this.#postgres).url)
   }
 
@@ -69,8 +69,12 @@ export class Rig {
 
   /** The baseline server, on SQLite or on the given database. */
   bare(mode: BareMode = 'none', command: string[] = [], database = ''): Promise<Server> {
-    const words = JSON.stringify(command)
-    const settings = { BARE_DIR: this.dir, BARE_MODE: mode, BARE_COMMAND: words, BARE_DATABASE: database }
+    const settings = {
+      BARE_DIR: this.dir,
+      BARE_MODE: mode,
+      BARE_COMMAND: JSON.stringify(command),
+      BARE_DATABASE: database,
+    }
     return this.#serve([this.program('bare-server')], (port) => ({ ...settings, BARE_PORT: String(port) }))
   }
 
@@ -86,23 +90,23 @@ export class Rig {
   ): ReturnType<LoadKinds[Name]> {
     this.#load ??= this.#keep(fork(this.program('load'), { stdio: 'inherit', execArgv: [] }))
     const load = this.#load
-    const answer = new Promise((resolve, reject) => {
+    const measured = new Promise((resolve, reject) => {
       load.once('message', ({ result, error }: { result?: unknown; error?: string }) => {
         if (error === undefined) resolve(result)
         else reject(new Error(error))
       })
       load.send({ name, target: { port, key }, options })
     })
-    return answer as ReturnType<LoadKinds[Name]>
+    return measured as ReturnType<LoadKinds[Name]>
   }
 
   async stop(server: Server): Promise<void> {
     const child = this.#started.find(({ pid }) => pid === server.pid)
-    if (child) await end(child)
+    if (child) await endProcess(child)
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#started.map(end))
+    await Promise.all(this.#started.map(endProcess))
     // The error of a server that could not start has already been reported.
     const postgres = await this.#postgres?.catch(() => null)
     if (postgres) await removePostgres(postgres)
@@ -120,7 +124,7 @@ export class Rig {
         stdio: ['ignore', 'ignore', 'inherit'],
       }),
     )
-    await healthy(port, child)
+    await waitUntilHealthy(port, child)
     return { port, key: KEY, pid: child.pid ?? 0, bootMs: performance.now() - start }
   }
 
@@ -130,16 +134,16 @@ export class Rig {
   }
 }
 
-const DURABLE = { fsync: 'on', full_page_writes: 'on', shared_buffers: '256MB', max_wal_size: '4GB' }
+const DURABLE_SETTINGS = { fsync: 'on', full_page_writes: 'on', shared_buffers: '256MB', max_wal_size: '4GB' }
 
-async function healthy(port: number, child: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 5000; tries++) {
+async function waitUntilHealthy(port: number, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < 5000; attempt++) {
     if (child.exitCode !== null) throw new Error(`a server ended with code ${child.exitCode} before it was healthy`)
-    const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null)
-    if (answer?.ok) return void (await answer.text())
+    const response = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null)
+    if (response?.ok) return void (await response.text())
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  throw new Error('a server did not become healthy')
+  throw new Error('a server did not become healthy within 5,000 health checks')
 }
 
 function freePort(): Promise<number> {
@@ -154,7 +158,7 @@ function freePort(): Promise<number> {
 
 const STOP_TIMEOUT_MS = 1500
 
-async function end(child: ChildProcess): Promise<void> {
+async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
@@ -166,33 +170,34 @@ async function end(child: ChildProcess): Promise<void> {
 /** Sums up the processor time of a server over many operations. */
 export class CpuCost {
   #ms = 0
-  #done = 0
+  #operations = 0
 
-  async spend<T>(server: Server, work: () => Promise<T>, done: (result: T) => number): Promise<T> {
+  /** Runs the work and adds the processor time that the server needed for it. */
+  async measure<T>(server: Server, work: () => Promise<T>, countOperations: (result: T) => number): Promise<T> {
     const before = cpuOf(server.pid)
     const result = await work()
     this.#ms += cpuOf(server.pid) - before
-    this.#done += done(result)
+    this.#operations += countOperations(result)
     return result
   }
 
   /** Processor time for one operation in microseconds. */
-  get each(): number {
-    return (this.#ms * 1000) / this.#done
+  get perOperation(): number {
+    return (this.#ms * 1000) / this.#operations
   }
 }
 
 /** Compares the processor time of both sides, which is reliable even on a busy machine. */
 export function cpuNote(service: CpuCost, bare: CpuCost): string {
-  const ratio = (service.each / bare.each).toFixed(1)
-  return `processor ${formatNumber(service.each)} µs each, bare ${formatNumber(bare.each)} (${ratio} ×)`
+  const ratio = (service.perOperation / bare.perOperation).toFixed(1)
+  return `processor ${formatNumber(service.perOperation)} µs each, bare ${formatNumber(bare.perOperation)} (${ratio} ×)`
 }
 
 /** Resident memory of a process in MB, alone and with its descendants. */
 export function memoryOf(pid: number): { own: number; all: number } {
   const own = residentMb(pid)
-  const below = childrenOf(pid).reduce((sum, child) => sum + memoryOf(child).all, 0)
-  return { own, all: own + below }
+  const ofChildren = childrenOf(pid).reduce((sum, child) => sum + memoryOf(child).all, 0)
+  return { own, all: own + ofChildren }
 }
 
 /** Processor time of a process and its descendants in milliseconds. */
@@ -207,7 +212,7 @@ function ownCpu(pid: number): number {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
-    // Its own time and that of its ended children.
+    // User and system time of the process and of its ended children.
     return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_MS
   } catch {
     return 0

@@ -5,8 +5,8 @@ const PAGE = 10_000
 const SPREAD_MS = 90 * 24 * 60 * 60_000
 
 /**
- * Writes tasks that ended in the last ninety days, with their logs, artifacts and approvals, in bulk: a million take a
- * minute or two. Their ids sort before new ones, and the report sums count as up to date.
+ * Inserts finished tasks of the last ninety days with their logs, artifacts and approvals. A million tasks take one or two
+ * minutes. Their ids sort before new ids, and the report sums are marked as complete.
  */
 export async function seedTasks(store: Store, from: number, to: number): Promise<void> {
   const project = (await store.db.selectFrom('projects').select('id').executeTakeFirstOrThrow()).id
@@ -15,17 +15,25 @@ export async function seedTasks(store: Store, from: number, to: number): Promise
     const last = Math.min(to, at + PAGE)
     const created = new Date(start + (SPREAD_MS * at) / to).toISOString()
     await store.transact(async (db) => {
-      for (const insert of [TASKS, EVENTS, ARTIFACTS, APPROVALS]) await fill(db, insert, at, last - 1, project, created)
+      for (const insert of [TASKS, EVENTS, ARTIFACTS, APPROVALS])
+        await insertRows(db, insert, at, last - 1, project, created)
     })
   }
-  await store.transact((db) => markFolded(db, project, to))
+  await store.transact((db) => markSummedUp(db, project, to))
   if (store.kind === 'postgres') await sql`analyze`.execute(store.db)
 }
 
 export const seededTaskId = (n: number) => `task_00000000000000${100_000_000_000 + n}`
 
-/** The same SQL on both stores. */
-async function fill(db: Db, insert: string, first: number, last: number, project: string, at: string): Promise<void> {
+/** Inserts rows for the numbers `first` to `last`, with SQL that both stores understand. */
+async function insertRows(
+  db: Db,
+  insert: string,
+  first: number,
+  last: number,
+  project: string,
+  at: string,
+): Promise<void> {
   const numbers = `with recursive n(i) as (select ${first} union all select i + 1 from n where i < ${last})`
   await sql.raw(insert.replace('NUMBERS', numbers).replaceAll('PROJECT', project).replaceAll('AT', at)).execute(db)
 }
@@ -59,14 +67,14 @@ const APPROVALS = `
   NUMBERS select ${id('apr')}, 'PROJECT', ${id('task')}, 'bench', 'say', 'records_get', 'low', 'tool', '{}', '00',
     'approved', 'AT', 'AT', 'key', 'key_before' from n where i % 10 = 0`
 
-/** As in a store that grew over time. */
-async function markFolded(db: Db, project_id: string, count: number): Promise<void> {
+/** Marks the tasks and approvals as summed up, because the report sums are not part of the benchmark. */
+async function markSummedUp(db: Db, project_id: string, count: number): Promise<void> {
   for (const source of ['tasks', 'approvals'] as const) {
     const folded_to = source === 'tasks' ? seededTaskId(count) : seededTaskId(count).replace('task', 'apr')
     await db
       .insertInto('report_marks')
       .values({ project_id, source, folded_to })
-      // Never backwards: rows in between would be summed up twice.
+      // A mark never moves back, because rows behind it would be summed up twice.
       .onConflict((conflict) =>
         conflict
           .columns(['project_id', 'source'])

@@ -11,7 +11,7 @@ import {
   stopPostgres,
 } from './postgres.ts'
 
-test('a database made from another starts with its rows and then goes its own way', async () => {
+test('a copied database has the rows of its template, and later changes affect only one of them', async () => {
   const first = await createDatabase()
   await query(first, 'create table notes as select 1 as id')
   const second = await createDatabase(first)
@@ -22,7 +22,7 @@ test('a database made from another starts with its rows and then goes its own wa
   await expect(query(second, 'select 1')).rejects.toThrow('does not exist')
 })
 
-test('a server that was stopped or killed comes back with what was committed', async () => {
+test('a server that was stopped or killed has all committed rows after a start', async () => {
   const server = await createPostgres()
   try {
     const database = await createDatabaseOn(server.url)

@@ -8,26 +8,25 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { postgresFolder } from '../scripts/machine.mjs'
 
-/** The run's server, started once in `global-setup.ts` and known to every test process by this variable. */
+/** The URL of the server of this test run, which `global-setup.ts` starts once, for all test processes. */
 export const POSTGRES_URL_VARIABLE = 'SVC_TEST_POSTGRES_URL'
 
 /**
- * Becomes the server, and leaves a watcher that ends it and removes its folder when the input closes without a word:
- * a test run that dies by force leaves nothing behind. The watcher is nobody's child, because the server takes every
- * child's end for one of its own.
+ * Runs the server, and starts a watcher that kills it and removes its folder when the input is closed without a line: then
+ * a test run that is killed leaves nothing behind. The watcher is detached, because the server would treat the exit of a
+ * child process as the crash of one of its own.
  */
 const GUARDED_COMMAND = `
   exec 3<&0
   ( { read -r _ <&3 || { kill -QUIT $$; sleep 1; rm -rf "$PWD"; } } 2>/dev/null & )
   exec "$@" 3<&- </dev/null`
 
-/** A server of its own, for a test that stops or kills it. */
+/** A separate server for a test that stops or kills it. */
 export interface PostgresServer {
-  /** Below it lie the data and the socket; nothing listens on the network. */
+  /** Contains the data and the Unix socket. The server does not listen on the network. */
   folder: string
   url: string
   user: ServerUser
-  /** What is set for it, by name. */
   settings: Record<string, string>
   /** Null while the server is down. */
   child: ChildProcess | null
@@ -35,7 +34,7 @@ export interface PostgresServer {
 
 type ServerUser = { uid?: number; gid?: number }
 
-/** A new server with empty data. Whoever calls this calls `removePostgres` in the end. */
+/** Starts a new server without databases. The caller calls `removePostgres` at the end. */
 export async function createPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const user = serverUser()
   const folder = await mkdtemp(join(tmpdir(), 'svc-pg-'))
@@ -53,7 +52,7 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
   return server
 }
 
-/** Starts a server that was stopped or killed, on the data it had. Answers when it takes connections. */
+/** Starts a server that was stopped or killed, with its data. Resolves when it accepts connections. */
 export async function startPostgres(server: PostgresServer): Promise<void> {
   const settings = Object.entries(server.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const command = [postgresProgram('postgres'), '-D', join(server.folder, 'data'), '-k', server.folder, ...settings]
@@ -66,12 +65,12 @@ export async function startPostgres(server: PostgresServer): Promise<void> {
   await waitUntilReady(child)
 }
 
-/** An orderly end: open connections are cut, the data is complete. */
+/** A fast shutdown: the server closes all connections and writes all data. */
 export async function stopPostgres(server: PostgresServer): Promise<void> {
   await endServer(server, 'SIGINT')
 }
 
-/** A crash: nothing is written any more, and the next start recovers from the log. */
+/** A crash: the server writes nothing more, and the next start recovers from the write-ahead log. */
 export async function killPostgres(server: PostgresServer): Promise<void> {
   await endServer(server, 'SIGQUIT')
 }
@@ -81,7 +80,7 @@ export async function removePostgres(server: PostgresServer): Promise<void> {
   await rm(server.folder, { recursive: true, force: true })
 }
 
-/** A new database on the run's server, empty or a copy of another that nobody is connected to. Answers with its URL. */
+/** Creates a database on the server of this test run, empty or as a copy of one without connections. Returns its URL. */
 export async function createDatabase(template?: string): Promise<string> {
   const server = process.env[POSTGRES_URL_VARIABLE]
   if (server === undefined) throw new Error(`${POSTGRES_URL_VARIABLE} is not set: run this test through vitest`)
@@ -120,11 +119,12 @@ function urlOf(folder: string, database: string): string {
 
 function postgresProgram(name: string): string {
   const folder = postgresFolder()
-  if (folder === null) throw new Error('no PostgreSQL server is installed: `npm test` installs it or tells how')
+  if (folder === null)
+    throw new Error('no PostgreSQL server is installed: run `npm test`, which installs it or says how')
   return join(folder, name)
 }
 
-/** Fast because nothing is forced to the disk; a killed server still loses no commit, the machine keeps its pages. */
+/** Fast, because the server does not flush to the disk. A killed server loses no commit: the kernel keeps the pages. */
 const FAST_SETTINGS = {
   listen_addresses: '',
   max_connections: '300',
@@ -135,7 +135,7 @@ const FAST_SETTINGS = {
   max_wal_senders: '0',
 }
 
-/** The server refuses to run as root, so root hands it to the user that Debian makes for it, or to nobody. */
+/** PostgreSQL refuses to run as root, so root starts it as the user `postgres` or `nobody`. */
 function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return {}
   for (const name of ['postgres', 'nobody']) {
@@ -154,7 +154,7 @@ async function waitUntilReady(child: ChildProcess): Promise<void> {
   let log = ''
   await new Promise<void>((resolve, reject) => {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      // Afterwards the log is read and dropped: a full pipe would halt the server.
+      // The rest of the log is read and dropped, because a full pipe would block the server.
       if (log.length < 65_536) log += text
       if (log.includes('ready to accept connections')) resolve()
     })

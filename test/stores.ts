@@ -8,21 +8,21 @@ import { createDatabase } from './postgres.ts'
 
 export type StoreKind = 'sqlite' | 'postgres'
 
-/** Runs the same tests on both stores: what holds must hold on each. */
+/** Runs the same tests on both stores. */
 export function eachStore(tests: (store: StoreKind) => void): void {
   describe.each(['sqlite', 'postgres'] as const)('on %s', tests)
 }
 
-let file: Promise<Buffer> | null = null
+let migratedFile: Promise<Buffer> | null = null
 
-/** Puts a store with the schema in it into a new folder, as it was migrated once a process. */
+/** Creates a data folder with a migrated store. The migrations run once in each process. */
 export async function createMigratedFolder(dataDir: string): Promise<void> {
-  file ??= migrateFile()
+  migratedFile ??= createMigratedFile()
   mkdirSync(dataDir, { mode: 0o700 })
-  writeFileSync(join(dataDir, 'svc.db'), await file, { mode: 0o600 })
+  writeFileSync(join(dataDir, 'svc.db'), await migratedFile, { mode: 0o600 })
 }
 
-async function migrateFile(): Promise<Buffer> {
+async function createMigratedFile(): Promise<Buffer> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'))
   const store = await openSqliteStore(dir, 'normal')
   await store.close()
@@ -33,13 +33,13 @@ async function migrateFile(): Promise<Buffer> {
 
 let template: Promise<string> | null = null
 
-/** A database of its own with the schema in it, copied from one that was migrated once a process. */
+/** Creates a migrated database. The migrations run once in each process, on a template that is copied. */
 export async function createMigratedDatabase(): Promise<string> {
-  template ??= migrateTemplate()
+  template ??= createTemplate()
   return createDatabase(await template)
 }
 
-async function migrateTemplate(): Promise<string> {
+async function createTemplate(): Promise<string> {
   const url = await createDatabase()
   const store = await openPostgresStore(url, () => {})
   await store.close()

@@ -1,6 +1,6 @@
 import type { Clock } from '../src/ctx/world.ts'
 
-/** Time that moves only when told. Timers fire in their order, each at its own moment. */
+/** A clock that moves only when a test moves it. Timers fire in the order of their due times. */
 export class TestClock implements Clock {
   #now: number
   #timers: { at: number; call: () => void }[] = []
@@ -21,17 +21,17 @@ export class TestClock implements Clock {
     }
   }
 
-  /** Whether something is to come in exactly that while. */
+  /** Whether a timer is due after exactly this time. */
   hasTimerIn(ms: number): boolean {
     return this.#timers.some(({ at }) => at === this.#now + ms)
   }
 
-  /** How many timers nobody has cancelled. */
+  /** How many timers have neither fired nor been cancelled. */
   get pendingTimers(): number {
     return this.#timers.length
   }
 
-  /** Moves on, giving the work that each timer starts a moment to get under way. */
+  /** Moves the clock from timer to timer. After each timer, the work that it starts gets one turn of the event loop. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms
     for (;;) {
@@ -45,7 +45,7 @@ export class TestClock implements Clock {
     this.#now = until
   }
 
-  /** Moves on in one leap: whatever came due on the way is due now, each timer once. */
+  /** Moves the clock in one step, then fires each timer that is due, once. */
   jump(ms: number): void {
     this.#now += ms
     for (;;) {
@@ -56,7 +56,7 @@ export class TestClock implements Clock {
     }
   }
 
-  /** Somebody sets the clock: what is to come in a while still comes in that while. */
+  /** Sets the clock. Timers keep their remaining time. */
   set(ms: number): void {
     for (const timer of this.#timers) timer.at += ms - this.#now
     this.#now = ms

@@ -1,14 +1,14 @@
-/** Writes tokens as fast as the pipe takes them. */
+/** An agent that writes tokens as fast as the pipe accepts them. */
 import { once } from 'node:events'
-import { agent } from './agent.ts'
+import { runAgent } from './agent.ts'
 
-const TOGETHER = 200
+const TOKENS_PER_WRITE = 200
 
-agent(async ({ task }) => {
+runAgent(async ({ task }) => {
   const events = task.input.events ?? 0
-  for (let n = 0; n < events; n += TOGETHER) {
+  for (let n = 0; n < events; n += TOKENS_PER_WRITE) {
     let text = ''
-    for (let i = n; i < Math.min(events, n + TOGETHER); i++)
+    for (let i = n; i < Math.min(events, n + TOKENS_PER_WRITE); i++)
       text += `{"event":"token.delta","data":{"text":"word ${i} "}}\n`
     if (!process.stdout.write(text)) await once(process.stdout, 'drain')
   }

@@ -1,21 +1,24 @@
-/** Calls one workflow again and again over the sandbox plane and outputs how long the calls took. */
+/** An agent that calls a workflow many times over the sandbox plane and outputs the duration of each call. */
 import http from 'node:http'
-import { agent } from './agent.ts'
+import { runAgent } from './agent.ts'
 
-const WARM_UP = 30
+const WARM_UP_CALLS = 30
 
-agent(async ({ task, service }) => {
+runAgent(async ({ task, service }) => {
   const connections = new http.Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
-  for (let n = 0; n < (task.input.calls ?? 0) + WARM_UP; n++) {
+  for (let n = 0; n < (task.input.calls ?? 0) + WARM_UP_CALLS; n++) {
     const start = performance.now()
-    await call(connections, service)
-    if (n >= WARM_UP) times.push(performance.now() - start)
+    await callWorkflow(connections, service)
+    if (n >= WARM_UP_CALLS) times.push(performance.now() - start)
   }
   return { times }
 })
 
-function call(agent: http.Agent, { socket, task_token }: { socket: string; task_token: string }): Promise<void> {
+function callWorkflow(
+  agent: http.Agent,
+  { socket, task_token }: { socket: string; task_token: string },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = http.request({
       agent,
@@ -29,7 +32,7 @@ function call(agent: http.Agent, { socket, task_token }: { socket: string; task_
       response.resume()
       response.on('end', () => {
         if (response.statusCode === 200) resolve()
-        else reject(new Error(`the workflow answered ${response.statusCode}`))
+        else reject(new Error(`the workflow returned status ${response.statusCode}`))
       })
     })
     request.end('{"args":{"n":1}}')

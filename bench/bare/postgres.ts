@@ -1,22 +1,22 @@
 import pg from 'pg'
-import { auditChain, type BareEvent, type BareStore, now, TABLES } from './store.ts'
+import { createAuditChain, type BareEvent, type BareStore, now, TABLES } from './store.ts'
 
 type Statement = [name: string, text: string, values: unknown[]]
 
-/** The same writes on PostgreSQL: one connection that commits together what waited for it, and others that read. */
+/** The same writes on PostgreSQL: one connection writes in group commits, other connections read. */
 export async function openBarePostgres(url: string): Promise<BareStore> {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
   const readers = new pg.Pool({ connectionString: url, max: 8 })
   await readers.query(TABLES)
   const writer = new pg.Client({ connectionString: url })
   await writer.connect()
-  let written: Statement[] = []
-  const write = (...statement: Statement) => void written.push(statement)
-  const next = auditChain()
+  let pending: Statement[] = []
+  const write = (...statement: Statement) => void pending.push(statement)
+  const nextEntry = createAuditChain()
   return {
-    commit: groupCommit(async () => {
-      const statements = written
-      written = []
+    commit: createGroupCommit(async () => {
+      const statements = pending
+      pending = []
       await writer.query('begin')
       for (const [name, text, values] of statements) await writer.query({ name, text, values })
       await writer.query('commit')
@@ -26,7 +26,7 @@ export async function openBarePostgres(url: string): Promise<BareStore> {
       return (await readers.query({ name: 'one', text: 'select * from tasks where id = $1', values: [id] })).rows[0]
     },
     setStatus: (id, status, output) => write('status', SET_STATUS, [status, output, now(), id]),
-    insertEvents: (events) => write('events', INSERT_EVENTS, columns(events)),
+    insertEvents: (events) => write('events', INSERT_EVENTS, toColumns(events)),
     async eventsAfter(...values) {
       return (await readers.query<BareEvent>({ name: 'events', text: SELECT_EVENTS, values })).rows
     },
@@ -34,15 +34,15 @@ export async function openBarePostgres(url: string): Promise<BareStore> {
     insertApproval: (id, taskId) => write('approval', INSERT_APPROVAL, [id, taskId, now()]),
     decideApproval: (id) => write('decision', DECIDE_APPROVAL, [now(), id]),
     audit(action, subject) {
-      const { seq, ts, prev_hash, hash } = next(action, subject)
+      const { seq, ts, prev_hash, hash } = nextEntry(action, subject)
       write('entry', INSERT_ENTRY, [seq, ts, action, subject, prev_hash, hash])
       write('head', SET_HEAD, [seq, hash])
     },
   }
 }
 
-/** Whatever arrives while a commit is under way shares the next one. */
-function groupCommit(send: () => Promise<void>): BareStore['commit'] {
+/** Transactions that arrive during a commit share the next commit. */
+function createGroupCommit(send: () => Promise<void>): BareStore['commit'] {
   let waiting: (() => () => void)[] = []
   let busy = false
   const flush = async () => {
@@ -67,7 +67,7 @@ function groupCommit(send: () => Promise<void>): BareStore['commit'] {
     })
 }
 
-function columns(events: readonly BareEvent[]): unknown[] {
+function toColumns(events: readonly BareEvent[]): unknown[] {
   return [
     events.map((event) => event.task_id),
     events.map((event) => event.seq),

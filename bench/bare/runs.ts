@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import { type BareChild, inBubblewrap, type ChildLine, startChild } from './child-process.ts'
+import { type BareChild, bubblewrapCommand, type ChildLine, startChild } from './child-process.ts'
 import type { BareEventLogs } from './event-logs.ts'
 import type { BareStore } from './store.ts'
 
@@ -10,43 +10,43 @@ export interface BareTask {
   ask: boolean
 }
 
-/** How a bare server does its tasks. */
+/**
+ * How the baseline server runs tasks: not at all, in one shared child process, in a new sandbox for each task, or with a
+ * custom agent for each task.
+ */
 export type BareMode = 'none' | 'warm' | 'fresh' | 'agent'
 
-/** Started ahead, as the service keeps its cells. */
-const STOCK = 2
+/** Sandboxes that are started in advance, like the cells of the service. */
+const POOL_SIZE = 2
 
-/** Does tasks in children: one that is warm and shared, a fresh sandbox for each, or a program of one's own for each. */
+/** Runs tasks in child processes. */
 export class BareRuns {
   readonly #store: BareStore
   readonly #logs: BareEventLogs
-  readonly #begin: (task: BareTask) => void
-  readonly #waiting = new Map<string, (line: ChildLine) => void>()
-  readonly #approvals = new Map<string, { task: BareTask; go: () => void }>()
-  readonly #warm: BareChild | null
-  readonly #stock: Promise<BareChild>[] = []
+  readonly #run: ((task: BareTask) => void) | null
+  readonly #lineHandlers = new Map<string, (line: ChildLine) => void>()
+  readonly #approvals = new Map<string, { task: BareTask; resume: () => void }>()
+  readonly #sharedChild: BareChild | null
+  readonly #pool: Promise<BareChild>[] = []
 
   constructor(store: BareStore, logs: BareEventLogs, mode: BareMode, command: string[]) {
     this.#store = store
     this.#logs = logs
-    this.#warm = mode === 'warm' ? startChild(command, (line) => this.#waiting.get(line.run ?? '')?.(line)) : null
-    if (mode === 'fresh') this.#restock(command)
-    if (mode === 'warm') this.#begin = (task) => this.#inWarm(task)
-    else if (mode === 'fresh') this.#begin = (task) => void this.#inFresh(task, command)
-    else if (mode === 'agent') this.#begin = (task) => this.#inAgent(task, command)
-    else this.#begin = () => {}
-    this.#runs = mode !== 'none'
+    this.#sharedChild = mode === 'warm' ? startChild(command, (line) => this.#dispatch(line)) : null
+    if (mode === 'fresh') this.#fillPool(command)
+    if (mode === 'warm') this.#run = (task) => this.#runInSharedChild(task)
+    else if (mode === 'fresh') this.#run = (task) => void this.#runInSandbox(task, command)
+    else if (mode === 'agent') this.#run = (task) => this.#runAgent(task, command)
+    else this.#run = null
   }
 
-  readonly #runs: boolean
-
   async start(task: BareTask): Promise<void> {
-    if (!this.#runs) return
+    if (!this.#run) return
     const data = { wedge: 'bench', task_type: 'say', status: 'running', sandbox: 'none', model: 'none' }
     await this.#logs.append(task.id, [{ type: 'task.created', data }], () =>
       this.#store.setStatus(task.id, 'running', null),
     )
-    this.#begin(task)
+    this.#run(task)
   }
 
   async approve(id: string): Promise<void> {
@@ -59,71 +59,76 @@ export class BareRuns {
       this.#store.setStatus(waiting.task.id, 'running', null)
       this.#store.audit('approval.approved', id)
     })
-    waiting.go()
+    waiting.resume()
   }
 
-  /** What a workflow is at the least: a question and an answer over a pipe. */
-  call(args: unknown): Promise<unknown> {
+  /** The minimum for a workflow: a request and a response over a pipe. */
+  callWorkflow(args: unknown): Promise<unknown> {
     const run = newId('call')
     return new Promise((resolve) => {
-      this.#waiting.set(run, ({ output }) => {
-        this.#waiting.delete(run)
+      this.#lineHandlers.set(run, ({ output }) => {
+        this.#lineHandlers.delete(run)
         resolve(output)
       })
-      this.#warm?.stdin.write(`${JSON.stringify({ run, call: args })}\n`)
+      this.#sharedChild?.stdin.write(`${JSON.stringify({ run, call: args })}\n`)
     })
   }
 
-  #inWarm(task: BareTask): void {
-    const tell = (word: object) => void this.#warm?.stdin.write(`${JSON.stringify({ run: task.id, ...word })}\n`)
-    this.#waiting.set(task.id, (line) => {
-      void this.#hear(task, line, () => tell({ go: true }))
-      if (line.output !== undefined) this.#waiting.delete(task.id)
-    })
-    tell({ start: { ask: task.ask, input: task.input } })
+  #dispatch(line: ChildLine): void {
+    this.#lineHandlers.get(line.run ?? '')?.(line)
   }
 
-  async #inFresh(task: BareTask, command: string[]): Promise<void> {
-    const next = this.#stock.shift()
-    this.#restock(command)
-    const child = await next
-    if (!child) throw new Error('nothing in stock')
-    this.#waiting.set(task.id, (line) => {
-      void this.#hear(task, line, () => {})
+  #runInSharedChild(task: BareTask): void {
+    const send = (message: object) =>
+      void this.#sharedChild?.stdin.write(`${JSON.stringify({ run: task.id, ...message })}\n`)
+    this.#lineHandlers.set(task.id, (line) => {
+      void this.#handleLine(task, line, () => send({ resume: true }))
+      if (line.output !== undefined) this.#lineHandlers.delete(task.id)
+    })
+    send({ start: { ask: task.ask, input: task.input } })
+  }
+
+  async #runInSandbox(task: BareTask, command: string[]): Promise<void> {
+    const pooled = this.#pool.shift()
+    this.#fillPool(command)
+    const child = await pooled
+    if (!child) throw new Error('the pool of sandboxes is empty')
+    this.#lineHandlers.set(task.id, (line) => {
+      void this.#handleLine(task, line, () => {})
       if (line.output === undefined) return
-      this.#waiting.delete(task.id)
+      this.#lineHandlers.delete(task.id)
       child.kill('SIGKILL')
     })
     child.stdin.write(`${JSON.stringify({ run: task.id, start: {} })}\n`)
   }
 
-  #restock(command: string[]): void {
-    while (this.#stock.length < STOCK) {
-      this.#stock.push(
+  #fillPool(command: string[]): void {
+    while (this.#pool.length < POOL_SIZE) {
+      this.#pool.push(
         new Promise((resolve) => {
-          const child = startChild(inBubblewrap(command, dirname(command.at(-1) ?? '/')), (line) => {
+          const child = startChild(bubblewrapCommand(command, dirname(command.at(-1) ?? '/')), (line) => {
             if (line.ready) resolve(child)
-            else this.#waiting.get(line.run ?? '')?.(line)
+            else this.#dispatch(line)
           })
         }),
       )
     }
   }
 
-  #inAgent(task: BareTask, command: string[]): void {
-    const child = startChild(command, (line) => void this.#hear(task, line, () => {}))
+  #runAgent(task: BareTask, command: string[]): void {
+    const child = startChild(command, (line) => void this.#handleLine(task, line, () => {}))
     child.stdin.end(`${JSON.stringify({ v: 1, task: { id: task.id, input: task.input } })}\n`)
   }
 
-  async #hear(task: BareTask, line: ChildLine, go: () => void): Promise<void> {
+  async #handleLine(task: BareTask, line: ChildLine, resume: () => void): Promise<void> {
     if (line.event) return this.#logs.push(task.id, { type: line.event, data: line.data })
-    if (line.ask) return this.#park(task, go)
+    if (line.ask) return this.#requestApproval(task, resume)
     if (line.output !== undefined) return this.#finish(task, line.output)
   }
 
-  #park(task: BareTask, go: () => void): Promise<void> {
+  #requestApproval(task: BareTask, resume: () => void): Promise<void> {
     const id = newId('apr')
-    this.#approvals.set(id, { task, go })
+    this.#approvals.set(id, { task, resume })
     const data = { approval_id: id, action: 'records_get', risk: 'low', preview: {}, expires_at: '' }
     return this.#logs.append(task.id, [{ type: 'approval.requested', data }], () => {
       this.#store.insertApproval(id, task.id)
@@ -135,12 +140,12 @@ export class BareRuns {
     const text = JSON.stringify(output)
     const id = newId('art')
     const artifact = { artifact_id: id, name: 'output.json', content_type: 'application/json', size: text.length }
-    const ending = [
+    const lastEvents = [
       { type: 'output.validated', data: { ok: true, errors: [] } },
       { type: 'artifact.created', data: { ...artifact, url: `/v1/artifacts/${id}` } },
       { type: 'task.finished', data: { status: 'succeeded', duration_ms: 1 } },
     ]
-    return this.#logs.append(task.id, ending, () => {
+    return this.#logs.append(task.id, lastEvents, () => {
       this.#store.setStatus(task.id, 'succeeded', text)
       this.#store.insertArtifact(id, task.id, text.length)
     })

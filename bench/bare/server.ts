@@ -1,4 +1,4 @@
-/** The floor: a plain HTTP server of the contract's shape, without auth or validation, with the same durable writes. */
+/** The baseline: a plain HTTP server with the same routes and durable writes, without authentication and validation. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { BareEventLogs } from './event-logs.ts'
@@ -18,7 +18,7 @@ const server = createServer((request, response) => {
   const body: Buffer[] = []
   request.on('data', (chunk: Buffer) => body.push(chunk))
   request.on('end', () => {
-    answer(request, Buffer.concat(body).toString(), response).catch((error: unknown) => {
+    handleRequest(request, Buffer.concat(body).toString(), response).catch((error: unknown) => {
       send(response, 500, { error: String(error) })
     })
   })
@@ -26,15 +26,15 @@ const server = createServer((request, response) => {
 server.keepAliveTimeout = 75_000
 server.listen(Number(BARE_PORT), '127.0.0.1')
 
-async function answer(request: IncomingMessage, body: string, response: ServerResponse): Promise<void> {
-  const [, , kind = '', id = '', what = ''] = (request.url ?? '').split('/')
+async function handleRequest(request: IncomingMessage, body: string, response: ServerResponse): Promise<void> {
+  const [, , kind = '', id = '', part = ''] = (request.url ?? '').split('/')
   if (request.url === '/health') return send(response, 200, { ok: true })
   if (kind === 'tasks' && request.method === 'POST') return createTask(body, response)
-  if (kind === 'tasks' && what === 'events') {
+  if (kind === 'tasks' && part === 'events') {
     return logs.follow(id, Number(request.headers['last-event-id'] ?? 0), response)
   }
   if (kind === 'tasks') return send(response, 200, (await store.taskOf(id)) ?? {})
-  if (kind === 'workflow') return send(response, 200, { result: await runs.call(JSON.parse(body)) })
+  if (kind === 'workflow') return send(response, 200, { result: await runs.callWorkflow(JSON.parse(body)) })
   if (kind !== 'approvals') return send(response, 404, { error: 'no such route' })
   await runs.approve(id)
   return send(response, 200, { ok: true })

@@ -2,25 +2,25 @@ import { hash } from 'node:crypto'
 import { createRequire } from 'node:module'
 
 /**
- * The least that the durable work of the service costs: the bare driver, prepared statements, and one commit for what
- * arrives in one turn of the event loop. No scope, no fencing, no rate limit, no second index.
+ * The minimum for the durable writes of the service: the driver, prepared statements, and one commit for the transactions
+ * of one turn of the event loop. No scope, no leases, no rate limit, no second index.
  */
 export interface BareStore {
-  /** Runs the work in the next common commit; resolves when that is on disk. */
+  /** Runs the work in the next group commit; resolves when the commit is on disk. */
   commit<T>(work: () => T): Promise<T>
   insertTask(id: string, input: string): void
-  taskOf(id: string): Now<Record<string, unknown> | undefined>
+  taskOf(id: string): MaybePromise<Record<string, unknown> | undefined>
   setStatus(id: string, status: string, output: string | null): void
   insertEvents(events: readonly BareEvent[]): void
-  eventsAfter(taskId: string, after: number, limit: number): Now<BareEvent[]>
+  eventsAfter(taskId: string, after: number, limit: number): MaybePromise<BareEvent[]>
   insertArtifact(id: string, taskId: string, size: number): void
   insertApproval(id: string, taskId: string): void
   decideApproval(id: string): void
   audit(action: string, subject: string): void
 }
 
-/** SQLite answers at once. */
-type Now<T> = T | Promise<T>
+/** SQLite returns values, PostgreSQL promises. */
+type MaybePromise<T> = T | Promise<T>
 
 export interface BareEvent {
   task_id: string
@@ -56,9 +56,9 @@ export function openBareStore(path: string): BareStore {
     `insert into audit_entries values ('prj_bare', ?, ?, 'key', 'key_bare', ?, ?, '{}', ?, ?)`,
   )
   const setHead = statement(`update audit_heads set seq = ?, hash = ? where chain = 'prj_bare'`)
-  const next = auditChain()
+  const nextEntry = createAuditChain()
   return {
-    commit: groupCommit((command) => database.exec(command)),
+    commit: createGroupCommit((command) => database.exec(command)),
     insertTask: (id, input) => void insertTask(id, input, now()),
     taskOf: (id) => selectTask.get(id) as Record<string, unknown> | undefined,
     setStatus: (id, status, output) => void setStatus(status, output, now(), id),
@@ -70,7 +70,7 @@ export function openBareStore(path: string): BareStore {
     insertApproval: (id, taskId) => void insertApproval(id, taskId, now()),
     decideApproval: (id) => void decideApproval(now(), id),
     audit(action, subject) {
-      const { seq, ts, prev_hash, hash } = next(action, subject)
+      const { seq, ts, prev_hash, hash } = nextEntry(action, subject)
       insertEntry(seq, ts, action, subject, prev_hash, hash)
       setHead(seq, hash)
     },
@@ -79,8 +79,8 @@ export function openBareStore(path: string): BareStore {
 
 export const now = () => new Date().toISOString()
 
-/** Links one entry to the last; the head is in memory, where the service locks a row for it. */
-export function auditChain() {
+/** Returns a function that creates the next entry of the chain. The head is in memory; the service locks a row for it. */
+export function createAuditChain() {
   let head = { seq: 0, hash: '0'.repeat(64) }
   return (action: string, subject: string) => {
     const entry = { seq: head.seq + 1, ts: now(), actor: 'key_bare', action, subject, prev_hash: head.hash }
@@ -89,7 +89,7 @@ export function auditChain() {
   }
 }
 
-function groupCommit(exec: (command: string) => void): BareStore['commit'] {
+function createGroupCommit(exec: (command: string) => void): BareStore['commit'] {
   let waiting: (() => () => void)[] = []
   const flush = () => {
     const members = waiting

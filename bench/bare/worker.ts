@@ -1,35 +1,38 @@
-/** The bare agent: one line in, the lines of a run out; a run that asks waits until it is told to go on. */
+/** The agent of the baseline: reads one line for each run and writes the lines of the run. */
 import { createInterface } from 'node:readline'
 
-const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+const writeLine = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
 createInterface({ input: process.stdin }).on('line', (text) => {
-  const { run, start, go, call } = JSON.parse(text) as { run: string; start?: Start; go?: true; call?: unknown }
-  if (call !== undefined) return say({ run, output: { ok: true, args: call } })
-  if (start) say({ run, event: 'step.started', data: { step: 1, label: 'Work' } })
-  if (start?.ask) return park(run)
-  if (go) proceed(run)
-  say({ run, output: { said: 'hello' } })
+  const { run, start, resume, call } = JSON.parse(text) as Message
+  if (call !== undefined) return writeLine({ run, output: { ok: true, args: call } })
+  if (start) writeLine({ run, event: 'step.started', data: { step: 1, label: 'Work' } })
+  if (start?.ask) return requestApproval(run)
+  if (resume) continueRun(run)
+  writeLine({ run, output: { said: 'hello' } })
 })
-// Its server is gone.
+// The server has ended.
 process.stdout.on('error', () => process.exit(1))
-say({ ready: true })
+writeLine({ ready: true })
 
-/** The lines that the service's agent writes around a call that a person has to allow. */
-function park(run: string): void {
-  say({ run, event: 'tool.called', data: { call_id: 'call_1', tool: 'records_get', input: {} } })
-  say({ run, ask: true })
+/** Writes the lines that the agent of the service writes before a tool call that needs an approval. */
+function requestApproval(run: string): void {
+  writeLine({ run, event: 'tool.called', data: { call_id: 'call_1', tool: 'records_get', input: {} } })
+  writeLine({ run, ask: true })
 }
 
-function proceed(run: string): void {
-  say({
+function continueRun(run: string): void {
+  writeLine({
     run,
     event: 'tool.result',
     data: { call_id: 'call_1', tool: 'records_get', ok: false, error: 'no such record' },
   })
-  say({ run, event: 'step.started', data: { step: 2, label: 'Turn 2' } })
+  writeLine({ run, event: 'step.started', data: { step: 2, label: 'Turn 2' } })
 }
 
-interface Start {
-  ask?: boolean
+interface Message {
+  run: string
+  start?: { ask?: boolean }
+  resume?: true
+  call?: unknown
 }

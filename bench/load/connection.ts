@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net'
 import type { Target } from './statistics.ts'
 
 /**
- * One kept connection that speaks just enough HTTP/1.1. A full client would spend more on a request than the servers
- * do, and blur the difference between them.
+ * A keep-alive connection with the minimum of HTTP/1.1. A complete client would need more processor time for a request
+ * than the servers do, and hide the difference between them.
  */
 export class Connection {
   readonly #socket: Socket
@@ -26,22 +26,23 @@ export class Connection {
       this.#fail = reject
       this.#receive = (chunk) => {
         received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
-        const answer = answerIn(received)
-        if (answer) resolve(answer)
+        const response = parseResponse(received)
+        if (response) resolve(response)
       }
       this.#socket.write(`${method} ${path}${this.#head}${content}\r\n${body ?? ''}`)
     })
   }
 
-  /** Hands out the raw pieces of a stream, its head and chunk sizes included; resolves when the server ends it. */
-  stream(path: string, after: number, onPiece: (piece: Buffer) => void): Promise<void> {
+  /** Passes on the raw chunks of a stream, including the head and the chunk sizes; resolves when the server ends it. */
+  stream(path: string, after: number, onChunk: (chunk: Buffer) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       let end: Buffer = Buffer.alloc(0)
       this.#fail = reject
-      this.#receive = (piece) => {
-        if (end.length === 0 && !piece.subarray(0, 12).equals(STREAMS)) reject(new Error(`no stream: ${String(piece)}`))
-        onPiece(piece)
-        end = Buffer.concat([end, piece.subarray(-5)]).subarray(-5)
+      this.#receive = (chunk) => {
+        if (end.length === 0 && !chunk.subarray(0, 12).equals(STATUS_OK))
+          reject(new Error(`the server did not open a stream: ${String(chunk)}`))
+        onChunk(chunk)
+        end = Buffer.concat([end, chunk.subarray(-5)]).subarray(-5)
         if (end.equals(LAST_CHUNK)) resolve()
       }
       const from = after > 0 ? `last-event-id: ${after}\r\n` : ''
@@ -56,10 +57,11 @@ export class Connection {
   }
 }
 
-const STREAMS = Buffer.from('HTTP/1.1 200')
+const STATUS_OK = Buffer.from('HTTP/1.1 200')
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
-function answerIn(received: Buffer): { status: number; body: string } | null {
+/** Null while the response is incomplete. */
+function parseResponse(received: Buffer): { status: number; body: string } | null {
   const end = received.indexOf('\r\n\r\n')
   if (end === -1) return null
   const head = received.toString('latin1', 0, end)

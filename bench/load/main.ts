@@ -1,38 +1,38 @@
-/** The clients, in their own process so that they share no event loop with the servers that they measure. */
+/** The clients run in their own process, so that they share no event loop with the servers. */
 import type { Connection } from './connection.ts'
-import { type Crowd, heard, openCrowd } from './live-followers.ts'
-import { decide } from './decisions.ts'
+import { type FollowerGroup, openFollowers, waitForLines } from './live-followers.ts'
+import { decideApprovals } from './decisions.ts'
 import type { Target } from './statistics.ts'
-import { mix } from './mixed-calls.ts'
-import { hammer, runs } from './requests.ts'
-import { append, delivery, follow, openIdle, replay } from './streams.ts'
+import { runMix } from './mixed-calls.ts'
+import { runTasks, sendRequests } from './requests.ts'
+import { appendEvents, followTask, measureDelivery, openIdleStreams, replayLog } from './streams.ts'
 
-const idle: Connection[] = []
-const crowds: Crowd[] = []
-const parkedBy = new Map<number, Parameters<typeof decide>[1]>()
+const idleStreams: Connection[] = []
+const followerGroups: FollowerGroup[] = []
+const parkedRunsByPort = new Map<number, Parameters<typeof decideApprovals>[1]>()
 
 /** The kinds of load that the clients can run. */
 const LOAD_KINDS = {
-  hammer,
-  runs,
-  append,
-  follow,
-  delivery,
-  replay,
-  mix,
-  async idle(target: Target, options: Parameters<typeof openIdle>[1]) {
-    idle.push(...(await openIdle(target, options)))
-    return { open: idle.length }
+  sendRequests,
+  runTasks,
+  appendEvents,
+  followTask,
+  measureDelivery,
+  replayLog,
+  runMix,
+  async openIdleStreams(target: Target, options: Parameters<typeof openIdleStreams>[1]) {
+    idleStreams.push(...(await openIdleStreams(target, options)))
+    return { open: idleStreams.length }
   },
-  async crowd(target: Target, options: Parameters<typeof openCrowd>[1]) {
-    crowds.push(await openCrowd(target, options))
-    return { open: crowds.length }
+  async openFollowers(target: Target, options: Parameters<typeof openFollowers>[1]) {
+    followerGroups.push(await openFollowers(target, options))
+    return { open: followerGroups.length }
   },
-  heard: async (_target: Target, options: { lines: number }) => heard(crowds, options.lines),
-  decide(target: Target, options: Parameters<typeof decide>[2]) {
-    const parked = parkedBy.get(target.port) ?? []
-    parkedBy.set(target.port, parked)
-    return decide(target, parked, options)
+  waitForLines: async (_target: Target, options: { lines: number }) => waitForLines(followerGroups, options.lines),
+  decideApprovals(target: Target, options: Parameters<typeof decideApprovals>[2]) {
+    const parked = parkedRunsByPort.get(target.port) ?? []
+    parkedRunsByPort.set(target.port, parked)
+    return decideApprovals(target, parked, options)
   },
 }
 

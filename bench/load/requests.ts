@@ -1,8 +1,8 @@
 import { Connection } from './connection.ts'
 import { median, type Target } from './statistics.ts'
 
-/** So many clients, each with one request at a time, for so long; answers with requests per second and their times. */
-export async function hammer(
+/** Each client sends one request at a time until `ms` have passed. */
+export async function sendRequests(
   target: Target,
   options: { clients: number; ms: number; method: string; path: string; body?: unknown; expect: number },
 ): Promise<{ rate: number; p50: number; done: number }> {
@@ -13,8 +13,9 @@ export async function hammer(
     const connection = new Connection(target)
     while (performance.now() - start < options.ms) {
       const sent = performance.now()
-      const answer = await connection.request(options.method, options.path, body)
-      if (answer.status !== options.expect) throw new Error(`answered ${answer.status}: ${answer.body.slice(0, 200)}`)
+      const response = await connection.request(options.method, options.path, body)
+      if (response.status !== options.expect)
+        throw new Error(`${options.method} returned status ${response.status}: ${response.body.slice(0, 200)}`)
       times.push(performance.now() - sent)
     }
     connection.close()
@@ -23,49 +24,55 @@ export async function hammer(
   return { rate: times.length / ((performance.now() - start) / 1000), p50: median(times), done: times.length }
 }
 
-/** Whole runs: create over HTTP, follow the stream until `task.finished`. */
-export async function runs(
+/** Each client creates a task and follows its stream until `task.finished`, until `ms` have passed. */
+export async function runTasks(
   target: Target,
   options: { clients: number; ms: number; body: unknown; pause_ms?: number },
-): Promise<{ rate: number; first: number; begun: number; finished: number; done: number }> {
+): Promise<{ rate: number; firstEventMs: number; startedMs: number; finishedMs: number; done: number }> {
   const body = JSON.stringify(options.body)
-  const first: number[] = []
-  const begun: number[] = []
-  const finished: number[] = []
+  const firstEventTimes: number[] = []
+  const startTimes: number[] = []
+  const finishTimes: number[] = []
   const start = performance.now()
   const client = async () => {
-    const creating = new Connection(target)
-    const following = new Connection(target)
+    const connection = new Connection(target)
+    const streamConnection = new Connection(target)
     while (performance.now() - start < options.ms) {
       const sent = performance.now()
-      const { id, created_at } = await create(creating, body)
-      let tail = ''
-      let seen = 0
-      await following.stream(`/v1/tasks/${id}/events`, 0, (piece) => {
-        tail += piece.toString('latin1')
-        if (seen === 0 && tail.includes('event: task.created')) seen = performance.now()
+      const { id, created_at } = await postTask(connection, body)
+      let log = ''
+      let firstEventAt = 0
+      await streamConnection.stream(`/v1/tasks/${id}/events`, 0, (chunk) => {
+        log += chunk.toString('latin1')
+        if (firstEventAt === 0 && log.includes('event: task.created')) firstEventAt = performance.now()
       })
-      if (!tail.includes('"status":"succeeded"')) throw new Error(`a run did not succeed: ${tail.slice(-400)}`)
-      first.push(seen - sent)
-      begun.push(Date.parse(/"ts":"([^"]+)"/.exec(tail)?.[1] ?? '') - Date.parse(created_at ?? ''))
-      finished.push(performance.now() - sent)
+      if (!log.includes('"status":"succeeded"')) throw new Error(`a run did not succeed: ${log.slice(-400)}`)
+      firstEventTimes.push(firstEventAt - sent)
+      startTimes.push(Date.parse(/"ts":"([^"]+)"/.exec(log)?.[1] ?? '') - Date.parse(created_at ?? ''))
+      finishTimes.push(performance.now() - sent)
       if (options.pause_ms) await new Promise((resolve) => setTimeout(resolve, options.pause_ms))
     }
-    creating.close()
-    following.close()
+    connection.close()
+    streamConnection.close()
   }
   await Promise.all(Array.from({ length: options.clients }, client))
-  const rate = finished.length / ((performance.now() - start) / 1000)
-  return { rate, first: median(first), begun: median(begun), finished: median(finished), done: finished.length }
+  return {
+    rate: finishTimes.length / ((performance.now() - start) / 1000),
+    firstEventMs: median(firstEventTimes),
+    startedMs: median(startTimes),
+    finishedMs: median(finishTimes),
+    done: finishTimes.length,
+  }
 }
 
 export async function createTask(connection: Connection, body: string): Promise<string> {
-  return (await create(connection, body)).id
+  return (await postTask(connection, body)).id
 }
 
-/** The bare server does not say when. */
-async function create(connection: Connection, body: string): Promise<{ id: string; created_at?: string }> {
-  const answer = await connection.request('POST', '/v1/tasks', body)
-  if (answer.status !== 201) throw new Error(`no task: ${answer.status} ${answer.body.slice(0, 200)}`)
-  return JSON.parse(answer.body) as { id: string; created_at?: string }
+/** The baseline server returns no `created_at`. */
+async function postTask(connection: Connection, body: string): Promise<{ id: string; created_at?: string }> {
+  const response = await connection.request('POST', '/v1/tasks', body)
+  if (response.status !== 201)
+    throw new Error(`creating a task returned status ${response.status}: ${response.body.slice(0, 200)}`)
+  return JSON.parse(response.body) as { id: string; created_at?: string }
 }

@@ -1,5 +1,5 @@
 export interface Target {
-  /** This machine, unless it is named. */
+  /** Default: this machine. */
   host?: string
   port: number
   key: string

@@ -4,19 +4,19 @@ import type { Rig, Server } from '../rig.ts'
 
 const PARKED = 200
 const DECISIONS = 50
-/** Node compiles hot code; until then the same work costs several times as much. */
+/** Until Node has compiled the hot code, the same work costs several times as much. */
 const WARM_UP_ROUNDS = 12
 
-/** From a founder's decision to the end of the run, while many others wait for theirs. */
-export async function decision(rig: Rig): Promise<ResultRow[]> {
+/** The time from a decision to the end of the run, while many other runs wait for a decision. */
+export async function measureDecision(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service()
   const bare = await rig.bare('warm', [process.execPath, rig.program('bare-worker')])
   const body = { wedge: 'bench', task_type: 'ask', input: { text: 'hello' } }
   const options = { parked: PARKED, decisions: DECISIONS, body }
   const p99: PairedSamples = { service: [], bare: [] }
-  const measure = async (server: Server, kept: number[]) => {
-    const result = await rig.load('decide', server, options)
-    kept.push(result.p99)
+  const measure = async (server: Server, p99s: number[]) => {
+    const result = await rig.load('decideApprovals', server, options)
+    p99s.push(result.p99)
     return result.p50
   }
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
@@ -37,27 +37,31 @@ export async function decision(rig: Rig): Promise<ResultRow[]> {
 
 const CALLS = 300
 
-/** A trivial workflow that has been called before, as the agent inside its sandbox sees it. */
-export async function workflow(rig: Rig): Promise<ResultRow[]> {
+/** The duration of a call of a warm workflow, measured by the agent in its sandbox. */
+export async function measureWorkflow(rig: Rig): Promise<ResultRow[]> {
   const service = await rig.service({
     SVC_AGENT_COMMAND: 'node /custom/workflow.mjs',
     SVC_AGENT_DIR: rig.folders.programs,
   })
   const bare = await rig.bare('warm', [process.execPath, rig.program('bare-worker')])
   const p99: number[] = []
-  const inside = async () => {
-    const times = await timesOfCalls(service)
+  const measureService = async () => {
+    const times = await timeWorkflowCalls(service)
     p99.push(percentile(times, 0.99))
     return median(times)
   }
   const body = { n: 1 }
   const options = { clients: 1, ms: 500, method: 'POST', path: '/v1/workflow', body, expect: 200 }
-  const pairs = await measureAlternating(3, inside, async () => (await rig.load('hammer', bare, options)).p50)
+  const pairs = await measureAlternating(
+    3,
+    measureService,
+    async () => (await rig.load('sendRequests', bare, options)).p50,
+  )
   return [goalRow('workflow p50, warm', 'ms', pairs, { max: 5 }, `p99 ${median(p99).toFixed(2)} ms`)]
 }
 
-/** Runs one task of the agent that calls the workflow and reads its times from the output. */
-async function timesOfCalls({ port, key }: Server): Promise<number[]> {
+/** Runs one task whose agent calls the workflow, and reads the durations from its output. */
+async function timeWorkflowCalls({ port, key }: Server): Promise<number[]> {
   const url = `http://127.0.0.1:${port}/v1/tasks`
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ wedge: 'bench', task_type: 'say', input: { calls: CALLS } })

@@ -6,16 +6,16 @@ import { memoryOf, type Rig, type Server } from '../rig.ts'
 
 const IDLE_MS = 1500
 
-/** From the start of the process to the first answer of /health, and what it holds when nothing happens. */
-export async function boot(rig: Rig): Promise<ResultRow[]> {
+/** The time from the start of the process to the first response of /health, and the memory of an idle process. */
+export async function measureBoot(rig: Rig): Promise<ResultRow[]> {
   const dataDir = mkdtempSync(join(rig.dir, 'data-'))
-  const quiet = { SVC_POOL: '0' }
-  const first = await rig.service(quiet, dataDir)
+  const withoutCells = { SVC_POOL: '0' }
+  const first = await rig.service(withoutCells, dataDir)
   await rig.stop(first)
   const memory: PairedSamples = { service: [], bare: [] }
   const times = await measureAlternating(
     4,
-    () => bootOnce(rig, () => rig.service(quiet, dataDir), memory.service),
+    () => bootOnce(rig, () => rig.service(withoutCells, dataDir), memory.service),
     () => bootOnce(rig, () => rig.bare(), memory.bare),
   )
   const withCells = await rig.service()

@@ -49,11 +49,11 @@ const valueOf = (n: number) => ({
   ...Object.fromEntries(Array.from({ length: 12 }, (_, t) => [`t${t}`, n % 3 === t % 3 ? 0 : 1])),
 })
 
-export async function filters(rig: Rig): Promise<ResultRow[]> {
-  return [...(await onStore(rig, 'sqlite')), ...(await onStore(rig, 'postgres'))]
+export async function measureFilters(rig: Rig): Promise<ResultRow[]> {
+  return [...(await measureStore(rig, 'sqlite')), ...(await measureStore(rig, 'postgres'))]
 }
 
-async function onStore(rig: Rig, kind: Store['kind']): Promise<ResultRow[]> {
+async function measureStore(rig: Rig, kind: Store['kind']): Promise<ResultRow[]> {
   const dir = mkdtempSync(join(rig.dir, 'data-'))
   const database = kind === 'postgres' ? await rig.database() : ''
   const start = () => (kind === 'postgres' ? rig.service({ DATABASE_URL: database }) : rig.service({}, dir))
@@ -79,15 +79,25 @@ async function onStore(rig: Rig, kind: Store['kind']): Promise<ResultRow[]> {
 
 async function storeRecords(store: Store): Promise<void> {
   const project_id = (await store.db.selectFrom('projects').select('id').executeTakeFirstOrThrow()).id
-  const place = { project_id, wedge: 'bench', collection: 'invoices' }
-  const columns = await assignColumns(store, hashCollection(project_id, place.collection), toRecordFields(valueOf(0)))
+  const collection = { project_id, wedge: 'bench', collection: 'invoices' }
+  const columns = await assignColumns(
+    store,
+    hashCollection(project_id, collection.collection),
+    toRecordFields(valueOf(0)),
+  )
   const random = createRandomPool()
   const start = Date.now() - RECORDS
   for (let from = 0; from < RECORDS; from += PAGE) {
     await store.transact(async (db) => {
       for (let n = from; n < from + PAGE; n++) {
         const at = new Date(start + n).toISOString()
-        const row = { ...place, id: createId('rec', start + n, random), key: `k${n}`, created_at: at, updated_at: at }
+        const row = {
+          ...collection,
+          id: createId('rec', start + n, random),
+          key: `k${n}`,
+          created_at: at,
+          updated_at: at,
+        }
         const [record] = await upsertRecord(db, { ...row, value: JSON.stringify(valueOf(n)) })
         if (record) await insertRecordFields(db, record, toRecordFields(valueOf(n)), columns)
       }

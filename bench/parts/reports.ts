@@ -19,13 +19,13 @@ import { createBulkInsert } from '../../src/store/dialect.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { goalRow, type ResultRow } from '../results.ts'
 
-/** What a founder asks of much data: a year's report, the whole audit chain. Called without HTTP, on SQLite. */
-export async function surface(): Promise<ResultRow[]> {
+/** Two calls that read much data: the report of a year and the verification of the audit log. On SQLite, without HTTP. */
+export async function measureReports(): Promise<ResultRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const ctx = await openContext(dir)
   try {
-    await seed(ctx)
-    return [await year(ctx), await chain(ctx)]
+    await insertProject(ctx)
+    return [await measureAnalytics(ctx), await measureVerification(ctx)]
   } finally {
     await ctx.store.close()
     rmSync(dir, { recursive: true, force: true })
@@ -52,7 +52,7 @@ async function openContext(dir: string): Promise<Ctx> {
   return { config: loadConfig({}, dir), store, db: store.db, world, wedges, ...memory, replica: 'bench' }
 }
 
-async function seed(ctx: Ctx): Promise<void> {
+async function insertProject(ctx: Ctx): Promise<void> {
   const at = new Date().toISOString()
   await ctx.store.transact(async (db) => {
     await db
@@ -68,10 +68,10 @@ async function seed(ctx: Ctx): Promise<void> {
 }
 
 /**
- * A million finished tasks over a year, folded as the service folds them in passing. Every client has some in every
- * month and no two on a day: so many sums of clients and days there can be at most.
+ * A million finished tasks over a year, summed up like the service does. Every client has tasks in every month and at
+ * most one task a day, which gives the largest possible number of sums by client and day.
  */
-async function year(ctx: Ctx): Promise<ResultRow> {
+async function measureAnalytics(ctx: Ctx): Promise<ResultRow> {
   const insert = createBulkInsert('tasks', [
     'id',
     'project_id',
@@ -94,7 +94,7 @@ async function year(ctx: Ctx): Promise<ResultRow> {
   const start = Date.now() - 360 * DAY
   const step = (355 * DAY) / TASKS
   const clients = range(0, CLIENTS).map(() => createId('cli', start, random))
-  await inPages(ctx, TASKS, 10_000, (from, to) => (db) => {
+  await transactInPages(ctx, TASKS, 10_000, (from, to) => (db) => {
     const rows = range(from, to).map((n) => {
       const ms = Math.floor(start + n * step)
       const at = new Date(ms).toISOString()
@@ -106,7 +106,7 @@ async function year(ctx: Ctx): Promise<ResultRow> {
     return insert(db, rows)
   })
   await rollUpReports(ctx)
-  const times = await timed(7, () => ask(ctx, reportRoutes.getAnalytics, { days: 365 }))
+  const times = await measureTimes(7, () => callRoute(ctx, reportRoutes.getAnalytics, { days: 365 }))
   return goalRow(
     `analytics of a year, ${thousands(TASKS)} tasks of ${thousands(CLIENTS)} clients`,
     'ms',
@@ -115,7 +115,7 @@ async function year(ctx: Ctx): Promise<ResultRow> {
   )
 }
 
-async function chain(ctx: Ctx): Promise<ResultRow> {
+async function measureVerification(ctx: Ctx): Promise<ResultRow> {
   const insert = createBulkInsert('audit_entries', [
     'chain',
     'seq',
@@ -131,7 +131,7 @@ async function chain(ctx: Ctx): Promise<ResultRow> {
   let hash = GENESIS_HASH
   const actor = { kind: 'key' as const, id: 'key_bench' }
   const data = { wedge: 'refund-desk', task_type: 'handle_request' }
-  await inPages(ctx, ENTRIES, 10_000, (from, to) => (db) => {
+  await transactInPages(ctx, ENTRIES, 10_000, (from, to) => (db) => {
     const rows = range(from + 1, to + 1).map((seq) => {
       const entry = {
         seq,
@@ -155,22 +155,22 @@ async function chain(ctx: Ctx): Promise<ResultRow> {
       .values({ chain: PROJECT, ...head, seal })
       .execute(),
   )
-  const times = await timed(5, async () => {
-    const verdict = await ask(ctx, auditRoutes.verifyAudit, {})
+  const times = await measureTimes(5, async () => {
+    const verdict = await callRoute(ctx, auditRoutes.verifyAudit, {})
     if (!(verdict as { ok: boolean }).ok) throw new Error(`the chain does not verify: ${JSON.stringify(verdict)}`)
   })
   const rates = times.map((ms) => (ENTRIES / ms) * 1000)
   return goalRow('audit entries verified', 'entries/s', { service: rates, bare: [] }, { min: 200_000 })
 }
 
-/** Calls a route as the plane does, with a query that was judged already. */
-function ask(ctx: Ctx, route: Route<Scope>, query: object): Promise<unknown> {
-  // The handlers of these routes look at the query alone.
+/** Calls a route like the plane does, with a validated query. */
+function callRoute(ctx: Ctx, route: Route<Scope>, query: object): Promise<unknown> {
+  // The handlers of these routes use only the query.
   const request = { headers: {} } as FastifyRequest
   return route.run({ ctx, scope: SCOPE, params: {}, request, validate: () => ({ query, body: undefined }) })
 }
 
-async function timed(rounds: number, work: () => Promise<unknown>): Promise<number[]> {
+async function measureTimes(rounds: number, work: () => Promise<unknown>): Promise<number[]> {
   await work()
   const times: number[] = []
   for (let round = 0; round < rounds; round++) {
@@ -183,7 +183,12 @@ async function timed(rounds: number, work: () => Promise<unknown>): Promise<numb
 
 type Write = (db: Ctx['db']) => Promise<void>
 
-async function inPages(ctx: Ctx, all: number, size: number, page: (from: number, to: number) => Write): Promise<void> {
+async function transactInPages(
+  ctx: Ctx,
+  all: number,
+  size: number,
+  page: (from: number, to: number) => Write,
+): Promise<void> {
   for (let from = 0; from < all; from += size) await ctx.store.transact(page(from, Math.min(all, from + size)))
 }
 

@@ -1,6 +1,6 @@
 /**
- * What this process has done since it started. Plain numbers that are only ever added to, so that counting costs the
- * work that is counted an addition; whoever reads them does the rest.
+ * What this process has done since it started, for the metrics. Plain numbers, so that counting costs one addition; the
+ * metrics endpoint formats them when it is read.
  */
 export interface Counts {
   commits: number
@@ -8,27 +8,27 @@ export interface Counts {
   responses: ResponseCount[]
   /** By the name of the model. */
   models: Map<string, ModelCount>
-  /** Attempts to deliver a notice, by what became of it; `pending` will be tried again. */
+  /** Attempts to deliver an event to a webhook, by result; `pending` is retried. */
   webhookAttempts: Record<string, number>
-  /** Traces of finished tasks that a collector took, and those that nobody will send any more. */
+  /** Traces of finished tasks: accepted by the collector, or dropped after failed attempts. */
   traces: { sent: number; dropped: number }
 }
 
-/** The answers to requests of one plane on one subject, such as the founder's on tasks. */
+/** Responses of one plane about one subject, for example `founder` and `tasks`. */
 export interface ResponseCount {
   plane: string
   subject: string
   /** By the first digit of the status. */
   statuses: number[]
-  /** How many took no longer than each of `ANSWER_SECONDS`, not counting those of a shorter one; the rest at the end. */
+  /** Responses by duration: one number for each of `RESPONSE_TIME_BUCKETS_S`, and a last one for longer responses. */
   timeBuckets: number[]
   seconds: number
-  /** Answers that are being streamed right now, and the most that ever were at once. */
+  /** Streams that are open now, and the maximum since the start. */
   streaming: number
   maxStreams: number
 }
 
-/** The bounds between quick, slow and stuck: more would be nobody's question. */
+/** The upper bounds of the histogram of response times, in seconds. */
 export const RESPONSE_TIME_BUCKETS_S = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const
 
 interface ModelCount {

@@ -40,7 +40,7 @@ export interface Tx extends Ctx {
   groupCommit: GroupCommitState
   notify(notification: SharedNotification): void
   afterCommit(call: () => void): void
-  /** Called when nothing was committed; with a `StoreUnavailable`, when it is unknown whether it was. */
+  /** Called when nothing was committed. With a `StoreUnavailable` it is unknown whether the commit happened. */
   afterFailure(call: (error: unknown) => void): void
 }
 

@@ -1,7 +1,7 @@
 /** Why a run is ended from outside. */
 export type RunEndReason = 'rejected' | 'expired' | 'cancelled' | 'interrupted' | 'lost_lease'
 
-/** The handle of a run on this replica: lower floors end runs through it and never call the runner. */
+/** The handle of a run on this replica. Folders that may not import the runner end runs through it. */
 export interface LiveRun {
   taskId: string
   projectId: string

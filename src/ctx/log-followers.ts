@@ -1,9 +1,9 @@
-/** Events of one commit, or some of many, serialised once and shared by everyone who follows the log. */
+/** Events that were committed together or read together, serialised once for all followers of the log. */
 export interface EventChunk {
   first: number
   last: number
   frames: EventFrame[]
-  /** All frames joined: what a follower without a filter is sent as it is. */
+  /** All frames joined, for followers without a filter. */
   bytes: Buffer
   finished: boolean
 }
@@ -12,40 +12,40 @@ export interface EventFrame {
   seq: number
   type: string
   text: string
-  /** As a client may read it; empty where it may not, absent until one asks. */
+  /** The text for the client plane; empty if a client may not read the event, absent until a client needs it. */
   clientText?: string
 }
 
-/** How one kind of reader is shown a frame. */
+/** Returns the text of a frame for one kind of reader. */
 export type FrameView = (frame: EventFrame) => string
 
-/** What a log holds beyond some number, and whether that is not yet all. */
+/** Events after a given number, and whether the log has more. */
 export interface LogRead {
   chunks: EventChunk[]
   more: boolean
 }
 
-/** One who follows a log. */
 export interface LogFollower {
-  /** Events that were committed; in order, but maybe some that it has and some not. */
+  /** Committed events, in order. The follower may already have some of them. */
   receive(chunks: readonly EventChunk[]): void
-  /** The log has grown, nobody can say by what. */
+  /** The log has new events that the follower must read itself. */
   wake(): void
 }
 
-/** A log that somebody follows here. */
+/** A log with at least one follower on this replica. */
 interface FollowedLog {
-  seats: Set<LogFollower>
-  /** The newest event that all who are caught up have, or are being handed; null until one of them has read the log to its end. */
-  last: number | null
-  /** Whether the log is being read for all of them, and whether that must be done once more. */
-  reading: boolean
-  again: boolean
+  followers: Set<LogFollower>
+  /** The newest event that was delivered to the caught-up followers; null until one follower has read the whole log. */
+  lastSeq: number | null
+  /** Whether `catchUp` is reading the log for all followers. */
+  isReading: boolean
+  /** Whether `catchUp` was called while it was reading. */
+  mustReadAgain: boolean
 }
 
 /**
- * The followers of each log on this replica. A follower that is caught up is handed chunks straight after the commit;
- * one that reads the log itself ignores them. Logs that nobody follows cost nothing.
+ * The followers of each log on this replica. A caught-up follower gets chunks directly after the commit; a follower that
+ * still reads the log itself ignores them. A log without followers costs nothing.
  */
 export class LogFollowers {
   readonly #logs = new Map<string, FollowedLog>()
@@ -54,7 +54,7 @@ export class LogFollowers {
     return this.#logs.has(taskId)
   }
 
-  /** The logs that somebody follows, for the poll that finds what a lost bell did not tell. */
+  /** The followed logs, for the poll that finds events whose notification was lost. */
   followedTaskIds(): string[] {
     return [...this.#logs.keys()]
   }
@@ -64,58 +64,63 @@ export class LogFollowers {
     if (log) deliverChunks(log, chunks)
   }
 
-  /** A follower has read the log up to here, and found its end. */
+  /** A follower calls this when it has read the log to its end. */
   markCaughtUp(taskId: string, seq: number): void {
     const log = this.#logs.get(taskId)
-    if (log) log.last = Math.max(log.last ?? 0, seq)
+    if (log) log.lastSeq = Math.max(log.lastSeq ?? 0, seq)
   }
 
-  /** Whether the log has grown beyond what those who are caught up have. */
-  isBehind(taskId: string, head: number): boolean {
-    const last = this.#logs.get(taskId)?.last
-    return typeof last === 'number' && last < head
+  /** Whether the log has events that the caught-up followers do not have. */
+  isBehind(taskId: string, newestSeq: number): boolean {
+    const lastSeq = this.#logs.get(taskId)?.lastSeq
+    return typeof lastSeq === 'number' && lastSeq < newestSeq
   }
 
   /**
-   * Another replica appended: what it wrote is in the log, not here. It is read once for all followers, however many
-   * they are and however often this is called meanwhile.
+   * Called when another replica has appended events, which are in the store only. Reads them once for all followers,
+   * even if it is called several times meanwhile.
    */
   async catchUp(taskId: string, read: (after: number) => Promise<LogRead>): Promise<void> {
     const log = this.#logs.get(taskId)
     if (!log) return
-    // Nobody has come to the end of the log yet: all still read it themselves, and shall look once more.
-    if (log.last === null) {
-      for (const seat of log.seats) seat.wake()
+    // Every follower still reads the log itself, and must read on.
+    if (log.lastSeq === null) {
+      for (const follower of log.followers) follower.wake()
       return
     }
-    log.again = true
-    if (log.reading) return
-    log.reading = true
+    log.mustReadAgain = true
+    if (log.isReading) return
+    log.isReading = true
     try {
-      while (log.again && log.seats.size > 0) {
-        log.again = false
-        const { chunks, more } = await read(log.last)
+      while (log.mustReadAgain && log.followers.size > 0) {
+        log.mustReadAgain = false
+        const { chunks, more } = await read(log.lastSeq)
         if (chunks.length > 0) deliverChunks(log, chunks)
-        log.again ||= more
+        log.mustReadAgain ||= more
       }
     } finally {
-      log.reading = false
+      log.isReading = false
     }
   }
 
-  /** Until the returned function is called. */
-  subscribe(taskId: string, seat: LogFollower): () => void {
-    const log = this.#logs.get(taskId) ?? { seats: new Set(), last: null, reading: false, again: false }
-    log.seats.add(seat)
+  /** The returned function unsubscribes. */
+  subscribe(taskId: string, follower: LogFollower): () => void {
+    const log = this.#logs.get(taskId) ?? {
+      followers: new Set(),
+      lastSeq: null,
+      isReading: false,
+      mustReadAgain: false,
+    }
+    log.followers.add(follower)
     this.#logs.set(taskId, log)
     return () => {
-      log.seats.delete(seat)
-      if (log.seats.size === 0 && this.#logs.get(taskId) === log) this.#logs.delete(taskId)
+      log.followers.delete(follower)
+      if (log.followers.size === 0 && this.#logs.get(taskId) === log) this.#logs.delete(taskId)
     }
   }
 }
 
 function deliverChunks(log: FollowedLog, chunks: readonly EventChunk[]): void {
-  log.last = Math.max(log.last ?? 0, chunks.at(-1)?.last ?? 0)
-  for (const seat of log.seats) seat.receive(chunks)
+  log.lastSeq = Math.max(log.lastSeq ?? 0, chunks.at(-1)?.last ?? 0)
+  for (const follower of log.followers) follower.receive(chunks)
 }

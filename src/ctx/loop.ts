@@ -1,34 +1,34 @@
 import { type Clock, sleep } from './world.ts'
 
-/** Work that goes on for as long as the process lives. */
+/** Periodic work that runs until the process stops. */
 export interface Loop {
   start(): void
-  /** Resolves when the round under way is done and none will follow. */
+  /** Resolves when the current round has ended. No other round follows. */
   stop(): Promise<void>
 }
 
-/** Does the work again and again with a pause between. A round that fails is told and does not end the loop. */
+/** Repeats the work with a pause between the rounds. A failed round is reported and does not end the loop. */
 export function createLoop(
   clock: Clock,
-  ms: number,
+  pauseMs: number,
   work: (stopping: AbortSignal) => Promise<unknown>,
-  failed: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Loop {
   const stopping = new AbortController()
   let running: Promise<void> | null = null
   return {
     start() {
-      running ??= rounds()
+      running ??= runRounds()
     },
     async stop() {
       stopping.abort()
       await running
     },
   }
-  async function rounds() {
+  async function runRounds() {
     while (!stopping.signal.aborted) {
-      await work(stopping.signal).catch(failed)
-      await sleep(clock, ms, stopping.signal)
+      await work(stopping.signal).catch(onError)
+      await sleep(clock, pauseMs, stopping.signal)
     }
   }
 }

@@ -1,26 +1,31 @@
-/** Who asks, and which projects the question may reach. Every query of a feature takes one. */
+/** The caller of a request and the projects that it can access. Every query of a feature is limited by a scope. */
 export interface Scope {
   actor: Actor
   role: Role
   orgId: string
-  /** One for a key; all of the organisation for a member, unless `X-SVC-Project` narrowed it. Never empty of meaning: an id outside of it does not exist. */
+  /**
+   * The project of an API key; for a member all projects of the organisation, or the one named by `X-SVC-Project`. Ids of
+   * other projects do not exist for the caller.
+   */
   projectIds: readonly string[]
-  /** Of a key's one project, as it was read with the key; whoever does not find it here has to ask. */
+  /** Read together with an API key, for its project; otherwise absent, and must be read from the project. */
   allowance?: ProjectAllowance | undefined
 }
 
-/** What a project may use: its wedges as a list in JSON, all of them where there is none, and its tier of models. */
+/** What a project may use. */
 export interface ProjectAllowance {
+  /** JSON list of enabled wedge slugs; null: all. */
   wedges: string | null
+  /** The tier of models. */
   tier: string
 }
 
-/** A write happens in exactly one project, and reaches no other. */
+/** A write belongs to exactly one project. */
 export interface ProjectScope extends Scope {
   projectId: string
 }
 
-/** The founder's customer, on the client plane. */
+/** The scope of a client (a customer of the founder) on the client plane. */
 export interface ClientScope {
   actor: Actor
   projectId: string
@@ -35,8 +40,8 @@ export interface Actor {
 
 export const SYSTEM_ACTOR: Actor = { kind: 'system', id: 'system' }
 
-/** From least to most. */
+/** From the fewest permissions to the most. */
 export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
-export const isRoleAtLeast = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least)
+export const isRoleAtLeast = (role: Role, minimum: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(minimum)

@@ -4,7 +4,7 @@ import { createIdGenerator } from '../base/ids.ts'
 import { readSetting } from '../contract/settings.ts'
 import type { Clock, World } from './world.ts'
 
-/** The real world. */
+/** The real clock, randomness, log and environment. */
 export function createSystemWorld(logLevel: string): World {
   const random = createRandomPool()
   const clock = createSystemClock()
@@ -12,7 +12,7 @@ export function createSystemWorld(logLevel: string): World {
     clock,
     random,
     newId: createIdGenerator(() => clock.now(), random),
-    // Of OWASP's equal choices the one that takes least memory: 16 MiB, about a fifth of a second.
+    // The OWASP recommendation that needs the least memory: 16 MiB. A hash takes about 0.2 s.
     passwordCost: { N: 2 ** 14, r: 8, p: 5 },
     log: pino(
       { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -38,7 +38,7 @@ function createSystemClock(): Clock {
   }
 }
 
-/** A call into the operating system for each id would cost more than the id. */
+/** Takes random bytes from a pool, because a system call for each id would cost more than the rest of the id. */
 export function createRandomPool(): (bytes: number) => Uint8Array {
   const pool = new Uint8Array(8192)
   let used = pool.length

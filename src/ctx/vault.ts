@@ -1,4 +1,4 @@
-/** What a row holds of a secret. `kid` is the fingerprint of the key that sealed it. */
+/** A sealed secret as it is stored. `kid` is the fingerprint of the key that sealed it. */
 export interface SecretEnvelope {
   v: 1
   kid: string
@@ -7,7 +7,7 @@ export interface SecretEnvelope {
   ct: string
 }
 
-/** The one place where a sealed secret opens: an envelope that was moved to another row stays shut. */
+/** The row that an envelope is sealed for: an envelope that was copied to another row cannot be opened. */
 export interface SecretLocation {
   projectId: string
   key: string
@@ -15,16 +15,16 @@ export interface SecretLocation {
   kind: string
 }
 
-/** Seals and opens secrets; the key itself never leaves it. */
+/** Seals and opens secrets. The key is never returned. */
 export interface Vault {
   /** Fingerprint of the key in use. */
   readonly kid: string
-  /** True when the key was made up at start, so that nothing sealed survives a restart. */
+  /** True if the key was generated at the start, so that sealed secrets cannot be opened after a restart. */
   readonly ephemeral: boolean
-  seal(value: string, place: SecretLocation): SecretEnvelope
-  /** Throws a `SecretUnavailable` when the envelope was sealed by another key or belongs elsewhere. */
-  open(envelope: SecretEnvelope, place: SecretLocation): string
-  /** 32 bytes for another purpose, from which nobody learns the key itself. */
+  seal(value: string, location: SecretLocation): SecretEnvelope
+  /** Throws `SecretUnavailable` if the envelope was sealed with another key or for another row. */
+  open(envelope: SecretEnvelope, location: SecretLocation): string
+  /** 32 bytes for another purpose. The key cannot be computed from them. */
   deriveKey(purpose: string): Buffer
 }
 

@@ -34,8 +34,8 @@ interface WaitOptions<T> {
 }
 
 /**
- * Checks now and again after each notification until there is a result; null when the signal fires first. It subscribes
- * before the first check, so no change is missed in between. An unavailable store counts as no result yet.
+ * Checks now, and again after each notification, until there is a result; null if the signal is aborted first. Subscribes
+ * before the first check, so that no change is missed. An unavailable store counts as no result yet.
  */
 export async function waitFor<T>(ctx: Ctx, { topic, signal, pollMs, check }: WaitOptions<T>): Promise<T | null> {
   const wakeUp = new WakeUp()

@@ -2,30 +2,30 @@ import type { Logger } from 'pino'
 import type { IdPrefix } from '../base/ids.ts'
 
 /**
- * All that is not a function of rows: time and what shall take some, chance, the log, the environment. Tests bring their
- * own.
+ * Everything that does not come from the database: time, randomness, ids, password cost, log, environment. Tests inject
+ * their own.
  */
 export interface World {
   clock: Clock
   random: (bytes: number) => Uint8Array
   newId: (prefix: IdPrefix) => string
-  /** Of scrypt: what it costs to hash a password, and so to guess one. */
+  /** The scrypt parameters for hashes of passwords. */
   passwordCost: { N: number; r: number; p: number }
   log: Logger
-  /** Reads the service's own settings; used on the line that needs a secret, never kept. */
+  /** Reads a setting of the service. A secret is read on the line that uses it and is not kept. */
   env: (name: string) => string | undefined
 }
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Takes the time from elsewhere from now on: of the store, so that all replicas agree. A test's own clock does not. */
+  /** From now on `now` returns the time of the store, so that all replicas agree. The test clock has no such method. */
   follow?(now: () => number): void
-  /** Calls once after so many milliseconds, unless cancelled by the returned function. */
+  /** Calls once after this time; the returned function cancels the call. */
   after(ms: number, call: () => void): () => void
 }
 
-/** Remembers the last answer: one change asks for the same moment several times, and each costs a microsecond. */
+/** Caches the last result: one change formats the same time several times, and formatting costs a microsecond. */
 export function toIsoTime(ms: number): string {
   if (ms !== lastIsoTime.ms) {
     lastIsoTime.ms = ms
@@ -36,10 +36,10 @@ export function toIsoTime(ms: number): string {
 
 const lastIsoTime = { ms: 0, text: new Date(0).toISOString() }
 
-/** The moment it is, as rows and answers tell it. */
+/** The current time in the format of rows and responses. */
 export const isoNow = ({ world }: { world: Pick<World, 'clock'> }): string => toIsoTime(world.clock.now())
 
-/** Resolves after so long, or at once when the signal fires. */
+/** Resolves after this time, or at once when the signal is aborted. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

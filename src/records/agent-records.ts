@@ -8,11 +8,11 @@ import { CollectionName, parseWhereQuery, RecordKeyName, type RecordView, toReco
 import { findRecordByKey, listRecords } from './rows.ts'
 import { putRecord, removeRecord } from './put-record.ts'
 
-/** The agent of a task can use the records of its wedge in its project. */
+/** What the agent of a task can use: the records of its wedge in its project. */
 export interface AgentRecordScope {
   projectId: string
   wedge: string
-  /** The task, for the audit. */
+  /** The task, for the audit log. */
   actor: Actor
 }
 

@@ -3,7 +3,7 @@ import { listNewestPage } from '../store/newest-page.ts'
 import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { RecordRow } from '../store/tables.ts'
-import { recordMatches, toFieldTests } from './filter/condition-sql.ts'
+import { recordMatches, toFieldTests } from './filter/condition-rows.ts'
 import { listFilteredRecords } from './filter/filter-rows.ts'
 import type { FilterCondition } from './filter/where.ts'
 
@@ -14,7 +14,7 @@ export interface RecordFilter extends PageQuery {
   where: readonly FilterCondition[]
 }
 
-/** Newest first, one more than a page. A filter on a named collection uses the index of its fields. */
+/** The newest records, one more than a page. A filter on a named collection uses the index of its fields. */
 export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<RecordRow[]> {
   const { collection, limit } = filter
   const tests = toFieldTests(filter.where)
@@ -57,8 +57,8 @@ const recordByKey = prepareQuery<RecordKey, RecordRow>((db, arg) =>
     .where('key', '=', arg('key')),
 )
 
-export async function findRecordByKey(db: Db, at: RecordKey): Promise<RecordRow | undefined> {
-  return (await recordByKey(db, at))[0]
+export async function findRecordByKey(db: Db, recordKey: RecordKey): Promise<RecordRow | undefined> {
+  return (await recordByKey(db, recordKey))[0]
 }
 
 type NewRecord = Omit<RecordRow, 'version'>

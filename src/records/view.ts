@@ -6,12 +6,12 @@ import { jsonValue } from '../http/validate.ts'
 import type { RecordRow } from '../store/tables.ts'
 import { type FilterCondition, parseWhere } from './filter/where.ts'
 
-/** Names are displayed, indexed and used in URLs. */
-const name = (most: number) =>
+/** No control characters, because names are displayed, indexed and used in URLs. */
+const name = (maxLength: number) =>
   z
     .string()
     .min(1)
-    .max(most)
+    .max(maxLength)
     .regex(/^\P{Cc}+$/u, 'must not contain control characters')
 
 export const CollectionName = name(100)

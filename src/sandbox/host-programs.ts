@@ -12,7 +12,7 @@ export function inspectProgram(path: string): HostProgram {
   return { path, libraries: listLibraries(path) }
 }
 
-/** The Node binary of the service by its real path, so that it finds libraries that lie beside it. */
+/** The Node binary of the service by its real path, so that it finds libraries in the folders next to it. */
 export function inspectOwnNode(): HostProgram {
   return inspectProgram(realpathSync(process.execPath))
 }

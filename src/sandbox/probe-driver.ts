@@ -47,9 +47,9 @@ async function runProbe(driver: SandboxDriver, spec: CellSpec): Promise<ProbeOut
 }
 
 function probeProblem({ lines, exit }: ProbeOutcome): string | null {
-  const [answer] = lines
-  if (answer === '[]' && exit.code === 0) return null
-  if (answer !== undefined && answer !== '[]') return `a process in it could ${answer}`
+  const [report] = lines
+  if (report === '[]' && exit.code === 0) return null
+  if (report !== undefined && report !== '[]') return `a process in it could ${report}`
   return `a process in it ended with ${exit.signal ?? exit.code}: ${exit.stderr.trim() || 'it wrote nothing to stderr'}`
 }
 

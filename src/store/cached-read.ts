@@ -7,7 +7,7 @@ interface CachedRows<Row> {
   rows: Row[]
 }
 
-/** The limit for one query; a process that reads more different rows clears its cache again and again. */
+/** The limit for one query. The cache is cleared when it is full. */
 const MAX_CACHED_RESULTS = 1000
 
 /**

@@ -2,7 +2,7 @@ import { CompiledQuery, type Dialect, type DialectAdapter, Kysely, PostgresAdapt
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
-/** Outside this folder, only code whose SQL differs asks which store it is. */
+/** Outside this folder, only for code whose SQL differs between the stores. */
 export function isPostgres(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }

@@ -5,7 +5,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The store was reached but gave up, for example after waiting for a lock. It changed nothing. */
+/** The store cancelled the statement, for example after waiting for a lock, and changed nothing. */
 export class StoreBusy extends StoreUnavailable {
   constructor(cause: unknown) {
     super(cause, 'the store is busy right now: try again')
@@ -43,7 +43,7 @@ export async function retryUntilAvailable<T>(
 
 const RETRY_DELAY_MS = 250
 
-/** Null after a timeout. A process that was itself suspended reads what has arrived before it gives up. */
+/** Null after a timeout. A process that was suspended first reads what has arrived meanwhile. */
 export async function resolveWithin<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<null>((resolve) => {

@@ -386,8 +386,8 @@ export interface RecordRow {
  */
 export interface RecordFieldRow {
   record_id: string
-  /** A hash of project and collection. */
-  shelf: string
+  /** A hash of project and collection (`hashCollection`). */
+  collection_hash: string
   wedge: string
   path: string
   /** Type and value as text that sorts by its bytes like the values. */
@@ -396,7 +396,8 @@ export interface RecordFieldRow {
 
 /** The column of `record_columns` that holds a path of a collection. */
 export interface RecordPathRow {
-  shelf: string
+  /** A hash of project and collection. */
+  collection_hash: string
   path: string
   n: number
 }
@@ -406,7 +407,8 @@ export interface RecordPathRow {
  * row for each record here.
  */
 export interface RecordColumnsRow {
-  shelf: string
+  /** A hash of project and collection. */
+  collection_hash: string
   record_id: string
   wedge: string
   /** A sort key; null if the record has no such field. */

@@ -15,7 +15,7 @@ const CODE_FOLDER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/
 /** A file of a wedge cannot be used. The message starts with the file name. */
 export class WedgeFileError extends Error {}
 
-/** The folders that contain a `wedge.json`, also those with an invalid name; null when `root` does not exist. */
+/** The folders that contain a `wedge.json`, including folders with an invalid name; null if `root` does not exist. */
 export async function scanWedgeFolders(root: string): Promise<string[] | null> {
   const names = await listNames(root)
   if (!names) return null

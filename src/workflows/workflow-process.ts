@@ -148,7 +148,11 @@ function outcomeOf(line: JsonObject | null, id: number): WorkflowOutcome {
   if (!line) return { kind: 'crashed' }
   const spent = line['spent'] !== false
   if (typeof line['fault'] === 'string') return { kind: 'error', message: `its result: ${line['fault']}`, spent: true }
-  if (line['id'] !== id) return { kind: 'error', message: 'it answered another call', spent: true }
+  if (line['id'] !== id) return { kind: 'error', message: 'it responded to another call', spent: true }
   if (line['result'] !== undefined) return { kind: 'result', value: line['result'], spent }
-  return { kind: 'error', message: typeof line['error'] === 'string' ? line['error'] : 'no answer', spent }
+  return {
+    kind: 'error',
+    message: typeof line['error'] === 'string' ? line['error'] : 'it returned neither a result nor an error',
+    spent,
+  }
 }

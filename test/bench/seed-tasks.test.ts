@@ -3,7 +3,7 @@ import { seedTasks } from '../../bench/seed-tasks.ts'
 import { eachStore, testApp } from '../app.ts'
 
 eachStore((store) => {
-  test('the load tool fills a store with tasks that the service shows as its own', async () => {
+  test('the benchmark seeds tasks that the service lists like its own', async () => {
     const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
     await seedTasks(app.ctx.store, 0, 30)
     const { body } = await app.call('GET', '/v1/tasks?limit=100')

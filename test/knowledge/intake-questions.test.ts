@@ -22,7 +22,7 @@ const row = (question_id: string, more: Partial<IntakeQuestionRow> = {}): Intake
 })
 
 describe('the intake questions of a wedge', () => {
-  test('the questions are the seeds, also those without a row, then the gaps', () => {
+  test('the questions are all seeds, with or without a row, and then the gaps', () => {
     const seeds = [
       { id: 'window', question: 'How many days?', why: 'It decides.' },
       { id: 'who', question: 'Who?' },

@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { dropDatabase } from '../postgres.ts'
 import { createMigratedDatabase, type StoreKind } from '../stores.ts'
 
-/** A store without an app around it. */
+/** A migrated store without rows. The caller calls `remove` at the end. */
 export async function emptyStore(kind: StoreKind): Promise<{ store: Store; remove: () => Promise<void> }> {
   if (kind === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'svc-store-'))

@@ -7,16 +7,22 @@ import { upsertRecord } from '../../src/records/rows.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { RecordRow } from '../../src/store/tables.ts'
 
-/** Writes a record with an id of its own, as the service does with one that it made up. */
+/** Writes a record with a given id and its index, like `putRecord` does with a generated id. */
 export async function putTestRecord(
   store: Store,
-  at: Pick<RecordRow, 'id' | 'wedge' | 'collection' | 'key'>,
+  recordKey: Pick<RecordRow, 'id' | 'wedge' | 'collection' | 'key'>,
   value: Json,
 ): Promise<void> {
   const fields = toRecordFields(value)
-  const columns = await assignColumns(store, hashCollection('p', at.collection), fields)
-  const then = '2026-01-01T00:00:00.000Z'
-  const row = { ...at, project_id: 'p', value: JSON.stringify(value), created_at: then, updated_at: then }
+  const columns = await assignColumns(store, hashCollection('p', recordKey.collection), fields)
+  const createdAt = '2026-01-01T00:00:00.000Z'
+  const row = {
+    ...recordKey,
+    project_id: 'p',
+    value: JSON.stringify(value),
+    created_at: createdAt,
+    updated_at: createdAt,
+  }
   await store.transact(async (db) => {
     const [record] = await upsertRecord(db, row)
     if (record) await insertRecordFields(db, record, fields, columns)

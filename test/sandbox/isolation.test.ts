@@ -51,8 +51,8 @@ describe('files', () => {
     await inTemporaryFolder((folder) =>
       withSocketServer(driver, folder, async (socket) => {
         const { lines } = await runCell(driver, { agent: attemptingAgent(attempts), socket })
-        const answers = places.map((place) => `${place} ${place === '/tmp' ? 'done' : 'EROFS'}`)
-        expect(lines).toEqual(answers)
+        const expected = places.map((place) => `${place} ${place === '/tmp' ? 'done' : 'EROFS'}`)
+        expect(lines).toEqual(expected)
       }),
     )
   })
@@ -72,15 +72,18 @@ describe('files', () => {
   })
 
   test('a folder that the service hides is empty in a workshop', async () => {
-    const hiding = await pickSandboxDriver('bwrap', () => {}, ['/usr/share'])
-    const { lines } = await runCell(hiding, { profile: 'workshop', command: ['sh', '-c', 'ls /usr/share | wc -l'] })
+    const hidingDriver = await pickSandboxDriver('bwrap', () => {}, ['/usr/share'])
+    const { lines } = await runCell(hidingDriver, {
+      profile: 'workshop',
+      command: ['sh', '-c', 'ls /usr/share | wc -l'],
+    })
     expect(lines.map((line) => line.trim())).toEqual(['0'])
   })
 
   test('a custom agent is seen at /custom and starts there', async () => {
     await inTemporaryFolder(async (customDir) => {
-      writeFileSync(join(customDir, 'own.sh'), 'pwd; touch x 2>&1')
-      const { lines } = await runCell(driver, { profile: 'workshop', command: ['sh', 'own.sh'], customDir })
+      writeFileSync(join(customDir, 'agent.sh'), 'pwd; touch x 2>&1')
+      const { lines } = await runCell(driver, { profile: 'workshop', command: ['sh', 'agent.sh'], customDir })
       expect(lines[0]).toBe('/custom')
       expect(lines[1]).toContain('Read-only file system')
     })
@@ -137,8 +140,8 @@ describe('processes', () => {
       await Promise.all([one, other].map((cell) => new Promise((resolve) => cell.onLine(resolve))))
       const owners = [one, other].map((cell) => statSync(`/proc/${cell.pid}/task`).uid)
       await Promise.all([one.kill(), other.kill()])
-      const own = process.getuid?.()
-      if (own !== 0) expect(owners).toEqual([own, own])
+      const serviceUid = process.getuid?.()
+      if (serviceUid !== 0) expect(owners).toEqual([serviceUid, serviceUid])
       else expect(new Set([0, ...owners]).size).toBe(3)
     })
   })
@@ -212,7 +215,7 @@ print(b.recv(9).decode())`,
 })
 
 describe('system calls', () => {
-  const numbers = `
+  const CALL_PRELUDE = `
 import ctypes, errno, platform
 libc = ctypes.CDLL(None, use_errno=True)
 X64 = platform.machine() == 'x86_64'
@@ -223,7 +226,7 @@ def call(name, x64, arm64, *arguments):
   test('a workshop cannot make calls that access other processes, namespaces or the kernel', async () => {
     const { lines, exit } = await runPython(
       driver,
-      `${numbers}
+      `${CALL_PRELUDE}
 call('ptrace', 101, 117, 0, 0, 0, 0)
 call('mount', 165, 40, b'none', b'/tmp', b'tmpfs', 0, 0)
 call('unshare', 272, 97, 0x10000000)
@@ -244,7 +247,7 @@ call('personality', 135, 92, 0x40000)`,
   })
 
   test('calls that the filter cannot check or does not know fail as if they did not exist', async () => {
-    const { lines } = await runPython(driver, `${numbers}\ncall('clone3', 435, 435, 0, 0)\ncall('new', 480, 480)`)
+    const { lines } = await runPython(driver, `${CALL_PRELUDE}\ncall('clone3', 435, 435, 0, 0)\ncall('new', 480, 480)`)
     expect(lines).toEqual(['clone3 ENOSYS', 'new ENOSYS'])
   })
 

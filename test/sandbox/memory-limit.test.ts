@@ -8,7 +8,10 @@ beforeAll(async () => {
   driver = await pickSandboxDriver('bwrap', () => {})
 })
 
-/** Allocates memory as C programs do: `take` returns the address of 16 MB, or None if there is no more. */
+/**
+ * Python code that allocates memory like a C program. Each test defines `allocate`, which returns the address of 16 MB or
+ * None; `fill(max_mb)` calls it until it fails and returns the allocated megabytes.
+ */
 const PRELUDE = `
 import ctypes, os, resource, socket, threading, time
 PIECE = 16 << 20
@@ -17,69 +20,69 @@ libc.mmap.restype = libc.shmat.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-NOWHERE = ctypes.c_void_p(-1).value
-def mapped(flags, descriptor=-1):
-    at = libc.mmap(None, PIECE, 3, flags, descriptor, 0)
-    return None if at in (None, NOWHERE) else at
-def taken(most_mb):
-    got = 0
+MAP_FAILED = ctypes.c_void_p(-1).value
+def map_memory(flags, descriptor=-1):
+    address = libc.mmap(None, PIECE, 3, flags, descriptor, 0)
+    return None if address in (None, MAP_FAILED) else address
+def fill(max_mb):
+    allocated = 0
     try:
-        while got < most_mb:
-            at = take()
-            if at is None: break
-            if at: ctypes.memset(at, 1, PIECE)
-            if at: after(at)
-            got += 16
+        while allocated < max_mb:
+            address = allocate()
+            if address is None: break
+            if address: ctypes.memset(address, 1, PIECE)
+            if address: after_write(address)
+            allocated += 16
     except (OSError, MemoryError): pass
-    return got
-def after(at): pass
+    return allocated
+def after_write(address): pass
 `
 
-const PRIVATE_ANONYMOUS = 'mapped(0x22)'
+const PRIVATE_ANONYMOUS = 'map_memory(0x22)'
 
-describe('the memory limit of a process also counts memory', () => {
+describe('the memory limit of a process', () => {
   test.each([
-    ['shared with its children', 'def take(): return mapped(0x21)'],
+    ['shared with its children', 'def allocate(): return map_memory(0x21)'],
     [
       'shared with its children and released with madvise',
-      'def take(): return mapped(0x21)\ndef after(at): libc.madvise(at, PIECE, 4)',
+      'def allocate(): return map_memory(0x21)\ndef after_write(address): libc.madvise(address, PIECE, 4)',
     ],
-    ['from /dev/zero', "zero = os.open('/dev/zero', os.O_RDWR)\ndef take(): return mapped(1, zero)"],
-    ['mapped as a growing stack', 'def take(): return mapped(0x122)'],
-    ['mapped as huge pages', 'def take(): return mapped(0x40022)'],
+    ['from /dev/zero', "zero = os.open('/dev/zero', os.O_RDWR)\ndef allocate(): return map_memory(1, zero)"],
+    ['mapped as a growing stack', 'def allocate(): return map_memory(0x122)'],
+    ['mapped as huge pages', 'def allocate(): return map_memory(0x40022)'],
     [
       'of an anonymous file',
-      `def take():
+      `def allocate():
     file = os.memfd_create('x')
     os.ftruncate(file, PIECE)
-    return mapped(1, file)`,
+    return map_memory(1, file)`,
     ],
     [
       'of an anonymous file that is never mapped',
-      `def take():
+      `def allocate():
     file = os.memfd_create('x')
     return os.write(file, bytes(PIECE)) * 0`,
     ],
     [
       'of a System V segment',
-      `def take():
+      `def allocate():
     id = libc.shmget(0, PIECE, 0o1600)
     return None if id == -1 else libc.shmat(id, None, 0)`,
     ],
     [
       'in /dev/shm',
-      `def take():
+      `def allocate():
     file = os.open('/dev/shm', os.O_RDWR | os.O_TMPFILE)
     os.posix_fallocate(file, 0, PIECE)
-    return mapped(1, file)`,
+    return map_memory(1, file)`,
     ],
-  ])('%s', async (_, way) => {
-    const program = `${PRELUDE}\n${way}\nprint(taken(160))`
+  ])('the memory limit of a process counts memory %s', async (_, allocation) => {
+    const program = `${PRELUDE}\n${allocation}\nprint(fill(160))`
     const { lines } = await runPython(driver, program, { memory_mb: 128, tmp_mb: 64 })
     expect(Number(lines[0])).toBeLessThanOrEqual(112)
   })
 
-  test('of the stack, whose limit a process cannot raise', async () => {
+  test('a process cannot raise the limit of its stack', async () => {
     const program = `${PRELUDE}
 try:
     resource.setrlimit(resource.RLIMIT_STACK, (-1, -1))
@@ -90,51 +93,51 @@ except (OSError, ValueError):
   })
 })
 
-describe('a workshop is killed when its processes together use more than twice the limit of one:', () => {
-  const DONE = 'taken(160); time.sleep(600)'
+describe('the memory limit of a workshop', () => {
+  const FILL_AND_WAIT = 'fill(160); time.sleep(600)'
 
   test.each([
     [
       'one process that makes its pages read-only',
-      `def take(): return ${PRIVATE_ANONYMOUS}\ndef after(at): libc.mprotect(at, PIECE, 1)\n${DONE}`,
+      `def allocate(): return ${PRIVATE_ANONYMOUS}\ndef after_write(address): libc.mprotect(address, PIECE, 1)\n${FILL_AND_WAIT}`,
     ],
     [
       'many processes, each within its own limit',
-      `def take(): return ${PRIVATE_ANONYMOUS}
+      `def allocate(): return ${PRIVATE_ANONYMOUS}
 for child in range(4):
     if os.fork() == 0:
-        taken(48)
+        fill(48)
         time.sleep(600)
 time.sleep(600)`,
     ],
     [
       'children of a second thread, and their children',
-      `def take(): return ${PRIVATE_ANONYMOUS}
+      `def allocate(): return ${PRIVATE_ANONYMOUS}
 def fork():
     for child in range(4):
         if os.fork() == 0:
-            if os.fork() == 0: taken(48)
+            if os.fork() == 0: fill(48)
             time.sleep(600)
 threading.Thread(target=fork).start()
 time.sleep(600)`,
     ],
     [
       'unread messages in socket buffers',
-      `held = []
-def full(one):
-    one.setblocking(False)
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+      `open_sockets = []
+def fill_buffer(end):
+    end.setblocking(False)
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     try:
-        while True: one.send(bytes(65536))
-    except BlockingIOError: held.append(one)
+        while True: end.send(bytes(65536))
+    except BlockingIOError: open_sockets.append(end)
 for child in range(6):
     if os.fork() == 0:
         for pair in range(60):
-            for one in socket.socketpair(): full(one)
+            for end in socket.socketpair(): fill_buffer(end)
         time.sleep(600)
 time.sleep(600)`,
     ],
-  ])('%s', async (_, program) => {
+  ])('a workshop that uses more than twice the memory of a process is killed: %s', async (_, program) => {
     const { exit } = await runPython(driver, `${PRELUDE}\n${program}`, { memory_mb: 64 })
     expect(exit).toMatchObject({ code: null, signal: 'SIGKILL' })
     expect(exit.stderr).toBe('the processes of the sandbox used more than 128 MB of memory')
@@ -142,15 +145,15 @@ time.sleep(600)`,
 
   test('pages that forked processes share are counted once', async () => {
     const program = `${PRELUDE}
-def take(): return ${PRIVATE_ANONYMOUS}
-taken(48)
+def allocate(): return ${PRIVATE_ANONYMOUS}
+fill(48)
 for child in range(5):
     if os.fork() == 0:
         time.sleep(600)
 time.sleep(1)
-print('still here')`
+print('still running')`
     const { lines, exit } = await runPython(driver, program, { memory_mb: 64 })
-    expect([lines, exit.code]).toEqual([['still here'], 0])
+    expect([lines, exit.code]).toEqual([['still running'], 0])
   })
 })
 

@@ -62,7 +62,7 @@ export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>):
   }
 }
 
-/** An HTTP server on a socket for one cell that answers `hello`. */
+/** An HTTP server that responds with `hello`, on a socket for one cell. */
 export async function withSocketServer<T>(
   driver: SandboxDriver,
   parent: string,

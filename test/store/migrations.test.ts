@@ -13,9 +13,9 @@ import { createDatabase } from '../postgres.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
 
 interface EmptyDatabase {
-  /** Without any table of the service. */
+  /** A connection to the database, which has no tables of the service yet. */
   connect(): Db
-  /** Runs the migrations. */
+  /** Opens the store, which runs the migrations. */
   open(): Promise<Store>
 }
 

@@ -4,62 +4,63 @@ import { NotifyListener } from '../../src/store/postgres/notify-listener.ts'
 import { StoreClock } from '../../src/store/postgres/store-clock.ts'
 import { createDatabase } from '../postgres.ts'
 
-async function replicaOn(url: string, companyMs: number) {
+/** A replica with this peer timeout, and the topics that it receives. */
+async function createReplica(url: string, peerTimeoutMs: number) {
   const pool = new pg.Pool({ connectionString: url, max: 1 })
-  const wire = new NotifyListener({
+  const listener = new NotifyListener({
     url,
     pool,
     clock: new StoreClock(),
     warn: () => {},
     onTimeout: () => {},
-    peerTimeoutMs: companyMs,
+    peerTimeoutMs,
   })
-  const heard: string[] = []
-  const waiting: { topic: string; found: () => void }[] = []
-  void wire.listen((topic) => {
-    heard.push(topic)
-    for (const one of waiting) if (one.topic === topic) one.found()
+  const received: string[] = []
+  const waiting: { topic: string; resolve: () => void }[] = []
+  void listener.listen((topic) => {
+    received.push(topic)
+    for (const one of waiting) if (one.topic === topic) one.resolve()
   })
   onTestFinished(async () => {
-    wire.close()
+    listener.close()
     await pool.end()
   })
-  const hears = (topic: string) => new Promise<void>((found) => waiting.push({ topic, found }))
-  return { wire, heard, hears }
+  const receives = (topic: string) => new Promise<void>((resolve) => waiting.push({ topic, resolve }))
+  return { listener, received, receives }
 }
 
-/** Everything that is said on the channel, by a connection that is no replica. */
-async function overhear(url: string) {
+/** Records everything that is sent on the channel, with a connection that is not a replica. */
+async function recordChannel(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   onTestFinished(() => client.end())
   const origins = new Set<string>()
   const topics: string[] = []
-  const pulses: (() => void)[] = []
+  const waiting: (() => void)[] = []
   client.on('notification', ({ payload }) => {
-    const [origin = '', ...said] = payload?.split(' ') ?? []
+    const [origin = '', ...sentTopics] = payload?.split(' ') ?? []
     origins.add(origin)
-    topics.push(...said)
-    for (const beat of pulses.splice(0)) beat()
+    topics.push(...sentTopics)
+    for (const resolve of waiting.splice(0)) resolve()
   })
   await client.query('listen svc_notifications')
-  return { origins, topics, pulse: () => new Promise<void>((resolve) => pulses.push(resolve)) }
+  return { origins, topics, nextMessage: () => new Promise<void>((resolve) => waiting.push(resolve)) }
 }
 
-test('a replica that is alone rings no bells in the database, and does as soon as it has company', async () => {
+test('a replica without others sends no topics, and replicas on one database send them to each other', async () => {
   const url = await createDatabase()
-  const said = await overhear(url)
-  const lone = await replicaOn(url, 0)
-  await said.pulse()
-  lone.wire.notify(['unheard'])
-  await said.pulse()
-  expect(said).toMatchObject({ topics: [], origins: { size: 1 } })
+  const channel = await recordChannel(url)
+  const single = await createReplica(url, 0)
+  await channel.nextMessage()
+  single.listener.notify(['not-sent'])
+  await channel.nextMessage()
+  expect(channel).toMatchObject({ topics: [], origins: { size: 1 } })
 
-  const one = await replicaOn(url, 60_000)
-  const two = await replicaOn(url, 60_000)
-  while (said.origins.size < 3) await said.pulse()
-  const heard = two.hears('task:1')
-  one.wire.notify(['task:1'])
-  await heard
-  expect(one.heard).not.toContain('task:1')
+  const one = await createReplica(url, 60_000)
+  const two = await createReplica(url, 60_000)
+  while (channel.origins.size < 3) await channel.nextMessage()
+  const received = two.receives('task:1')
+  one.listener.notify(['task:1'])
+  await received
+  expect(one.received).not.toContain('task:1')
 })

@@ -1,36 +1,27 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
-import { TcpProxy } from '../faults/tcp-proxy.ts'
-import { createDatabase, dropDatabase } from '../postgres.ts'
+import { createProxiedDatabase } from '../faults/tcp-proxy.ts'
 
-async function wire(): Promise<TcpProxy> {
-  const database = await createDatabase()
-  onTestFinished(() => dropDatabase(database))
-  const proxy = await TcpProxy.openFor(database)
-  onTestFinished(() => proxy.close())
-  return proxy
-}
+/** The first statement of the store after the migrations. */
+const FIRST_STATEMENT = 'select 1'
 
-/** What the store asks first, behind the migrations. */
-const FIRST = 'select 1'
-
-test('a start goes on when the database that had its migrations is away for a moment', async () => {
-  const proxy = await wire()
-  const lost = proxy.cutAt(FIRST, 'before')
+test('a start continues if the connection breaks after the migrations', async () => {
+  const { proxy } = await createProxiedDatabase()
+  const broken = proxy.cutAt(FIRST_STATEMENT, 'before')
   const store = await openPostgresStore(proxy.url, () => {})
   onTestFinished(() => store.close())
-  await lost
+  await broken
   expect(await store.db.selectFrom('tasks').select('id').execute()).toEqual([])
 })
 
-test('a start waits for it, however long it takes to come back', async () => {
-  const proxy = await wire()
-  const lost = proxy.cutAt(FIRST, 'before')
+test('a start waits until the database is available again after the migrations', async () => {
+  const { proxy } = await createProxiedDatabase()
+  const broken = proxy.cutAt(FIRST_STATEMENT, 'before')
   let isOpen = false
   const opening = openPostgresStore(proxy.url, () => {}).finally(() => (isOpen = true))
-  await lost
+  await broken
   proxy.cut()
-  // Longer than a few tries take.
+  // Longer than a few attempts take.
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   expect(isOpen).toBe(false)
   proxy.heal()
@@ -39,8 +30,8 @@ test('a start waits for it, however long it takes to come back', async () => {
   expect(await store.db.selectFrom('tasks').select('id').execute()).toEqual([])
 })
 
-test('a start that finds no database ends with the reason', async () => {
-  const proxy = await wire()
+test('a start fails with the reason if it cannot connect', async () => {
+  const { proxy } = await createProxiedDatabase()
   proxy.cut()
   await expect(openPostgresStore(proxy.url, () => {})).rejects.toThrow(/ECONNRESET|Connection terminated/)
 })

@@ -4,12 +4,12 @@ import { openSqliteConnection } from '../../src/store/sqlite/sqlite-connection.t
 import { inTemporaryFolder } from '../sandbox/run-cell.ts'
 
 test.each(['full', 'normal'] as const)(
-  'with SVC_SQLITE_SYNC=%s a flush goes through to the disk also on macOS, where a plain one stops at its cache',
+  'SVC_SQLITE_SYNC=%s: SQLite flushes to the disk also on macOS (fullfsync)',
   (sync) =>
     inTemporaryFolder(async (folder) => {
-      const handle = openSqliteConnection(join(folder, 'svc.db'), sync)
-      const [flush] = handle.prepare('pragma fullfsync').all([])
-      handle.close()
-      expect(flush).toEqual({ fullfsync: 1 })
+      const connection = openSqliteConnection(join(folder, 'svc.db'), sync)
+      const [pragma] = connection.prepare('pragma fullfsync').all([])
+      connection.close()
+      expect(pragma).toEqual({ fullfsync: 1 })
     }),
 )

@@ -10,14 +10,14 @@ import { proxiedStore } from './proxied-store.ts'
 const HOUR = 3_600_000
 const MINUTE = 60_000
 
-test('the time is the one that the database told, carried on by the steady clock', () => {
+test('the clock starts at the time of the database and continues by the monotonic clock', () => {
   const clock = new StoreClock()
   const at = performance.now()
   clock.sync(Date.now() + HOUR, at, at)
   expect(Math.abs(clock.now() - Date.now() - HOUR)).toBeLessThan(1_000)
 })
 
-test('a difference that may come from the way there changes nothing', () => {
+test('an offset within the round-trip error does not change the clock', () => {
   const clock = new StoreClock()
   const at = performance.now()
   clock.sync(1_000_000, at, at)
@@ -27,30 +27,33 @@ test('a difference that may come from the way there changes nothing', () => {
   expect(clock.now()).toBeGreaterThanOrEqual(1_001_500)
 })
 
-test.each([HOUR, -HOUR])('when the clock of the machine is set by %d ms the time goes on as before', async (jump) => {
-  const { store } = await proxiedStore()
-  const set = Date.now() + jump
-  const machine = vi.spyOn(Date, 'now').mockImplementation(() => set)
-  onTestFinished(() => machine.mockRestore())
-  const { rows } = await sql.raw<{ ms: number }>(SELECT_DATABASE_TIME).execute(store.db)
-  expect(Math.abs((store.now?.() ?? 0) - (rows[0]?.ms ?? 0))).toBeLessThan(MINUTE)
-})
+test.each([HOUR, -HOUR])(
+  'when the clock of the machine jumps by %d ms, the store clock does not change',
+  async (jump) => {
+    const { store } = await proxiedStore()
+    const wrongTime = Date.now() + jump
+    const machineClock = vi.spyOn(Date, 'now').mockImplementation(() => wrongTime)
+    onTestFinished(() => machineClock.mockRestore())
+    const { rows } = await sql.raw<{ ms: number }>(SELECT_DATABASE_TIME).execute(store.db)
+    expect(Math.abs((store.now?.() ?? 0) - (rows[0]?.ms ?? 0))).toBeLessThan(MINUTE)
+  },
+)
 
-test('when the clock of the database is set, forward and back, the time follows it', async () => {
+test('when the clock of the database is set forward or back, the store clock follows it', async () => {
   const { url, setClock } = await databaseWithClock()
   await setClock(HOUR)
   const store = await openPostgresStore(url, () => {})
   onTestFinished(() => store.close())
-  const ahead = () => (store.now?.() ?? 0) - Date.now()
-  expect(Math.abs(ahead() - HOUR)).toBeLessThan(MINUTE)
+  const offset = () => (store.now?.() ?? 0) - Date.now()
+  expect(Math.abs(offset() - HOUR)).toBeLessThan(MINUTE)
   store.subscribe(() => {})
   for (const ms of [3 * HOUR, -HOUR]) {
     await setClock(ms)
-    await eventually(() => Math.abs(ahead() - ms) < MINUTE)
+    await eventually(() => Math.abs(offset() - ms) < MINUTE)
   }
 })
 
-/** A database whose clock can be set: the function of this name is found before PostgreSQL's own. */
+/** A database whose clock can be set: its function `clock_timestamp` hides the one of PostgreSQL. */
 async function databaseWithClock() {
   const url = await createDatabase()
   onTestFinished(() => dropDatabase(url))

@@ -189,7 +189,7 @@ const KNOWLEDGE: JsonObject = {
 }
 
 const names = (dir: string) => readdirSync(dir).toSorted()
-/** Beside them may lie what they are tried with: `<type>.input.json`, `<type>.records.json`. */
+/** The folder may also contain sample data: `<type>.input.json` and `<type>.records.json`. */
 const rehearsalsIn = (dir: string) => names(join(dir, 'rehearsals')).filter((file) => /^[^.]+\.json$/.test(file))
 
 function readObject(path: string): JsonObject {
@@ -200,7 +200,7 @@ function readObject(path: string): JsonObject {
 
 const objects = (value: Json | undefined) => (Array.isArray(value) ? value.filter(isJsonObject) : [])
 
-/** The manifest's parser drops the keys it does not know; schemas are the author's own and come through whole. */
+/** The keys that the parser of the manifest drops because it does not know them. It keeps JSON schemas unchanged. */
 function unknownKeys(source: Json, parsed: unknown, path = ''): string[] {
   if (Array.isArray(source)) {
     return source.flatMap((item, index) =>

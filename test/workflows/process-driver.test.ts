@@ -6,7 +6,7 @@ const program = bundledWorkflowProgram()
 const driver = processDriver(() => {})
 
 test('without bubblewrap, workflows run without environment variables and without files of the machine', async () => {
-  const cells = openWorkflowRunner(driver, program.dir)
+  const runner = openWorkflowRunner(driver, program.dir)
   const wedge = await wedgeWithWorkflows({
     main: `import { readFileSync } from 'node:fs'
       import { twice } from './lib/twice.mjs'
@@ -15,26 +15,26 @@ test('without bubblewrap, workflows run without environment variables and withou
       }`,
     'lib/twice': 'export const twice = (n) => 2 * n',
   })
-  expect(await cells.call(wedge, 'prj_1', 'main', 21)).toEqual([42, [], 'ERR_ACCESS_DENIED'])
-  expect(await cells.call(wedge, 'prj_1', 'main', 1)).toEqual([2, [], 'ERR_ACCESS_DENIED'])
-  expect(cells.processCount).toBe(1)
+  expect(await runner.call(wedge, 'prj_1', 'main', 21)).toEqual([42, [], 'ERR_ACCESS_DENIED'])
+  expect(await runner.call(wedge, 'prj_1', 'main', 1)).toEqual([2, [], 'ERR_ACCESS_DENIED'])
+  expect(runner.processCount).toBe(1)
 })
 
 test('without bubblewrap, an endless workflow is ended at the timeout', async () => {
-  const cells = openWorkflowRunner(driver, program.dir, { timeoutMs: 300 })
+  const runner = openWorkflowRunner(driver, program.dir, { timeoutMs: 300 })
   const wedge = await wedgeWithWorkflows({ main: 'export default () => { for (;;); }' })
-  expect(await problemFrom(cells.call(wedge, 'prj_1', 'main', {}))).toEqual([
+  expect(await problemFrom(runner.call(wedge, 'prj_1', 'main', {}))).toEqual([
     504,
     "workflow 'main' took longer than 300 ms",
   ])
 })
 
 test('the error for a workflow process that cannot start contains no internal details', async () => {
-  const broken = openWorkflowRunner(driver, import.meta.dirname)
+  const brokenRunner = openWorkflowRunner(driver, import.meta.dirname)
   const wedge = await wedgeWithWorkflows({ main: 'export default () => 1' })
-  expect(await problemFrom(broken.call(wedge, 'prj_1', 'main', {}))).toEqual([
+  expect(await problemFrom(brokenRunner.call(wedge, 'prj_1', 'main', {}))).toEqual([
     503,
     "workflow 'main' could not be started",
   ])
-  expect(broken.processCount).toBe(0)
+  expect(brokenRunner.processCount).toBe(0)
 })

@@ -5,22 +5,22 @@ import { TestClock } from '../test-clock.ts'
 
 const SECOND = 1000
 
-/** A pool of fake processes, with a clock that moves only when told. */
-function pool() {
+/** A pool of fake processes with a test clock. `exits[n]` ends process n. */
+function fakeProcessPool() {
   const clock = new TestClock(0)
   const killed: string[] = []
-  const dying: (() => void)[] = []
+  const exits: (() => void)[] = []
   const start = async ({ projectId, wedge, code }: ProcessOwner): Promise<WorkflowProcess> => {
-    let die = () => {}
-    const gone = new Promise<void>((resolve) => void (die = resolve))
-    dying.push(die)
+    let exit = () => {}
+    const exited = new Promise<void>((resolve) => void (exit = resolve))
+    exits.push(exit)
     const kill = async () => {
       killed.push(`${projectId} ${wedge} ${code.digest}`)
-      die()
+      exit()
     }
-    return { call: async () => ({ kind: 'crashed' }), kill, exited: gone }
+    return { call: async () => ({ kind: 'crashed' }), kill, exited }
   }
-  return { pool: new WorkflowPool(clock, start), clock, killed, dying }
+  return { pool: new WorkflowPool(clock, start), clock, killed, exits }
 }
 
 const owner = (projectId: string, wedge = 'desk', digest = '1'): ProcessOwner => ({
@@ -30,115 +30,115 @@ const owner = (projectId: string, wedge = 'desk', digest = '1'): ProcessOwner =>
 })
 
 async function acquireMany(
-  from: WorkflowPool,
+  pool: WorkflowPool,
   count: number,
-  of: (n: number) => ProcessOwner,
+  ownerOf: (n: number) => ProcessOwner,
 ): Promise<PooledProcess[]> {
-  const taken = await Promise.all(Array.from({ length: count }, (_, n) => from.acquire(of(n), SECOND)))
-  return taken.filter((pooled) => pooled !== null)
+  const acquired = await Promise.all(Array.from({ length: count }, (_, n) => pool.acquire(ownerOf(n), SECOND)))
+  return acquired.filter((pooled) => pooled !== null)
 }
 
 test('a free process is reused only by the same project and wedge', async () => {
-  const { pool: warm } = pool()
-  const [first] = await acquireMany(warm, 1, () => owner('a'))
-  warm.release(first!, true)
-  expect(await warm.acquire(owner('b'), SECOND)).not.toBe(first)
-  expect(await warm.acquire(owner('a', 'inbox'), SECOND)).not.toBe(first)
-  expect(await warm.acquire(owner('a'), SECOND)).toBe(first)
+  const { pool } = fakeProcessPool()
+  const [first] = await acquireMany(pool, 1, () => owner('a'))
+  pool.release(first!, true)
+  expect(await pool.acquire(owner('b'), SECOND)).not.toBe(first)
+  expect(await pool.acquire(owner('a', 'inbox'), SECOND)).not.toBe(first)
+  expect(await pool.acquire(owner('a'), SECOND)).toBe(first)
 })
 
-test('processes of two versions of a wedge stay warm, and an idle one is ended when the other version needs more', async () => {
-  const { pool: warm, killed } = pool()
-  const [old] = await acquireMany(warm, 1, () => owner('a'))
-  warm.release(old!, true)
-  const [fresh] = await acquireMany(warm, 1, () => owner('a', 'desk', '2'))
-  warm.release(fresh!, true)
-  expect(await warm.acquire(owner('a'), SECOND)).toBe(old)
-  expect(await warm.acquire(owner('a', 'desk', '2'), SECOND)).toBe(fresh)
-  warm.release(old!, true)
-  await acquireMany(warm, 3, () => owner('a', 'desk', '2'))
-  await turn()
-  expect([warm.size, killed]).toEqual([4, ['a desk 1']])
+test('processes of two versions of a wedge stay pool, and an idle one is ended when the other version needs more', async () => {
+  const { pool, killed } = fakeProcessPool()
+  const [old] = await acquireMany(pool, 1, () => owner('a'))
+  pool.release(old!, true)
+  const [fresh] = await acquireMany(pool, 1, () => owner('a', 'desk', '2'))
+  pool.release(fresh!, true)
+  expect(await pool.acquire(owner('a'), SECOND)).toBe(old)
+  expect(await pool.acquire(owner('a', 'desk', '2'), SECOND)).toBe(fresh)
+  pool.release(old!, true)
+  await acquireMany(pool, 3, () => owner('a', 'desk', '2'))
+  await nextTurn()
+  expect([pool.size, killed]).toEqual([4, ['a desk 1']])
 })
 
 test('a wedge has at most four processes, and further calls wait in order', async () => {
-  const { pool: warm } = pool()
-  const [first, second] = await acquireMany(warm, 4, () => owner('a'))
+  const { pool } = fakeProcessPool()
+  const [first, second] = await acquireMany(pool, 4, () => owner('a'))
   const order: string[] = []
-  const waiting = ['fifth', 'sixth'].map(async (word) => {
-    const pooled = await warm.acquire(owner('a'), SECOND)
-    order.push(word)
+  const waiting = ['fifth', 'sixth'].map(async (name) => {
+    const pooled = await pool.acquire(owner('a'), SECOND)
+    order.push(name)
     return pooled
   })
-  await turn()
-  expect([warm.size, order]).toEqual([4, []])
-  warm.release(first!, true)
-  warm.release(second!, false)
+  await nextTurn()
+  expect([pool.size, order]).toEqual([4, []])
+  pool.release(first!, true)
+  pool.release(second!, false)
   expect((await Promise.all(waiting))[0]).toBe(first)
   expect(order).toEqual(['fifth', 'sixth'])
-  expect(warm.size).toBe(4)
+  expect(pool.size).toBe(4)
 })
 
 test('a call that waits too long or whose run ends gets no process', async () => {
-  const { pool: warm, clock } = pool()
-  const [first] = await acquireMany(warm, 4, () => owner('a'))
+  const { pool, clock } = fakeProcessPool()
+  const [first] = await acquireMany(pool, 4, () => owner('a'))
   const stop = new AbortController()
-  const late = warm.acquire(owner('a'), SECOND)
-  const ended = warm.acquire(owner('a'), 9 * SECOND, stop.signal)
+  const timedOut = pool.acquire(owner('a'), SECOND)
+  const aborted = pool.acquire(owner('a'), 9 * SECOND, stop.signal)
   clock.jump(SECOND)
   stop.abort()
-  expect(await Promise.all([late, ended])).toEqual([null, null])
-  warm.release(first!, true)
-  expect(await warm.acquire(owner('a'), SECOND)).toBe(first)
+  expect(await Promise.all([timedOut, aborted])).toEqual([null, null])
+  pool.release(first!, true)
+  expect(await pool.acquire(owner('a'), SECOND)).toBe(first)
 })
 
 test('a project has at most eight processes and the pool sixteen, and the one that was idle longest is replaced', async () => {
-  const { pool: warm, killed, clock } = pool()
-  const ofA = await acquireMany(warm, 8, (n) => owner('a', `wedge${n}`))
-  expect([ofA.length, warm.size]).toEqual([8, 8])
-  const ninth = warm.acquire(owner('a', 'wedge9'), SECOND)
-  await turn()
-  expect(warm.size).toBe(8)
-  warm.release(ofA[3]!, true)
+  const { pool, killed, clock } = fakeProcessPool()
+  const ofA = await acquireMany(pool, 8, (n) => owner('a', `wedge${n}`))
+  expect([ofA.length, pool.size]).toEqual([8, 8])
+  const ninth = pool.acquire(owner('a', 'wedge9'), SECOND)
+  await nextTurn()
+  expect(pool.size).toBe(8)
+  pool.release(ofA[3]!, true)
   expect(await ninth).toMatchObject({ wedge: 'wedge9' })
 
-  const ofOthers = await acquireMany(warm, 8, (n) => owner(`b${n}`))
+  const ofOthers = await acquireMany(pool, 8, (n) => owner(`b${n}`))
   for (const pooled of [ofOthers[5]!, ofOthers[2]!]) {
     clock.jump(1)
-    warm.release(pooled, true)
+    pool.release(pooled, true)
   }
-  expect(await warm.acquire(owner('c'), SECOND)).toMatchObject({ projectId: 'c' })
-  await turn()
-  expect([warm.size, killed]).toEqual([16, ['a wedge3 1', 'b5 desk 1']])
+  expect(await pool.acquire(owner('c'), SECOND)).toMatchObject({ projectId: 'c' })
+  await nextTurn()
+  expect([pool.size, killed]).toEqual([16, ['a wedge3 1', 'b5 desk 1']])
 })
 
 test('a process ends after a minute without calls', async () => {
-  const { pool: warm, clock, killed } = pool()
-  const [idle, used] = await acquireMany(warm, 2, (n) => owner(`p${n}`))
-  warm.release(idle!, true)
-  warm.release(used!, true)
+  const { pool, clock, killed } = fakeProcessPool()
+  const [idle, used] = await acquireMany(pool, 2, (n) => owner(`p${n}`))
+  pool.release(idle!, true)
+  pool.release(used!, true)
   clock.jump(40 * SECOND)
-  warm.release((await warm.acquire(owner('p1'), SECOND))!, true)
+  pool.release((await pool.acquire(owner('p1'), SECOND))!, true)
   clock.jump(40 * SECOND)
-  await turn()
-  expect([warm.size, killed]).toEqual([1, ['p0 desk 1']])
+  await nextTurn()
+  expect([pool.size, killed]).toEqual([1, ['p0 desk 1']])
 })
 
 test('a process that exited is removed from the pool', async () => {
-  const { pool: warm, dying } = pool()
-  const [first] = await acquireMany(warm, 4, () => owner('a'))
-  const fifth = warm.acquire(owner('a'), SECOND)
-  dying[0]?.()
+  const { pool, exits } = fakeProcessPool()
+  const [first] = await acquireMany(pool, 4, () => owner('a'))
+  const fifth = pool.acquire(owner('a'), SECOND)
+  exits[0]?.()
   expect(await fifth).not.toBe(first)
-  expect(warm.size).toBe(4)
+  expect(pool.size).toBe(4)
 })
 
 test('a closed pool ends its processes and starts none', async () => {
-  const { pool: warm, killed } = pool()
-  await acquireMany(warm, 4, () => owner('a'))
-  const fifth = warm.acquire(owner('a'), SECOND)
-  await warm.close()
-  expect([await fifth, await warm.acquire(owner('b'), SECOND), warm.size, killed.length]).toEqual([null, null, 0, 4])
+  const { pool, killed } = fakeProcessPool()
+  await acquireMany(pool, 4, () => owner('a'))
+  const fifth = pool.acquire(owner('a'), SECOND)
+  await pool.close()
+  expect([await fifth, await pool.acquire(owner('b'), SECOND), pool.size, killed.length]).toEqual([null, null, 0, 4])
 })
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))

@@ -25,8 +25,8 @@ const echo = 'export default (args) => args'
 
 /** Calls the workflow `main` with this source once. */
 async function run(source: string, args: Json = {}, timeoutMs?: number): Promise<Json> {
-  const cells = openWorkflowRunner(driver, program.dir, timeoutMs === undefined ? {} : { timeoutMs })
-  return cells.call(await wedgeWithWorkflows({ main: source }), project, 'main', args)
+  const runner = openWorkflowRunner(driver, program.dir, timeoutMs === undefined ? {} : { timeoutMs })
+  return runner.call(await wedgeWithWorkflows({ main: source }), project, 'main', args)
 }
 
 describe('declared workflow', () => {
@@ -35,87 +35,87 @@ describe('declared workflow', () => {
   })
 
   test('arguments that do not match the input_schema are refused before the workflow runs', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     const input_schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'number' } } }
     const wedge = await wedgeWithWorkflows({ main: echo }, { main: { input_schema } })
-    expect(await problemFrom(cells.call(wedge, project, 'main', { amount: 'ten' }))).toEqual([
+    expect(await problemFrom(runner.call(wedge, project, 'main', { amount: 'ten' }))).toEqual([
       400,
       "args of workflow 'main': $.amount must be number, not string",
     ])
-    expect(await problemFrom(cells.call(wedge, project, 'main', {}))).toEqual([
+    expect(await problemFrom(runner.call(wedge, project, 'main', {}))).toEqual([
       400,
       "args of workflow 'main': $.amount is required",
     ])
-    expect(cells.processCount).toBe(0)
-    expect(await cells.call(wedge, project, 'main', { amount: 10 })).toEqual({ amount: 10 })
+    expect(runner.processCount).toBe(0)
+    expect(await runner.call(wedge, project, 'main', { amount: 10 })).toEqual({ amount: 10 })
   })
 
   test('a result that does not match the output_schema is refused', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     const output_schema = { type: 'object', properties: { level: { enum: ['low', 'high'] } } }
     const wedge = await wedgeWithWorkflows({ main: echo }, { main: { output_schema } })
-    expect(await problemFrom(cells.call(wedge, project, 'main', { level: 'odd' }))).toEqual([
+    expect(await problemFrom(runner.call(wedge, project, 'main', { level: 'odd' }))).toEqual([
       422,
       `result of workflow 'main': $.level must be one of "low", "high"`,
     ])
-    expect(await cells.call(wedge, project, 'main', { level: 'low' })).toEqual({ level: 'low' })
+    expect(await runner.call(wedge, project, 'main', { level: 'low' })).toEqual({ level: 'low' })
   })
 
-  test('imports its neighbours, declared or not, also below folders', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
+  test('a workflow can import other files of its wedge, declared or not, also from subfolders', async () => {
+    const runner = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({
       main: "import { twice } from './lib/math.mjs'\nimport echo from './other.mjs'\nexport default (n) => echo(twice(n))",
       'lib/math': 'export const twice = (n) => 2 * n',
       other: echo,
     })
-    expect(await cells.call(wedge, project, 'main', 21)).toBe(42)
+    expect(await runner.call(wedge, project, 'main', 21)).toBe(42)
   })
 
   test('a workflow process stays warm and keeps the code that the wedge was read with', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({
       main: "import { n } from './lib/n.mjs'\nexport default () => n",
       'lib/n': 'export const n = 1',
     })
-    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
-    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
-    expect(cells.processCount).toBe(1)
+    expect(await runner.call(wedge, project, 'main', {})).toBe(1)
+    expect(await runner.call(wedge, project, 'main', {})).toBe(1)
+    expect(runner.processCount).toBe(1)
     writeFileSync(join(wedge.dir, 'workflows/lib/n.mjs'), 'export const n = 2')
-    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
-    expect(cells.processCount).toBe(1)
+    expect(await runner.call(wedge, project, 'main', {})).toBe(1)
+    expect(runner.processCount).toBe(1)
     const changed = await readWedgeFrom(wedge.dir, wedge.source)
-    expect(await cells.call(changed, project, 'main', {})).toBe(2)
-    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
+    expect(await runner.call(changed, project, 'main', {})).toBe(2)
+    expect(await runner.call(wedge, project, 'main', {})).toBe(1)
   })
 
   test('two projects never share a workflow process', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({
       main: 'const seen = []\nexport default (who) => { seen.push(who); return seen }',
     })
-    expect(await cells.call(wedge, 'prj_1', 'main', 'one')).toEqual(['one'])
-    expect(await cells.call(wedge, 'prj_2', 'main', 'two')).toEqual(['two'])
+    expect(await runner.call(wedge, 'prj_1', 'main', 'one')).toEqual(['one'])
+    expect(await runner.call(wedge, 'prj_2', 'main', 'two')).toEqual(['two'])
   })
 
   test('Math.random depends only on the call, and the clock is real and in UTC', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({
       main: 'export default () => [Math.random(), Math.random()]',
       now: 'export default () => [Date.now(), new Date().getTimezoneOffset()]',
     })
-    const first = await cells.call(wedge, 'prj_1', 'main', { a: 1 })
-    expect(await cells.call(wedge, 'prj_1', 'main', { a: 1 })).toEqual(first)
-    expect(await cells.call(wedge, 'prj_2', 'main', { a: 1 })).toEqual(first)
-    expect(await cells.call(wedge, 'prj_1', 'main', { a: 2 })).not.toEqual(first)
+    const first = await runner.call(wedge, 'prj_1', 'main', { a: 1 })
+    expect(await runner.call(wedge, 'prj_1', 'main', { a: 1 })).toEqual(first)
+    expect(await runner.call(wedge, 'prj_2', 'main', { a: 1 })).toEqual(first)
+    expect(await runner.call(wedge, 'prj_1', 'main', { a: 2 })).not.toEqual(first)
     const before = Date.now()
-    const [now, offset] = Object.values((await cells.call(wedge, project, 'now', {})) ?? {})
+    const [now, offset] = Object.values((await runner.call(wedge, project, 'now', {})) ?? {})
     expect([now >= before, now <= Date.now(), offset]).toEqual([true, true, 0])
   })
 })
 
 describe('workflow name', () => {
   test('a name that is not declared is not found, even if a file of that name exists', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({ main: echo, 'lib/inner': echo })
     const names = [
       'lib/inner',
@@ -130,22 +130,22 @@ describe('workflow name', () => {
       'MAIN',
     ]
     for (const name of [...names, '__proto__', 'x'.repeat(300), '/etc/passwd', 'CON', 'mаin']) {
-      expect(await problemFrom(cells.call(wedge, project, name, {})), name).toEqual([404, 'no such workflow'])
+      expect(await problemFrom(runner.call(wedge, project, name, {})), name).toEqual([404, 'no such workflow'])
     }
-    expect(cells.processCount).toBe(0)
+    expect(runner.processCount).toBe(0)
   })
 
-  test('whose file exports no function, or imports one that is missing, is a failure that says so', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
-    const wedge = await wedgeWithWorkflows({ main: 'export const main = 1', lost: "import './absent.mjs'" })
-    expect(await problemFrom(cells.call(wedge, project, 'main', {}))).toEqual([
+  test('a workflow whose file exports no function or imports a missing file fails with the reason', async () => {
+    const runner = openWorkflowRunner(driver, program.dir)
+    const wedge = await wedgeWithWorkflows({ main: 'export const main = 1', incomplete: "import './absent.mjs'" })
+    expect(await problemFrom(runner.call(wedge, project, 'main', {}))).toEqual([
       422,
       "workflow 'main' failed: its file has no default export that is a function",
     ])
-    const [status, message] = await problemFrom(cells.call(wedge, project, 'lost', {}))
+    const [status, message] = await problemFrom(runner.call(wedge, project, 'incomplete', {}))
     expect([status, message]).toEqual([
       422,
-      expect.stringMatching(/^workflow 'lost' failed: Cannot find module 'workflows\/absent.mjs'/),
+      expect.stringMatching(/^workflow 'incomplete' failed: Cannot find module 'workflows\/absent.mjs'/),
     ])
   })
 })
@@ -196,8 +196,8 @@ describe('failing workflow', () => {
     ],
   ])('a workflow that %s fails with a message without a stack', async (_, source, reason) => {
     const [status, message] = await problemFrom(run(source))
-    const said = /^workflow 'main' failed: (.*)$/.exec(message)?.[1]
-    expect([status, said]).toEqual([422, typeof reason === 'string' ? reason : expect.stringMatching(reason)])
+    const shownReason = /^workflow 'main' failed: (.*)$/.exec(message)?.[1]
+    expect([status, shownReason]).toEqual([422, typeof reason === 'string' ? reason : expect.stringMatching(reason)])
   })
 
   test('a long error message is truncated', async () => {
@@ -216,40 +216,40 @@ describe('failing workflow', () => {
   })
 
   test('a hanging workflow does not block other calls of its wedge or of other wedges', async () => {
-    const cells = openWorkflowRunner(driver, program.dir, { timeoutMs: 1500 })
+    const runner = openWorkflowRunner(driver, program.dir, { timeoutMs: 1500 })
     const hanging = await wedgeWithWorkflows({ main: 'export default (hang) => { while (hang); return 1 }' })
     const other = await wedgeWithWorkflows({ main: echo })
     const order: string[] = []
-    const note = async (word: string, call: Promise<unknown>) => {
+    const recordEnd = async (name: string, call: Promise<unknown>) => {
       await call
-      order.push(word)
+      order.push(name)
     }
     await Promise.all([
-      note('hung', problemFrom(cells.call(hanging, project, 'main', true))),
-      note('same wedge', cells.call(hanging, project, 'main', false)),
-      note('other wedge', cells.call(other, project, 'main', 1)),
+      recordEnd('hanging', problemFrom(runner.call(hanging, project, 'main', true))),
+      recordEnd('same wedge', runner.call(hanging, project, 'main', false)),
+      recordEnd('other wedge', runner.call(other, project, 'main', 1)),
     ])
-    expect(order.at(-1)).toBe('hung')
-    expect(await cells.call(hanging, project, 'main', false)).toBe(1)
+    expect(order.at(-1)).toBe('hanging')
+    expect(await runner.call(hanging, project, 'main', false)).toBe(1)
   })
 
   test('a process in which a call left something running is not reused', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({
       main: 'let n = 0\nexport default () => { setInterval(() => {}, 1000); return ++n }',
     })
-    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
-    expect(await cells.call(wedge, project, 'main', {})).toBe(1)
+    expect(await runner.call(wedge, project, 'main', {})).toBe(1)
+    expect(await runner.call(wedge, project, 'main', {})).toBe(1)
   })
 
   test('a workflow call ends when its run ends', async () => {
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({ main: 'export default () => { for (;;); }' })
     const stop = new AbortController()
-    const call = problemFrom(cells.call(wedge, project, 'main', {}, stop.signal))
+    const call = problemFrom(runner.call(wedge, project, 'main', {}, stop.signal))
     setTimeout(() => stop.abort(), 300)
     expect(await call).toEqual([409, "workflow 'main' was cancelled"])
-    expect(await problemFrom(cells.call(wedge, project, 'main', {}, stop.signal))).toEqual([
+    expect(await problemFrom(runner.call(wedge, project, 'main', {}, stop.signal))).toEqual([
       409,
       "workflow 'main' was cancelled",
     ])
@@ -266,7 +266,7 @@ describe('inside a workflow process', () => {
         const codeOf = (attempt) => { try { return attempt() } catch (error) { return error.code } }
         export default async (paths) => ({
           files: paths.map((path) => codeOf(() => readFileSync(path, 'utf8'))),
-          neighbours: readdirSync('/tmp/workflows'),
+          workflowFiles: readdirSync('/tmp/workflows'),
           env: Object.keys(process.env),
           globals: [typeof fetch, typeof WebSocket, typeof EventSource],
           net: await Promise.all([['127.0.0.1', 80], ['169.254.169.254', 80]].map(([host, port]) =>
@@ -284,7 +284,7 @@ describe('inside a workflow process', () => {
     ]
     expect(await openWorkflowRunner(driver, program.dir).call(wedge, project, 'main', paths)).toEqual({
       files: paths.map(() => 'ENOENT'),
-      neighbours: ['main.mjs'],
+      workflowFiles: ['main.mjs'],
       env: [],
       globals: ['undefined', 'undefined', 'undefined'],
       net: ['EAFNOSUPPORT', 'EAFNOSUPPORT'],
@@ -294,7 +294,7 @@ describe('inside a workflow process', () => {
     delete process.env['SVC_CANARY']
   })
 
-  test('output of a workflow is not taken for an answer', async () => {
+  test('a workflow cannot forge its result by writing to stdout', async () => {
     const source = `import { writeSync } from 'node:fs'
       export default () => {
         console.log('{"id":1,"result":"forged","spent":false}')
@@ -303,10 +303,10 @@ describe('inside a workflow process', () => {
         writeSync(1, 'no line end')
         return 'true'
       }`
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({ main: source })
-    for (let n = 0; n < 3; n++) expect(await cells.call(wedge, project, 'main', {})).toBe('true')
-    expect(cells.processCount).toBe(1)
+    for (let n = 0; n < 3; n++) expect(await runner.call(wedge, project, 'main', {})).toBe('true')
+    expect(runner.processCount).toBe(1)
   })
 })
 
@@ -314,14 +314,14 @@ describe.each(['refund-desk', 'inbox-triage', 'invoice-chaser'])('example wedge 
   test('the workflows of the example wedge return what they declare', async () => {
     const dir = join(import.meta.dirname, '../../wedges', slug)
     const wedge = await readWedgeFrom(dir, JSON.parse(readFileSync(join(dir, 'wedge.json'), 'utf8')))
-    const cells = openWorkflowRunner(driver, program.dir)
+    const runner = openWorkflowRunner(driver, program.dir)
     for (const { name } of wedge.manifest.workflows) {
       const samples = workflowSamples[slug]?.[name] ?? []
       expect(samples.length).toBeGreaterThan(0)
       for (const args of samples) {
-        expect(await cells.call(wedge, project, name, args)).toEqual(await cells.call(wedge, project, name, args))
+        expect(await runner.call(wedge, project, name, args)).toEqual(await runner.call(wedge, project, name, args))
       }
     }
-    expect(cells.processCount).toBe(1)
+    expect(runner.processCount).toBe(1)
   })
 })

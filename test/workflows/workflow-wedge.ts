@@ -14,7 +14,7 @@ import { readWorkflowCode } from '../../src/wedges/workflow-code.ts'
 import { WorkflowRunner } from '../../src/workflows/workflow-runner.ts'
 import { tempFolder, writeWedgeFiles } from '../wedges/wedge-folder.ts'
 
-/** The folder of the bundled workflow program, for the tests of one file. */
+/** Bundles the workflow program before the tests of a file, and removes it afterwards. */
 export function bundledWorkflowProgram(): { dir: string } {
   const program = { dir: '' }
   beforeAll(async () => {
@@ -42,9 +42,9 @@ export function openWorkflowRunner(
 ) {
   const world = createSystemWorld('silent')
   const config = loadConfig({ SVC_WORKFLOW_TIMEOUT_MS: String(more.timeoutMs ?? 20_000) })
-  const cells = new WorkflowRunner({ config, world: { ...world, clock: more.clock ?? world.clock } }, driver, agentDir)
-  onTestFinished(() => cells.close())
-  return cells
+  const runner = new WorkflowRunner({ config, world: { ...world, clock: more.clock ?? world.clock } }, driver, agentDir)
+  onTestFinished(() => runner.close())
+  return runner
 }
 
 type Schemas = { input_schema?: JsonObject; output_schema?: JsonObject }

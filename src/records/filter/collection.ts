@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** Identifies a collection of a project in the index (column `shelf`). Short, because every row of the index has it. */
+/** Identifies a collection of a project in the index. Short, because every row of the index contains it. */
 export function hashCollection(projectId: string, collection: string): string {
   // Neither part contains a NUL, so two collections never give the same text.
   return hash('sha256', `${projectId}\0${collection}`, 'base64url').slice(0, 16)

@@ -9,21 +9,21 @@ export const COLUMN_COUNT = 64
 /** The number of the column of each path that has one. */
 export type ColumnsByPath = ReadonlyMap<string, number>
 
-export async function listColumns(db: Db, shelf: string): Promise<ColumnsByPath> {
-  return new Map((await selectPaths(db, { shelf })).map(({ path, n }) => [path, n]))
+export async function listColumns(db: Db, collectionHash: string): Promise<ColumnsByPath> {
+  return new Map((await selectPaths(db, { collectionHash })).map(({ path, n }) => [path, n]))
 }
 
-/** Gives each new path a column, for good, while columns are left, and returns all of them. */
+/** Gives each new path a permanent column while free columns exist, and returns the columns of all paths. */
 export async function assignColumns(
   store: Store,
-  shelf: string,
+  collectionHash: string,
   fields: readonly RecordField[],
 ): Promise<ColumnsByPath> {
   for (;;) {
-    const columns = await listColumns(store.db, shelf)
+    const columns = await listColumns(store.db, collectionHash)
     const added = chooseColumns(columns, fields)
     if (added.length === 0) return columns
-    const rows = added.map(({ path, n }) => ({ shelf, path, n }))
+    const rows = added.map(({ path, n }) => ({ collection_hash: collectionHash, path, n }))
     // A concurrent writer may have used the column for another path, or given the path another column: read again.
     await store.transact((db) =>
       db
@@ -35,27 +35,27 @@ export async function assignColumns(
   }
 }
 
-const selectPaths = prepareQuery<{ shelf: string }, Pick<RecordPathRow, 'path' | 'n'>>((db, arg) =>
-  db.selectFrom('record_paths').select(['path', 'n']).where('shelf', '=', arg('shelf')),
+const selectPaths = prepareQuery<{ collectionHash: string }, Pick<RecordPathRow, 'path' | 'n'>>((db, arg) =>
+  db.selectFrom('record_paths').select(['path', 'n']).where('collection_hash', '=', arg('collectionHash')),
 )
 
-/** Sorted, so that concurrent writers insert in the same order and cannot deadlock. */
+/** The paths are sorted, so that concurrent writers insert in the same order and cannot deadlock. */
 function chooseColumns(columns: ColumnsByPath, fields: readonly RecordField[]): { path: string; n: number }[] {
   const used = new Set(columns.values())
   const free = Array.from({ length: COLUMN_COUNT }, (_, n) => n).filter((n) => !used.has(n))
-  const newPaths = skipCrowdedPaths(columns, fields.map(({ path }) => path).toSorted())
+  const newPaths = newPathsWithinLimit(columns, fields.map(({ path }) => path).toSorted())
   return free.slice(0, newPaths.length).map((n, i) => ({ path: newPaths[i] ?? '', n }))
 }
 
-/** An object that is used as a map, with a key for each item, must not use up all columns. */
-function skipCrowdedPaths(columns: ColumnsByPath, paths: readonly string[]): string[] {
+/** Limits the columns of each nested object: an object that is used as a map must not take all columns. */
+function newPathsWithinLimit(columns: ColumnsByPath, paths: readonly string[]): string[] {
   const siblings = new Map<string, number>()
   const count = (path: string) => siblings.set(parentOf(path), (siblings.get(parentOf(path)) ?? 0) + 1)
   for (const path of columns.keys()) count(path)
   const newPaths: string[] = []
   for (const path of paths) {
-    const isCrowded = parentOf(path) !== '' && (siblings.get(parentOf(path)) ?? 0) >= MAX_SIBLINGS
-    if (isCrowded || columns.has(path)) continue
+    const isOverLimit = parentOf(path) !== '' && (siblings.get(parentOf(path)) ?? 0) >= MAX_SIBLINGS
+    if (isOverLimit || columns.has(path)) continue
     newPaths.push(path)
     count(path)
   }

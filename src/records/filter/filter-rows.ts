@@ -1,27 +1,29 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isPostgres } from '../../store/dialect.ts'
 import type { Db } from '../../store/store.ts'
 import type { RecordRow } from '../../store/tables.ts'
 import { type CollectionPage, hashCollection } from './collection.ts'
 import { type ColumnsByPath, listColumns } from './column-rows.ts'
-import { type FieldTest, hasSingleKey, keyMatches, recordIsAmongMatches, recordMatches } from './condition-sql.ts'
+import { type FieldTest, hasSingleKey, keyMatches, recordIsAmongMatches, recordMatches } from './condition-rows.ts'
+import { toSortKey } from './fields.ts'
 
-/** The newest records of a collection that pass all tests, one more than the page. The README says how. */
+/** The newest records of a collection that pass all tests, one more than the page. The README describes the two ways. */
 export async function listFilteredRecords(
   db: Db,
   page: CollectionPage,
   tests: readonly FieldTest[],
 ): Promise<RecordRow[]> {
-  const shelf = hashCollection(page.projectId, page.collection)
-  const selective = await findSelectiveTest(db, shelf, tests)
+  const collectionHash = hashCollection(page.projectId, page.collection)
+  const selective = await findSelectiveTest(db, collectionHash, tests)
   const ids = selective
-    ? idsByIndex(shelf, page, selective, tests)
-    : idsByScan(shelf, page, tests, await listColumns(db, shelf))
+    ? idsByIndex(db, collectionHash, page, selective, tests)
+    : idsByScan(collectionHash, page, tests, await listColumns(db, collectionHash))
   return (await selectRecords(page, ids).execute(db)).rows
 }
 
 /**
- * The records of the newest ids, each looked up by its id: `cross join` keeps SQLite to that order, and the expression
- * keeps PostgreSQL, which knows nothing of a table that was just filled, from searching by the project.
+ * The records of the newest ids, each looked up by its id. `cross join` makes SQLite keep that order. The expression
+ * `project_id || ''` keeps PostgreSQL, which has no statistics of a table that was just filled, from searching by project.
  */
 export function selectRecords({ projectId, limit }: CollectionPage, ids: Expression<unknown>): RawBuilder<RecordRow> {
   return sql`select records.* from (${ids} order by record_id desc limit ${limit + 1}) as newest
@@ -29,17 +31,17 @@ export function selectRecords({ projectId, limit }: CollectionPage, ids: Express
     order by newest.record_id desc`
 }
 
-/** The test that the fewest records pass, if they are few enough to look at each of them. */
+/** The test that the fewest records pass, or undefined if each test is passed by more than `MAX_INDEX_ROWS` records. */
 export async function findSelectiveTest(
   db: Db,
-  shelf: string,
+  collectionHash: string,
   tests: readonly FieldTest[],
 ): Promise<FieldTest | undefined> {
   const candidates = tests.filter(({ mustExist }) => mustExist)
   if (candidates.length === 0) return undefined
   const counts = candidates.map(
     (test, n) => sql`select ${sql.lit(n)} as n, count(*) as count from (
-      select 1 from ${matchingFields(shelf, test)} limit ${sql.lit(MAX_INDEX_ROWS)}) as matches`,
+      select 1 from ${matchingFields(db, collectionHash, test)} limit ${sql.lit(MAX_INDEX_ROWS)}) as matches`,
   )
   const { rows } = await sql<{ n: number; count: number }>`${sql.join(counts, sql` union all `)}`.execute(db)
   const [fewest] = rows.toSorted((a, b) => a.count - b.count)
@@ -50,40 +52,50 @@ const MAX_INDEX_ROWS = 3_000
 
 /** Finds the records by the index of one test and looks up the other fields of each. */
 export function idsByIndex(
-  shelf: string,
+  db: Db,
+  collectionHash: string,
   page: CollectionPage,
   selective: FieldTest,
   tests: readonly FieldTest[],
 ): RawBuilder<unknown> {
   const others = tests.filter((test) => test !== selective).map((test) => recordMatches('f.record_id', test))
-  const ids = sql`select f.record_id from ${matchingFields(shelf, selective)} ${inPage('f', page)} ${andAll(others)}`
+  const ids = sql`select f.record_id from ${matchingFields(db, collectionHash, selective)} ${inPage('f', page)} ${andAll(others)}`
   if (hasSingleKey(selective)) return ids
-  // Sorted by an expression, because PostgreSQL might otherwise walk the primary key of all records in that order.
+  // Sorted by an expression, because PostgreSQL might otherwise read all records in the order of the primary key.
   const newest = sql`${ids} order by f.record_id || '' desc limit ${page.limit + 1}`
   return sql`select record_id from (${newest}) as matches`
 }
 
-/** Reads one row for each record, newest first, until the page is full. */
+/** Reads one row of `record_columns` for each record, newest first, until the page is full. */
 export function idsByScan(
-  shelf: string,
+  collectionHash: string,
   page: CollectionPage,
   tests: readonly FieldTest[],
   columns: ColumnsByPath,
 ): RawBuilder<unknown> {
-  const inColumns = tests.filter(({ path }) => columns.has(path))
-  const elsewhere = tests.filter(({ path }) => !columns.has(path))
+  const testsWithColumn = tests.filter(({ path }) => columns.has(path))
+  const testsWithoutColumn = tests.filter(({ path }) => !columns.has(path))
   const all = [
-    ...inColumns.map((test) => keyMatches(sql.ref(`c.c${columns.get(test.path)}`), test)),
-    ...elsewhere.map((test) => recordIsAmongMatches('c.record_id', shelf, test)),
+    ...testsWithColumn.map((test) => keyMatches(sql.ref(`c.c${columns.get(test.path)}`), test)),
+    ...testsWithoutColumn.map((test) => recordIsAmongMatches('c.record_id', collectionHash, test)),
   ]
-  // As the operand of `is` the tests stay in their order: PostgreSQL would put equality last.
-  return sql`select c.record_id from record_columns as c where c.shelf = ${shelf} ${inPage('c', page)}
+  // `is true` makes PostgreSQL keep the order of the tests; otherwise it would test equality last.
+  return sql`select c.record_id from record_columns as c where c.collection_hash = ${collectionHash} ${inPage('c', page)}
     and (${sql.join(all, sql` and `)}) is true`
 }
 
-function matchingFields(shelf: string, test: FieldTest): RawBuilder<unknown> {
-  return sql`record_fields as f where f.shelf = ${shelf} and f.path = ${test.path}
+function matchingFields(db: Db, collectionHash: string, test: FieldTest): RawBuilder<unknown> {
+  return sql`${fieldRows(db, collectionHash, test)} where f.collection_hash = ${collectionHash} and f.path = ${test.path}
     and ${keyMatches(sql.ref('f.sort_key'), test)}`
+}
+
+/** Without statistics PostgreSQL would read all rows of the path for a list of keys, so it looks up each key. */
+function fieldRows(db: Db, collectionHash: string, { path, conditions }: FieldTest): RawBuilder<unknown> {
+  const list = conditions.find(({ op }) => op === 'in')
+  if (list?.op !== 'in' || !isPostgres(db)) return sql`record_fields as f`
+  const keys = [...new Set(list.value.map(toSortKey))]
+  return sql`unnest(${keys}::text[]) as listed(key) cross join lateral (select * from record_fields
+    where collection_hash = ${collectionHash} and path = ${path} and sort_key = listed.key offset 0) as f`
 }
 
 function inPage(table: string, { wedge, cursor }: CollectionPage): RawBuilder<unknown> {

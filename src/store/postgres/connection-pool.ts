@@ -4,17 +4,17 @@ import type { Db } from '../store.ts'
 import { type ConnectionOwner, createPostgresKysely, PostgresConnection, STALE_PLAN_CODE } from './connection.ts'
 import { destroyConnection } from './driver/destroy-connection.ts'
 
-/** How many connections, and after how long the server cancels a statement. */
 export interface PoolLimits {
   connections: number
+  /** After this time the server cancels a statement. */
   statementMs: number
 }
 
 /** How long a request waits for a database that cannot be reached. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** A transaction awaits only the database, so an idle one has lost its replica and holds locks that others need. */
+/** A transaction awaits only the database, so an idle one has lost its replica and its locks must be released. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 5_000
-/** The driver gives up later than the server, unless the server cannot be reached. */
+/** The driver waits longer than the server's own limit, because the server reports why it cancelled a statement. */
 const GRACE_MS = 5_000
 
 /** The connections of a replica. */
@@ -49,7 +49,7 @@ export class ConnectionPool implements ConnectionOwner {
     this.pool.on('remove', (client) => this.#connections.delete(client))
   }
 
-  /** Prepared statements are few: each is a constant of the code. */
+  /** Names are never evicted: statements are constants of the code, so there are few. */
   statementName(text: string): string {
     const known = this.#names.get(text)
     if (known !== undefined) return known
@@ -60,7 +60,7 @@ export class ConnectionPool implements ConnectionOwner {
 
   #generation = 0
 
-  /** A newer replica has changed the tables: every statement is prepared again, under another name. */
+  /** After a newer replica has changed the tables, every statement is prepared again under another name. */
   onStalePlan(): void {
     this.#generation++
     this.#names.clear()

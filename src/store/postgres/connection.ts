@@ -35,8 +35,8 @@ export class PostgresConnection implements TransactionSession {
   readonly #prepared: PreparedStatements = new Map()
   #deferred: PipelineStatement[] = []
   #isInTransaction = false
-  /** Set when the connection must not be used again. */
-  #lost: Error | undefined
+  /** Why the connection must not be used again. */
+  #closeReason: Error | undefined
   writeCount = 0
   hasFailed = false
 
@@ -65,7 +65,7 @@ export class PostgresConnection implements TransactionSession {
   async commit(): Promise<void> {
     const { command } = await this.query({ text: 'commit', values: [] })
     this.#isInTransaction = false
-    if (command !== 'COMMIT') throw new Error(`a commit was answered with ${command}`)
+    if (command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`)
   }
 
   async rollBack(): Promise<void> {
@@ -95,7 +95,7 @@ export class PostgresConnection implements TransactionSession {
   }
 
   release(): void {
-    this.#client.release(this.#lost)
+    this.#client.release(this.#closeReason)
   }
 
   async #defer(text: string, values: readonly unknown[]): Promise<never[]> {
@@ -107,14 +107,15 @@ export class PostgresConnection implements TransactionSession {
   #classify(error: unknown, hasPrepared: boolean): unknown {
     this.hasFailed = true
     const classified = classifyStoreError(error)
-    if (isUnreachable(classified)) this.#lost = classified
-    // The error does not tell which of the new statements the server has parsed before it.
-    else if (hasPrepared) this.#lost ??= new Error('the prepared statements of the connection are unknown')
+    if (isUnreachable(classified)) this.#closeReason = classified
+    // The error does not say which of the new statements the server has prepared.
+    else if (hasPrepared)
+      this.#closeReason ??= new Error('the connection cannot know which statements the server has prepared')
     if (error instanceof pg.DatabaseError && error.code === STALE_PLAN_CODE) this.#owner.onStalePlan()
-    // The stack of the caller says more than that of the socket.
+    // Replaces the stack of the socket by the stack of the caller.
     if (error instanceof Error) Error.captureStackTrace(error)
-    // The caller may retry without a word.
-    if (classified instanceof StoreBusy) this.#owner.warn('the database gave up on a statement', error)
+    // Logged here, because the caller may retry without logging.
+    if (classified instanceof StoreBusy) this.#owner.warn('the database cancelled a statement', error)
     return classified
   }
 }

@@ -27,8 +27,8 @@ const HEARTBEAT_TIMEOUT_MS = 3_000
  * database responds, because a network that drops all packets reports no error, and reads the database's clock.
  *
  * Notifications are sent after the commit: NOTIFY inside a transaction takes a lock that all commits of the database
- * share. A notification that a crash loses is made up for by polling. A replica without others sends none; each heartbeat
- * is a notification without a topic, so that replicas know of each other.
+ * share. If a crash loses a notification, the other replicas find the change by polling. A replica without others sends
+ * no topics; each heartbeat is a notification without a topic, so that replicas know of each other.
  */
 export class NotifyListener {
   #topics = new Set<string>()

@@ -30,7 +30,7 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
       ? runTransaction(connections, ({ db }, state) => work(db, state), onInterrupted)
       : commits.transact(group, work, onInterrupted)
   const clock = new StoreClock()
-  // The migrations have just reached the database, so it is worth waiting for.
+  // Waits for the database, because the migrations have just reached it.
   await retryUntilAvailable(() => syncClock(pool, clock))
   const notifications = new NotifyListener({
     url,
@@ -67,12 +67,12 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
 /** The first transaction of a batch waits for the last. */
 const MAX_BATCH = 32
 const PING_TIMEOUT_MS = 3_000
-/** Several heartbeats. */
+/** Longer than several heartbeats of the other replica. */
 const PEER_TIMEOUT_MS = 10_000
-/** How long statements that are under way may take when the process ends. */
+/** How long running statements may take when the process stops. */
 const CLOSE_TIMEOUT_MS = 3_000
 
-/** On a connection without a statement timeout, because building an index on much data takes long. */
+/** Uses a connection without a statement timeout, because building an index on a large table takes long. */
 async function migrateOnce(url: string): Promise<void> {
   const db: Db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),

@@ -1,6 +1,6 @@
 /**
- * The clock of the database, which all replicas share. Between two readings, the monotonic clock of this machine carries
- * it on. So a replica whose own clock is wrong, or jumps, ends nothing early or late.
+ * The clock of the database, which all replicas share. Between two readings, the monotonic clock of this machine is added.
+ * So a replica whose own clock is wrong or jumps does not end leases or approvals early or late.
  */
 export class StoreClock {
   #databaseMs = Date.now()

@@ -2,7 +2,7 @@ import { isPostgres } from '../dialect.ts'
 import type { Db } from '../store.ts'
 
 /**
- * Every table and index, as statements of one store. Both stores run the same text but for two words: `without rowid`
+ * Every table and index, as statements for one store. Both stores run the same text except for two phrases: `without rowid`
  * keeps small rows inside the primary key of SQLite, so that a commit writes fewer pages, and `collate "C"` makes
  * PostgreSQL sort text by its bytes, which SQLite does anyway.
  */
@@ -168,14 +168,15 @@ const CASE_TABLES = `
     unique (project_id, wedge, collection, key));
   create index records_collection on records (project_id, wedge, collection, id);
   create table record_fields (
-    record_id text not null, shelf text not null, wedge text not null, path text not null,
+    record_id text not null, collection_hash text not null, wedge text not null, path text not null,
     sort_key text collate "C" not null, primary key (record_id, path));
-  create index record_fields_key on record_fields (shelf, path, sort_key, record_id, wedge);
+  create index record_fields_key on record_fields (collection_hash, path, sort_key, record_id, wedge);
   create table record_paths (
-    shelf text not null, path text not null, n bigint not null, primary key (shelf, path), unique (shelf, n));
+    collection_hash text not null, path text not null, n bigint not null,
+    primary key (collection_hash, path), unique (collection_hash, n));
   create table record_columns (
-    shelf text not null, record_id text not null, wedge text not null, ${RECORD_COLUMNS},
-    primary key (shelf, record_id)) without rowid;
+    collection_hash text not null, record_id text not null, wedge text not null, ${RECORD_COLUMNS},
+    primary key (collection_hash, record_id)) without rowid;
   create table schedules (
     id text primary key, project_id text not null, name text not null, wedge text not null, task_type text not null,
     cadence text not null, input text not null, enabled bigint not null, client_id text, case_id text,

@@ -96,7 +96,7 @@ const LOCK_WAIT_MS = 2_000
 /** Copies the store into one consistent file while the server keeps running. The copy contains hashes and sealed secrets. */
 export function copySqliteStore(dataDir: string, to: string): void {
   const path = join(dataDir, 'svc.db')
-  if (!existsSync(path)) throw new Error(`there is no ${path}`)
+  if (!existsSync(path)) throw new Error(`the file ${path} does not exist`)
   closeSync(openSync(to, 'wx', 0o600))
   const { DatabaseSync } = loadSqlite()
   const database = new DatabaseSync(path)

@@ -53,7 +53,7 @@ export class SqliteWriter implements GroupCommitStore {
     }
   }
 
-  /** A transaction that the disk has no room for must not take the others of its batch with it. */
+  /** A transaction that fails because the disk is full must not fail the others of its batch. */
   canRetry(): boolean {
     return true
   }

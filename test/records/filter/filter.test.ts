@@ -9,7 +9,7 @@ import { eachStore } from '../../stores.ts'
 import { emptyStore } from '../empty-store.ts'
 import { putTestRecord } from '../put-test-record.ts'
 
-/** Few names and few values, so that conditions often meet what is there. */
+/** Few names and few values, so that conditions often match. */
 const text = fc.oneof(
   fc.constantFrom('', 'a', 'A', 'b', 'é', '\u{1F600}', '\uFFFD', 'a\u0301', '%', "'", '1', 'x'.repeat(300)),
   fc.string({ unit: 'binary', maxLength: 6 }).filter((string) => !string.includes('\0')),
@@ -26,8 +26,8 @@ const { value } = fc.letrec<{ value: Json; object: Json }>((tie) => ({
   value: fc.oneof({ maxDepth: 3 }, scalar, tie('object'), fc.array(scalar, { maxLength: 2 })),
 }))
 const path = fc.oneof(name, fc.constantFrom('a.b', 'a.a', 'b.c', 'a.b.c', '__proto__'))
-const short = (found: string | number) => typeof found === 'number' || Buffer.byteLength(found) <= 196
-const ordered = fc.oneof(text, number).filter(short)
+const isShort = (found: string | number) => typeof found === 'number' || Buffer.byteLength(found) <= 196
+const ordered = fc.oneof(text, number).filter(isShort)
 const wanted = fc.oneof(
   scalar,
   fc
@@ -56,10 +56,10 @@ const negative = fc.dictionary(
   { minKeys: 1, maxKeys: 3 },
 )
 
-describe('a sort key', () => {
-  test('sorts numbers and strings as `where` does', () => {
+describe('toSortKey', () => {
+  test('sort keys of numbers and of strings have the order of the values', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.tuple(number, number), fc.tuple(text, text.filter(short))), ([left, right]) => {
+      fc.property(fc.oneof(fc.tuple(number, number), fc.tuple(text, text.filter(isShort))), ([left, right]) => {
         const order = Math.sign(Buffer.compare(Buffer.from(toSortKey(left)), Buffer.from(toSortKey(right))))
         expect(order > 0).toBe(matchesConditions(parseWhere({ a: { $gt: right } }), { a: left }))
         expect(order < 0).toBe(matchesConditions(parseWhere({ a: { $lt: right } }), { a: left }))
@@ -68,7 +68,7 @@ describe('a sort key', () => {
     )
   })
 
-  test('is the same for the same scalar only', () => {
+  test('two scalars have the same sort key only if they are equal', () => {
     fc.assert(
       fc.property(scalar, scalar, (left, right) => {
         expect(toSortKey(left) === toSortKey(right)).toBe(left === right)
@@ -77,14 +77,14 @@ describe('a sort key', () => {
     )
   })
 
-  test('of a long string keeps its beginning, its end counts for equality', () => {
+  test('the sort key of a long string is cut, and long strings with different ends have different keys', () => {
     const long = '\u{1F600}'.repeat(100)
     expect(Buffer.byteLength(toSortKey(long))).toBeLessThan(300)
     expect(toSortKey(`${long}a`)).not.toBe(toSortKey(`${long}b`))
   })
 })
 
-test('a value has at most a thousand fields', () => {
+test('a value with more than 1000 fields is refused', () => {
   const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, n]))
   expect(toRecordFields(fields(MAX_RECORD_FIELDS))).toHaveLength(MAX_RECORD_FIELDS)
   expect(() => toRecordFields(fields(MAX_RECORD_FIELDS + 1))).toThrow('at most 1000 fields')
@@ -101,7 +101,7 @@ eachStore((kind) => {
   })
   afterAll(() => remove())
 
-  test('a filter finds exactly what `where` means, in pages, newest first', async () => {
+  test('a filter returns exactly the matching records, in pages, newest first', async () => {
     const values = fc.sample(value, { numRuns: 400, seed: 6 })
     const ids = values.map((_, n) => `rec_${String(n).padStart(6, '0')}`)
     await putAll(store, 'things', values)
@@ -110,15 +110,15 @@ eachStore((kind) => {
       fc.asyncProperty(fc.oneof(where, negative), fc.constantFrom('things', undefined), async (filter, collection) => {
         const conditions = parseWhere(filter)
         const expected = ids.filter((_, n) => matchesConditions(conditions, values[n] as Json)).toReversed()
-        const found = await everyPage(store, { wedge: 'w', collection, where: conditions })
+        const found = await listAllPages(store, { wedge: 'w', collection, where: conditions })
         expect(found.filter((id) => id.startsWith('rec_0'))).toEqual(expected)
       }),
       { numRuns: 300, seed: 7 },
     )
   })
 
-  test('a filter that only says what must not be there finds exactly what has it not', async () => {
-    // Few fields and few values, so that some filters have few matches, and some none.
+  test('a filter with only negative conditions returns exactly the matching records', async () => {
+    // Few fields and few values, so that some filters match few records and some match none.
     const value = fc.record(
       { a: fc.constantFrom(1, 2), b: fc.constant('x'), c: fc.constant(null) },
       { requiredKeys: ['b'] },
@@ -134,20 +134,20 @@ eachStore((kind) => {
       fc.asyncProperty(filters, async (filter) => {
         const conditions = parseWhere(filter)
         const expected = ids.filter((_, n) => matchesConditions(conditions, values[n] as Json)).toReversed()
-        expect(await everyPage(store, { wedge: 'w', collection: 'plain', where: conditions })).toEqual(expected)
+        expect(await listAllPages(store, { wedge: 'w', collection: 'plain', where: conditions })).toEqual(expected)
       }),
       { numRuns: 300, seed: 9 },
     )
   })
 
-  test('such a filter is right also when every record has fields of its own', async () => {
+  test('a negative filter works on a collection in which each record has different fields', async () => {
     const values = Array.from({ length: 250 }, (_, n) => ({ [`f${n}`]: n, ...(n % 50 === 0 ? {} : { common: true }) }))
-    await putAll(store, 'motley', values)
-    const found = await everyPage(store, { collection: 'motley', where: parseWhere({ common: { $exists: false } }) })
-    expect(found).toEqual([200, 150, 100, 50, 0].map((n) => `rec_motley${String(n).padStart(6, '0')}`))
+    await putAll(store, 'mixed', values)
+    const found = await listAllPages(store, { collection: 'mixed', where: parseWhere({ common: { $exists: false } }) })
+    expect(found).toEqual([200, 150, 100, 50, 0].map((n) => `rec_mixed${String(n).padStart(6, '0')}`))
   })
 
-  test('a filter follows the value when it changes', async () => {
+  test('a filter uses the new value after a record was replaced', async () => {
     const conditions = parseWhere({ status: 'open' })
     await putAll(store, 'orders', [{ status: 'open' }])
     const list = () => listRecords(store.db, ['p'], { collection: 'orders', where: conditions, limit: 5 })
@@ -159,7 +159,7 @@ eachStore((kind) => {
   })
 })
 
-async function everyPage(
+async function listAllPages(
   store: Store,
   filter: Pick<Parameters<typeof listRecords>[2], 'wedge' | 'collection' | 'where'>,
 ) {
@@ -172,11 +172,10 @@ async function everyPage(
 }
 
 async function putAll(store: Store, collection: string, values: Json[]) {
-  for (const [n, value] of values.entries())
-    await putTestRecord(store, { ...placeOf(collection, n), wedge: 'w' }, value)
+  for (const [n, value] of values.entries()) await putTestRecord(store, { ...rowAt(collection, n), wedge: 'w' }, value)
 }
 
-function placeOf(collection: string, n: number) {
+function rowAt(collection: string, n: number) {
   const id = `rec_${collection === 'things' ? '' : collection}${String(n).padStart(6, '0')}`
   return { id, collection, key: String(n) }
 }

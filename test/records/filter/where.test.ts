@@ -5,9 +5,9 @@ import { Problem } from '../../../src/base/problem.ts'
 import { type FilterCondition, matchesConditions, parseWhere } from '../../../src/records/filter/where.ts'
 
 const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]))
-const holds = (where: Json, a: Json | undefined) => matchesConditions(parseWhere(where), a === undefined ? {} : { a })
+const matches = (where: Json, a: Json | undefined) => matchesConditions(parseWhere(where), a === undefined ? {} : { a })
 
-describe('what where may say', () => {
+describe('parseWhere', () => {
   test.each<[Json, FilterCondition[]]>([
     [{}, []],
     [{ status: 'open' }, [{ path: ['status'], op: 'eq', value: 'open' }]],
@@ -28,11 +28,11 @@ describe('what where may say', () => {
     [{ a: { $exists: false } }, [{ path: ['a'], op: 'exists', value: false }]],
     [{ 'a.a.a.a.a.a.a.a': 1 }, [{ path: Array.from({ length: 8 }, () => 'a'), op: 'eq', value: 1 }]],
     [JSON.parse('{"__proto__":1}'), [{ path: ['__proto__'], op: 'eq', value: 1 }]],
-  ])('%j', (json, conditions) => {
+  ])('%j is parsed into its conditions', (json, conditions) => {
     expect(parseWhere(json)).toEqual(conditions)
   })
 
-  test('at most twenty conditions', () => {
+  test('a filter has at most 20 conditions', () => {
     expect(parseWhere(fields(20))).toHaveLength(20)
     expect(() => parseWhere(fields(21))).toThrow('where takes at most 20 conditions')
     expect(() => parseWhere({ ...fields(19), g: { $gt: 1, $lt: 2 } })).toThrow(Problem)
@@ -82,14 +82,14 @@ describe('what where may say', () => {
     { a: Number.POSITIVE_INFINITY },
     JSON.parse('{"a":{"__proto__":1}}'),
     JSON.parse('{"a":{"constructor":1}}'),
-  ])('%j is a 400', (json) => {
+  ])('the filter %j is refused with 400', (json) => {
     expect(() => parseWhere(json)).toThrow(Problem)
     expect(() => parseWhere(json)).toThrow(
       expect.objectContaining({ status: 400, message: expect.stringMatching(/^where/) }),
     )
   })
 
-  test('anything at all is understood or a 400', () => {
+  test('every JSON value is either parsed or refused with a Problem', () => {
     const key = fc.constantFrom('a', 'a.b', '$gt', '$in', '$ne', '$exists', '__proto__', 'a..b')
     const { node } = fc.letrec((tie) => ({
       node: fc.oneof(
@@ -111,7 +111,7 @@ describe('what where may say', () => {
   })
 })
 
-describe('what it means', () => {
+describe('matchesConditions', () => {
   const value: Json = {
     text: 'b',
     digits: '10',
@@ -185,11 +185,11 @@ describe('what it means', () => {
     [{ toString: { $exists: true } }, false],
     [{ 'deep.constructor': { $exists: true } }, false],
     [JSON.parse('{"__proto__":{"$exists":true}}'), false],
-  ])('%j: %s', (where, expected) => {
+  ])('the result of %j is %s', (where, expected) => {
     expect(matchesConditions(parseWhere(where), value)).toBe(expected)
   })
 
-  test.each<Json>([null, 'text', 3, [{ a: 1 }]])('a value that is no object has no fields: %j', (whole) => {
+  test.each<Json>([null, 'text', 3, [{ a: 1 }]])('the value %j, which is not an object, has no fields', (whole) => {
     expect(matchesConditions(parseWhere({ a: { $exists: false } }), whole)).toBe(true)
     expect(matchesConditions(parseWhere({ a: 1 }), whole)).toBe(false)
   })
@@ -201,22 +201,22 @@ describe('what it means', () => {
   )
   const field = fc.option(fc.oneof(scalar, fc.constantFrom<Json>([1], { a: 1 })), { nil: undefined })
 
-  test('not equal is the opposite of equal, and one of one is equal', () => {
+  test('$ne is the opposite of equality, and $in with one value is equality', () => {
     fc.assert(
       fc.property(field, scalar, (a, wanted) => {
-        expect(holds({ a: { $ne: wanted } }, a)).toBe(!holds({ a: wanted }, a))
-        expect(holds({ a: { $in: [wanted] } }, a)).toBe(holds({ a: wanted }, a))
+        expect(matches({ a: { $ne: wanted } }, a)).toBe(!matches({ a: wanted }, a))
+        expect(matches({ a: { $in: [wanted] } }, a)).toBe(matches({ a: wanted }, a))
       }),
     )
   })
 
-  test('order is total between two of a kind, and absent between others', () => {
+  test('two values of one type have an order, and two values of different types have none', () => {
     fc.assert(
       fc.property(field, fc.oneof(fc.integer(), fc.string({ unit: 'binary' })), (a, wanted) => {
-        const [less, equal, more] = [{ $lt: wanted }, wanted, { $gt: wanted }].map((a_) => holds({ a: a_ }, a))
+        const [less, equal, more] = [{ $lt: wanted }, wanted, { $gt: wanted }].map((test) => matches({ a: test }, a))
         expect([less, equal, more].filter(Boolean)).toHaveLength(typeof a === typeof wanted ? 1 : 0)
-        expect(holds({ a: { $lte: wanted } }, a)).toBe(less || equal)
-        expect(holds({ a: { $gte: wanted } }, a)).toBe(more || equal)
+        expect(matches({ a: { $lte: wanted } }, a)).toBe(less || equal)
+        expect(matches({ a: { $gte: wanted } }, a)).toBe(more || equal)
       }),
     )
   })

@@ -115,4 +115,4 @@ interface DriverConnection {
   sync(): void
 }
 
-const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } }
+const { utils } = pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }

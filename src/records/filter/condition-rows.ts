@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import { toSortKey } from './fields.ts'
 import type { FilterCondition } from './where.ts'
 
-/** All conditions on one field. They compare one key, so a range is one stretch of the index. */
+/** All conditions on one field. They share a key, so a range with two bounds reads one section of the index. */
 export interface FieldTest {
   path: string
   conditions: FilterCondition[]
@@ -10,7 +10,7 @@ export interface FieldTest {
   mustExist: boolean
 }
 
-/** One test for each field, in the order in which they are likely to reject a record. */
+/** One test for each field, the tests that are likely to reject the most records first. */
 export function toFieldTests(conditions: readonly FilterCondition[]): FieldTest[] {
   const paths = new Map<string, FilterCondition[]>()
   for (const condition of conditions) {
@@ -24,42 +24,43 @@ export function toFieldTests(conditions: readonly FilterCondition[]): FieldTest[
 
 const requiresField = ({ op, value }: FilterCondition) => op !== 'ne' && (op !== 'exists' || value)
 
-const rank = ({ conditions }: FieldTest) => Math.min(...conditions.map(({ op }) => REJECTS_MOST_FIRST.indexOf(op)))
+const rank = ({ conditions }: FieldTest) =>
+  Math.min(...conditions.map(({ op }) => OPERATORS_BY_SELECTIVITY.indexOf(op)))
 
-const REJECTS_MOST_FIRST: FilterCondition['op'][] = ['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'exists', 'ne']
+const OPERATORS_BY_SELECTIVITY: FilterCondition['op'][] = ['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'exists', 'ne']
 
-/** Whether all rows of the index that match have the same key, so that the index has them in the order of their ids. */
+/** Whether all matching index rows have the same key: then the index returns them in the order of the record ids. */
 export const hasSingleKey = ({ conditions }: FieldTest): boolean => conditions.some(({ op }) => op === 'eq')
 
-/** Whether a sort key matches; null, which stands for an absent field, only if the test allows that. */
+/** Whether a sort key passes the test. The key is null if the record has no such field. */
 export function keyMatches(key: Expression<unknown>, { conditions, mustExist }: FieldTest): Expression<SqlBool> {
   const comparisons = [...conditions.map((condition) => compareKey(key, condition)), ...typeBounds(key, conditions)]
   const all = sql<SqlBool>`${sql.join(comparisons, sql` and `)}`
   return mustExist ? all : sql<SqlBool>`(${key} is null or ${all})`
 }
 
-/** Whether a record matches, looked up by its id. */
+/** Whether the record with this id passes the test. */
 export function recordMatches(id: string, test: FieldTest): Expression<SqlBool> {
   // `offset 0` keeps PostgreSQL from turning the subquery into a join that reads the path of all records.
-  return sql<SqlBool>`${notUnless(test.mustExist)} exists (select 1 from record_fields as p where p.path = ${test.path}
-    and p.record_id = ${sql.ref(id)} and ${notUnless(test.mustExist)} ${keyMatches(sql.ref('p.sort_key'), test)}
+  return sql<SqlBool>`${notIfNegative(test)} exists (select 1 from record_fields as p where p.path = ${test.path}
+    and p.record_id = ${sql.ref(id)} and ${notIfNegative(test)} ${keyMatches(sql.ref('p.sort_key'), test)}
     limit 1 offset 0)`
 }
 
-/** The same for many records of a collection: reads all rows of the path once and keeps the ids in memory. */
-export function recordIsAmongMatches(id: string, shelf: string, test: FieldTest): Expression<SqlBool> {
-  // As the operand of `is` the subquery cannot become a join.
+/** The same for a scan of many records: the database reads all rows of the path once and keeps the ids in memory. */
+export function recordIsAmongMatches(id: string, collectionHash: string, test: FieldTest): Expression<SqlBool> {
+  // `is` keeps PostgreSQL from turning the subquery into a join.
   return sql<SqlBool>`(${sql.ref(id)} in (select p.record_id from record_fields as p
-    where p.shelf = ${shelf} and p.path = ${test.path} and ${notUnless(test.mustExist)}
+    where p.collection_hash = ${collectionHash} and p.path = ${test.path} and ${notIfNegative(test)}
     ${keyMatches(sql.ref('p.sort_key'), test)})) is ${test.mustExist ? sql`true` : sql`false`}`
 }
 
-/** A record without the field matches a negative test, so such a test looks for a row that fails it. */
-const notUnless = (isPositive: boolean) => (isPositive ? sql`` : sql`not`)
+/** A record without the field passes a negative test, so a negative test looks for a row that fails it. */
+const notIfNegative = ({ mustExist }: FieldTest) => (mustExist ? sql`` : sql`not`)
 
 /**
- * Keys of one type begin with one letter, and order exists only within a type. So a bound needs a bound on its other
- * side, unless it has one: of two, a store may choose the wider one to search by.
+ * Keys of one type begin with one letter, and only values of one type have an order. So a condition with one bound gets
+ * a second bound at the end of the type. A condition with two bounds gets none: the database might search by the wider one.
  */
 function typeBounds(key: Expression<unknown>, conditions: readonly FilterCondition[]): Expression<SqlBool>[] {
   const lower = conditions.filter(({ op }) => op === 'gt' || op === 'gte').map(typeOfValue)
