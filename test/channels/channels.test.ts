@@ -108,13 +108,13 @@ eachStore((store) => {
 test('a channel cannot be bound to a connection that is being deleted', async () => {
   const app = await openChannelApp('postgres')
   const connection_id = await createAndGetId(app, '/v1/connections', { kind: 'email', name: 'second' })
-  const { hold, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
+  const { hold, waitForBlocked, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
   await hold('connections')
   const deleting = app.call('DELETE', `/v1/connections/${connection_id}`)
-  await halted(1)
+  await waitForBlocked(1)
   const whole = { connection_id, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
   const binding = app.call('POST', '/v1/channels', whole)
-  await halted(2)
+  await waitForBlocked(2)
   await release()
   expect((await deleting).status).toBe(204)
   expect(await binding).toMatchObject({ status: 400, body: { error: 'unknown connection' } })

@@ -74,11 +74,11 @@ test('two replicas that claim at one moment take different tasks, and among them
   const only = await queue(app, short)
   // It was served last, so that the other comes first.
   const turn = (await app.call('GET', `/v1/tasks/${only}`, undefined, { key: short })).body.project_id
-  const { hold, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
+  const { hold, waitForBlocked, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
   await hold('tasks')
   const claiming = Promise.all([claimed(app, 4, turn), claimed(other, 4, turn)])
   // Both have chosen by now.
-  await halted(2)
+  await waitForBlocked(2)
   await release()
   const taken = (await claiming).flat()
   expect(new Set(taken).size).toBe(8)

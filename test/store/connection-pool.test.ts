@@ -88,14 +88,14 @@ test('a transaction that takes too long leaves the others of its lane what they 
 
 test('while all connections are busy further statements wait for one, and none fails', async () => {
   const { store, proxy } = await proxiedStore({ connections: 2, statementMs: 30_000 })
-  const { hold, halted, release } = await openTableLock(proxy.url)
+  const { hold, waitForBlocked, release } = await openTableLock(proxy.url)
   await hold('replicas')
   const write = async (db: Db, id: string) => {
     await put(db, id)
     return connection(db)
   }
   const writing = IDS.map((id) => store.transact((db) => write(db, id)))
-  await halted(2)
+  await waitForBlocked(2)
   const reading = IDS.map(() => connection(store.db))
   await release()
   expect(new Set(await Promise.all([...writing, ...reading])).size).toBe(2)
