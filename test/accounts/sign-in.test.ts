@@ -50,8 +50,8 @@ eachStore((store) => {
     const winner = responses.find(({ status }) => status === 201)
     const members = await app.call('GET', '/v1/members', undefined, { key: winner?.body.session_token })
     expect(members.body.data).toHaveLength(1)
-    const late = await app.call('POST', '/v1/auth/signup', OWNER, { key: null })
-    expect(late).toMatchObject({ status: 403, body: { error: 'sign-up is closed: ask for an invitation' } })
+    const second = await app.call('POST', '/v1/auth/signup', OWNER, { key: null })
+    expect(second).toMatchObject({ status: 403, body: { error: 'sign-up is closed: ask for an invitation' } })
   })
 
   test('with open sign-up everyone gets their own organisation, and an email can be used once', async () => {

@@ -28,7 +28,7 @@ test('schedules that are due at the same time create one task each, although two
     // Both replicas have listed the due schedules, and neither has claimed one yet.
     await waitForBlocked(2)
     await release()
-    expect((await firing).reduce((sum, made) => sum + made)).toBe(MANY)
+    expect((await firing).reduce((sum, created) => sum + created)).toBe(MANY)
     const tasks = await app.ctx.db.selectFrom('tasks').select('schedule_id').execute()
     expect(tasks.map(({ schedule_id }) => schedule_id ?? '').toSorted()).toEqual(
       ids.toSorted().flatMap((id) => Array(slot).fill(id)),
