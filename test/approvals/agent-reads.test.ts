@@ -27,7 +27,7 @@ eachStore((store) => {
     env: { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir, SVC_READ_MAX_PER_TASK: '8' },
   })
   afterEach(() => {
-    shared().outside.respond = (_seen, response) => respondJson(response, 200, { done: true })
+    shared().outside.respond = (_request, response) => respondJson(response, 200, { done: true })
     shared().outside.received.length = 0
   })
 

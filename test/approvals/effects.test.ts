@@ -53,7 +53,7 @@ eachStore((store) => {
     [504, 'unknown'],
   ])('an upstream status %i is the outcome %s, is not retried and does not end the task', async (status, outcome) => {
     const app = shared()
-    app.outside.respond = (_seen, response) =>
+    app.outside.respond = (_request, response) =>
       response.writeHead(status, { location: `${app.outside.url}/elsewhere` }).end('no')
     const { id, ended, action } = await through(app)
     expect(ended).toMatchObject({ status: 'succeeded', output: { ok: false, status, approval_id: id } })
@@ -63,7 +63,7 @@ eachStore((store) => {
 
   test('a network connection that breaks after the request was sent is the outcome unknown', async () => {
     const app = shared()
-    app.outside.respond = (_seen, response) => response.destroy()
+    app.outside.respond = (_request, response) => response.destroy()
     const { id, ended, action } = await through(app)
     expect(ended.output).toMatchObject({ ok: false, status: null })
     expect(action).toMatchObject({ outcome: 'unknown', status: null })

@@ -32,7 +32,7 @@ test(
     const { app, proxy } = await proxiedGatedApp()
     const task = await startAction(app)
     const id = await requestedApprovalId(app, task.id)
-    app.outside.respond = (_seen, response) => {
+    app.outside.respond = (_request, response) => {
       proxy.cut()
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"done":true}')
       setTimeout(() => proxy.heal(), 1_000)

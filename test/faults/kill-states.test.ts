@@ -22,7 +22,7 @@ async function startUnansweredAction({ outside }: ScriptedDeployment, service: S
   })
   const id = await createScriptedTask(service, [{ act: 'ping' }])
   await received
-  outside.respond = (_seen, response) => respondJson(response, 200, { done: true })
+  outside.respond = (_request, response) => respondJson(response, 200, { done: true })
   return id
 }
 

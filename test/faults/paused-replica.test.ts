@@ -11,11 +11,11 @@ test(
     const first = await deployment.open({ SVC_DATA_DIR: 'first' })
     const { outside } = deployment
     const unanswered = new Promise<() => void>((resolve) => {
-      outside.respond = (_seen, response) => resolve(() => respondJson(response, 200, { done: true }))
+      outside.respond = (_request, response) => resolve(() => respondJson(response, 200, { done: true }))
     })
     const acting = await createScriptedTask(first, [{ act: 'ping' }, { output: 'sent' }])
     const respond = await unanswered
-    outside.respond = (_seen, response) => respondJson(response, 200, { done: true })
+    outside.respond = (_request, response) => respondJson(response, 200, { done: true })
     const waiting = await createScriptedTask(first, [{ act: 'send_note' }, { output: 'sent' }])
     const approval = await waitForEvent(first, waiting, 'approval.requested')
     const reporting = await createScriptedTask(first, [{ flood: 100_000 }, { output: 'said' }])

@@ -88,17 +88,12 @@ describe('three replicas on one PostgreSQL', () => {
       // A decision takes up to about 100 ms, so the approval expires before, during or after it.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 100))
       app.clock.jump(1)
-      const [upstreamResponse] = await Promise.all([
-        approving,
-        ...[app.ctx, second.ctx, third.ctx].map(expireDueApprovals),
-      ])
+      const [decision] = await Promise.all([approving, ...[app.ctx, second.ctx, third.ctx].map(expireDueApprovals)])
       const { body: approval } = await app.call('GET', `/v1/approvals/${id}`)
-      expect([upstreamResponse.status, approval.status]).toEqual(
-        upstreamResponse.status === 200 ? [200, 'approved'] : [409, 'expired'],
-      )
+      expect([decision.status, approval.status]).toEqual(decision.status === 200 ? [200, 'approved'] : [409, 'expired'])
       const ended = await app.finished(task.id)
-      expect(ended.status).toBe(upstreamResponse.status === 200 ? 'succeeded' : 'expired')
-      expect(callsFor(app, id)).toHaveLength(upstreamResponse.status === 200 ? 1 : 0)
+      expect(ended.status).toBe(decision.status === 200 ? 'succeeded' : 'expired')
+      expect(callsFor(app, id)).toHaveLength(decision.status === 200 ? 1 : 0)
     }
     await expectInvariants(app, app.ctx.db, { received: app.outside.received })
   })
@@ -111,7 +106,7 @@ describe('two replicas on one PostgreSQL', () => {
   /** Creates a task in each state that can be cancelled. All but the waiting one occupy a run slot. */
   async function createTaskInEveryState(app: GatedApp) {
     const unanswered = new Promise<ServerResponse>((resolve) => {
-      app.outside.respond = (_seen, upstreamResponse) => resolve(upstreamResponse)
+      app.outside.respond = (_request, upstreamResponse) => resolve(upstreamResponse)
     })
     const acting = await createScriptedTask(app, [{ act: 'ping' }, { output: 'sent' }])
     const upstreamResponse = await unanswered
