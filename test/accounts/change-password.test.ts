@@ -74,7 +74,7 @@ eachStore((store) => {
     const app = await testApp({ store })
     await signUpOwner(app)
     await signIn(app, 'not the password')
-    await app.call('POST', '/v1/auth/login', { email: 'nobody@example.com', password: NEW_PASSWORD }, { key: null })
+    await app.call('POST', '/v1/auth/login', { email: 'unknown@example.com', password: NEW_PASSWORD }, { key: null })
     const failed = () =>
       app.ctx.db.selectFrom('audit_entries').selectAll().where('action', '=', 'member.sign_in_failed').execute()
     await vi.waitUntil(async () => (await failed()).length > 0)

@@ -53,7 +53,7 @@ eachStore((store) => {
     expect(lower.status).toBe(200)
   })
 
-  test('an API key can access only its own project, whatever the header says', async () => {
+  test('an API key can access only its own project, regardless of the project header', async () => {
     const app = await testApp({ store })
     const session = await signUpOwner(app)
     const second = await app.call('POST', '/v1/projects', { name: 'Second' }, { key: session })
@@ -95,11 +95,11 @@ eachStore((store) => {
     expect(all.body.data).toHaveLength(4)
     const narrowed = await app.call('GET', '/v1/keys', undefined, { key, headers: { 'x-svc-project': 'second' } })
     expect(narrowed.body.data).toHaveLength(2)
-    const email = 'stranger@example.com'
-    const stranger = await app.call('POST', '/v1/auth/signup', { email, password: PASSWORD }, { key: null })
+    const email = 'other@example.com'
+    const otherOwner = await app.call('POST', '/v1/auth/signup', { email, password: PASSWORD }, { key: null })
     for (const headers of [{ 'x-svc-project': second.id }, { 'x-svc-project': 'second' }]) {
-      const outside = await app.call('GET', '/v1/keys', undefined, { key: stranger.body.session_token, headers })
-      expect(outside).toMatchObject({ status: 404, body: { error: 'no such project' } })
+      const response = await app.call('GET', '/v1/keys', undefined, { key: otherOwner.body.session_token, headers })
+      expect(response).toMatchObject({ status: 404, body: { error: 'no such project' } })
     }
   })
 

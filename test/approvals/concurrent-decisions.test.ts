@@ -151,7 +151,7 @@ eachStore((store) => {
         (await postToOther(`/v1/approvals/${id}/approve`, { edited: { text: 'from another replica' } })).status,
       ).toBe(200)
       expect((await app.finished(task.id)).status).toBe('succeeded')
-      expect(callsFor(app, id).map(({ body }) => body)).toEqual(['{"text":"from afar"}'])
+      expect(callsFor(app, id).map(({ body }) => body)).toEqual(['{"text":"from another replica"}'])
       const next = await startAction(app)
       const second = await requestedApprovalId(app, next.id)
       expect((await postToOther(`/v1/tasks/${next.id}/cancel`)).body.status).toBe('rejected')

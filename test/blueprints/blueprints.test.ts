@@ -7,8 +7,8 @@ import { followChecklist, openChecklistItems } from './follow-checklist.ts'
 const DESK = {
   blueprint: 'desk',
   title: 'Desk',
-  summary: 'Says things.',
-  sells_as: 'Things said.',
+  summary: 'Repeats a text.',
+  sells_as: 'Repeated texts.',
   wedge: 'echo',
   requires_connections: [
     { name: 'mail', kind: 'email' },
@@ -43,8 +43,8 @@ eachStore((store) => {
         {
           blueprint: 'desk',
           title: 'Desk',
-          summary: 'Says things.',
-          sells_as: 'Things said.',
+          summary: 'Repeats a text.',
+          sells_as: 'Repeated texts.',
           wedge: 'echo',
           installed: false,
           active: false,

@@ -92,7 +92,7 @@ eachStore((store) => {
   })
 
   describe('the agent of a task without a case', () => {
-    test('an agent of a task without a case reaches no case, whatever it names', async () => {
+    test('an agent of a task without a case reaches no case, even if it names one', async () => {
       const { id } = await open()
       const js = tryToReach(id)
       const { task } = await runScript(app(), js, { wedge: 'claims', task_type: 'assess', case_id: id })

@@ -88,7 +88,7 @@ export async function insertRunningTask(app: TestApp, clientId: string): Promise
 /** A session of another organisation on the same service. The first account gets the existing organisation. */
 export async function otherOrganisationSession(app: TestApp): Promise<string> {
   let session = ''
-  for (const email of ['owner@example.com', 'stranger@example.com']) {
+  for (const email of ['owner@example.com', 'other@example.com']) {
     const account = { email, password: 'correct horse battery' }
     session = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
   }
