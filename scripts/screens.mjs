@@ -64,15 +64,13 @@ function addressOf(child) {
 
 /** @param {string} url */
 async function createSamples(url) {
-  /** @param {'POST' | 'PUT'} verb @param {string} path @param {object} body */
-  const send = async (verb, path, body) => {
+  /** @param {string} path @param {object} body */
+  const create = async (path, body) => {
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
-    const response = await fetch(url + path, { method: verb, headers, body: JSON.stringify(body) })
-    if (!response.ok) throw new Error(`${verb} ${path}: ${response.status} ${await response.text()}`)
+    const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
     return /** @type {Promise<Record<'id' | 'client_id' | 'thread_id' | 'url', string>>} */ (response.json())
   }
-  /** @param {string} path @param {object} body */
-  const create = (path, body) => send('POST', path, body)
   const { port } = /** @type {import('node:net').AddressInfo} */ (receiver.address())
   const hook = { url: `http://127.0.0.1:${port}/hooks`, events: ['approval.requested', 'task.finished'] }
   await create('/v1/webhooks', hook)
@@ -96,8 +94,7 @@ async function createSamples(url) {
   })
   const stages = { 'INV-201': 'escalated', 'INV-207': 'reminded', 'INV-214': 'open' }
   for (const [invoice, stage] of Object.entries(stages)) {
-    const { id } = await create('/v1/cases', { wedge: 'invoice-chaser', title: `Invoice ${invoice}` })
-    await send('PUT', `/v1/cases/${id}`, { stage })
+    await create('/v1/cases', { wedge: 'invoice-chaser', title: `Invoice ${invoice}`, stage })
   }
   const link = await create(`/v1/clients/${inbound.client_id}/portal-link`, {})
   await refund(8, 100.5)

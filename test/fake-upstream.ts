@@ -8,14 +8,14 @@ export interface ReceivedRequest {
   body: string
 }
 
-/** A server of the outside world, on this machine. */
+/** A local server that stands for an upstream service. */
 export interface FakeUpstream {
   url: string
   port: number
   received: ReceivedRequest[]
-  /** Answers a call; unless a test sets it, with 200 and `{"done":true}`. */
-  respond: (seen: ReceivedRequest, response: ServerResponse) => void
-  /** How many were opened to it. */
+  /** Responds to a request. The default response is 200 and `{"done":true}`. */
+  respond: (received: ReceivedRequest, response: ServerResponse) => void
+  /** The number of TCP connections opened so far. */
   connections: () => number
   close(): Promise<void>
 }
@@ -29,26 +29,26 @@ export async function openFakeUpstream(): Promise<FakeUpstream> {
     })
     request.on('end', () => {
       const { method = '', url = '', headers } = request
-      const seen = { method, url, headers, body }
-      outside.received.push(seen)
-      outside.respond(seen, response)
+      const received = { method, url, headers, body }
+      upstream.received.push(received)
+      upstream.respond(received, response)
     })
   })
   server.on('connection', () => connections++)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const outside: FakeUpstream = {
+  const upstream: FakeUpstream = {
     url: `http://127.0.0.1:${port}`,
     port,
     received: [],
     connections: () => connections,
-    respond: (_seen, response) => respondJson(response, 200, { done: true }),
+    respond: (_received, response) => respondJson(response, 200, { done: true }),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }
-  return outside
+  return upstream
 }
 
 export function respondJson(response: ServerResponse, status: number, body: unknown): void {

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { createPostgres, removePostgres, POSTGRES_URL_VARIABLE } from './postgres.ts'
 
-/** One PostgreSQL for the whole run; each test file makes its own databases on it. */
+/** Starts one PostgreSQL server for the whole test run. Each test file creates its own databases on it. */
 export default async function setup(): Promise<() => Promise<void>> {
-  // The programs inside the sandbox are bundles; the tests run those that belong to the sources.
+  // Programs inside the sandbox are bundles. The tests must run bundles of the current sources.
   execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/build.mjs', import.meta.url)), '--programs'], {
     stdio: 'inherit',
   })

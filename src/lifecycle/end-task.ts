@@ -8,7 +8,7 @@ import { type TaskEnding, writeTaskEnding } from './task-ending.ts'
 
 /**
  * Ends a task, closes its pending approvals and stops its run. False if the task had already ended, or if `epoch` is
- * given and the task was claimed again since. A run on another replica is stopped by the `task:<id>` notification.
+ * given and the task was claimed again since. A run on another replica is stopped by the `task-ended` notification.
  */
 export async function endTask(tx: Tx, taskId: string, ending: TaskEnding, epoch?: number): Promise<boolean> {
   if (!(await writeTaskEnding(tx, taskId, await withClosedApprovals(tx, taskId, ending, epoch), epoch))) return false

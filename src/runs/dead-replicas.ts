@@ -56,7 +56,7 @@ async function endTasksOfReplica(ctx: Ctx, replica: string): Promise<void> {
         outcome: 'unknown',
         status: null,
         finished_at: isoNow(tx),
-        error: 'the service stopped before the answer came',
+        error: 'the service stopped before the response arrived',
       })
       if (!settled) return
       const data = { action: effect.action, task_id: effect.task_id, outcome: 'unknown' }

@@ -1,5 +1,5 @@
 /**
- * Observes the heartbeats of all replicas. A heartbeat that changes shows a living replica, whatever time it contains:
+ * Observes the heartbeats of all replicas. A replica whose heartbeat changes is alive, regardless of the time in it:
  * after a jump of the database clock all heartbeats look old to the first replica that notices the jump.
  */
 export class HeartbeatMonitor {

@@ -9,8 +9,7 @@ import { badRequest, notFound, Problem, problemOrThrow, tooManyRequests } from '
 import type { ModelProvider } from '../contract/agent-protocol.ts'
 import { readCaseForAgent, changeCaseByAgent } from '../cases/agent-access.ts'
 import { CaseChange } from '../cases/change-case.ts'
-import { recordSentMail } from '../channels/reply.ts'
-import { parseSentMail } from '../channels/reply.ts'
+import { parseSentMail, recordSentMail } from '../channels/reply.ts'
 import { completePayload } from '../connections/send-action.ts'
 import { requireExecutor } from '../connections/executors/executor-table.ts'
 import { pickConnection } from '../connections/grants.ts'
@@ -74,13 +73,13 @@ const ReadRequest = z.object({
   arguments: jsonValue.optional(),
 })
 
-async function executeRead(ctx: Ctx, run: TaskRun, params: PathParams, asked: z.infer<typeof ReadRequest>) {
+async function executeRead(ctx: Ctx, run: TaskRun, params: PathParams, read: z.infer<typeof ReadRequest>) {
   const capability = capabilityOf(params)
-  const connection = pickConnection(run.grant, capability, asked.connection)
+  const connection = pickConnection(run.grant, capability, read.connection)
   if (run.readCount >= ctx.config.readMaxPerTask)
     throw tooManyRequests(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
   run.readCount++
-  const request = { capability, path: asked.path ?? null, arguments: asked.arguments ?? {} }
+  const request = { capability, path: read.path ?? null, arguments: read.arguments ?? {} }
   const result = await run.workingTime
     .whileWorking(() => readThroughConnection(ctx, connection, request))
     .catch(problemOrThrow)

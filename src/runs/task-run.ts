@@ -9,7 +9,6 @@ import type { ModelRun } from '../models/model-run.ts'
 import type { TaskRow } from '../store/tables.ts'
 import { parseTaskConstraints } from '../tasks/view.ts'
 import type { TaskError } from '../tasks/status.ts'
-
 import { WorkingTime } from './working-time.ts'
 
 /**

@@ -27,9 +27,10 @@ export const taskRoutes = nameRoutes({
     summary: 'Create a task',
     headers: {
       read: {
-        'Idempotency-Key': 'the same key with the same body gives the same task for 24 hours; with another it is 409',
+        'Idempotency-Key':
+          'the same key with the same body returns the same task for 24 hours; with another body it is 409',
       },
-      sent: { 'idempotency-replayed': '`true` where the key had made the task before' },
+      sent: { 'idempotency-replayed': '`true` if an earlier request with this key created the task' },
     },
     body: TaskRequest,
     responses: { 201: TaskView },

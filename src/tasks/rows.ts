@@ -111,7 +111,7 @@ export interface TaskFilter extends PageQuery {
   case_id?: string | undefined
 }
 
-/** Newest first, one more than a page: the extra row tells that there is a next page. */
+/** Newest first, one more than a page: the extra row shows that there is a next page. */
 export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFilter): Promise<TaskRow[]> {
   return mergeNewest(projectIds, filter.limit + 1, (projectId) => listProjectTasks(db, projectId, filter))
 }
@@ -120,7 +120,7 @@ function listProjectTasks(db: Db, projectId: string, filter: TaskFilter): Promis
   const { status, wedge, client_id, case_id, cursor } = filter
   const limit = filter.limit + 1
   const tasks = db.selectFrom('tasks').selectAll().orderBy('id', 'desc')
-  // A client or a case has few tasks. `coalesce` keeps the planner from any other index than theirs.
+  // A client or a case has few tasks. `coalesce` makes the planner use the index of the client or the case.
   const hasFewTasks = client_id !== undefined || case_id !== undefined
   if (!hasFewTasks && !status && !wedge) {
     const newest = taskIdsInOrder(db, projectId, 'desc', limit, (ids) => (cursor ? ids.where('id', '<', cursor) : ids))

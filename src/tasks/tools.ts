@@ -7,12 +7,12 @@ export function checkToolNames(names: readonly string[]): void {
   for (const name of names) if (!TOOL_NAMES.has(name)) throw badRequest(`unknown tool '${name}'`)
 }
 
-/** The wedge's tools, narrowed by the task's list when it has one; `finish` is how a run ends, so it stays. */
-export function toolsOfTask(manifest: Pick<WedgeManifest, 'tools'>, asked: readonly string[]): ToolName[] {
+/** The tools of the wedge that the task requests, or all if it requests none. `finish` is always included, because it ends the run. */
+export function toolsOfTask(manifest: Pick<WedgeManifest, 'tools'>, requested: readonly string[]): ToolName[] {
   const all = toolsOfGroups(manifest.tools)
-  return asked.length === 0 ? all : all.filter((name) => name === 'finish' || asked.includes(name))
+  return requested.length === 0 ? all : all.filter((name) => name === 'finish' || requested.includes(name))
 }
 
-/** Whether the model's words can become code: such a run gets a cell of its own. */
+/** Whether the agent can execute code. Such a run gets its own cell. */
 export const canExecuteCode = (tools: readonly string[]): boolean =>
   OPTIONAL_TOOLS.shell.some((name) => tools.includes(name))

@@ -30,8 +30,13 @@ eachStore((store) => {
     expect(await auditActions(app, organisation.id)).toEqual(['organisation.created'])
     const claimed = await signUp(app, FOUNDER_KEY, FORWARDED)
     expect(claimed).toMatchObject({ status: 201, body: { organisation, member: { role: 'owner' } } })
-    const late = await app.call('POST', '/v1/auth/signup', { ...OWNER, email: 'b@example.com' }, { headers: FORWARDED })
-    expect(late).toMatchObject({ status: 403, body: { error: 'sign-up is closed: ask for an invitation' } })
+    const second = await app.call(
+      'POST',
+      '/v1/auth/signup',
+      { ...OWNER, email: 'b@example.com' },
+      { headers: FORWARDED },
+    )
+    expect(second).toMatchObject({ status: 403, body: { error: 'sign-up is closed: ask for an invitation' } })
   })
 
   test('a key with a lower role cannot claim the first organisation', async () => {
@@ -48,8 +53,8 @@ eachStore((store) => {
     expect(outsider.body.organisation.id).not.toBe(organisation.id)
     const { key } = (await app.call('POST', '/v1/keys', { name: 'mine' }, { key: outsider.body.session_token })).body
     const another = { ...OWNER, email: 'another@example.com' }
-    const theirs = await app.call('POST', '/v1/auth/signup', another, { key, headers: FORWARDED })
-    expect(theirs.body.organisation.id).not.toBe(organisation.id)
+    const own = await app.call('POST', '/v1/auth/signup', another, { key, headers: FORWARDED })
+    expect(own.body.organisation.id).not.toBe(organisation.id)
     const founder = { ...OWNER, email: 'founder@example.com' }
     const claimed = await app.call('POST', '/v1/auth/signup', founder, { headers: FORWARDED })
     expect(claimed).toMatchObject({ status: 201, body: { organisation } })

@@ -23,8 +23,8 @@ eachStore((store) => {
     expect(list.body.data.map(({ id }: { id: string }) => id)).toContain(created.body.id)
     expect((await app.call('DELETE', `/v1/keys/${created.body.id}`)).status).toBe(204)
     expect((await app.call('GET', '/v1/projects', undefined, { key })).status).toBe(401)
-    const gone = await app.call('DELETE', `/v1/keys/${created.body.id}`)
-    expect(gone).toMatchObject({ status: 404, body: { error: 'no such key' } })
+    const deletedAgain = await app.call('DELETE', `/v1/keys/${created.body.id}`)
+    expect(deletedAgain).toMatchObject({ status: 404, body: { error: 'no such key' } })
     expect(await auditActions(app, view.project_id)).toEqual(['key.created', 'key.created', 'key.deleted'])
   })
 

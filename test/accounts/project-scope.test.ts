@@ -8,8 +8,15 @@ eachStore((store) => {
     const app = await testApp({ store })
     const project = (await app.call('GET', '/v1/projects')).body.data[0].id
     // The prefix decides: a client's token is refused even if its hash is that of a key.
-    const foreign = 'svc_cst_0123456789012345678901234567890123456789012'
-    const row = { id: 'key_foreign', project_id: project, name: 'x', role: 'admin', hash: tokenHash(foreign), hint: '' }
+    const clientToken = 'svc_cst_0123456789012345678901234567890123456789012'
+    const row = {
+      id: 'key_foreign',
+      project_id: project,
+      name: 'x',
+      role: 'admin',
+      hash: tokenHash(clientToken),
+      hint: '',
+    }
     await app.ctx.store.transact((db) =>
       db
         .insertInto('keys')
@@ -29,7 +36,7 @@ eachStore((store) => {
       ...['svc_cst_', 'svc_plt_', 'svc_tsk_', 'svc_gat_', 'svc_inv_', 'sk-'].map((prefix) => ({
         authorization: `Bearer ${prefix}${app.key.slice(8)}`,
       })),
-      { authorization: `Bearer ${foreign}` },
+      { authorization: `Bearer ${clientToken}` },
     ]
     for (const credential of headers) {
       const { status, body, headers } = await app.call('GET', '/v1/projects', undefined, {
@@ -46,7 +53,7 @@ eachStore((store) => {
     expect(lower.status).toBe(200)
   })
 
-  test('an API key can access only its own project, whatever the header says', async () => {
+  test('an API key can access only its own project, regardless of the project header', async () => {
     const app = await testApp({ store })
     const session = await signUpOwner(app)
     const second = await app.call('POST', '/v1/projects', { name: 'Second' }, { key: session })
@@ -88,11 +95,11 @@ eachStore((store) => {
     expect(all.body.data).toHaveLength(4)
     const narrowed = await app.call('GET', '/v1/keys', undefined, { key, headers: { 'x-svc-project': 'second' } })
     expect(narrowed.body.data).toHaveLength(2)
-    const email = 'stranger@example.com'
-    const stranger = await app.call('POST', '/v1/auth/signup', { email, password: PASSWORD }, { key: null })
+    const email = 'other@example.com'
+    const otherOwner = await app.call('POST', '/v1/auth/signup', { email, password: PASSWORD }, { key: null })
     for (const headers of [{ 'x-svc-project': second.id }, { 'x-svc-project': 'second' }]) {
-      const outside = await app.call('GET', '/v1/keys', undefined, { key: stranger.body.session_token, headers })
-      expect(outside).toMatchObject({ status: 404, body: { error: 'no such project' } })
+      const response = await app.call('GET', '/v1/keys', undefined, { key: otherOwner.body.session_token, headers })
+      expect(response).toMatchObject({ status: 404, body: { error: 'no such project' } })
     }
   })
 
@@ -137,8 +144,8 @@ eachStore((store) => {
     expect(new Set(body.wedges)).toEqual(new Set(['gone', ...names]))
     expect((await enable('two')).body).toEqual(body)
     expect(await enable('nowhere')).toMatchObject({ status: 404, body: { error: 'no such wedge' } })
-    const elsewhere = await app.call('PUT', '/v1/projects/prj_elsewhere/wedges/one')
-    expect(elsewhere).toMatchObject({ status: 404, body: { error: 'no such project' } })
+    const unknownProject = await app.call('PUT', '/v1/projects/prj_elsewhere/wedges/one')
+    expect(unknownProject).toMatchObject({ status: 404, body: { error: 'no such project' } })
   })
 
   test('a project can change its name, tier and wedges, and keeps its slug', async () => {

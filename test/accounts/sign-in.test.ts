@@ -50,8 +50,8 @@ eachStore((store) => {
     const winner = responses.find(({ status }) => status === 201)
     const members = await app.call('GET', '/v1/members', undefined, { key: winner?.body.session_token })
     expect(members.body.data).toHaveLength(1)
-    const late = await app.call('POST', '/v1/auth/signup', OWNER, { key: null })
-    expect(late).toMatchObject({ status: 403, body: { error: 'sign-up is closed: ask for an invitation' } })
+    const second = await app.call('POST', '/v1/auth/signup', OWNER, { key: null })
+    expect(second).toMatchObject({ status: 403, body: { error: 'sign-up is closed: ask for an invitation' } })
   })
 
   test('with open sign-up everyone gets their own organisation, and an email can be used once', async () => {
@@ -69,7 +69,7 @@ eachStore((store) => {
     const app = await testApp({ store })
     const refusals = [
       [{ password: PASSWORD }, "field 'email' is required"],
-      [{ email: 'nobody', password: PASSWORD }, "field 'email' must be an email address"],
+      [{ email: 'not-an-address', password: PASSWORD }, "field 'email' must be an email address"],
       [{ email: OWNER.email, password: 'ninechars' }, "field 'password' must have at least 10 characters"],
       [{ ...OWNER, organisation: 7 }, "field 'organisation' must be a string"],
     ]
@@ -187,8 +187,8 @@ eachStore((store) => {
   test('fifty failures behind a trusted proxy lock the forwarded address only', async () => {
     const app = await testApp({ store, env: BEHIND_PROXY })
     await signUpOwner(app)
-    await addFailures(app, 49, (n) => `stranger${n}@example.com`, OTHER_ADDRESS)
-    const wrong = { ...OWNER, email: 'stranger@example.com' }
+    await addFailures(app, 49, (n) => `other${n}@example.com`, OTHER_ADDRESS)
+    const wrong = { ...OWNER, email: 'other@example.com' }
     expect(await loginFrom(app, `192.0.2.1, ${OTHER_ADDRESS}`, wrong)).toBe(401)
     expect(await loginFrom(app, OTHER_ADDRESS)).toBe(429)
     expect(await loginFrom(app, '198.51.100.7')).toBe(200)
@@ -197,10 +197,10 @@ eachStore((store) => {
   test('failures from one IPv6 /64 network count as one address', async () => {
     const app = await testApp({ store, env: BEHIND_PROXY })
     await signUpOwner(app)
-    await addFailures(app, 50, (n) => `stranger${n}@example.com`, '2001:db8:0:7::1')
+    await addFailures(app, 50, (n) => `other${n}@example.com`, '2001:db8:0:7::1')
     expect(await loginFrom(app, '2001:0DB8::7:a:b:c:d')).toBe(429)
     expect(await loginFrom(app, '2001:db8:0:8::1')).toBe(200)
-    await addFailures(app, 50, (n) => `stranger${n}@example.com`, '::ffff:203.0.113.9')
+    await addFailures(app, 50, (n) => `other${n}@example.com`, '::ffff:203.0.113.9')
     expect(await loginFrom(app, '203.0.113.9')).toBe(429)
     expect(await loginFrom(app, '::ffff:203.0.113.10')).toBe(200)
   })
@@ -208,14 +208,14 @@ eachStore((store) => {
   test('without a valid forwarded address the failures count for the proxy', async () => {
     const app = await testApp({ store, env: BEHIND_PROXY })
     await signUpOwner(app)
-    await addFailures(app, 50, (n) => `stranger${n}@example.com`)
+    await addFailures(app, 50, (n) => `other${n}@example.com`)
     expect(await loginFrom(app, 'unknown')).toBe(429)
   })
 
   test('a client that is not a trusted proxy cannot choose its address', async () => {
     const app = await testApp({ store, env: { SVC_TRUSTED_PROXIES: '192.0.2.1' } })
     await signUpOwner(app)
-    await addFailures(app, 50, (n) => `stranger${n}@example.com`)
+    await addFailures(app, 50, (n) => `other${n}@example.com`)
     expect(await loginFrom(app, '198.51.100.7')).toBe(429)
   })
 
@@ -234,7 +234,7 @@ eachStore((store) => {
     const cost = { ...app.ctx.world.passwordCost, p: 8 }
     let hashes = 0
     Object.defineProperty(app.ctx.world, 'passwordCost', { get: () => (hashes++, cost) })
-    const login = (n: number) => ({ email: `nobody${n}@example.com`, password: PASSWORD })
+    const login = (n: number) => ({ email: `unknown${n}@example.com`, password: PASSWORD })
     const guess = (_: unknown, n: number) => app.call('POST', '/v1/auth/login', login(n), { key: null })
     expect(countByStatus(await Promise.all(Array.from({ length: 200 }, guess)))).toEqual({ 401: 50, 429: 150 })
     expect(hashes).toBe(50)
@@ -265,9 +265,9 @@ eachStore((store) => {
     const app = await testApp({ store })
     await signUpOwner(app)
     const login = () => app.call('POST', '/v1/auth/login', OWNER, { key: null }).then(({ status }) => status)
-    await addFailures(app, 49, (n) => `stranger${n}@example.com`)
+    await addFailures(app, 49, (n) => `other${n}@example.com`)
     expect(await login()).toBe(200)
-    await addFailures(app, 1, () => 'stranger@example.com')
+    await addFailures(app, 1, () => 'other@example.com')
     expect(await login()).toBe(429)
   })
 })

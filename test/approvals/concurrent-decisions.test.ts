@@ -33,14 +33,14 @@ eachStore((store) => {
       for (const round of [1, 2, 3]) {
         const task = await startAction(app, { payload: { round } })
         const id = await requestedApprovalId(app, task.id)
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: 50 }, (_, i) => app.call('POST', `/v1/approvals/${id}/${decisionOf(i, round)}`, {})),
         )
-        const won = answers.filter(({ status }) => status === 200)
-        const lost = answers.filter(({ status }) => status === 409)
-        expect([won.length, lost.length]).toEqual([1, 49])
+        const won = responses.filter(({ status }) => status === 200)
+        const refused = responses.filter(({ status }) => status === 409)
+        expect([won.length, refused.length]).toEqual([1, 49])
         const decision = won[0]?.body.decision
-        for (const { body } of lost) expect(body).toEqual({ error: `approval already decided (${decision})` })
+        for (const { body } of refused) expect(body).toEqual({ error: `approval already decided (${decision})` })
         const ended = await app.finished(task.id)
         expect(ended.status).toBe(decision === 'approved' ? 'succeeded' : 'rejected')
         expect(callsFor(app, id)).toHaveLength(decision === 'approved' ? 1 : 0)
@@ -122,10 +122,10 @@ eachStore((store) => {
     test('one rejection ends the run, and undecided actions are not sent', async () => {
       const app = shared()
       const { taskId, ids } = await startCalls(app, 8)
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         ids.map((id, i) => app.call('POST', `/v1/approvals/${id}/${i === 4 ? 'reject' : 'approve'}`, {})),
       )
-      expect(answers[4]?.status).toBe(200)
+      expect(responses[4]?.status).toBe(200)
       expect((await app.finished(taskId)).status).toBe('rejected')
       const rows = (await app.call('GET', `/v1/approvals?task_id=${taskId}`)).body.data
       for (const row of rows) {
@@ -146,13 +146,15 @@ eachStore((store) => {
       const id = await requestedApprovalId(app, task.id)
       const other = await startReplica(app)
       onTestFinished(() => stopReplica(app, other))
-      const there = (path: string, body: object = {}) => callApi(other.url, app.key, 'POST', path, body)
-      expect((await there(`/v1/approvals/${id}/approve`, { edited: { text: 'from afar' } })).status).toBe(200)
+      const postToOther = (path: string, body: object = {}) => callApi(other.url, app.key, 'POST', path, body)
+      expect(
+        (await postToOther(`/v1/approvals/${id}/approve`, { edited: { text: 'from another replica' } })).status,
+      ).toBe(200)
       expect((await app.finished(task.id)).status).toBe('succeeded')
-      expect(callsFor(app, id).map(({ body }) => body)).toEqual(['{"text":"from afar"}'])
+      expect(callsFor(app, id).map(({ body }) => body)).toEqual(['{"text":"from another replica"}'])
       const next = await startAction(app)
       const second = await requestedApprovalId(app, next.id)
-      expect((await there(`/v1/tasks/${next.id}/cancel`)).body.status).toBe('rejected')
+      expect((await postToOther(`/v1/tasks/${next.id}/cancel`)).body.status).toBe('rejected')
       expect((await app.finished(next.id)).status).toBe('rejected')
       expect(callsFor(app, second)).toHaveLength(0)
     })
@@ -163,12 +165,12 @@ eachStore((store) => {
       const id = await requestedApprovalId(app, task.id)
       const other = await startReplica(app)
       onTestFinished(() => stopReplica(app, other))
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, i) =>
           callApi(i % 2 ? other.url : app.url, app.key, 'POST', `/v1/approvals/${id}/approve`, {}),
         ),
       )
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
       expect((await app.finished(task.id)).status).toBe('succeeded')
       expect(callsFor(app, id)).toHaveLength(1)
     })

@@ -41,8 +41,8 @@ eachStore((store) => {
       const app = shared()
       const { approval, taskId } = await approved(app, { connection: 'crm' })
       expect(approval).toMatchObject({ connection: 'crm', connection_id: expect.stringMatching(/^conn_/) })
-      const asked = (await app.events(taskId)).find(({ event }) => event === 'approval.requested')
-      expect(asked?.data.data).toMatchObject({ action: 'send_note', connection: 'crm' })
+      const requested = (await app.events(taskId)).find(({ event }) => event === 'approval.requested')
+      expect(requested?.data.data).toMatchObject({ action: 'send_note', connection: 'crm' })
     })
 
     test('a tool call has no connection', async () => {

@@ -16,8 +16,8 @@ eachStore((store) => {
     const id = await requestedApprovalId(app, task.id)
     expect((await app.call('GET', `/v1/tasks/${task.id}`)).body.status).toBe('awaiting_approval')
     expect(callsFor(app, id)).toHaveLength(0)
-    const asked = (await app.call('GET', `/v1/approvals/${id}`)).body
-    expect(asked).toMatchObject({
+    const pending = (await app.call('GET', `/v1/approvals/${id}`)).body
+    expect(pending).toMatchObject({
       approval_id: id,
       task_id: task.id,
       wedge: 'gate',
@@ -31,7 +31,7 @@ eachStore((store) => {
       policy_reason: 'No auto-approve rule covers send_note.',
       decided_by: null,
     })
-    expect(Date.parse(asked.expires_at) - Date.parse(asked.created_at)).toBe(MINUTES_5)
+    expect(Date.parse(pending.expires_at) - Date.parse(pending.created_at)).toBe(MINUTES_5)
     const decided = await app.call('POST', `/v1/approvals/${id}/approve`, { note: PRIVATE })
     expect(decided).toMatchObject({ status: 200, body: { ok: true, decision: 'approved' } })
     const ended = await app.finished(task.id)
@@ -75,9 +75,9 @@ eachStore((store) => {
       connection: 'mail',
     })
     const events = await app.events(task.id)
-    const noted = events.find(({ event }) => event === 'feedback.recorded')?.data.data
-    expect(noted).toMatchObject({ source: 'approval' })
-    const item = (await app.call('GET', `/v1/knowledge/${noted.knowledge_id}`)).body
+    const feedback = events.find(({ event }) => event === 'feedback.recorded')?.data.data
+    expect(feedback).toMatchObject({ source: 'approval' })
+    const item = (await app.call('GET', `/v1/knowledge/${feedback.knowledge_id}`)).body
     expect(item).toMatchObject({ kind: 'correction', wedge: 'gate', task_id: task.id })
     expect(item.metadata).toMatchObject({ proposed: { text: 'hi' }, edited })
   })
@@ -99,8 +99,8 @@ eachStore((store) => {
     const app = shared()
     const task = await startAction(app)
     const id = await requestedApprovalId(app, task.id)
-    const said = await app.call('POST', `/v1/approvals/${id}/reject`, { reason: PRIVATE })
-    expect(said).toMatchObject({ status: 200, body: { ok: true, decision: 'rejected' } })
+    const rejected = await app.call('POST', `/v1/approvals/${id}/reject`, { reason: PRIVATE })
+    expect(rejected).toMatchObject({ status: 200, body: { ok: true, decision: 'rejected' } })
     expect(await app.finished(task.id)).toMatchObject({ status: 'rejected', error: { reason: 'rejected' } })
     const events = await app.events(task.id)
     expect(events.slice(-2).map(({ event }) => event)).toEqual(['approval.resolved', 'task.finished'])
@@ -213,9 +213,9 @@ eachStore((store) => {
       ['POST', '/approve', { edited: 'not even an object' }],
       ['POST', '/reject', undefined],
     ] as const) {
-      const foreign = await app.call(method, `/v1/approvals/${id}${path}`, body, { key })
+      const otherProject = await app.call(method, `/v1/approvals/${id}${path}`, body, { key })
       const none = await app.call(method, `/v1/approvals/${absent}${path}`, body)
-      expect([foreign.status, foreign.body]).toEqual([404, { error: 'no such approval' }])
+      expect([otherProject.status, otherProject.body]).toEqual([404, { error: 'no such approval' }])
       expect([none.status, none.body]).toEqual([404, { error: 'no such approval' }])
     }
     expect((await app.call('GET', `/v1/tasks/${task.id}/actions`, undefined, { key })).status).toBe(404)

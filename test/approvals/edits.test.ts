@@ -10,7 +10,7 @@ eachStore((store) => {
   const shared = sharedGatedApp(store, { env: agents })
 
   /** The approval of an action with this payload. A custom agent can send payloads that the bundled agent cannot. */
-  async function asked(payload: unknown): Promise<string> {
+  async function requestApproval(payload: unknown): Promise<string> {
     const body = JSON.stringify({ connection: 'crm', payload })
     const js = `say({ output: (await ask('POST', '/v1/internal/actions/send_note', ${body})).body })`
     const task = await shared().createTask({ wedge: 'gate', task_type: 'act', input: { js } })
@@ -18,7 +18,7 @@ eachStore((store) => {
   }
 
   test.each([[{ text: 'hello' }], [{}]])('an edit of the payload %j is offered and accepted', async (payload) => {
-    const path = `/v1/approvals/${await asked(payload)}`
+    const path = `/v1/approvals/${await requestApproval(payload)}`
     expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'edit', 'reject'])
     expect(await shared().call('POST', `${path}/approve`, EDIT)).toMatchObject({ status: 200 })
   })
@@ -26,7 +26,7 @@ eachStore((store) => {
   test.each([['hello'], [['hello']]])(
     'an edit of the payload %j is refused, because it has no fields',
     async (payload) => {
-      const path = `/v1/approvals/${await asked(payload)}`
+      const path = `/v1/approvals/${await requestApproval(payload)}`
       expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'reject'])
       const refused = { status: 400, body: { error: "field 'edited' needs a payload that is an object" } }
       expect(await shared().call('POST', `${path}/approve`, EDIT)).toMatchObject(refused)

@@ -18,11 +18,8 @@ import {
 
 eachStore((store) => {
   const shared = sharedGatedApp(store)
-  const { answer } = {
-    answer: (_: unknown, response: Parameters<typeof respondJson>[0]) => respondJson(response, 200, { done: true }),
-  }
   afterEach(() => {
-    shared().outside.respond = answer
+    shared().outside.respond = (_request, response) => respondJson(response, 200, { done: true })
   })
 
   /** Approves the action of a task and waits until the task has ended. */
@@ -56,7 +53,7 @@ eachStore((store) => {
     [504, 'unknown'],
   ])('an upstream status %i is the outcome %s, is not retried and does not end the task', async (status, outcome) => {
     const app = shared()
-    app.outside.respond = (_seen, response) =>
+    app.outside.respond = (_request, response) =>
       response.writeHead(status, { location: `${app.outside.url}/elsewhere` }).end('no')
     const { id, ended, action } = await through(app)
     expect(ended).toMatchObject({ status: 'succeeded', output: { ok: false, status, approval_id: id } })
@@ -66,7 +63,7 @@ eachStore((store) => {
 
   test('a network connection that breaks after the request was sent is the outcome unknown', async () => {
     const app = shared()
-    app.outside.respond = (_seen, response) => response.destroy()
+    app.outside.respond = (_request, response) => response.destroy()
     const { id, ended, action } = await through(app)
     expect(ended.output).toMatchObject({ ok: false, status: null })
     expect(action).toMatchObject({ outcome: 'unknown', status: null })
@@ -97,7 +94,7 @@ eachStore((store) => {
 
   describe('between the decision and the call', () => {
     /** A run that waits for its approval, and the call that it would make right after the decision. */
-    async function parked(app: GatedApp) {
+    async function startWaitingRun(app: GatedApp) {
       const task = await startAction(app)
       const id = await requestedApprovalId(app, task.id)
       const row = await app.ctx.db.selectFrom('tasks').selectAll().where('id', '=', task.id).executeTakeFirstOrThrow()
@@ -123,7 +120,7 @@ eachStore((store) => {
       'an approval with status %j sends nothing',
       async (status) => {
         const app = shared()
-        const { id, task, approval, set, perform } = await parked(app)
+        const { id, task, approval, set, perform } = await startWaitingRun(app)
         await set({ status })
         await expect(perform({ ...approval, status: 'approved' })).rejects.toThrow('approval')
         await set({ status: 'pending' })
@@ -135,7 +132,7 @@ eachStore((store) => {
 
     test('a payload that differs from the decided one is not sent', async () => {
       const app = shared()
-      const { id, task, approval, set, perform } = await parked(app)
+      const { id, task, approval, set, perform } = await startWaitingRun(app)
       await set({ status: 'approved' })
       await expect(perform({ ...approval, payload: '{"text":"other"}' })).rejects.toThrow('does not match its payload')
       await set({ payload_sha256: 'f'.repeat(64) })
@@ -147,7 +144,7 @@ eachStore((store) => {
 
     test('a run that has ended sends nothing, approved or not', async () => {
       const app = shared()
-      const { id, task, set, perform } = await parked(app)
+      const { id, task, set, perform } = await startWaitingRun(app)
       await app.call('POST', `/v1/tasks/${task.id}/cancel`)
       await set({ status: 'approved' })
       await expect(perform()).rejects.toThrow('the run has ended')
@@ -156,7 +153,7 @@ eachStore((store) => {
 
     test('an action that a dead replica sent becomes unknown and is not sent again', async () => {
       const app = shared()
-      const { id, task, approval, set, perform } = await parked(app)
+      const { id, task, approval, set, perform } = await startWaitingRun(app)
       await set({ status: 'approved' })
       const { project_id, connection_id, action, payload_sha256, created_at } = approval
       const sent = { approval_id: id, task_id: task.id, connection: 'crm', outcome: 'sent', replica: 'rep_dead' }
@@ -176,7 +173,7 @@ eachStore((store) => {
 
     test('fifty concurrent claims of one approval send one call', async () => {
       const app = shared()
-      const { id, task, set, perform } = await parked(app)
+      const { id, task, set, perform } = await startWaitingRun(app)
       await set({ status: 'approved' })
       const done = await Promise.allSettled(Array.from({ length: 50 }, () => perform()))
       expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

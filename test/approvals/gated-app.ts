@@ -47,7 +47,7 @@ const ACT_STEP = {
   },
 }
 
-/** One service and one outside server for all tests of a block. */
+/** One service and one fake upstream server for all tests of a block. */
 export function sharedGatedApp(
   store: StoreKind,
   {
@@ -141,9 +141,9 @@ export const CALLER_AGENT = {
     let text = ''
     for await (const chunk of process.stdin) text += chunk
     const { task: { input }, service } = JSON.parse(text)
-    const answers = input.together ? await Promise.all(input.calls.map(call)) : []
-    if (!input.together) for (const one of input.calls) answers.push(await call(one))
-    process.stdout.write(JSON.stringify({ output: answers }) + '\\n')
+    const responses = input.together ? await Promise.all(input.calls.map(call)) : []
+    if (!input.together) for (const one of input.calls) responses.push(await call(one))
+    process.stdout.write(JSON.stringify({ output: responses }) + '\\n')
     function call({ method = 'POST', path, body, gate, token }) {
       return new Promise((resolve, reject) => {
         const bearer = token ?? (gate ? service.gate_token : service.task_token)
@@ -151,9 +151,9 @@ export const CALLER_AGENT = {
         const request = http.request({ socketPath: service.socket, method, path: '/v1/internal/' + path, headers, agent: false })
         request.on('error', reject)
         request.on('response', (response) => {
-          let said = ''
-          response.setEncoding('utf8').on('data', (chunk) => (said += chunk))
-          response.on('end', () => resolve({ status: response.statusCode, body: JSON.parse(said || 'null') }))
+          let received = ''
+          response.setEncoding('utf8').on('data', (chunk) => (received += chunk))
+          response.on('end', () => resolve({ status: response.statusCode, body: JSON.parse(received || 'null') }))
         })
         request.end(body && JSON.stringify(body))
       })

@@ -34,7 +34,7 @@ test('service killed during a call: the call is not repeated and its outcome is 
   first.child.kill('SIGKILL')
   await once(first.child, 'exit')
 
-  outside.respond = (_seen, response) => respondJson(response, 200, { done: true })
+  outside.respond = (_request, response) => respondJson(response, 200, { done: true })
   const second = await serve(dir)
   const ended = (await second.call('GET', `/v1/tasks/${task.id}`)).body
   expect(ended).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })

@@ -12,7 +12,7 @@ const request = (more: Partial<PastGatedRequest> = {}): PastGatedRequest => ({
   approvalRequired: false,
   ...more,
 })
-const woulds = (...given: Parameters<typeof simulatePolicy>) => simulatePolicy(...given).map(({ would }) => would)
+const results = (...given: Parameters<typeof simulatePolicy>) => simulatePolicy(...given).map(({ would }) => would)
 
 describe('simulatePolicy', () => {
   test('caps count auto-approvals by task and UTC day, and a gated request uses no cap', () => {
@@ -26,7 +26,7 @@ describe('simulatePolicy', () => {
       request({ taskId: 'task_3', createdAt: '2026-03-02T23:59:59.999Z' }),
       request({ taskId: 'task_3', createdAt: '2026-03-03T00:00:00.000Z' }),
     ]
-    expect(woulds(rules, past)).toEqual(['pass', 'gate', 'pass', 'gate', 'pass', 'gate', 'pass'])
+    expect(results(rules, past)).toEqual(['pass', 'gate', 'pass', 'gate', 'pass', 'gate', 'pass'])
   })
 
   test('each rule has its own counters, and only the first matching rule is evaluated', () => {
@@ -35,7 +35,7 @@ describe('simulatePolicy', () => {
       { action: '*', max_per_task: 1 },
     ]
     const past = ['a', 'b', 'a', 'b'].map((action) => request({ action }))
-    expect(woulds(rules, past)).toEqual(['pass', 'pass', 'gate', 'gate'])
+    expect(results(rules, past)).toEqual(['pass', 'pass', 'gate', 'gate'])
   })
 
   test('a task that requires approval for every action is always gated', () => {
@@ -45,7 +45,7 @@ describe('simulatePolicy', () => {
   })
 
   test('without rules every request is gated, and without requests the result is empty', () => {
-    expect(woulds([], [request()])).toEqual(['gate'])
+    expect(results([], [request()])).toEqual(['gate'])
     expect(simulatePolicy([{ action: '*' }], [])).toEqual([])
   })
 })
@@ -68,8 +68,8 @@ eachStore((store) => {
       await app.call('POST', `/v1/approvals/${ids.at(-1)}/${decision}`, {})
       await app.finished(task.id)
     }
-    const elsewhere = await startAction(app, {}, { wedge: 'other' })
-    await app.call('POST', `/v1/approvals/${await requestedApprovalId(app, elsewhere.id)}/reject`)
+    const otherWedge = await startAction(app, {}, { wedge: 'other' })
+    await app.call('POST', `/v1/approvals/${await requestedApprovalId(app, otherWedge.id)}/reject`)
     const before = await written(app)
     const auto_approve = [{ action: 'refund:', max_amount_usd: 50, max_per_day: 1 }]
     const { status, body } = await app.call('POST', at, { auto_approve })
@@ -109,8 +109,8 @@ eachStore((store) => {
     const asking = { auto_approve: [{ action: '*' }] }
     expect((await app.call('POST', at, asking, { key: viewer })).status).toBe(403)
     expect((await app.call('POST', at, asking, { key: operator })).status).toBe(200)
-    const foreign = await app.call('POST', at, asking, await signUpOtherOrganisation(app))
-    expect(foreign).toMatchObject({ status: 200, body: { checked: 0, results: [] } })
+    const otherOrganisation = await app.call('POST', at, asking, await signUpOtherOrganisation(app))
+    expect(otherOrganisation).toMatchObject({ status: 200, body: { checked: 0, results: [] } })
   })
 })
 

@@ -7,8 +7,8 @@ import { followChecklist, openChecklistItems } from './follow-checklist.ts'
 const DESK = {
   blueprint: 'desk',
   title: 'Desk',
-  summary: 'Says things.',
-  sells_as: 'Things said.',
+  summary: 'Repeats a text.',
+  sells_as: 'Repeated texts.',
   wedge: 'echo',
   requires_connections: [
     { name: 'mail', kind: 'email' },
@@ -43,8 +43,8 @@ eachStore((store) => {
         {
           blueprint: 'desk',
           title: 'Desk',
-          summary: 'Says things.',
-          sells_as: 'Things said.',
+          summary: 'Repeats a text.',
+          sells_as: 'Repeated texts.',
           wedge: 'echo',
           installed: false,
           active: false,
@@ -124,11 +124,11 @@ eachStore((store) => {
     ['POST', 'provision'],
     ['GET', 'readiness'],
     ['POST', 'activate'],
-  ])('%s …/%s of an unknown or invalid blueprint returns 404', async (method, what) => {
+  ])('%s …/%s of an unknown or invalid blueprint returns 404', async (method, path) => {
     const app = await appWith({ 'bad.json': '{' })
     for (const slug of ['none', 'bad', '..%2fdesk', 'Desk']) {
-      const answer = await app.call(method, `/v1/blueprints/${slug}/${what}`)
-      expect(answer).toMatchObject({ status: 404, body: { error: 'no such blueprint' } })
+      const response = await app.call(method, `/v1/blueprints/${slug}/${path}`)
+      expect(response).toMatchObject({ status: 404, body: { error: 'no such blueprint' } })
     }
   })
 
@@ -153,17 +153,17 @@ eachStore((store) => {
         created: { connections: [], schedules: [], knowledge: [] },
         reused: { connections: ['mail', 'hook'], schedules: ['round'], knowledge: ['facts'] },
       })
-      const kept = (await app.call('GET', '/v1/wedges/echo/knowledge')).body.data
-      expect(kept).toMatchObject([{ content: 'Changed.' }])
+      const knowledge = (await app.call('GET', '/v1/wedges/echo/knowledge')).body.data
+      expect(knowledge).toMatchObject([{ content: 'Changed.' }])
       expect((await app.call('GET', '/v1/blueprints')).body.data[0]).toMatchObject({ installed: true, active: false })
     })
 
     test('concurrent provisioning creates everything once', async () => {
       const app = await appWithDesk()
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 8 }, () => app.call('POST', '/v1/blueprints/desk/provision')),
       )
-      expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+      expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
       expect((await app.call('GET', '/v1/connections')).body.data).toHaveLength(2)
       expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
       expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
@@ -171,10 +171,12 @@ eachStore((store) => {
 
     test('two blueprints with the same names share what is created, even if provisioned concurrently', async () => {
       const app = await appWith({ 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
-      const answers = await Promise.all(['a', 'b'].map((slug) => app.call('POST', `/v1/blueprints/${slug}/provision`)))
-      expect(answers.map(({ status }) => status)).toEqual([200, 200])
-      const made = answers.map(({ body }) => Object.values(body.created).flat().length)
-      expect(made.toSorted((a, b) => a - b)).toEqual([0, 4])
+      const responses = await Promise.all(
+        ['a', 'b'].map((slug) => app.call('POST', `/v1/blueprints/${slug}/provision`)),
+      )
+      expect(responses.map(({ status }) => status)).toEqual([200, 200])
+      const counts = responses.map(({ body }) => Object.values(body.created).flat().length)
+      expect(counts.toSorted((a, b) => a - b)).toEqual([0, 4])
       expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
       expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
     })
@@ -185,16 +187,16 @@ eachStore((store) => {
       const app = await appWithDesk()
       const { body: project } = await app.call('GET', '/v1/projects')
       await app.call('PUT', `/v1/projects/${project.data[0].id}`, { wedges: [] })
-      const made = await followChecklist(app, 'desk')
-      expect(made.map(({ kind }) => kind)).toEqual(['wedge', 'provision', 'config', 'secret'])
+      const fixed = await followChecklist(app, 'desk')
+      expect(fixed.map(({ kind }) => kind)).toEqual(['wedge', 'provision', 'config', 'secret'])
       expect((await app.call('POST', '/v1/blueprints/desk/activate')).body).toEqual({ ok: true, active: true })
     })
 
     test('a connection of another kind must be renamed and is never deleted', async () => {
       const app = await appWithDesk()
       const other = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'mail' })
-      const made = await followChecklist(app, 'desk')
-      expect(made.map(({ kind }) => kind)).toContain('connection')
+      const fixed = await followChecklist(app, 'desk')
+      expect(fixed.map(({ kind }) => kind)).toContain('connection')
       expect((await app.call('GET', `/v1/connections/${other.body.id}`)).body.name).toBe('another name')
     })
 
@@ -202,8 +204,8 @@ eachStore((store) => {
       const app = await appWithDesk()
       const mail = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com' } }
       await app.call('POST', '/v1/connections', { ...mail, secret_ref: 'env:MAIL_TOKEN' })
-      const made = await followChecklist(app, 'desk')
-      expect(made.map(({ fix }) => fix?.body)).toEqual([{}, { secret_ref: null }, { value: '<secret>' }])
+      const fixed = await followChecklist(app, 'desk')
+      expect(fixed.map(({ fix }) => fix?.body)).toEqual([{}, { secret_ref: null }, { value: '<secret>' }])
     })
 
     test('a broker connection needs its authorisation, then a check of its status', async () => {
@@ -252,8 +254,8 @@ eachStore((store) => {
       const app = await appWithDesk()
       await followChecklist(app, 'desk')
       for (const _ of [1, 2]) {
-        const answer = await app.call('POST', '/v1/blueprints/desk/activate')
-        expect(answer).toMatchObject({ status: 200, body: { ok: true, active: true } })
+        const response = await app.call('POST', '/v1/blueprints/desk/activate')
+        expect(response).toMatchObject({ status: 200, body: { ok: true, active: true } })
       }
       const [schedule] = (await app.call('GET', '/v1/schedules')).body.data
       expect(schedule).toMatchObject({ enabled: true, next_run_at: '2026-03-03T08:30:00.000Z' })

@@ -44,8 +44,8 @@ eachStore((store) => {
     const read = [...(await openChecklistItems(app, one)), ...(await openChecklistItems(app, other))]
     for (const item of read.filter(({ kind }) => kind === 'wedge')) await makeFixCall(app, item)
     for (const slug of [one, other]) {
-      const made = await followChecklist(app, slug)
-      expect(made.filter(({ kind }) => kind === 'wedge')).toEqual([])
+      const fixed = await followChecklist(app, slug)
+      expect(fixed.filter(({ kind }) => kind === 'wedge')).toEqual([])
       expect((await app.call('GET', `/v1/blueprints/${slug}/readiness`)).body.ready).toBe(true)
     }
   })
@@ -88,15 +88,16 @@ eachStore((store) => {
       const none = { connections: [], schedules: [], knowledge: [] }
       const first = await provision(app)
       expect(first.body).toMatchObject({ created: all, reused: none })
-      const made = await everything(app, wedge)
-      expect(made.connections).toHaveLength(requires_connections.length)
-      for (const connection of made.connections) expect(connection).toMatchObject({ has_secret: false })
-      for (const schedule of made.schedules) expect(schedule).toMatchObject({ enabled: false, next_run_at: null })
+      const provisioned = await everything(app, wedge)
+      expect(provisioned.connections).toHaveLength(requires_connections.length)
+      for (const connection of provisioned.connections) expect(connection).toMatchObject({ has_secret: false })
+      for (const schedule of provisioned.schedules)
+        expect(schedule).toMatchObject({ enabled: false, next_run_at: null })
       await app.clock.advance(60_000)
       const again = await provision(app)
       expect(again).toMatchObject({ status: 200, body: { created: none, reused: all } })
       expect(again.body.readiness).toEqual(first.body.readiness)
-      expect(await everything(app, wedge)).toEqual(made)
+      expect(await everything(app, wedge)).toEqual(provisioned)
     })
   })
 })

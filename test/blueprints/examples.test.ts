@@ -10,9 +10,9 @@ test('the example blueprints are valid and match their wedges', async () => {
   const { blueprints, problems } = await readBlueprints(folder('blueprints'))
   expect(problems).toEqual([])
   expect(blueprints.map(({ blueprint }) => blueprint)).toEqual(['inbox-triage', 'invoice-chaser', 'refund-desk'])
-  const shelf = await openWedgeLibrary(folder('wedges'), pino({ level: 'silent' }))
+  const library = await openWedgeLibrary(folder('wedges'), pino({ level: 'silent' }))
   for (const { wedge, requires_connections, schedules } of blueprints) {
-    const manifest = shelf.get(wedge)?.manifest
+    const manifest = library.get(wedge)?.manifest
     expect(requires_connections.map(({ name }) => name)).toEqual(manifest?.connections)
     for (const { task_type } of schedules) expect(Object.keys(manifest?.task_types ?? {})).toContain(task_type)
   }

@@ -16,22 +16,22 @@ export async function openChecklistItems(app: TestApp, slug: string): Promise<Ch
 
 /** Sends the request of the first open item until none is left. Values in angle brackets are filled in. */
 export async function followChecklist(app: TestApp, slug: string): Promise<ChecklistItem[]> {
-  const made: ChecklistItem[] = []
+  const created: ChecklistItem[] = []
   for (
     let item = (await openChecklistItems(app, slug))[0];
-    item && made.length < 20;
+    item && created.length < 20;
     item = (await openChecklistItems(app, slug))[0]
   ) {
-    made.push(item)
+    created.push(item)
     await makeFixCall(app, item)
   }
-  return made
+  return created
 }
 
 /** Sends the request of an item, with values filled in for angle brackets. */
 export async function makeFixCall(app: TestApp, { fix }: ChecklistItem): Promise<void> {
   const raw = JSON.stringify(fix?.body).replaceAll(/"<([a-z _]+)>"/g, '"$1"')
   const headers = { 'content-type': 'application/json' }
-  const answer = await app.call(fix?.method ?? '', fix?.path ?? '', undefined, { raw, headers })
-  expect(answer.status).toBe(200)
+  const response = await app.call(fix?.method ?? '', fix?.path ?? '', undefined, { raw, headers })
+  expect(response.status).toBe(200)
 }

@@ -18,7 +18,7 @@ const WEDGES = {
 const agents = scriptedAgentFolder()
 
 /** An agent that reads its case, tries to read and change the case with this id, and then changes its own. */
-const reachFor = (id: string, project = '') => `
+const tryToReach = (id: string, project = '') => `
   const other = ${JSON.stringify({ id, case_id: id, case: id, project_id: project, wedge: 'returns' })}
   const query = new URLSearchParams(other)
   const seen = []
@@ -29,7 +29,7 @@ const reachFor = (id: string, project = '') => `
     refused.push((await ask('GET', '/v1/' + path + other.id)).status)
     refused.push((await ask('PUT', '/v1/' + path + other.id, { stage: 'paid' })).status)
   }
-  say({ output: { told: brief.case?.id ?? null, seen, moved, refused } })`
+  say({ output: { briefCase: brief.case?.id ?? null, seen, moved, refused } })`
 
 eachStore((store) => {
   const app = sharedApp({ store, wedges: WEDGES, env: agents })
@@ -39,26 +39,26 @@ eachStore((store) => {
     (await app().call('GET', `/v1/cases/${id}`, undefined, options)).body
 
   /** Runs a task on the case until it has ended. */
-  async function playedOn(caseId: string, js: string): Promise<Reached> {
+  async function runOnCase(caseId: string, js: string): Promise<AgentReport> {
     const body = { task_type: 'assess', input: { js } }
     const { status, body: task } = await app().call('POST', `/v1/cases/${caseId}/tasks`, body)
     expect(status).toBe(201)
     const { status: ended, output, error } = await app().finished(task.id)
     expect({ ended, error }).toEqual({ ended: 'succeeded', error: null })
-    return { task: task.id, ...(output as Omit<Reached, 'task'>) }
+    return { task: task.id, ...(output as Omit<AgentReport, 'task'>) }
   }
 
   describe('the agent of a task on a case', () => {
     test('an agent reaches the case of its task, and not the case of a concurrent task', async () => {
-      const [mine, theirs] = [await open(), await open()]
+      const [first, second] = [await open(), await open()]
       const pairs = [
-        [mine, theirs],
-        [theirs, mine],
+        [first, second],
+        [second, first],
       ]
-      const both = await Promise.all(pairs.map(([own, other]) => playedOn(own.id, reachFor(other.id))))
+      const both = await Promise.all(pairs.map(([own, other]) => runOnCase(own.id, tryToReach(other.id))))
       for (const [own, reached] of [
-        [mine, both[0]],
-        [theirs, both[1]],
+        [first, both[0]],
+        [second, both[1]],
       ]) {
         expectOnly(reached, own.id)
         const { title, history } = await caseOf(own.id)
@@ -68,38 +68,39 @@ eachStore((store) => {
     })
 
     test('an agent reaches no case of another wedge', async () => {
-      const [mine, theirs] = [await open(), await open('returns')]
-      expectOnly(await playedOn(mine.id, reachFor(theirs.id)), mine.id)
-      expect(await caseOf(theirs.id)).toEqual(theirs)
+      const [own, other] = [await open(), await open('returns')]
+      expectOnly(await runOnCase(own.id, tryToReach(other.id)), own.id)
+      expect(await caseOf(other.id)).toEqual(other)
     })
 
     test('an agent reaches no case of another project', async () => {
       const { key, project } = await addProject(app(), await signUpOwner(app()))
-      const [mine, theirs] = [await open(), await open('claims', { key })]
-      expectOnly(await playedOn(mine.id, reachFor(theirs.id, project)), mine.id)
-      expect(await caseOf(theirs.id, { key })).toEqual(theirs)
+      const [own, other] = [await open(), await open('claims', { key })]
+      expectOnly(await runOnCase(own.id, tryToReach(other.id, project)), own.id)
+      expect(await caseOf(other.id, { key })).toEqual(other)
     })
   })
 
   test('the bundled agent, which uses its pipe, reaches only the case of its task', async () => {
     const app = await testApp({ store, wedges: WEDGES })
     const open = async () => (await app.call('POST', '/v1/cases', { wedge: 'claims' })).body
-    const [mine, theirs] = [await open(), await open()]
-    const spawn = { task_type: 'bundled', input: { other: theirs.id } }
-    const { body: task } = await app.call('POST', `/v1/cases/${mine.id}/tasks`, spawn)
-    expect(await app.finished(task.id)).toMatchObject({ status: 'succeeded', output: { id: mine.id, stage: 'paid' } })
-    expect((await app.call('GET', `/v1/cases/${theirs.id}`)).body).toEqual(theirs)
+    const [own, other] = [await open(), await open()]
+    const spawn = { task_type: 'bundled', input: { other: other.id } }
+    const { body: task } = await app.call('POST', `/v1/cases/${own.id}/tasks`, spawn)
+    expect(await app.finished(task.id)).toMatchObject({ status: 'succeeded', output: { id: own.id, stage: 'paid' } })
+    expect((await app.call('GET', `/v1/cases/${other.id}`)).body).toEqual(other)
   })
 
   describe('the agent of a task without a case', () => {
-    test('an agent of a task without a case reaches no case, whatever it names', async () => {
+    test('an agent of a task without a case reaches no case, even if it names one', async () => {
       const { id } = await open()
-      const js = reachFor(id)
+      const js = tryToReach(id)
       const { task } = await runScript(app(), js, { wedge: 'claims', task_type: 'assess', case_id: id })
       expect(task).toMatchObject({ status: 'succeeded', case_id: null })
-      const { told, seen, moved, refused } = task.output
-      expect(told).toBe(null)
-      for (const answer of [...seen, moved]) expect(answer).toEqual({ status: 404, body: { error: 'no such case' } })
+      const { briefCase, seen, moved, refused } = task.output
+      expect(briefCase).toBe(null)
+      for (const response of [...seen, moved])
+        expect(response).toEqual({ status: 404, body: { error: 'no such case' } })
       expect(new Set(refused)).toEqual(new Set([404]))
       expect(await caseOf(id)).toMatchObject({ stage: 'new', task_ids: [] })
     })
@@ -110,23 +111,24 @@ interface Moved {
   by: { id: string }
 }
 
-interface Reached {
+interface AgentReport {
   task: string
-  told: string | null
-  seen: Seen[]
-  moved: Seen
+  briefCase: string | null
+  seen: CaseResponse[]
+  moved: CaseResponse
   refused: number[]
 }
 
-interface Seen {
+interface CaseResponse {
   status: number
   body: { id: string }
 }
 
 /** Expects that the agent read and changed only this case. */
-function expectOnly({ told, seen, moved, refused }: Reached, id: string): void {
-  expect(told).toBe(id)
-  for (const answer of [...seen, moved]) expect(answer).toMatchObject({ status: 200, body: { id, wedge: 'claims' } })
+function expectOnly({ briefCase, seen, moved, refused }: AgentReport, id: string): void {
+  expect(briefCase).toBe(id)
+  for (const response of [...seen, moved])
+    expect(response).toMatchObject({ status: 200, body: { id, wedge: 'claims' } })
   expect(moved).toMatchObject({ body: { stage: 'paid' } })
   expect(new Set(refused)).toEqual(new Set([404]))
 }

@@ -98,10 +98,10 @@ eachStore((store) => {
       const { id } = await open()
       const spawn = () => call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })
       const close = () => call('PUT', `/v1/cases/${id}`, { status: 'closed' })
-      const answers = await Promise.all([spawn(), spawn(), close(), spawn(), spawn()])
-      const made = answers.filter(({ status }) => status === 201).length
+      const responses = await Promise.all([spawn(), spawn(), close(), spawn(), spawn()])
+      const made = responses.filter(({ status }) => status === 201).length
       expect((await call('GET', `/v1/cases/${id}`)).body.task_ids).toHaveLength(made)
-      expect(answers.every(({ status }) => [200, 201, 409].includes(status))).toBe(true)
+      expect(responses.every(({ status }) => [200, 201, 409].includes(status))).toBe(true)
       expect((await spawn()).status).toBe(409)
     })
 

@@ -36,9 +36,9 @@ export async function openChannelApp(
 
 /** Sends a POST and returns the id of what it created. */
 export async function createAndGetId(app: TestApp, path: string, body: object): Promise<string> {
-  const answer = await app.call('POST', path, body)
-  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-  return answer.body.id
+  const response = await app.call('POST', path, body)
+  if (response.status !== 201) throw new Error(`${path}: ${response.status} ${JSON.stringify(response.body)}`)
+  return response.body.id
 }
 
 export interface InboundResult {
@@ -52,9 +52,9 @@ export async function sendInbound(
   handle: string,
   more: object = {},
 ): Promise<InboundResult> {
-  const answer = await app.call('POST', `/v1/channels/${app.channel}/inbound`, inboundMail(handle, more))
-  if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
-  return answer.body
+  const response = await app.call('POST', `/v1/channels/${app.channel}/inbound`, inboundMail(handle, more))
+  if (response.status !== 201) throw new Error(`${response.status} ${JSON.stringify(response.body)}`)
+  return response.body
 }
 
 export const inboundMail = (handle: string, more: object = {}) => ({
@@ -88,7 +88,7 @@ export async function insertRunningTask(app: TestApp, clientId: string): Promise
 /** A session of another organisation on the same service. The first account gets the existing organisation. */
 export async function otherOrganisationSession(app: TestApp): Promise<string> {
   let session = ''
-  for (const email of ['owner@example.com', 'stranger@example.com']) {
+  for (const email of ['owner@example.com', 'other@example.com']) {
     const account = { email, password: 'correct horse battery' }
     session = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
   }

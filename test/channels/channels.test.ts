@@ -14,25 +14,25 @@ import {
 eachStore((store) => {
   test('a channel binds an address to a wedge and a task type, and all four fields are required', async () => {
     const app = await openChannelApp(store)
-    const whole = { connection_id: app.connection, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
-    const answer = await app.call('POST', '/v1/channels', whole)
-    expect(answer.status).toBe(201)
-    expect(answer.headers.get('location')).toBe(`/v1/channels/${answer.body.id}`)
-    expect(answer.body).toMatchObject(whole)
-    for (const field of Object.keys(whole)) {
-      const { status, body } = await app.call('POST', '/v1/channels', { ...whole, [field]: undefined })
+    const channel = { connection_id: app.connection, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
+    const response = await app.call('POST', '/v1/channels', channel)
+    expect(response.status).toBe(201)
+    expect(response.headers.get('location')).toBe(`/v1/channels/${response.body.id}`)
+    expect(response.body).toMatchObject(channel)
+    for (const field of Object.keys(channel)) {
+      const { status, body } = await app.call('POST', '/v1/channels', { ...channel, [field]: undefined })
       expect({ status, body }).toEqual({ status: 400, body: { error: `field '${field}' is required` } })
     }
     const listed = await app.call('GET', '/v1/channels')
-    expect(listed.body.data.map(({ id }: { id: string }) => id)).toContain(answer.body.id)
+    expect(listed.body.data.map(({ id }: { id: string }) => id)).toContain(response.body.id)
     expect((await auditLines(app)).at(-1)).toBe('key channel.created')
   })
 
   test('the connection, wedge and task type of a channel must exist, and the wedge must be enabled', async () => {
     const app = await openChannelApp(store)
-    const whole = { connection_id: app.connection, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
+    const channel = { connection_id: app.connection, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
     const errorOf = async (more: object) => {
-      const { status, body } = await app.call('POST', '/v1/channels', { ...whole, ...more })
+      const { status, body } = await app.call('POST', '/v1/channels', { ...channel, ...more })
       return [status, body.error]
     }
     expect(await errorOf({ connection_id: 'conn_none' })).toEqual([400, 'unknown connection'])
@@ -89,16 +89,16 @@ eachStore((store) => {
     for (const list of ['channels', 'clients', 'threads']) {
       expect((await app.call('GET', `/v1/${list}`, undefined, { key })).body.data).toEqual([])
     }
-    const theirs = { connection_id: app.connection, address: 'x', wedge: 'desk', task_type: 'triage' }
-    const answer = await app.call('POST', '/v1/channels', theirs, { key })
-    expect(answer.body).toEqual({ error: 'unknown connection' })
+    const channelOfOther = { connection_id: app.connection, address: 'x', wedge: 'desk', task_type: 'triage' }
+    const response = await app.call('POST', '/v1/channels', channelOfOther, { key })
+    expect(response.body).toEqual({ error: 'unknown connection' })
   })
 
   test('an operator can post inbound messages but not create channels', async () => {
     const app = await openChannelApp(store)
     const { key } = (await app.call('POST', '/v1/keys', { name: 'desk', role: 'operator' })).body
-    const whole = { connection_id: app.connection, address: 'a', wedge: 'desk', task_type: 'close' }
-    expect((await app.call('POST', '/v1/channels', whole, { key })).status).toBe(403)
+    const channel = { connection_id: app.connection, address: 'a', wedge: 'desk', task_type: 'close' }
+    expect((await app.call('POST', '/v1/channels', channel, { key })).status).toBe(403)
     const path = `/v1/channels/${app.channel}/inbound`
     expect((await app.call('POST', path, inboundMail('a@example.com'), { key })).status).toBe(201)
     expect(await createAndGetId(app, '/v1/clients', {})).toMatch(/^cli_/)
@@ -108,13 +108,13 @@ eachStore((store) => {
 test('a channel cannot be bound to a connection that is being deleted', async () => {
   const app = await openChannelApp('postgres')
   const connection_id = await createAndGetId(app, '/v1/connections', { kind: 'email', name: 'second' })
-  const { hold, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
+  const { hold, waitForBlocked, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
   await hold('connections')
   const deleting = app.call('DELETE', `/v1/connections/${connection_id}`)
-  await halted(1)
-  const whole = { connection_id, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
-  const binding = app.call('POST', '/v1/channels', whole)
-  await halted(2)
+  await waitForBlocked(1)
+  const channel = { connection_id, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }
+  const binding = app.call('POST', '/v1/channels', channel)
+  await waitForBlocked(2)
   await release()
   expect((await deleting).status).toBe(204)
   expect(await binding).toMatchObject({ status: 400, body: { error: 'unknown connection' } })

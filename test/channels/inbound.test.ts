@@ -56,9 +56,9 @@ eachStore((store) => {
       wedge: 'other',
       task_type: 'triage',
     })
-    const elsewhere = await sendInbound({ ...app, channel }, 'ada@example.com')
-    expect(elsewhere.client_id).toBe(first.client_id)
-    expect(elsewhere.thread_id).not.toBe(first.thread_id)
+    const onOtherChannel = await sendInbound({ ...app, channel }, 'ada@example.com')
+    expect(onOtherChannel.client_id).toBe(first.client_id)
+    expect(onOtherChannel.thread_id).not.toBe(first.thread_id)
     await app.call('PUT', `/v1/threads/${first.thread_id}`, { status: 'closed' })
     const later = await sendInbound(app, 'ada@example.com')
     expect(later.thread_id).not.toBe(first.thread_id)
@@ -66,8 +66,8 @@ eachStore((store) => {
 
   test('twenty concurrent first messages of one handle create one client and one thread', async () => {
     const app = await openChannelApp(store)
-    const hands = ['ada@example.com', 'ADA@example.com', 'Ada@Example.com', 'ada@EXAMPLE.com']
-    const sent = Array.from({ length: 20 }, (_, i) => sendInbound(app, hands[i % 4] ?? '', { body: `message ${i}` }))
+    const handles = ['ada@example.com', 'ADA@example.com', 'Ada@Example.com', 'ada@EXAMPLE.com']
+    const sent = Array.from({ length: 20 }, (_, i) => sendInbound(app, handles[i % 4] ?? '', { body: `message ${i}` }))
     const delivered = await Promise.all(sent)
     const kinds = (pick: (one: InboundResult) => string) => new Set(delivered.map(pick)).size
     expect(kinds((one) => one.client_id)).toBe(1)
@@ -107,9 +107,9 @@ eachStore((store) => {
     const app = await openChannelApp(store)
     const message = inboundMail('ada@example.com', { external_id: 'delivery-1' })
     const sent = Array.from({ length: 20 }, () => app.call('POST', `/v1/channels/${app.channel}/inbound`, message))
-    const answers = await Promise.all(sent)
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1)
+    const responses = await Promise.all(sent)
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    expect(responses.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1)
     expect((await app.call('GET', '/v1/tasks')).body.data).toHaveLength(1)
   })
 

@@ -14,25 +14,25 @@ const WEDGE = {
 
 eachStore((store) => {
   test('a mail that the task of a thread sends is stored in the thread, next to its reply', async () => {
-    const desk = await openGatedApp(store, WEDGE)
+    const app = await openGatedApp(store, WEDGE)
     try {
-      const connections = (await desk.call('GET', '/v1/connections')).body.data
+      const connections = (await app.call('GET', '/v1/connections')).body.data
       const connection_id = connections.find(({ name }: { name: string }) => name === 'mail').id
       const channel = { connection_id, address: 'help@example.com', wedge: 'gate', task_type: 'act' }
-      const { id } = (await desk.call('POST', '/v1/channels', channel)).body
-      const said = { from: { handle: 'kim@example.com', name: 'Kim' }, body: 'Where is my order?', subject: 'Order' }
-      const inbound = (await desk.call('POST', `/v1/channels/${id}/inbound`, said)).body
-      expect(await desk.finished(inbound.task_id)).toMatchObject({ status: 'succeeded', error: null })
-      const { messages } = (await desk.call('GET', `/v1/threads/${inbound.thread_id}`)).body
+      const { id } = (await app.call('POST', '/v1/channels', channel)).body
+      const message = { from: { handle: 'kim@example.com', name: 'Kim' }, body: 'Where is my order?', subject: 'Order' }
+      const inbound = (await app.call('POST', `/v1/channels/${id}/inbound`, message)).body
+      expect(await app.finished(inbound.task_id)).toMatchObject({ status: 'succeeded', error: null })
+      const { messages } = (await app.call('GET', `/v1/threads/${inbound.thread_id}`)).body
       expect(messages.map(({ direction, body }: { direction: string; body: string }) => [direction, body])).toEqual([
         ['inbound', 'Where is my order?'],
         ['outbound', 'It left today.'],
         ['outbound', 'I have written to you.'],
       ])
-      expect(desk.outside.received.map(({ url, body }) => [url, JSON.parse(body)])).toEqual([['/mail', mail]])
+      expect(app.outside.received.map(({ url, body }) => [url, JSON.parse(body)])).toEqual([['/mail', mail]])
     } finally {
-      await desk.stop()
-      await desk.outside.close()
+      await app.stop()
+      await app.outside.close()
     }
   })
 })

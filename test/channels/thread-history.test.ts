@@ -2,19 +2,19 @@ import { expect, test } from 'vitest'
 import { eachStore, testApp } from '../app.ts'
 
 /** An agent whose output is the history in its brief. */
-const TELLS = `node -e 'process.stdin.on("data", (line) => console.log(JSON.stringify({ output: JSON.parse(line).history })))'`
+const HISTORY_AGENT = `node -e 'process.stdin.on("data", (line) => console.log(JSON.stringify({ output: JSON.parse(line).history })))'`
 
 eachStore((store) => {
   test('the task of an inbound message gets the history of its thread', async () => {
-    const app = await testApp({ store, env: { SVC_AGENT_COMMAND: TELLS } })
+    const app = await testApp({ store, env: { SVC_AGENT_COMMAND: HISTORY_AGENT } })
     const mail = { kind: 'email', name: 'mail', config: {} }
     const connection_id = (await app.call('POST', '/v1/connections', mail)).body.id
     const channel = { connection_id, address: 'help@example.com', wedge: 'echo', task_type: 'say' }
     const { id } = (await app.call('POST', '/v1/channels', channel)).body
     const tasks: string[] = []
     for (const body of ['Where is my order?', 'Are you there?']) {
-      const said = { from: { handle: 'kim@example.com', name: 'Kim' }, body, subject: 'Order' }
-      tasks.push((await app.call('POST', `/v1/channels/${id}/inbound`, said)).body.task_id)
+      const message = { from: { handle: 'kim@example.com', name: 'Kim' }, body, subject: 'Order' }
+      tasks.push((await app.call('POST', `/v1/channels/${id}/inbound`, message)).body.task_id)
     }
     const { output } = await app.finished(tasks[1] ?? '')
     expect(output).toMatchObject([

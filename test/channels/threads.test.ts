@@ -30,7 +30,8 @@ eachStore((store) => {
       await appendTaskReply(tx, task, ' It left on Monday. ')
       await appendTaskReply(tx, task, 'Is she a fraud?')
     })
-    const bodies = (answer: { body: { messages: { body: string }[] } }) => answer.body.messages.map(({ body }) => body)
+    const bodies = (response: { body: { messages: { body: string }[] } }) =>
+      response.body.messages.map(({ body }) => body)
     const founders = await app.call('GET', `/v1/threads/${thread_id}`)
     expect(bodies(founders).slice(1)).toEqual(['Is she a fraud?', 'It left on Monday.', 'Is she a fraud?'])
     expect(founders.body.messages[1].to).toEqual(['depot@desk.example'])
@@ -43,16 +44,16 @@ eachStore((store) => {
   test('a reply of a member is visible to the client, notifies the console and is in the audit log', async () => {
     const app = await openChannelApp(store)
     const { thread_id, portal } = await openPortal(app, 'ada@example.com')
-    const told = readEventStream(`${app.url}/v1/stream`, app.key, 0, ({ data }) => data.kind === 'thread')
+    const notified = readEventStream(`${app.url}/v1/stream`, app.key, 0, ({ data }) => data.kind === 'thread')
     await readEventStream(`${app.url}/v1/stream`, app.key, 0, ({ event }) => event === 'ready')
     const path = `/v1/threads/${thread_id}/messages`
-    const said = await app.call('POST', path, { body: ' It left on Monday.\n' })
-    expect(said).toMatchObject({ status: 201, body: { direction: 'outbound', from: null, to: null, task_id: null } })
-    expect(said.body.body).toBe('It left on Monday.')
-    expect(said.headers.get('location')).toBe(`/v1/threads/${thread_id}`)
-    expect((await told).at(-1)?.data).toMatchObject({ kind: 'thread', id: thread_id, status: 'open' })
+    const reply = await app.call('POST', path, { body: ' It left on Monday.\n' })
+    expect(reply).toMatchObject({ status: 201, body: { direction: 'outbound', from: null, to: null, task_id: null } })
+    expect(reply.body.body).toBe('It left on Monday.')
+    expect(reply.headers.get('location')).toBe(`/v1/threads/${thread_id}`)
+    expect((await notified).at(-1)?.data).toMatchObject({ kind: 'thread', id: thread_id, status: 'open' })
     const { messages } = (await portal('GET', `threads/${thread_id}`)).body
-    expect(messages.at(-1)).toMatchObject({ id: said.body.id, direction: 'outbound', body: 'It left on Monday.' })
+    expect(messages.at(-1)).toMatchObject({ id: reply.body.id, direction: 'outbound', body: 'It left on Monday.' })
     expect((await readThreadHistory(app.ctx.db, thread_id)).at(-1)).toMatchObject({
       direction: 'outbound',
       from: 'us',

@@ -93,8 +93,8 @@ describe('svc audit and svc backup', () => {
     expect(await backupTo('file')).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists') })
     expect(await backupTo('file/copy.db')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not exist') })
     expect((await backupTo('copy.db')).code).toBe(0)
-    const elsewhere = await runSvc(['backup', 'other.db'], { cwd: folder })
-    expect(elsewhere).toMatchObject({
+    const withoutStore = await runSvc(['backup', 'other.db'], { cwd: folder })
+    expect(withoutStore).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('check that SVC_DATA_DIR is the folder'),
     })

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { followTask } from '../../src/cli/tasks/follow-task.ts'
 import { createServiceClient } from '../../src/cli/shell/service-client.ts'
 
-async function fakeService(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
-  const server = createServer(answer)
+async function fakeService(respond: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(respond)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.close()

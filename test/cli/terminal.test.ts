@@ -43,8 +43,8 @@ describe('svc on a terminal', () => {
 
   test('run prints no colours with NO_COLOR, and asks again when the payload was not changed', async () => {
     const options = { url: gatedApp().url, env: { VISUAL: scriptedEditor('true'), NO_COLOR: '1' } }
-    const answers = ['[r]eject? ', 'e\r', 'the payload was not changed', '', '[r]eject? ', 'a\r']
-    const { code, shown } = await runOnTerminal(run, answers, options)
+    const responses = ['[r]eject? ', 'e\r', 'the payload was not changed', '', '[r]eject? ', 'a\r']
+    const { code, shown } = await runOnTerminal(run, responses, options)
     expect(code).toBe(0)
     expect(lastSent()).toEqual({ name: 'Kim', amount: 80 })
     expect(shown).not.toContain(DIM)

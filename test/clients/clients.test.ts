@@ -15,17 +15,17 @@ eachStore((store) => {
 
   test('a client is created, read, listed and changed', async () => {
     const app = await openChannelApp(store)
-    const answer = await app.call('POST', '/v1/clients', {
+    const response = await app.call('POST', '/v1/clients', {
       display_name: 'Ada',
       handles: ['Ada@Example.com', ' +49 30 1234 ', 'ada@example.com'],
       metadata: { plan: 'gold' },
     })
-    expect(answer.status).toBe(201)
-    expect(answer.body).toMatchObject({ display_name: 'Ada', metadata: { plan: 'gold' } })
-    expect(answer.body.handles).toEqual(['+49 30 1234', 'ada@example.com'])
-    const path = `/v1/clients/${answer.body.id}`
-    expect(answer.headers.get('location')).toBe(path)
-    expect((await app.call('GET', path)).body).toEqual(answer.body)
+    expect(response.status).toBe(201)
+    expect(response.body).toMatchObject({ display_name: 'Ada', metadata: { plan: 'gold' } })
+    expect(response.body.handles).toEqual(['+49 30 1234', 'ada@example.com'])
+    const path = `/v1/clients/${response.body.id}`
+    expect(response.headers.get('location')).toBe(path)
+    expect((await app.call('GET', path)).body).toEqual(response.body)
     await app.clock.advance(1000)
     const changed = await app.call('PUT', path, { handles: ['ada@new.example'] })
     expect(changed.body).toMatchObject({
@@ -33,7 +33,7 @@ eachStore((store) => {
       handles: ['ada@new.example'],
       metadata: { plan: 'gold' },
     })
-    expect(changed.body.updated_at > answer.body.updated_at).toBe(true)
+    expect(changed.body.updated_at > response.body.updated_at).toBe(true)
     const renamed = await app.call('PUT', path, { display_name: null, metadata: {} })
     expect(renamed.body).toMatchObject({ display_name: null, handles: ['ada@new.example'], metadata: {} })
     expect((await app.call('GET', '/v1/clients')).body.data).toEqual([renamed.body])
@@ -59,9 +59,9 @@ eachStore((store) => {
   test('one of twenty concurrent clients gets the handle', async () => {
     const app = await openChannelApp(store)
     const body = { handles: ['ada@example.com', 'ada'] }
-    const answers = await Promise.all(Array.from({ length: 20 }, () => app.call('POST', '/v1/clients', body)))
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(19)
+    const responses = await Promise.all(Array.from({ length: 20 }, () => app.call('POST', '/v1/clients', body)))
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(19)
     expect((await app.call('GET', '/v1/clients')).body.data).toHaveLength(1)
   })
 

@@ -95,14 +95,14 @@ eachStore((store) => {
     })
     await changeConnectionSettings(ctx, scope, other, { config: { toolkit: 'y' } })
     expect(await refreshBrokerAccount(ctx, broker, other)).toMatchObject({ status: 'INACTIVE', active: false })
-    const gone = await insertTestConnection(ctx, {
+    const deleted = await insertTestConnection(ctx, {
       ...gmail,
       name: 'z',
       config: { toolkit: 'z' },
       pending_account: 'ca_1',
     })
-    await removeConnection(ctx, scope, gone)
-    expect(await refreshBrokerAccount(ctx, broker, gone)).toMatchObject({ status: 'INACTIVE', active: false })
+    await removeConnection(ctx, scope, deleted)
+    expect(await refreshBrokerAccount(ctx, broker, deleted)).toMatchObject({ status: 'INACTIVE', active: false })
   })
 
   test('an ACTIVE account of another user is never stored', async () => {

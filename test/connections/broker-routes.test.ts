@@ -39,10 +39,10 @@ eachStore((store) => {
   test('the broker user is the project, or the project and the client', async () => {
     const { app, server } = await appWithBroker(store)
     const { id: clientId } = (await app.call('POST', '/v1/clients', {})).body
-    const mine = await app.call('POST', '/v1/broker/toolkits/slack/connect', {})
-    const theirs = await app.call('POST', '/v1/broker/toolkits/slack/connect', { client_id: clientId })
-    expect(theirs.body.connection_id).not.toBe(mine.body.connection_id)
-    const { project_id } = (await app.call('GET', `/v1/connections/${mine.body.connection_id}`)).body
+    const ofProject = await app.call('POST', '/v1/broker/toolkits/slack/connect', {})
+    const ofClient = await app.call('POST', '/v1/broker/toolkits/slack/connect', { client_id: clientId })
+    expect(ofClient.body.connection_id).not.toBe(ofProject.body.connection_id)
+    const { project_id } = (await app.call('GET', `/v1/connections/${ofProject.body.connection_id}`)).body
     expect([...server.accounts.values()].map((account) => account.user_id)).toEqual([
       project_id,
       `${project_id}:${clientId}`,

@@ -94,10 +94,10 @@ test('a timeout after 20 s is 504, an unreachable server 502, a private address 
   const { ctx, clock } = await openTestContext()
   const server = await openUpstreamServer(() => clock.jump(20_000))
   const slow = await insertTestConnection(ctx, { name: 'slow', config: { base_url: server.url } })
-  const gone = await insertTestConnection(ctx, { name: 'gone', config: { base_url: 'http://127.0.0.1:9' } })
+  const unreachable = await insertTestConnection(ctx, { name: 'gone', config: { base_url: 'http://127.0.0.1:9' } })
   const inside = await insertTestConnection(ctx, { name: 'inside', config: { base_url: 'http://169.254.169.254' } })
   await expect(readThroughConnection(ctx, slow, request)).rejects.toEqual(status(504))
-  await expect(readThroughConnection(ctx, gone, request)).rejects.toEqual(status(502))
+  await expect(readThroughConnection(ctx, unreachable, request)).rejects.toEqual(status(502))
   await expect(readThroughConnection(ctx, inside, request)).rejects.toEqual(status(400))
 })
 

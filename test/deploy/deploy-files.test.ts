@@ -14,18 +14,18 @@ const dockerfile = page('Dockerfile').replaceAll('\\\n', ' ')
 const compose = page('compose.yaml')
 const unit = page('deploy/svc.service')
 
-describe('the image', () => {
-  test('copies only what is there and what .dockerignore lets through', () => {
+describe('the Dockerfile', () => {
+  test('copies only existing files that .dockerignore includes', () => {
     const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, words = '']) =>
       words.split(' '),
     )
     expect(sources.length).toBeGreaterThan(8)
     expect(sources.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
-    const passed = [...page('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path = '']) => path)
-    expect(passed.toSorted()).toEqual([...new Set(sources)].toSorted())
+    const included = [...page('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path = '']) => path)
+    expect(included.toSorted()).toEqual([...new Set(sources)].toSorted())
   })
 
-  test('is healthy while the service is, and only then', async () => {
+  test('has a health check that succeeds while the service runs and fails afterwards', async () => {
     const app = await testApp({ store: 'sqlite' })
     const [, words = '[]'] = /HEALTHCHECK.*CMD (\[.*\])/.exec(dockerfile) ?? []
     const [program = '', ...rest]: string[] = JSON.parse(words)
@@ -38,28 +38,28 @@ describe('the image', () => {
     expect(await check()).toBe(1)
   })
 
-  test('runs as an ordinary user, and not at all without a sandbox', () => {
+  test('runs the service as an unprivileged user with a sandbox', () => {
     expect(dockerfile).toMatch(/^USER node$/m)
     expect(dockerfile).toContain('SVC_SANDBOX=bwrap')
     expect(dockerfile).toMatch(/^ENTRYPOINT \["tini", "--", "svc"\]$/m)
   })
 })
 
-/** What the service asks its environment for, by the names that stand where settings are read. */
+/** The names of all settings that the source code of the configuration contains. */
 function knownSettings(): Set<string> {
-  const asked = new Set<string>(['NODE_ENV', 'SVC_MODEL'])
+  const names = new Set<string>(['NODE_ENV', 'SVC_MODEL'])
   const sources = readdirSync(join(ROOT, 'src/config')).map((file) => page(`src/config/${file}`))
   for (const [name] of [...sources, page('src/contract/settings.ts')].join('\n').matchAll(/\b[A-Z]+(_[A-Z]+)+\b/g))
-    asked.add(name)
-  for (const name of SECRET_SETTINGS) asked.add(`${name}_FILE`)
-  return asked
+    names.add(name)
+  for (const name of SECRET_SETTINGS) names.add(`${name}_FILE`)
+  return names
 }
 
 test.each([
   ['Dockerfile', [...(/^ENV (.+)$/m.exec(dockerfile)?.[1] ?? '').matchAll(/([A-Z_]+)=/g)]],
   ['compose.yaml', [...compose.matchAll(/^ {6}- ([A-Z_]+)(?:=.*)?$/gm)]],
   ['deploy/svc.service', [...unit.matchAll(/^Environment=([A-Z_]+)=/gm)]],
-])('%s sets only what the service knows', (_, found) => {
+])('%s contains only settings that the service knows', (_, found) => {
   const names = found.map(([, name = '']) => name)
   expect(names.length).toBeGreaterThan(3)
   const known = knownSettings()
@@ -72,21 +72,21 @@ describe('the secrets of the compose file', () => {
     return name ?? ''
   })
 
-  test('are files, each used and each declared', () => {
+  test('are declared, mounted and used, each as a file', () => {
     const used = [...compose.matchAll(/\/run\/secrets\/(\w+)/g)].map(([, name = '']) => name)
     expect(used.toSorted()).toEqual(declared.toSorted())
     const mounted = [...compose.matchAll(/^ {4}secrets: \[(.+)\]$/gm)].flatMap(([, names = '']) => names.split(', '))
     expect(mounted.toSorted()).toEqual(declared.toSorted())
   })
 
-  test('are made once, as the service wants them, in a folder that is closed to others', () => {
+  test('are created once, in the format that the service expects, in a folder with mode 0700', () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-secrets-'))
     onTestFinished(() => rmSync(dir, { recursive: true }))
     mkdirSync(join(dir, 'deploy'))
     copyFileSync(join(ROOT, 'deploy/make-secrets.sh'), join(dir, 'deploy/make-secrets.sh'))
     const make = () => execFileSync('sh', [join(dir, 'deploy/make-secrets.sh')], { encoding: 'utf8' })
     const read = () => declared.map((name) => readFileSync(join(dir, 'secrets', name), 'utf8'))
-    const said = make()
+    const output = make()
     const secrets = read()
     make()
     expect(read()).toEqual(secrets)
@@ -97,30 +97,30 @@ describe('the secrets of the compose file', () => {
     expect(loadConfig(env).databaseUrl).toBe(`postgres://svc:${password}@postgres:5432/svc`)
     expect(loadConfig(env).founderApiKey).toMatch(/^svc_key_/)
     expect(parseSecretKey(readFileSync(file('secret_key'), 'utf8'), 'secret_key')).toHaveLength(32)
-    expect(said).not.toContain(password)
+    expect(output).not.toContain(password)
   })
 })
 
-describe('the service unit', () => {
+describe('the systemd unit', () => {
   const settings = new Map([...unit.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]))
 
-  test('starts the program that is shipped', () => {
+  test('starts the program of the package', () => {
     expect(settings.get('ExecStart')).toContain(`/${JSON.parse(page('package.json')).bin.svc} serve`)
   })
 
-  test('leaves open what a sandbox needs', () => {
-    const shut = ['RestrictNamespaces', 'PrivateUsers', 'ProtectHostname', 'ProtectProc', 'ProcSubset']
-    const alsoShut = ['ProtectKernelTunables', 'ProtectKernelLogs', 'MemoryDenyWriteExecute']
-    expect([...shut, ...alsoShut].filter((name) => settings.has(name))).toEqual([])
+  test('does not restrict what a sandbox needs', () => {
+    const forbidden = ['RestrictNamespaces', 'PrivateUsers', 'ProtectHostname', 'ProtectProc', 'ProcSubset']
+    const alsoForbidden = ['ProtectKernelTunables', 'ProtectKernelLogs', 'MemoryDenyWriteExecute']
+    expect([...forbidden, ...alsoForbidden].filter((name) => settings.has(name))).toEqual([])
     expect(settings.get('RestrictAddressFamilies')).toContain('AF_NETLINK')
   })
 
-  test.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('is understood by systemd', () => {
+  test.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('is valid for systemd', () => {
     const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', join(ROOT, 'deploy/svc.service')], {
       encoding: 'utf8',
     })
-    // Neither the program nor the user need be on this machine.
-    const complaints = stderr.split('\n').filter((line) => /Unknown|Failed to parse|ignoring/.test(line))
-    expect(complaints).toEqual([])
+    // Other messages are ignored, because the program and the user need not exist on this machine.
+    const problems = stderr.split('\n').filter((line) => /Unknown|Failed to parse|ignoring/.test(line))
+    expect(problems).toEqual([])
   })
 })

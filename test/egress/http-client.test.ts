@@ -84,11 +84,11 @@ const request = { method: 'GET', timeoutMs: 5_000, maxBytes: 1024 }
 const allowing = (hosts: string) => worldWithTestClock(loadConfig({ SVC_EGRESS_ALLOW: hosts }))
 
 /** A DNS lookup that returns the addresses of the test. */
-const fakeLookup = (answers: (host: string) => string[]) =>
+const fakeLookup = (responses: (host: string) => string[]) =>
   ((host: string, _options: unknown, done: (error: null, addresses: LookupAddress[]) => void) =>
     done(
       null,
-      answers(host).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      responses(host).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     )) as unknown as typeof lookup
 
 async function failure(work: Promise<unknown>): Promise<EgressError> {
@@ -140,9 +140,9 @@ describe('blocked addresses', () => {
   test('a host name is looked up once, and the checked address is the one that is called', async () => {
     const server = await openUpstreamServer((_, response) => response.end('ok'))
     const ctx = allowing('127.0.0.1')
-    const answers = [['127.0.0.1'], ['10.0.0.1']]
+    const responses = [['127.0.0.1'], ['10.0.0.1']]
     let lookups = 0
-    const client = createEgressClient(ctx, { lookup: fakeLookup(() => answers[lookups++] ?? []) })
+    const client = createEgressClient(ctx, { lookup: fakeLookup(() => responses[lookups++] ?? []) })
     const { status } = await client.request({ ...request, url: `http://rebind.test:${server.port}/` })
     expect({ status, lookups }).toEqual({ status: 200, lookups: 1 })
     const second = await failure(client.request({ ...request, url: `http://rebind.test:${server.port}/` }))

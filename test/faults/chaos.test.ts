@@ -6,23 +6,23 @@ import { TcpProxy } from './tcp-proxy.ts'
 import { FAULT_TIMEOUT_MS, attemptNumbers } from './rounds.ts'
 import type { ServiceProcess } from './service-process.ts'
 
-/** A replica behind a wire of its own. */
+/** A replica that reaches the database through its own proxy. */
 interface Replica {
   service: ServiceProcess
   proxy: TcpProxy
   restart(): Promise<void>
 }
 
-async function replicaOn(place: ScriptedDeployment, name: string): Promise<Replica> {
-  const proxy = await TcpProxy.openFor(place.database ?? '')
+async function startReplica(deployment: ScriptedDeployment, name: string): Promise<Replica> {
+  const proxy = await TcpProxy.openFor(deployment.database ?? '')
   onTestFinished(() => proxy.close())
   const env = { SVC_DATA_DIR: name, DATABASE_URL: proxy.url }
   const replica: Replica = {
     proxy,
-    service: await place.start(env),
+    service: await deployment.start(env),
     async restart() {
       await replica.service.kill()
-      replica.service = await place.start(env)
+      replica.service = await deployment.start(env)
     },
   }
   return replica
@@ -30,28 +30,28 @@ async function replicaOn(place: ScriptedDeployment, name: string): Promise<Repli
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 1_000))
 
-/** What happens to one replica while the others go on. */
+/** Faults that happen to one replica while the others continue. */
 const FAULTS: Record<string, (replica: Replica) => Promise<unknown>> = {
-  'killed and started': (replica) => replica.restart(),
-  async 'cut off'({ proxy }) {
+  'killed and restarted': (replica) => replica.restart(),
+  async 'disconnected from the database'({ proxy }) {
     proxy.cut()
     await pause()
     proxy.heal()
   },
-  async 'swallowed by a black hole'({ proxy }) {
+  async 'connected to a silent database'({ proxy }) {
     proxy.blackHole()
     await pause()
     proxy.heal()
   },
-  async halted({ service }) {
+  async suspended({ service }) {
     service.child.kill('SIGSTOP')
     await pause()
     service.child.kill('SIGCONT')
   },
 }
 
-/** Creates tasks through one replica after another until told to stop; keeps those that were accepted. */
-async function load(replicas: Replica[], accepted: Set<string>, stop: AbortSignal): Promise<void> {
+/** Creates tasks through one replica after another until `stop`, and adds the ids of accepted tasks to `accepted`. */
+async function createTasks(replicas: Replica[], accepted: Set<string>, stop: AbortSignal): Promise<void> {
   for (let n = 0; !stop.aborted; n++) {
     const service = replicas[n % replicas.length]?.service
     const id = service && (await createScriptedTask(service, [{ act: 'ping' }, { output: n }]).catch(() => null))
@@ -61,28 +61,32 @@ async function load(replicas: Replica[], accepted: Set<string>, stop: AbortSigna
 }
 
 test.each(attemptNumbers(1))(
-  'three replicas that are killed, cut off, swallowed and halted in turn keep every promise (%d)',
+  'three replicas that are killed, disconnected, cut off silently and suspended in turn keep every guarantee (%d)',
   async () => {
-    const place = await createScriptedDeployment('postgres')
-    await (await place.open({ SVC_DATA_DIR: 'opened' })).terminate()
-    const replicas = [await replicaOn(place, 'a'), await replicaOn(place, 'b'), await replicaOn(place, 'c')]
+    const deployment = await createScriptedDeployment('postgres')
+    await (await deployment.open({ SVC_DATA_DIR: 'opened' })).terminate()
+    const replicas = [
+      await startReplica(deployment, 'a'),
+      await startReplica(deployment, 'b'),
+      await startReplica(deployment, 'c'),
+    ]
     const accepted = new Set<string>()
     const stopping = new AbortController()
-    const loads = Promise.all([1, 2].map(() => load(replicas, accepted, stopping.signal)))
-    for (const [turn, fault] of Object.values(FAULTS).entries()) {
-      const replica = replicas[(turn + Math.floor(Math.random() * 3)) % 3]
+    const loads = Promise.all([1, 2].map(() => createTasks(replicas, accepted, stopping.signal)))
+    for (const [index, fault] of Object.values(FAULTS).entries()) {
+      const replica = replicas[(index + Math.floor(Math.random() * 3)) % 3]
       const before = accepted.size
       if (replica) await fault(replica)
       await eventually(() => accepted.size > before)
     }
     stopping.abort()
     await loads
-    const witness = replicas[0]?.service
-    if (!witness) throw new Error('no replica')
-    await eventually(async () => (await witness.call('GET', '/health')).status === 200)
-    const ended = await expectInvariants(witness, await place.openRows(), {
+    const survivor = replicas[0]?.service
+    if (!survivor) throw new Error('no replica')
+    await eventually(async () => (await survivor.call('GET', '/health')).status === 200)
+    const ended = await expectInvariants(survivor, await deployment.openRows(), {
       tasks: accepted,
-      received: place.outside.received,
+      received: deployment.outside.received,
     })
     const reasons = [...ended.values()].map(({ status, error }) => error?.reason ?? status)
     expect(reasons.filter((reason) => reason !== 'succeeded' && reason !== 'interrupted')).toEqual([])

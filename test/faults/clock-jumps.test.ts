@@ -6,54 +6,54 @@ import { requestedApprovalId, sharedGatedApp, startAction, gatedWedgeFiles } fro
 import { expectInvariants } from './invariants.ts'
 
 const HOUR = 3_600_000
-const every = { name: 'often', wedge: 'gate', task_type: 'say', cadence: { kind: 'every', seconds: 600 } }
+const schedule10Minutes = { name: 'often', wedge: 'gate', task_type: 'say', cadence: { kind: 'every', seconds: 600 } }
 const WEDGES = {
   ...gatedWedgeFiles('gate', { task_types: { act: {}, say: {} } }),
   'gate/rehearsals/say.json': [{ output: 'said' }],
 }
 
 eachStore((store) => {
-  describe('the clock is set', () => {
+  describe('the clock of the machine is changed', () => {
     const shared = sharedGatedApp(store, { wedges: WEDGES })
 
-    test('an hour back, and an hour forward again: nothing expires early, logs stay in order, a due time fires once', async () => {
-      const desk = shared()
-      const began = desk.clock.now()
-      const { body: schedule } = await desk.call('POST', '/v1/schedules', every)
-      const [first, second] = [await startAction(desk), await startAction(desk)]
-      const approvals = [await requestedApprovalId(desk, first.id), await requestedApprovalId(desk, second.id)]
+    test('one hour back and one hour forward: nothing expires early, logs stay in order, and a due time fires once', async () => {
+      const app = shared()
+      const startedAt = app.clock.now()
+      const { body: schedule } = await app.call('POST', '/v1/schedules', schedule10Minutes)
+      const [first, second] = [await startAction(app), await startAction(app)]
+      const approvals = [await requestedApprovalId(app, first.id), await requestedApprovalId(app, second.id)]
       const sweep = () =>
-        Promise.all([expireDueApprovals(desk.ctx), fireDueSchedules(desk.ctx), fireDueSchedules(desk.ctx)])
-      const firedBy = async () =>
-        (await desk.call('GET', '/v1/tasks?limit=200')).body.data.filter(
+        Promise.all([expireDueApprovals(app.ctx), fireDueSchedules(app.ctx), fireDueSchedules(app.ctx)])
+      const scheduledTasks = async () =>
+        (await app.call('GET', '/v1/tasks?limit=200')).body.data.filter(
           (task: { schedule_id: string | null }) => task.schedule_id === schedule.id,
         )
 
-      desk.clock.set(began - HOUR)
+      app.clock.set(startedAt - HOUR)
       await sweep()
-      expect((await desk.call('GET', '/v1/approvals?status=pending')).body.data).toHaveLength(2)
-      expect((await desk.call('POST', `/v1/approvals/${approvals[0]}/approve`, {})).status).toBe(200)
-      expect(await desk.finished(first.id)).toMatchObject({ status: 'succeeded' })
-      expect(await firedBy()).toEqual([])
+      expect((await app.call('GET', '/v1/approvals?status=pending')).body.data).toHaveLength(2)
+      expect((await app.call('POST', `/v1/approvals/${approvals[0]}/approve`, {})).status).toBe(200)
+      expect(await app.finished(first.id)).toMatchObject({ status: 'succeeded' })
+      expect(await scheduledTasks()).toEqual([])
 
-      desk.clock.set(began + HOUR)
+      app.clock.set(startedAt + HOUR)
       await sweep()
       await sweep()
-      expect(await desk.finished(second.id)).toMatchObject({ status: 'expired' })
-      expect(await firedBy()).toHaveLength(1)
+      expect(await app.finished(second.id)).toMatchObject({ status: 'expired' })
+      expect(await scheduledTasks()).toHaveLength(1)
 
-      desk.clock.set(began)
+      app.clock.set(startedAt)
       await sweep()
-      expect(await firedBy()).toHaveLength(1)
-      const later = await startAction(desk)
-      await desk.call('POST', `/v1/approvals/${await requestedApprovalId(desk, later.id)}/approve`, {})
-      await expectInvariants(desk, desk.ctx.db, {
+      expect(await scheduledTasks()).toHaveLength(1)
+      const later = await startAction(app)
+      await app.call('POST', `/v1/approvals/${await requestedApprovalId(app, later.id)}/approve`, {})
+      await expectInvariants(app, app.ctx.db, {
         tasks: [first.id, second.id, later.id],
         decisions: [
           [approvals[0] ?? '', 'approved'],
           [approvals[1] ?? '', 'expired'],
         ],
-        received: desk.outside.received,
+        received: app.outside.received,
       })
     })
   })

@@ -11,40 +11,40 @@ import { dropDatabase } from '../postgres.ts'
 import { TcpProxy } from './tcp-proxy.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 
-async function wiredDesk(): Promise<{ desk: GatedApp; proxy: TcpProxy }> {
+async function proxiedGatedApp(): Promise<{ app: GatedApp; proxy: TcpProxy }> {
   const database = await createMigratedDatabase()
   onTestFinished(() => dropDatabase(database))
   const proxy = await TcpProxy.openFor(database)
   onTestFinished(() => proxy.close())
-  const desk = await openGatedApp('postgres', gatedWedgeFiles('gate'), { DATABASE_URL: proxy.url })
-  onTestFinished(() => desk.outside.close())
-  onTestFinished(() => desk.stop())
-  return { desk, proxy }
+  const app = await openGatedApp('postgres', gatedWedgeFiles('gate'), { DATABASE_URL: proxy.url })
+  onTestFinished(() => app.outside.close())
+  onTestFinished(() => app.stop())
+  return { app, proxy }
 }
 
-async function healthy(desk: GatedApp): Promise<void> {
-  while ((await desk.call('GET', '/health')).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
+async function waitUntilHealthy(app: GatedApp): Promise<void> {
+  while ((await app.call('GET', '/health')).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
 test(
-  'an action that was under way when the database went away is recorded with its outcome when it is back',
+  'database outage during an action: the outcome is recorded when the database is back',
   async () => {
-    const { desk, proxy } = await wiredDesk()
-    const task = await startAction(desk)
-    const id = await requestedApprovalId(desk, task.id)
-    desk.outside.respond = (_seen, response) => {
+    const { app, proxy } = await proxiedGatedApp()
+    const task = await startAction(app)
+    const id = await requestedApprovalId(app, task.id)
+    app.outside.respond = (_request, response) => {
       proxy.cut()
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"done":true}')
       setTimeout(() => proxy.heal(), 1_000)
     }
-    await desk.call('POST', `/v1/approvals/${id}/approve`, {})
-    await expect.poll(() => desk.outside.received.length).toBe(1)
-    await healthy(desk)
-    expect(await desk.finished(task.id)).toMatchObject({ status: 'succeeded', output: { ok: true, approval_id: id } })
-    const { data } = (await desk.call('GET', `/v1/tasks/${task.id}/actions`)).body
+    await app.call('POST', `/v1/approvals/${id}/approve`, {})
+    await expect.poll(() => app.outside.received.length).toBe(1)
+    await waitUntilHealthy(app)
+    expect(await app.finished(task.id)).toMatchObject({ status: 'succeeded', output: { ok: true, approval_id: id } })
+    const { data } = (await app.call('GET', `/v1/tasks/${task.id}/actions`)).body
     expect(data).toMatchObject([{ approval_id: id, outcome: 'ok', status: 200 }])
-    expect(desk.outside.received).toHaveLength(1)
-    expect((await desk.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true })
+    expect(app.outside.received).toHaveLength(1)
+    expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true })
   },
   FAULT_TIMEOUT_MS,
 )
@@ -57,38 +57,38 @@ test.each([
   ['before', 'update "effects"'],
   ['after', 'update "effects"'],
 ] as const)(
-  'a wire that is cut %s the commit of "%s" leaves one question, one call and one outcome',
+  'connection cut %s the commit of "%s": one approval, one call and one outcome remain',
   async (moment, statement) => {
-    const { desk, proxy } = await wiredDesk()
-    const happened = proxy.cutAt('commit', moment, statement)
-    const task = await startAction(desk)
-    const id = await requestedApprovalId(desk, task.id)
-    await desk.call('POST', `/v1/approvals/${id}/approve`, {})
-    await happened
-    expect(await desk.finished(task.id)).toMatchObject({ status: 'succeeded', output: { ok: true, approval_id: id } })
-    const { data } = (await desk.call('GET', `/v1/tasks/${task.id}/actions`)).body
+    const { app, proxy } = await proxiedGatedApp()
+    const disconnected = proxy.cutAt('commit', moment, statement)
+    const task = await startAction(app)
+    const id = await requestedApprovalId(app, task.id)
+    await app.call('POST', `/v1/approvals/${id}/approve`, {})
+    await disconnected
+    expect(await app.finished(task.id)).toMatchObject({ status: 'succeeded', output: { ok: true, approval_id: id } })
+    const { data } = (await app.call('GET', `/v1/tasks/${task.id}/actions`)).body
     expect(data).toMatchObject([{ approval_id: id, outcome: 'ok' }])
-    expect((await desk.call('GET', '/v1/approvals')).body.data).toHaveLength(1)
-    expect(desk.outside.received).toHaveLength(1)
-    const executed = await desk.call('GET', `/v1/audit?action=action.executed&subject=${id}`)
+    expect((await app.call('GET', '/v1/approvals')).body.data).toHaveLength(1)
+    expect(app.outside.received).toHaveLength(1)
+    const executed = await app.call('GET', `/v1/audit?action=action.executed&subject=${id}`)
     expect(executed.body.data).toHaveLength(1)
   },
   FAULT_TIMEOUT_MS,
 )
 
 test(
-  'a question that waits for a person outlives an outage',
+  'a pending approval survives a database outage',
   async () => {
-    const { desk, proxy } = await wiredDesk()
-    const task = await startAction(desk)
-    const id = await requestedApprovalId(desk, task.id)
+    const { app, proxy } = await proxiedGatedApp()
+    const task = await startAction(app)
+    const id = await requestedApprovalId(app, task.id)
     proxy.cut()
-    await desk.clock.advance(1_000)
-    expect((await desk.call('POST', `/v1/approvals/${id}/approve`, {})).status).toBe(503)
+    await app.clock.advance(1_000)
+    expect((await app.call('POST', `/v1/approvals/${id}/approve`, {})).status).toBe(503)
     proxy.heal()
-    await healthy(desk)
-    expect((await desk.call('POST', `/v1/approvals/${id}/approve`, {})).status).toBe(200)
-    expect(await desk.finished(task.id)).toMatchObject({ status: 'succeeded' })
+    await waitUntilHealthy(app)
+    expect((await app.call('POST', `/v1/approvals/${id}/approve`, {})).status).toBe(200)
+    expect(await app.finished(task.id)).toMatchObject({ status: 'succeeded' })
   },
   FAULT_TIMEOUT_MS,
 )

@@ -6,15 +6,15 @@ import { expectInvariants, expectCompleteLog } from './invariants.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 import { createDeploymentFolder, createDeployment, removeDeploymentFolder, ServiceProcess } from './service-process.ts'
 
-const SAY = { wedge: 'echo', task_type: 'say' }
+const ECHO = { wedge: 'echo', task_type: 'say' }
 
-async function newId(service: ServiceProcess, input: unknown): Promise<string> {
-  const { status, body } = await service.call('POST', '/v1/tasks', { ...SAY, input })
+async function createTask(service: ServiceProcess, input: unknown): Promise<string> {
+  const { status, body } = await service.call('POST', '/v1/tasks', { ...ECHO, input })
   expect(status).toBe(201)
   return body.id
 }
 
-async function unhealthy(service: ServiceProcess): Promise<unknown> {
+async function waitUntilUnhealthy(service: ServiceProcess): Promise<unknown> {
   for (;;) {
     const { status, body } = await service.call('GET', '/health')
     if (status !== 200) return { status, body }
@@ -24,7 +24,7 @@ async function unhealthy(service: ServiceProcess): Promise<unknown> {
 const stores: StoreKind[] = ['sqlite', 'postgres']
 
 test.concurrent.each(stores)(
-  'SIGTERM drains on %s: no new work, streams end, what runs is interrupted after 10 s, what is queued waits for the next start',
+  'SIGTERM on %s: no new task starts, streams end, running tasks are interrupted after 10 s, queued tasks run after the next start',
   async (store) => {
     const dir = createDeploymentFolder()
     const database = store === 'postgres' ? await createDatabase() : null
@@ -32,22 +32,22 @@ test.concurrent.each(stores)(
     const service = await ServiceProcess.start(dir, env)
     let next: ServiceProcess | null = null
     try {
-      const hanging = await newId(service, ['hang'])
-      const another = await newId(service, ['hang'])
+      const hanging = await createTask(service, ['hang'])
+      const another = await createTask(service, ['hang'])
       for (const id of [hanging, another]) await service.events(id, ({ event }) => event === 'task.created')
-      const queued = await newId(service, [{ output: 'later' }])
+      const queued = await createTask(service, [{ output: 'later' }])
       const followed = service.events(hanging)
       const waiting = service.events(queued).catch(() => 'ended')
-      const gone = service.terminate()
-      expect(await unhealthy(service)).toEqual({
+      const exitCode = service.terminate()
+      expect(await waitUntilUnhealthy(service)).toEqual({
         status: 503,
         body: { status: 'unavailable', error: expect.any(String) },
       })
-      // A place becomes free, but nothing new is begun.
+      // A run slot becomes free, but the service starts no new run.
       expect((await service.call('POST', `/v1/tasks/${another}/cancel`)).status).toBe(200)
       expect((await followed).at(-1)?.data.data).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
       expect(await waiting).toEqual('ended')
-      expect(await gone).toBe(0)
+      expect(await exitCode).toBe(0)
       next = await ServiceProcess.start(dir, env)
       expect(await expectCompleteLog(next, hanging)).toMatchObject({
         status: 'failed',
@@ -65,27 +65,29 @@ test.concurrent.each(stores)(
   FAULT_TIMEOUT_MS,
 )
 
-/** Creates tasks until the service takes no more. */
+/** Creates tasks until the service accepts no more. */
 async function createUntilRefused(service: ServiceProcess, accepted: Set<string>): Promise<void> {
   for (;;) {
-    const answer = await service.call('POST', '/v1/tasks', { ...SAY, input: 'hello' }).catch(() => null)
-    if (answer?.status !== 201) return
-    accepted.add(answer.body.id)
+    const response = await service.call('POST', '/v1/tasks', { ...ECHO, input: 'hello' }).catch(() => null)
+    if (response?.status !== 201) return
+    accepted.add(response.body.id)
   }
 }
 
 test.each(stores)(
-  'SIGTERM under load on %s: every accepted task is there and ends, now or after the next start',
+  'SIGTERM under load on %s: every accepted task exists and ends, before the exit or after the next start',
   async (store) => {
-    const place = await createDeployment(store)
-    const service = await place.start()
+    const deployment = await createDeployment(store)
+    const service = await deployment.start()
     const accepted = new Set<string>()
     const loads = Promise.all(Array.from({ length: 30 }, () => createUntilRefused(service, accepted)))
     while (accepted.size < 60) await new Promise(setImmediate)
     expect(await service.terminate()).toBe(0)
     await loads
-    const next = await place.start()
-    for (const { status } of (await expectInvariants(next, await place.openRows(), { tasks: accepted })).values()) {
+    const next = await deployment.start()
+    for (const { status } of (
+      await expectInvariants(next, await deployment.openRows(), { tasks: accepted })
+    ).values()) {
       expect(status).toBe('succeeded')
     }
   },

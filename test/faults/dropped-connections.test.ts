@@ -5,12 +5,12 @@ import { eachStore, FOUNDER_KEY, sharedApp } from '../app.ts'
 import { expectInvariants } from './invariants.ts'
 import { attemptNumbers } from './rounds.ts'
 
-const SAY = { wedge: 'echo', task_type: 'say' }
+const ECHO = { wedge: 'echo', task_type: 'say' }
 
 eachStore((store) => {
   const shared = sharedApp({ store, env: { SVC_TASK_RATE_PER_MIN: '100000' } })
 
-  /** Sends so much of the request as a share says, and hangs up. */
+  /** Sends this share of the request and disconnects. */
   async function sendPart(bytes: Buffer, share: number): Promise<void> {
     const { hostname, port } = new URL(shared().url)
     const socket = connect(Number(port), hostname)
@@ -21,12 +21,12 @@ eachStore((store) => {
     socket.destroy()
   }
 
-  test('a caller that hangs up in the middle of a creation finds one task or none, and one after it asks again', async () => {
+  test('a client that disconnects during a create and repeats it with the same idempotency key has one task', async () => {
     const app = shared()
-    const made: string[] = []
+    const created: string[] = []
     for (const n of attemptNumbers(20)) {
       const key = `dropped ${n}`
-      const body = JSON.stringify({ ...SAY, input: n })
+      const body = JSON.stringify({ ...ECHO, input: n })
       const head = [
         'POST /v1/tasks HTTP/1.1',
         'host: a',
@@ -40,9 +40,9 @@ eachStore((store) => {
         headers: { 'idempotency-key': key, 'content-type': 'application/json' },
       })
       expect(again.status).toBe(201)
-      made.push(again.body.id)
+      created.push(again.body.id)
     }
-    const ended = await expectInvariants(app, app.ctx.db, { tasks: made })
+    const ended = await expectInvariants(app, app.ctx.db, { tasks: created })
     expect([...ended.values()].map(({ input }) => input).toSorted((a, b) => a - b)).toEqual(attemptNumbers(20))
   })
 })

@@ -23,19 +23,19 @@ function canMount(): boolean {
   return mounted
 }
 
-/** Takes all the room that is left. */
-function fill(path: string): void {
+/** Writes until the disk is full. */
+function fillDisk(path: string): void {
   const file = openSync(path, 'w')
-  const piece = Buffer.alloc(4096)
+  const block = Buffer.alloc(4096)
   try {
-    for (;;) writeSync(file, piece)
+    for (;;) writeSync(file, block)
   } catch {
     closeSync(file)
   }
 }
 
-/** Creates tasks until one is refused; answers those that were not. */
-async function untilRefused(service: ServiceProcess): Promise<string[]> {
+/** Creates tasks until one is refused, and returns the ids of the accepted tasks. */
+async function createUntilRefused(service: ServiceProcess): Promise<string[]> {
   const accepted: string[] = []
   for (;;) {
     const { status, body } = await service.call('POST', '/v1/tasks', {
@@ -53,40 +53,40 @@ async function untilRefused(service: ServiceProcess): Promise<string[]> {
 
 const health = async (service: ServiceProcess) => (await service.call('GET', '/health')).status
 
-// Without the right to mount there is no disk that a test may fill.
+// The test needs the permission to mount a small disk that it can fill.
 test.skipIf(!canMount())(
-  'a full disk is told with 503 and leaves nothing half done; once there is room everything goes on',
+  'a full disk returns 503 and leaves no partial writes; the service continues once there is space',
   async () => {
-    const place = await createScriptedDeployment('sqlite', { SVC_MAX_CONCURRENT_TASKS: '2' })
-    const data = join(place.dir, 'data')
+    const deployment = await createScriptedDeployment('sqlite', { SVC_MAX_CONCURRENT_TASKS: '2' })
+    const data = join(deployment.dir, 'data')
     mkdirSync(data)
     mount(data)
     onTestFinished(() => void unmount(data))
-    const service = await place.open()
+    const service = await deployment.open()
     const waiting = await createScriptedTask(service, [{ act: 'send_note' }, { output: 'sent' }])
     const approval = await waitForEvent(service, waiting, 'approval.requested')
     const running = await createScriptedTask(service, [{ event: 'progress', data: { text: 'on' } }, 'hang'])
     await waitForEvent(service, running, 'progress')
-    fill(join(data, 'filler'))
-    const accepted = await untilRefused(service)
+    fillDisk(join(data, 'filler'))
+    const accepted = await createUntilRefused(service)
     await eventually(async () => (await health(service)) === 503)
     rmSync(join(data, 'filler'))
     await eventually(async () => (await health(service)) === 200)
     expect((await service.call('POST', `/v1/approvals/${approval}/approve`, {})).status).toBe(200)
     const later = await createScriptedTask(service, [{ output: 'later' }])
     expect((await service.call('POST', `/v1/tasks/${running}/cancel`)).status).toBe(200)
-    const ended = await expectInvariants(service, await place.openRows(), {
+    const ended = await expectInvariants(service, await deployment.openRows(), {
       tasks: [...accepted, waiting, running, later],
       decisions: [[approval, 'approved']],
-      received: place.outside.received,
+      received: deployment.outside.received,
     })
     for (const id of [...accepted, waiting, later]) expect(ended.get(id)).toMatchObject({ status: 'succeeded' })
   },
   FAULT_TIMEOUT_MS,
 )
 
-/** Another program that writes to the same file, such as a backup or somebody's shell. */
-function secondWriter(dir: string) {
+/** Opens the database file as another program would, such as a backup or a shell. */
+function openSecondWriter(dir: string) {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const name = major > 22 || (major === 22 && minor >= 13) ? 'node:sqlite' : '@photostructure/sqlite'
   const { DatabaseSync } = createRequire(import.meta.url)(name) as typeof import('@photostructure/sqlite')
@@ -96,20 +96,20 @@ function secondWriter(dir: string) {
 }
 
 test.each(attemptNumbers(1))(
-  'while another program holds the SQLite file for a moment fifty callers wait, and none is refused (%d)',
+  'while another program locks the SQLite file for one second, fifty requests wait and none is refused (%d)',
   async () => {
-    const place = await createScriptedDeployment('sqlite')
-    const service = await place.open()
-    const { lock, unlock } = secondWriter(place.dir)
+    const deployment = await createScriptedDeployment('sqlite')
+    const service = await deployment.open()
+    const { lock, unlock } = openSecondWriter(deployment.dir)
     lock()
     const creating = Array.from({ length: 50 }, () =>
       service.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input: [{ output: 1 }] }),
     )
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     unlock()
-    const answers = await Promise.all(creating)
-    expect(countByStatus(answers)).toEqual({ 201: 50 })
-    await expectInvariants(service, await place.openRows(), { tasks: answers.map(({ body }) => body.id) })
+    const responses = await Promise.all(creating)
+    expect(countByStatus(responses)).toEqual({ 201: 50 })
+    await expectInvariants(service, await deployment.openRows(), { tasks: responses.map(({ body }) => body.id) })
   },
   FAULT_TIMEOUT_MS,
 )

@@ -7,19 +7,19 @@ import { createDeployment, type ServiceProcess } from './service-process.ts'
 const ECHO = { wedge: 'echo', task_type: 'say' }
 const INTERRUPTED = { reason: 'interrupted', message: expect.stringContaining('interrupted by a restart') }
 
-/** Creates tasks one after another until the service is gone; keeps the ids of those that it accepted. */
-async function load(service: ServiceProcess, accepted: Set<string>): Promise<void> {
+/** Creates tasks one after another until the service dies, and adds the ids of accepted tasks to `accepted`. */
+async function createTasks(service: ServiceProcess, accepted: Set<string>): Promise<void> {
   for (;;) {
-    const answer = await service.call('POST', '/v1/tasks', { ...ECHO, input: accepted.size }).catch(() => null)
-    if (!answer) return
-    if (answer.status === 201) accepted.add(answer.body.id)
+    const response = await service.call('POST', '/v1/tasks', { ...ECHO, input: accepted.size }).catch(() => null)
+    if (!response) return
+    if (response.status === 201) accepted.add(response.body.id)
   }
 }
 
-/** Kills at a moment that nobody chose: after so many creations were accepted, and a little more. */
+/** Kills the service at a random moment, after 5 to 45 more tasks were accepted. */
 async function killUnderLoad(service: ServiceProcess, accepted: Set<string>): Promise<void> {
   const goal = accepted.size + 5 + Math.floor(Math.random() * 40)
-  const loads = Promise.all(Array.from({ length: 6 }, () => load(service, accepted)))
+  const loads = Promise.all(Array.from({ length: 6 }, () => createTasks(service, accepted)))
   while (accepted.size < goal) await new Promise(setImmediate)
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 30))
   await service.kill()
@@ -27,12 +27,12 @@ async function killUnderLoad(service: ServiceProcess, accepted: Set<string>): Pr
 }
 
 test(
-  'kill -9 at any moment: every accepted task is there and ends, every log is whole, on SQLite',
+  'kill -9 at any moment, on SQLite: every accepted task exists and ends, and every event log is complete',
   async () => {
-    const place = await createDeployment('sqlite')
+    const deployment = await createDeployment('sqlite')
     const accepted = new Set<string>()
-    for (let kills = 0; kills < 3 + FAULT_ROUNDS; kills++) await killUnderLoad(await place.start(), accepted)
-    const ended = await expectInvariants(await place.start(), await place.openRows(), { tasks: accepted })
+    for (let kills = 0; kills < 3 + FAULT_ROUNDS; kills++) await killUnderLoad(await deployment.start(), accepted)
+    const ended = await expectInvariants(await deployment.start(), await deployment.openRows(), { tasks: accepted })
     for (const { status, error } of ended.values()) {
       if (status === 'failed') expect(error).toEqual(INTERRUPTED)
       else expect(status).toBe('succeeded')
@@ -42,11 +42,11 @@ test(
 )
 
 test(
-  'of two replicas on one PostgreSQL, one is killed: what it ran ends as interrupted, the rest goes on',
+  'kill -9 of one of two replicas on PostgreSQL: its running tasks end as interrupted, all other tasks continue',
   async () => {
-    const place = await createDeployment('postgres', { env: { ...SCRIPTED_AGENT, SVC_MAX_CONCURRENT_TASKS: '2' } })
-    const first = await place.start({ SVC_DATA_DIR: 'first' })
-    const second = await place.start({ SVC_DATA_DIR: 'second' })
+    const deployment = await createDeployment('postgres', { env: { ...SCRIPTED_AGENT, SVC_MAX_CONCURRENT_TASKS: '2' } })
+    const first = await deployment.start({ SVC_DATA_DIR: 'first' })
+    const second = await deployment.start({ SVC_DATA_DIR: 'second' })
     const create = async (input: unknown) =>
       (await first.call('POST', '/v1/tasks', { ...ECHO, input })).body.id as string
     const hanging = await Promise.all([1, 2, 3, 4].map(() => create(['hang'])))
@@ -65,8 +65,8 @@ test(
       expect((await second.call('GET', `/v1/tasks/${id}`)).body.status).toBe('running')
       expect((await second.call('POST', `/v1/tasks/${id}/cancel`)).status).toBe(200)
     }
-    const truth = await expectInvariants(second, await place.openRows(), { tasks: [...hanging, ...queued] })
-    for (const id of queued) expect(truth.get(id)).toMatchObject({ status: 'succeeded' })
+    const results = await expectInvariants(second, await deployment.openRows(), { tasks: [...hanging, ...queued] })
+    for (const id of queued) expect(results.get(id)).toMatchObject({ status: 'succeeded' })
   },
   FAULT_TIMEOUT_MS,
 )

@@ -8,11 +8,16 @@ import { scriptedAgentFolder, startScript, waitForEvent } from '../runs/scripted
 
 const env = { SVC_SANDBOX: 'bwrap', ...scriptedAgentFolder() }
 const GATE = `const { body } = await ask('POST', '/v1/internal/gate', { tool: 'send' }, brief.service.gate_token); say({ output: body })`
-const HOLD = `say({ event: 'progress', data: { text: 'on' } }); await new Promise(() => setInterval(() => {}, 1e6))`
+const HANG = `say({ event: 'progress', data: { text: 'on' } }); await new Promise(() => setInterval(() => {}, 1e6))`
 const statusOf = async (app: TestApp, id: string) => (await app.call('GET', `/v1/tasks/${id}`)).body.status
 
-/** A call at another replica, which runs nothing itself and dies before it can ring. */
-async function unheard(app: TestApp, path: string, body?: object, method = 'POST'): Promise<ApiResponse> {
+/** Calls another replica that runs no tasks and stops without sending a notification. */
+async function callWithoutNotification(
+  app: TestApp,
+  path: string,
+  body?: object,
+  method = 'POST',
+): Promise<ApiResponse> {
   const config = { ...app.ctx.config, maxConcurrentTasks: 0, dataDir: `${app.ctx.config.dataDir}-other` }
   const other = await startApp(config, app.ctx.world)
   other.ctx.store.notify = () => {}
@@ -23,22 +28,25 @@ async function unheard(app: TestApp, path: string, body?: object, method = 'POST
   }
 }
 
-test('a decision of which no bell told is found at the next look, and the run goes on', async () => {
+test('lost notification of a decision: the run continues after the next poll', async () => {
   const app = await testApp({ store: 'postgres', env })
   const id = await startScript(app, GATE)
   const { data } = await waitForEvent(app, id, 'approval.requested')
-  const decided = await unheard(app, `/v1/approvals/${data.data.approval_id}/approve`)
+  const decided = await callWithoutNotification(app, `/v1/approvals/${data.data.approval_id}/approve`)
   expect(decided).toMatchObject({ status: 200, body: { decision: 'approved' } })
   await app.clock.advance(700)
   expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: { decision: 'approved' } })
 })
 
-test('a run whose cancel no bell told of stops at the next beat, and leaves its place', async () => {
+test('lost notification of a cancel: the run stops at the next heartbeat, and its run slot becomes free', async () => {
   const app = await testApp({ store: 'postgres', env: { ...env, SVC_MAX_CONCURRENT_TASKS: '1' } })
-  const id = await startScript(app, HOLD)
+  const id = await startScript(app, HANG)
   await waitForEvent(app, id, 'progress')
   const next = await startScript(app, `say({ output: 'next' })`)
-  expect(await unheard(app, `/v1/tasks/${id}/cancel`)).toMatchObject({ status: 200, body: { status: 'cancelled' } })
+  expect(await callWithoutNotification(app, `/v1/tasks/${id}/cancel`)).toMatchObject({
+    status: 200,
+    body: { status: 'cancelled' },
+  })
   expect(await statusOf(app, next)).toBe('queued')
   await app.clock.advance(1_000)
   expect(await app.finished(next)).toMatchObject({ status: 'succeeded', output: 'next' })
@@ -46,20 +54,20 @@ test('a run whose cancel no bell told of stops at the next beat, and leaves its 
   expect(events.map(({ event }) => event)).toEqual(['task.created', 'progress', 'task.finished'])
 })
 
-test('a task of which no bell told is taken at the next look into the queue', async () => {
+test('lost notification of a new task: the next poll of the queue starts it', async () => {
   const app = await testApp({ store: 'postgres', env })
   const task = { wedge: 'echo', task_type: 'say', input: { js: `say({ output: 'found' })` } }
-  const { body } = await unheard(app, '/v1/tasks', task)
+  const { body } = await callWithoutNotification(app, '/v1/tasks', task)
   expect(await statusOf(app, body.id)).toBe('queued')
   await app.clock.advance(1_000)
   expect(await app.finished(body.id)).toMatchObject({ status: 'succeeded', output: 'found' })
 })
 
-test('a stream whose key was revoked, of which no bell told, ends when streams look again', async () => {
+test('lost notification of a revoked key: its stream ends at the next credential check', async () => {
   const app = await testApp({ store: 'postgres', env })
   const { body } = await app.call('POST', '/v1/keys', { name: 'screen', role: 'viewer' })
   const stream = await openStream(`${app.url}/v1/stream`, { authorization: `Bearer ${body.key}` })
   await stream.until(({ tail }) => tail.includes('ready'))
-  expect((await unheard(app, `/v1/keys/${body.id}`, undefined, 'DELETE')).status).toBe(204)
+  expect((await callWithoutNotification(app, `/v1/keys/${body.id}`, undefined, 'DELETE')).status).toBe(204)
   await advanceUntilSettled(app, stream.ended)
 })

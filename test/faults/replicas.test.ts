@@ -29,19 +29,19 @@ import { attemptNumbers } from './rounds.ts'
 const WEDGES = gatedWedgeFiles('gate', {
   policy: { auto_approve: [{ action: 'ping' }, { action: 'daily', max_per_day: 10 }] },
 })
-/** Shorter than a lease: the clock of all three leaps over it. */
+/** Shorter than a lease, because the test moves the clock of all replicas by this time at once. */
 const TTL_S = 5
 
-const agentDir = mkdtempSync(join(tmpdir(), 'svc-doing-'))
+const agentDir = mkdtempSync(join(tmpdir(), 'svc-agent-'))
 writeFiles(agentDir, SCRIPTED_AGENT_FILES)
 afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
 
-/** One more replica of the deployment; without places it only serves. */
-const another = (desk: GatedApp, places = 8): Promise<App> =>
-  startApp({ ...desk.ctx.config, maxConcurrentTasks: places }, desk.ctx.world)
+/** Starts one more replica of the deployment. With 0 run slots it only serves requests. */
+const startReplica = (app: GatedApp, slots = 8): Promise<App> =>
+  startApp({ ...app.ctx.config, maxConcurrentTasks: slots }, app.ctx.world)
 
-/** Its last beat is at most one behind the clock: one may have been under way when the time for the next came. */
-async function hasBeaten({ ctx, clock }: GatedApp): Promise<boolean> {
+/** Whether the last heartbeat is at most one interval old. */
+async function hasRecentHeartbeat({ ctx, clock }: GatedApp): Promise<boolean> {
   const { seen_at } = await ctx.db
     .selectFrom('replicas')
     .select('seen_at')
@@ -50,110 +50,112 @@ async function hasBeaten({ ctx, clock }: GatedApp): Promise<boolean> {
   return seen_at >= toIsoTime(clock.now() - HEARTBEAT_INTERVAL_MS)
 }
 
-async function joined(desk: GatedApp, places?: number): Promise<App> {
-  const app = await another(desk, places)
-  onTestFinished(() => advanceUntilSettled(desk, app.stop()))
-  return app
+async function joinReplica(app: GatedApp, slots?: number): Promise<App> {
+  const replica = await startReplica(app, slots)
+  onTestFinished(() => advanceUntilSettled(app, replica.stop()))
+  return replica
 }
 
 describe('three replicas on one PostgreSQL', () => {
   const shared = sharedGatedApp('postgres', { wedges: WEDGES, env: { SVC_APPROVAL_TTL_S: String(TTL_S) } })
 
-  test('fifty racers get exactly what a day allows, and a restart gives nothing more', async () => {
-    const desk = shared()
-    const leaving = await another(desk)
-    await joined(desk)
-    const decided = async () => {
-      const task = await startAction(desk, { action: 'daily' })
-      await desk.events(task.id, { until: ({ event }) => event.startsWith('approval.') })
-      const [row] = (await desk.call('GET', `/v1/approvals?task_id=${task.id}`)).body.data
-      if (row.status === 'pending') await desk.call('POST', `/v1/tasks/${task.id}/cancel`)
+  test('fifty concurrent actions with a daily cap of 10: exactly 10 are auto-approved, and none more after a restart', async () => {
+    const app = shared()
+    const stopping = await startReplica(app)
+    await joinReplica(app)
+    const approvalStatus = async () => {
+      const task = await startAction(app, { action: 'daily' })
+      await app.events(task.id, { until: ({ event }) => event.startsWith('approval.') })
+      const [row] = (await app.call('GET', `/v1/approvals?task_id=${task.id}`)).body.data
+      if (row.status === 'pending') await app.call('POST', `/v1/tasks/${task.id}/cancel`)
       return row.status
     }
-    const statuses = await Promise.all(Array.from({ length: 50 }, decided))
+    const statuses = await Promise.all(Array.from({ length: 50 }, approvalStatus))
     expect(statuses.filter((status) => status === 'auto_approved')).toHaveLength(10)
-    await stopReplica(desk, leaving)
-    await joined(desk)
-    expect(await Promise.all([1, 2, 3].map(decided))).toEqual(['pending', 'pending', 'pending'])
+    await stopReplica(app, stopping)
+    await joinReplica(app)
+    expect(await Promise.all([1, 2, 3].map(approvalStatus))).toEqual(['pending', 'pending', 'pending'])
   })
 
-  test('at the moment of expiry an approval is decided or expired, never both, and its task agrees', async () => {
-    const desk = shared()
-    const [second, third] = [await joined(desk, 0), await joined(desk, 0)]
+  test('a decision at the moment of expiry: the approval is either decided or expired, and its task matches', async () => {
+    const app = shared()
+    const [second, third] = [await joinReplica(app, 0), await joinReplica(app, 0)]
     for (const n of attemptNumbers(8)) {
-      const task = await startAction(desk, { payload: { n } })
-      const id = await requestedApprovalId(desk, task.id)
-      desk.clock.jump(TTL_S * 1000 - 1)
-      const approving = callApi(second.url, desk.key, 'POST', `/v1/approvals/${id}/approve`, {})
-      // About as long as a decision takes, so that the moment falls before it, into it and after it.
+      const task = await startAction(app, { payload: { n } })
+      const id = await requestedApprovalId(app, task.id)
+      app.clock.jump(TTL_S * 1000 - 1)
+      const approving = callApi(second.url, app.key, 'POST', `/v1/approvals/${id}/approve`, {})
+      // A decision takes up to about 100 ms, so the approval expires before, during or after it.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 100))
-      desk.clock.jump(1)
-      const [answer] = await Promise.all([approving, ...[desk.ctx, second.ctx, third.ctx].map(expireDueApprovals)])
-      const { body: approval } = await desk.call('GET', `/v1/approvals/${id}`)
-      expect([answer.status, approval.status]).toEqual(answer.status === 200 ? [200, 'approved'] : [409, 'expired'])
-      const ended = await desk.finished(task.id)
-      expect(ended.status).toBe(answer.status === 200 ? 'succeeded' : 'expired')
-      expect(callsFor(desk, id)).toHaveLength(answer.status === 200 ? 1 : 0)
+      app.clock.jump(1)
+      const [decision] = await Promise.all([approving, ...[app.ctx, second.ctx, third.ctx].map(expireDueApprovals)])
+      const { body: approval } = await app.call('GET', `/v1/approvals/${id}`)
+      expect([decision.status, approval.status]).toEqual(decision.status === 200 ? [200, 'approved'] : [409, 'expired'])
+      const ended = await app.finished(task.id)
+      expect(ended.status).toBe(decision.status === 200 ? 'succeeded' : 'expired')
+      expect(callsFor(app, id)).toHaveLength(decision.status === 200 ? 1 : 0)
     }
-    await expectInvariants(desk, desk.ctx.db, { received: desk.outside.received })
+    await expectInvariants(app, app.ctx.db, { received: app.outside.received })
   })
 })
 
-describe('a replica that others do not run on', () => {
+describe('two replicas on one PostgreSQL', () => {
   const env = { SVC_AGENT_COMMAND: 'exec node agent.mjs', SVC_AGENT_DIR: agentDir, SVC_MAX_CONCURRENT_TASKS: '3' }
   const shared = sharedGatedApp('postgres', { wedges: WEDGES, env })
 
-  /** A task in each of the states that it can be cancelled in; all but the waiting one fill a place. */
-  async function inEveryState(desk: GatedApp) {
-    const answering = new Promise<ServerResponse>((resolve) => {
-      desk.outside.respond = (_seen, response) => resolve(response)
+  /** Creates a task in each state that can be cancelled. All but the waiting one occupy a run slot. */
+  async function createTaskInEveryState(app: GatedApp) {
+    const unanswered = new Promise<ServerResponse>((resolve) => {
+      app.outside.respond = (_request, upstreamResponse) => resolve(upstreamResponse)
     })
-    const out = await createScriptedTask(desk, [{ act: 'ping' }, { output: 'sent' }])
-    const response = await answering
-    const waiting = await createScriptedTask(desk, [{ act: 'send_note' }])
-    await requestedApprovalId(desk, waiting)
-    const running = await createScriptedTask(desk, [{ event: 'progress', data: { text: 'on' } }, 'hang'])
-    await waitForEvent(desk, running, 'progress')
-    const { hold, halted, release } = await openTableLock(desk.ctx.config.databaseUrl ?? '')
+    const acting = await createScriptedTask(app, [{ act: 'ping' }, { output: 'sent' }])
+    const upstreamResponse = await unanswered
+    const waiting = await createScriptedTask(app, [{ act: 'send_note' }])
+    await requestedApprovalId(app, waiting)
+    const running = await createScriptedTask(app, [{ event: 'progress', data: { text: 'on' } }, 'hang'])
+    await waitForEvent(app, running, 'progress')
+    const { hold, waitForBlocked, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
     await hold('knowledge', 'access exclusive')
-    const provisioning = await createScriptedTask(desk, ['hang'])
-    await halted(1)
-    const queued = await createScriptedTask(desk, ['hang'])
-    return { ids: { queued, provisioning, running, out, waiting }, release, response }
+    const provisioning = await createScriptedTask(app, ['hang'])
+    await waitForBlocked(1)
+    const queued = await createScriptedTask(app, ['hang'])
+    return { ids: { queued, provisioning, running, acting, waiting }, release, upstreamResponse }
   }
 
-  test('cancels a task in every state, and the run is over where it ran', async () => {
-    const desk = shared()
-    const other = await joined(desk, 0)
-    const { ids, release, response } = await inEveryState(desk)
-    const there = (id: string) => callApi(other.url, desk.key, 'POST', `/v1/tasks/${id}/cancel`)
+  test('a replica cancels a task of another replica in every state, and the run ends there', async () => {
+    const app = shared()
+    const other = await joinReplica(app, 0)
+    const { ids, release, upstreamResponse } = await createTaskInEveryState(app)
+    const cancel = (id: string) => callApi(other.url, app.key, 'POST', `/v1/tasks/${id}/cancel`)
     for (const [state, id] of Object.entries(ids)) {
-      const { status, body } = await there(id)
+      const { status, body } = await cancel(id)
       expect([state, status, body.status]).toEqual([state, 200, state === 'waiting' ? 'rejected' : 'cancelled'])
-      expect((await there(id)).status).toBe(409)
+      expect((await cancel(id)).status).toBe(409)
     }
-    respondJson(response, 200, { done: true })
+    respondJson(upstreamResponse, 200, { done: true })
     await release()
-    await eventually(() => desk.ctx.liveRuns.all().length === 0)
-    await eventually(async () => (await desk.call('GET', `/v1/tasks/${ids.out}/actions`)).body.data[0].outcome === 'ok')
-    await expectInvariants(desk, desk.ctx.db, { tasks: Object.values(ids), received: desk.outside.received })
+    await eventually(() => app.ctx.liveRuns.all().length === 0)
+    await eventually(
+      async () => (await app.call('GET', `/v1/tasks/${ids.acting}/actions`)).body.data[0].outcome === 'ok',
+    )
+    await expectInvariants(app, app.ctx.db, { tasks: Object.values(ids), received: app.outside.received })
   })
 
-  test('boots beside them and leaves their tasks alone', async () => {
-    const desk = shared()
+  test('a replica that starts next to others does not touch their running tasks', async () => {
+    const app = shared()
     const running = await Promise.all(
-      [1, 2, 3].map(() => createScriptedTask(desk, [{ event: 'progress', data: { text: 'on' } }, 'hang'])),
+      [1, 2, 3].map(() => createScriptedTask(app, [{ event: 'progress', data: { text: 'on' } }, 'hang'])),
     )
-    for (const id of running) await waitForEvent(desk, id, 'progress')
-    const others = [await joined(desk), await joined(desk)]
-    // Longer than a lease, in steps that wait until it is renewed.
+    for (const id of running) await waitForEvent(app, id, 'progress')
+    const others = [await joinReplica(app), await joinReplica(app)]
+    // 15 s is longer than a lease. Each step waits until the lease is renewed.
     for (let s = 0; s < 15; s++) {
-      await desk.clock.advance(HEARTBEAT_INTERVAL_MS)
-      await eventually(() => hasBeaten(desk))
+      await app.clock.advance(HEARTBEAT_INTERVAL_MS)
+      await eventually(() => hasRecentHeartbeat(app))
     }
-    for (const id of running) expect((await desk.call('GET', `/v1/tasks/${id}`)).body.status).toBe('running')
+    for (const id of running) expect((await app.call('GET', `/v1/tasks/${id}`)).body.status).toBe('running')
     expect(others.flatMap(({ ctx }) => ctx.liveRuns.all())).toEqual([])
-    for (const id of running) await desk.call('POST', `/v1/tasks/${id}/cancel`)
-    await expectInvariants(desk, desk.ctx.db, { tasks: running })
+    for (const id of running) await app.call('POST', `/v1/tasks/${id}/cancel`)
+    await expectInvariants(app, app.ctx.db, { tasks: running })
   })
 })

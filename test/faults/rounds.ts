@@ -1,8 +1,9 @@
-/** How hard the faults are tried: once by `npm test`, more often by `npm run test:faults`. */
+/** How often perRound fault is repeated: once by `npm test`, ten times by `npm run test:faults`. */
 export const FAULT_ROUNDS = Math.max(1, Number(process.env['FAULT_ROUNDS'] ?? 1))
 
-/** The numbers of the tries, so many a round. */
-export const attemptNumbers = (each: number): number[] => Array.from({ length: each * FAULT_ROUNDS }, (_, i) => i + 1)
+/** Numbers 1 to n, for `perRound` attempts in every round. */
+export const attemptNumbers = (perRound: number): number[] =>
+  Array.from({ length: perRound * FAULT_ROUNDS }, (_, i) => i + 1)
 
-/** Whole processes are started, and leases of 10 s run out by the real clock. */
+/** Long, because tests start whole processes and wait in real time until leases of 10 s expire. */
 export const FAULT_TIMEOUT_MS = 120_000 * FAULT_ROUNDS

@@ -7,9 +7,9 @@ import type { StoreKind } from '../stores.ts'
 import { createDeployment, type Deployment, type ServiceProcess } from './service-process.ts'
 
 /**
- * An agent that does what the task's input says, step by step: `{act: action}` is a gated action through `crm`,
- * `{flood: n}` is so many long lines, `hang` goes on for ever (almost: nothing is left behind by a test that dies),
- * `stop` halts the process where it stands, and any other step is a line it says.
+ * An agent that executes the steps of the task's input: `{act: action}` sends a gated action through `crm`,
+ * `{flood: n}` writes n long lines, `hang` waits for two minutes (so that a dead test leaves no process behind),
+ * `stop` suspends the process, and any other step is written as a line.
  */
 const SCRIPTED_AGENT = `
   import http from 'node:http'
@@ -37,16 +37,16 @@ const SCRIPTED_AGENT = `
     })
   }`
 
-/** What a run can be told to do. `ping` passes by a rule, everything else waits for a person. */
+/** One step of the scripted agent. The action `ping` is auto-approved; every other action waits for a decision. */
 export type AgentStep = 'hang' | 'stop' | { act: string } | { flood: number } | Record<string, unknown>
 
 export const SCRIPTED_AGENT_FILES = { 'agent.mjs': SCRIPTED_AGENT }
 
-/** A place whose agents do as they are told, and the outside that their actions reach. */
+/** A deployment with the scripted agent, and the upstream server that its actions reach. */
 export interface ScriptedDeployment extends Deployment {
   outside: FakeUpstream
-  /** The first service of the place, with its connections. */
-  open(env?: Record<string, string>, under?: string[]): Promise<ServiceProcess>
+  /** Starts the first service and adds the connections. */
+  open(env?: Record<string, string>, wrapper?: string[]): Promise<ServiceProcess>
 }
 
 export async function createScriptedDeployment(
@@ -57,13 +57,13 @@ export async function createScriptedDeployment(
   onTestFinished(() => outside.close())
   const wedges = gatedWedgeFiles('gate', { policy: { auto_approve: [{ action: 'ping' }] } })
   const agent = { SVC_AGENT_COMMAND: 'exec node agent.mjs', SVC_AGENT_DIR: 'agent' }
-  const place = await createDeployment(store, { wedges, env: { ...GATED_ENV, ...agent, ...env } })
-  writeFiles(join(place.dir, 'agent'), SCRIPTED_AGENT_FILES)
+  const deployment = await createDeployment(store, { wedges, env: { ...GATED_ENV, ...agent, ...env } })
+  writeFiles(join(deployment.dir, 'agent'), SCRIPTED_AGENT_FILES)
   return {
-    ...place,
+    ...deployment,
     outside,
-    async open(more, under) {
-      const service = await place.start(more, under)
+    async open(extraEnv, wrapper) {
+      const service = await deployment.start(extraEnv, wrapper)
       await addConnections(service, outside.url)
       return service
     },
@@ -73,15 +73,15 @@ export async function createScriptedDeployment(
 export async function createScriptedTask(
   service: Pick<ServiceProcess, 'call'>,
   steps: AgentStep[],
-  more: object = {},
+  extra: object = {},
 ): Promise<string> {
-  const request = { wedge: 'gate', task_type: 'act', input: steps, ...more }
+  const request = { wedge: 'gate', task_type: 'act', input: steps, ...extra }
   const { status, body } = await service.call('POST', '/v1/tasks', request)
   expect(status).toBe(201)
   return body.id
 }
 
-/** Answers once the run has come so far: the approval's id when it asks, else nothing worth having. */
+/** Waits for the first event of a type, and returns its approval id if it has one. */
 export async function waitForEvent(service: ServiceProcess, taskId: string, type: string): Promise<string> {
   const events = await service.events(taskId, ({ event }) => event === type)
   expect(events.at(-1)?.event).toBe(type)

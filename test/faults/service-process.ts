@@ -16,7 +16,7 @@ import { NO_RATE_LIMIT, DESK_WEDGES } from '../tasks/scripted-agent.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 
-/** A folder for a service of its own, that outlives its processes. */
+/** Creates a folder with wedges that service processes can share. */
 export function createDeploymentFolder(wedges: Record<string, unknown> = DESK_WEDGES): string {
   const dir = mkdtempSync(join(tmpdir(), 'svc-fault-'))
   writeFiles(join(dir, 'wedges'), wedges)
@@ -26,13 +26,13 @@ export function createDeploymentFolder(wedges: Record<string, unknown> = DESK_WE
 
 export const removeDeploymentFolder = (dir: string) => rmSync(dir, { recursive: true, force: true })
 
-/** Where one test starts, kills and starts services over one store; all of it is gone when the test is over. */
+/** A folder and a store in which a test starts service processes. All are removed when the test ends. */
 export interface Deployment {
   dir: string
   /** Null with SQLite. */
   database: string | null
-  start(env?: Record<string, string>, under?: string[]): Promise<ServiceProcess>
-  /** The rows themselves, beside the service. */
+  start(env?: Record<string, string>, wrapper?: string[]): Promise<ServiceProcess>
+  /** Opens the database directly, without the service. */
   openRows(): Promise<Db>
 }
 
@@ -47,11 +47,11 @@ export async function createDeployment(
   return {
     dir,
     database,
-    async start(more = {}, under = []) {
+    async start(extraEnv = {}, wrapper = []) {
       const service = await ServiceProcess.start(
         dir,
-        { ...env, ...(database && { DATABASE_URL: database }), ...more },
-        under,
+        { ...env, ...(database && { DATABASE_URL: database }), ...extraEnv },
+        wrapper,
       )
       onTestFinished(() => service.kill())
       return service
@@ -78,10 +78,10 @@ export class ServiceProcess {
     this.exited = exited
   }
 
-  /** `under` are the words of a program that becomes the service, such as a tracer. */
-  static async start(dir: string, env: Record<string, string> = {}, under: string[] = []): Promise<ServiceProcess> {
-    const [program, ...words] = [...under, process.execPath, PROGRAM, 'serve']
-    const child = spawn(program, words, {
+  /** `wrapper` is a command that starts the service, such as a tracer. */
+  static async start(dir: string, env: Record<string, string> = {}, wrapper: string[] = []): Promise<ServiceProcess> {
+    const [program, ...args] = [...wrapper, process.execPath, PROGRAM, 'serve']
+    const child = spawn(program, args, {
       cwd: dir,
       env: { PATH: process.env['PATH'] ?? '', ...SETTINGS, ...env },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -99,7 +99,7 @@ export class ServiceProcess {
     return readEventStream(`${this.url}/v1/tasks/${taskId}/events`, FOUNDER_KEY, 0, until)
   }
 
-  /** The power goes out. */
+  /** Kills the process with SIGKILL, as a power failure would. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL')
     await this.exited
@@ -122,13 +122,13 @@ const SETTINGS = {
 }
 
 function readAddress(child: ChildProcess): Promise<string> {
-  let said = ''
+  let output = ''
   return new Promise((resolve, reject) => {
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-      const address = /listens on (\S+)\n/.exec(said)?.[1]
+      output += text
+      const address = /listens on (\S+)\n/.exec(output)?.[1]
       if (address) resolve(address)
     })
-    child.once('exit', () => reject(new Error(`the service did not start: ${said}`)))
+    child.once('exit', () => reject(new Error(`the service did not start: ${output}`)))
   })
 }

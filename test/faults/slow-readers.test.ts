@@ -9,12 +9,12 @@ import { expectInvariants } from './invariants.ts'
 import { FAULT_TIMEOUT_MS, FAULT_ROUNDS } from './rounds.ts'
 import type { ServiceProcess } from './service-process.ts'
 
-/** Some 18 MB of log: were it kept for each reader that does not read, there would be gigabytes. */
-const FLOOD = 20_000
-const STALLED = Math.min(200, 50 * FAULT_ROUNDS)
-const MOST_GROWTH_KB = 250 * 1024
+/** About 18 MB of events. If the service buffered them for every stalled reader, it would need gigabytes. */
+const EVENTS = 20_000
+const STALLED_READERS = Math.min(200, 50 * FAULT_ROUNDS)
+const MAX_GROWTH_KB = 250 * 1024
 
-/** A stream that is open; nobody reads it until somebody does. */
+/** Opens a stream without reading it. */
 async function openStream({ url }: ServiceProcess, taskId: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -25,20 +25,20 @@ async function openStream({ url }: ServiceProcess, taskId: string): Promise<Sock
   return socket
 }
 
-/** Hangs up in the middle of a frame, somewhere. */
-function vanish(socket: Socket): Promise<unknown> {
-  let left = Math.random() * 2_000_000
+/** Disconnects after a random number of bytes. */
+function disconnectSoon(socket: Socket): Promise<unknown> {
+  let remaining = Math.random() * 2_000_000
   socket.on('data', ({ length }) => {
-    left -= length
-    if (left < 0) socket.destroy()
+    remaining -= length
+    if (remaining < 0) socket.destroy()
   })
   return once(socket, 'close')
 }
 
 async function readToEnd(socket: Socket): Promise<string> {
   let tail = ''
-  socket.on('data', (piece: Buffer) => {
-    tail = (tail + piece.toString()).slice(-2_000)
+  socket.on('data', (chunk: Buffer) => {
+    tail = (tail + chunk.toString()).slice(-2_000)
   })
   await once(socket, 'close')
   return tail
@@ -50,26 +50,26 @@ const openFiles = ({ child }: ServiceProcess) => readdirSync(`/proc/${child.pid}
 
 // Memory and open files of another process are read from /proc.
 test.skipIf(process.platform !== 'linux')(
-  'readers that stall and readers that vanish cost the service little, and a reader that reads nothing',
+  'readers that stall or disconnect cost the service little memory, and do not disturb other readers',
   async () => {
-    const place = await createScriptedDeployment('sqlite')
-    const service = await place.open()
-    const id = await createScriptedTask(service, [{ act: 'send_note' }, { flood: FLOOD }, { output: 'said' }])
+    const deployment = await createScriptedDeployment('sqlite')
+    const service = await deployment.open()
+    const id = await createScriptedTask(service, [{ act: 'send_note' }, { flood: EVENTS }, { output: 'said' }])
     const approval = await waitForEvent(service, id, 'approval.requested')
     const files = openFiles(service)
-    const stalled = await Promise.all(Array.from({ length: STALLED }, () => openStream(service, id)))
-    const vanishing = await Promise.all(Array.from({ length: 20 }, () => openStream(service, id)))
-    const gone = Promise.all(vanishing.map(vanish))
+    const stalled = await Promise.all(Array.from({ length: STALLED_READERS }, () => openStream(service, id)))
+    const disconnecting = await Promise.all(Array.from({ length: 20 }, () => openStream(service, id)))
+    const disconnected = Promise.all(disconnecting.map(disconnectSoon))
     const before = residentKb(service)
     await service.call('POST', `/v1/approvals/${approval}/approve`, {})
-    const ended = await expectInvariants(service, await place.openRows(), {
+    const ended = await expectInvariants(service, await deployment.openRows(), {
       tasks: [id],
-      received: place.outside.received,
+      received: deployment.outside.received,
     })
-    expect(residentKb(service) - before).toBeLessThan(MOST_GROWTH_KB)
+    expect(residentKb(service) - before).toBeLessThan(MAX_GROWTH_KB)
     expect(ended.get(id)).toMatchObject({ status: 'succeeded' })
-    expect(ended.get(id).last_event_id).toBeGreaterThan(FLOOD)
-    await gone
+    expect(ended.get(id).last_event_id).toBeGreaterThan(EVENTS)
+    await disconnected
     for (const tail of await Promise.all(stalled.map(readToEnd))) {
       expect(tail).toMatch(/event: task\.finished|stream overflow: reconnect with Last-Event-ID/)
     }

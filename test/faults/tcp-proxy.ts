@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { onTestFinished } from 'vitest'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 
-/** A database of its own for one test, behind a wire that can be cut. */
+/** Creates a database for one test, and a proxy in front of it. */
 export async function createProxiedDatabase(): Promise<{ proxy: TcpProxy; database: string }> {
   const database = await createDatabase()
   onTestFinished(() => dropDatabase(database))
@@ -13,14 +13,14 @@ export async function createProxiedDatabase(): Promise<{ proxy: TcpProxy; databa
 }
 
 /**
- * Lies between a service and its PostgreSQL, and does to the wire what networks do: it delays, cuts, swallows, and
- * forgets to say that the other side is gone.
+ * A proxy between the service and PostgreSQL that injects network faults: delays, cut connections, black holes and
+ * half-open connections.
  */
 export class TcpProxy {
-  /** Added to every piece, in both directions. */
+  /** Delay of every chunk, in both directions. */
   latencyMs = 0
-  #way: 'open' | 'refused' | 'black hole' = 'open'
-  #trap: Trap | null = null
+  #state: 'open' | 'refused' | 'black hole' = 'open'
+  #trigger: CutTrigger | null = null
   readonly #pairs = new Set<ProxiedConnection>()
   readonly #server: Server
   readonly #upstream: NetConnectOpts
@@ -31,10 +31,10 @@ export class TcpProxy {
     this.#server = server
     this.#upstream = upstreamAddress(databaseUrl)
     this.url = proxiedUrl(server, databaseUrl)
-    server.on('connection', (near) => this.#join(near))
+    server.on('connection', (client) => this.#connectPair(client))
   }
 
-  /** Whoever calls this calls `close` in the end. */
+  /** The caller must call `close`. */
   static async openFor(databaseUrl: string): Promise<TcpProxy> {
     const server = createServer()
     server.listen(0, '127.0.0.1')
@@ -44,123 +44,125 @@ export class TcpProxy {
 
   /** Ends every connection on both sides and refuses new ones, until `heal`. */
   cut(): void {
-    this.#way = 'refused'
-    this.#hangUp()
+    this.#state = 'refused'
+    this.#closeAll()
   }
 
-  /** Nothing arrives any more in either direction and nobody is told; new connections meet silence. Until `heal`. */
+  /** Drops all data in both directions without closing a connection; new connections get no response. Until `heal`. */
   blackHole(): void {
-    this.#way = 'black hole'
+    this.#state = 'black hole'
   }
 
-  /** The database's ends are gone while the service still believes in its own; new connections are good. */
+  /** Closes the connections to the database and leaves those to the service open; new connections work. */
   halfOpen(): void {
     for (const pair of this.#pairs) {
-      pair.mute = true
-      pair.far.destroy()
+      pair.muted = true
+      pair.server.destroy()
     }
   }
 
   /**
-   * The next connection that sends `words` dies of it: before the database hears them, or after it has answered and
-   * before the service hears that. With `once`, only after it has sent those words too. Resolves when it has happened.
+   * Cuts the next connection that sends `text`: before the database gets it, or after the database has responded and
+   * before the service gets the response. With `first`, the connection must have sent that text before. Resolves after
+   * the cut.
    */
-  cutAt(words: string, moment: 'before' | 'after', once = ''): Promise<void> {
-    for (const pair of this.#pairs) pair.warned = once === ''
-    return new Promise((sprung) => {
-      this.#trap = { words, moment, once, sprung }
+  cutAt(text: string, moment: 'before' | 'after', first = ''): Promise<void> {
+    for (const pair of this.#pairs) pair.armed = first === ''
+    return new Promise((resolve) => {
+      this.#trigger = { text, moment, first, resolve }
     })
   }
 
-  /** Connections that met a cut or a black hole stay lost, like those of a real one; new ones are good. */
+  /** New connections work again. Connections that met a cut or a black hole stay lost, as in a real network. */
   heal(): void {
-    if (this.#way === 'black hole') for (const pair of this.#pairs) pair.mute = true
-    this.#way = 'open'
+    if (this.#state === 'black hole') for (const pair of this.#pairs) pair.muted = true
+    this.#state = 'open'
   }
 
   async close(): Promise<void> {
     this.#server.close()
-    this.#hangUp()
+    this.#closeAll()
     await once(this.#server, 'close')
   }
 
-  #join(near: Socket): void {
-    if (this.#way === 'refused') return void near.resetAndDestroy()
+  #connectPair(client: Socket): void {
+    if (this.#state === 'refused') return void client.resetAndDestroy()
     const pair: ProxiedConnection = {
-      near,
-      far: connect(this.#upstream),
-      mute: false,
-      warned: !this.#trap?.once,
-      doomed: null,
+      client,
+      server: connect(this.#upstream),
+      muted: false,
+      armed: !this.#trigger?.first,
+      cutOnResponse: null,
     }
     this.#pairs.add(pair)
-    near.setNoDelay()
-    near.on('data', (piece) => this.#sent(pair, piece))
-    pair.far.on('data', (piece) => this.#answered(pair, piece))
-    for (const side of [near, pair.far]) side.on('error', () => {})
-    near.on('close', () => this.#part(pair))
-    pair.far.on('close', () => pair.mute || this.#way === 'black hole' || this.#part(pair))
+    client.setNoDelay()
+    client.on('data', (chunk) => this.#forwardRequest(pair, chunk))
+    pair.server.on('data', (chunk) => this.#forwardResponse(pair, chunk))
+    for (const side of [client, pair.server]) side.on('error', () => {})
+    client.on('close', () => this.#closePair(pair))
+    pair.server.on('close', () => pair.muted || this.#state === 'black hole' || this.#closePair(pair))
   }
 
-  #sent(pair: ProxiedConnection, piece: Buffer): void {
-    const trap = this.#trap
-    if (trap?.once && piece.includes(trap.once)) pair.warned = true
-    if (trap && pair.warned && piece.includes(trap.words)) {
-      this.#trap = null
-      if (trap.moment === 'before') return this.#spring(pair, trap)
-      pair.doomed = trap
+  #forwardRequest(pair: ProxiedConnection, chunk: Buffer): void {
+    const trigger = this.#trigger
+    if (trigger?.first && chunk.includes(trigger.first)) pair.armed = true
+    if (trigger && pair.armed && chunk.includes(trigger.text)) {
+      this.#trigger = null
+      if (trigger.moment === 'before') return this.#triggerCut(pair, trigger)
+      pair.cutOnResponse = trigger
     }
-    this.#pass(pair, pair.far, piece)
+    this.#deliver(pair, pair.server, chunk)
   }
 
-  #answered(pair: ProxiedConnection, piece: Buffer): void {
-    if (pair.doomed) return this.#spring(pair, pair.doomed)
-    this.#pass(pair, pair.near, piece)
+  #forwardResponse(pair: ProxiedConnection, chunk: Buffer): void {
+    if (pair.cutOnResponse) return this.#triggerCut(pair, pair.cutOnResponse)
+    this.#deliver(pair, pair.client, chunk)
   }
 
-  #spring(pair: ProxiedConnection, trap: Trap): void {
-    this.#part(pair)
-    trap.sprung()
+  #triggerCut(pair: ProxiedConnection, trigger: CutTrigger): void {
+    this.#closePair(pair)
+    trigger.resolve()
   }
 
-  #pass(pair: ProxiedConnection, side: Socket, piece: Buffer): void {
+  #deliver(pair: ProxiedConnection, side: Socket, chunk: Buffer): void {
     const deliver = () => {
-      if (!pair.mute && this.#way !== 'black hole' && !side.destroyed) side.write(piece)
+      if (!pair.muted && this.#state !== 'black hole' && !side.destroyed) side.write(chunk)
     }
     if (this.latencyMs > 0) setTimeout(deliver, this.latencyMs)
     else deliver()
   }
 
-  #part(pair: ProxiedConnection): void {
+  #closePair(pair: ProxiedConnection): void {
     this.#pairs.delete(pair)
-    pair.far.destroy()
-    if (!pair.near.destroyed) pair.near.resetAndDestroy()
+    pair.server.destroy()
+    if (!pair.client.destroyed) pair.client.resetAndDestroy()
   }
 
-  #hangUp(): void {
-    for (const pair of this.#pairs) this.#part(pair)
+  #closeAll(): void {
+    for (const pair of this.#pairs) this.#closePair(pair)
   }
 }
 
-/** The service's connection and the one that carries it on. */
+/** The connection of the service to the proxy, and the one of the proxy to the database. */
 interface ProxiedConnection {
-  near: Socket
-  far: Socket
-  /** What is said on it is heard by nobody. */
-  mute: boolean
-  /** It has said what makes the trap ready. */
-  warned: boolean
-  doomed: Trap | null
+  client: Socket
+  server: Socket
+  /** Data on this connection is dropped. */
+  muted: boolean
+  /** The connection has sent the text `first` of the trigger. */
+  armed: boolean
+  /** The next response of the database cuts the connection. */
+  cutOnResponse: CutTrigger | null
 }
 
-interface Trap {
-  words: string
+interface CutTrigger {
+  text: string
   moment: 'before' | 'after'
-  once: string
-  sprung: () => void
+  first: string
+  resolve: () => void
 }
 
-/** A server on a Unix socket is named by the folder that holds it, as PostgreSQL's own programs do. */
+/** As in PostgreSQL's own programs, the parameter `host` may be the folder of a Unix socket. */
 function upstreamAddress(databaseUrl: string): NetConnectOpts {
   const url = new URL(databaseUrl)
   const folder = url.searchParams.get('host')

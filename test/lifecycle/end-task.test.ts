@@ -48,9 +48,9 @@ eachStore((store) => {
         expect((await readTask(app, id)).status).toBe(status)
       }
       for (const id of [provisioning.id, queued.id, running]) {
-        const answer = await cancelTask(app, id)
-        expect(answer).toMatchObject({ status: 200, body: { id, ...cancelled } })
-        expect(answer.body).toEqual(await readTask(app, id))
+        const response = await cancelTask(app, id)
+        expect(response).toMatchObject({ status: 200, body: { id, ...cancelled } })
+        expect(response.body).toEqual(await readTask(app, id))
         // The log of a task that never ran also begins with `task.created`.
         expect(await types(app, id)).toEqual(['task.created', 'task.finished'])
       }
@@ -67,9 +67,9 @@ eachStore((store) => {
     test('one of fifty concurrent cancels wins', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
-      const answers = await Promise.all(Array.from({ length: 50 }, () => cancelTask(app, id)))
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-      expect(answers.filter(({ status }) => status === 409)).toHaveLength(49)
+      const responses = await Promise.all(Array.from({ length: 50 }, () => cancelTask(app, id)))
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+      expect(responses.filter(({ status }) => status === 409)).toHaveLength(49)
       expect(await types(app, id)).toEqual(['task.created', 'task.finished'])
     })
 
@@ -93,8 +93,8 @@ eachStore((store) => {
       const app = shared()
       const { id, approval } = await waitingTask(app)
       expect((await readTask(app, id)).status).toBe('awaiting_approval')
-      const answer = await cancelTask(app, id)
-      expect(answer).toMatchObject({ status: 200, body: { status: 'rejected', error: { reason: 'rejected' } } })
+      const response = await cancelTask(app, id)
+      expect(response).toMatchObject({ status: 200, body: { status: 'rejected', error: { reason: 'rejected' } } })
       expect((await types(app, id)).slice(-2)).toEqual(['approval.resolved', 'task.finished'])
       expect((await app.call('GET', `/v1/approvals/${approval}`)).body.status).toBe('rejected')
       expectRefusal(await cancelTask(app, id), 409, 'task already finished')

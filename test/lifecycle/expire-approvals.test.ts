@@ -31,8 +31,8 @@ eachStore((store) => {
       expect(types).not.toContain('approval.resolved')
       expect(types.at(-1)).toBe('task.finished')
       for (const decision of ['approve', 'reject']) {
-        const late = await app.call('POST', `/v1/approvals/${id}/${decision}`)
-        expect(late).toMatchObject({ status: 409, body: { error: 'approval already decided (expired)' } })
+        const response = await app.call('POST', `/v1/approvals/${id}/${decision}`)
+        expect(response).toMatchObject({ status: 409, body: { error: 'approval already decided (expired)' } })
       }
       expect(callsFor(app, id)).toHaveLength(0)
       const { data } = (await app.call('GET', '/v1/audit?limit=200')).body
@@ -46,9 +46,9 @@ eachStore((store) => {
       const id = await requestedApprovalId(app, task.id)
       const due = app.clock.now() + MINUTES_5
       const clock = vi.spyOn(app.clock, 'now').mockReturnValue(due)
-      const late = await app.call('POST', `/v1/approvals/${id}/approve`, {})
+      const response = await app.call('POST', `/v1/approvals/${id}/approve`, {})
       clock.mockRestore()
-      expect(late).toMatchObject({ status: 409, body: { error: 'approval already decided (expired)' } })
+      expect(response).toMatchObject({ status: 409, body: { error: 'approval already decided (expired)' } })
       await app.call('POST', `/v1/tasks/${task.id}/cancel`)
       expect(callsFor(app, id)).toHaveLength(0)
     })
@@ -97,8 +97,8 @@ async function askedElsewhere(app: GatedApp): Promise<{ taskId: string; approval
   const id = app.ctx.world.newId('apr')
   const long = toIsoTime(app.clock.now() - 1)
   await app.ctx.store.transact(async (db) => {
-    const beat = { id: 'rep_other', started_at: long, seen_at: '2099-01-01T00:00:00.000Z' }
-    await db.insertInto('replicas').values(beat).execute()
+    const heartbeat = { id: 'rep_other', started_at: long, seen_at: '2099-01-01T00:00:00.000Z' }
+    await db.insertInto('replicas').values(heartbeat).execute()
     const ran = await db.selectFrom('tasks').selectAll().where('id', '=', task.id).executeTakeFirstOrThrow()
     const waits = {
       status: 'awaiting_approval',

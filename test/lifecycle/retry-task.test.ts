@@ -34,11 +34,11 @@ eachStore((store) => {
       output_schema: { type: 'object' },
     }
     const id = await done(request)
-    const answer = await app.call('POST', `/v1/tasks/${id}/retry`)
-    expect(answer).toMatchObject({ status: 201, body: { ...request, status: 'queued', retry_of: id, error: null } })
-    expect(answer.body.id).not.toBe(id)
-    expect(answer.headers.get('location')).toBe(`/v1/tasks/${answer.body.id}`)
-    await app.finished(answer.body.id)
+    const response = await app.call('POST', `/v1/tasks/${id}/retry`)
+    expect(response).toMatchObject({ status: 201, body: { ...request, status: 'queued', retry_of: id, error: null } })
+    expect(response.body.id).not.toBe(id)
+    expect(response.headers.get('location')).toBe(`/v1/tasks/${response.body.id}`)
+    await app.finished(response.body.id)
     expect((await readTask(app, id)).retry_of).toBeNull()
   })
 

@@ -23,7 +23,7 @@ eachStore((store) => {
   const shared = sharedGatedApp(store, { env: ENV })
 
   /** A run with two pending approvals. */
-  async function asking(app: GatedApp, more: object = {}) {
+  async function startTwoApprovals(app: GatedApp, more: object = {}) {
     const calls = ['a', 'b'].map((n) => ({ path: `actions/${n}`, body: { connection: 'crm', payload: { n } } }))
     const task = await app.createTask({ wedge: 'gate', task_type: 'act', input: { together: true, calls }, ...more })
     return {
@@ -52,7 +52,7 @@ eachStore((store) => {
 
   test('a rejection closes the other pending approvals of the task, each with an event and an audit entry', async () => {
     const app = shared()
-    const { taskId, first, second } = await asking(app)
+    const { taskId, first, second } = await startTwoApprovals(app)
     await app.call('POST', `/v1/approvals/${first}/reject`, {})
     expect(await statusOf(app, second)).toBe('rejected')
     expect(await decisionsOf(app, taskId)).toEqual({ [first]: 'rejected by key', [second]: 'rejected by system' })
@@ -62,7 +62,7 @@ eachStore((store) => {
 
   test('a cancel rejects all pending approvals of the task, each with an event and an audit entry', async () => {
     const app = shared()
-    const { taskId, first, second } = await asking(app)
+    const { taskId, first, second } = await startTwoApprovals(app)
     await app.call('POST', `/v1/tasks/${taskId}/cancel`)
     expect(await decisionsOf(app, taskId)).toEqual({ [first]: 'rejected by key', [second]: 'rejected by key' })
     for (const id of [first, second]) expect(await auditOf(app, id)).toEqual(['approval.rejected by key'])
@@ -70,7 +70,7 @@ eachStore((store) => {
 
   test('without a decision all approvals of the task expire with an audit entry, and the log has only task.finished', async () => {
     const app = shared()
-    const { taskId, first, second } = await asking(app)
+    const { taskId, first, second } = await startTwoApprovals(app)
     await app.clock.advance(300_000)
     expect(await advanceUntilSettled(app, app.finished(taskId))).toMatchObject({ status: 'expired' })
     expect(await decisionsOf(app, taskId)).toEqual({})
@@ -82,15 +82,15 @@ eachStore((store) => {
 
   test('an approval that is decided during the sweep keeps its decision, and the other one stays pending', async () => {
     const app = shared()
-    const { taskId, first, second } = await asking(app)
-    const soon = toIsoTime(app.clock.now() + 1_000)
+    const { taskId, first, second } = await startTwoApprovals(app)
+    const expiry = toIsoTime(app.clock.now() + 1_000)
     await app.ctx.store.transact((db) =>
-      db.updateTable('approvals').set({ expires_at: soon }).where('id', '=', first).execute(),
+      db.updateTable('approvals').set({ expires_at: expiry }).where('id', '=', first).execute(),
     )
     // The sweep of another replica lists the due approvals before the decision and expires them after it.
     const { store: own } = app.ctx
     let approving: Promise<{ status: number }> | undefined
-    const late = {
+    const slowStore = {
       ...own,
       transact: (async (work) => {
         approving ??= app.call('POST', `/v1/approvals/${first}/approve`, {})
@@ -98,8 +98,8 @@ eachStore((store) => {
         return own.transact(work)
       }) as typeof own.transact,
     }
-    const clock = { ...app.ctx.world.clock, now: () => Date.parse(soon) }
-    await expireDueApprovals({ ...app.ctx, store: late, world: { ...app.ctx.world, clock } })
+    const clock = { ...app.ctx.world.clock, now: () => Date.parse(expiry) }
+    await expireDueApprovals({ ...app.ctx, store: slowStore, world: { ...app.ctx.world, clock } })
     expect((await approving)?.status).toBe(200)
     expect([await statusOf(app, first), await statusOf(app, second)]).toEqual(['approved', 'pending'])
     expect((await app.call('GET', `/v1/tasks/${taskId}`)).body.status).toBe('awaiting_approval')

@@ -8,7 +8,7 @@ import { eachStore, type TestApp, testApp } from '../app.ts'
 import { eventually } from '../runs/scripted-agent.ts'
 
 const ACTOR = { kind: 'key', id: 'key_test' } as const
-const SAY = { wedge: 'echo', task_type: 'say', input: 'hi' }
+const ECHO = { wedge: 'echo', task_type: 'say', input: 'hi' }
 /** Two slots: the first task leaves one free, so the runner sees that the queue is empty. */
 const TWO = { SVC_MAX_CONCURRENT_TASKS: '2', SVC_TASK_RATE_PER_MIN: '10000' }
 
@@ -20,12 +20,12 @@ async function warmApp(store: 'sqlite' | 'postgres'): Promise<TestApp> {
 }
 
 /** What the transaction does after it has queued the task. */
-type Then = (tx: Tx, id: string) => void | Promise<void>
+type AfterQueue = (tx: Tx, id: string) => void | Promise<void>
 
 /** Queues a task with the given context and returns its id. */
-async function queue(app: TestApp, ctx: Ctx, then: Then = () => {}): Promise<string> {
+async function queue(app: TestApp, ctx: Ctx, then: AfterQueue = () => {}): Promise<string> {
   const projectId = (await app.call('GET', '/v1/projects')).body.data[0].id
-  const plan = await planTask(ctx, { projectId }, SAY)
+  const plan = await planTask(ctx, { projectId }, ECHO)
   const queued = inTx(ctx, async (tx) => {
     await queueTask(tx, plan, ACTOR)
     await then(tx, plan.id)
@@ -36,7 +36,7 @@ async function queue(app: TestApp, ctx: Ctx, then: Then = () => {}): Promise<str
 
 /** Queues a task for each project in one transaction and returns their ids. */
 async function queueFor(ctx: Ctx, projects: string[]): Promise<string[]> {
-  const plans = await Promise.all(projects.map((projectId) => planTask(ctx, { projectId }, SAY)))
+  const plans = await Promise.all(projects.map((projectId) => planTask(ctx, { projectId }, ECHO)))
   await inTx(ctx, async (tx) => {
     for (const plan of plans) await queueTask(tx, plan, ACTOR)
   })
@@ -44,7 +44,7 @@ async function queueFor(ctx: Ctx, projects: string[]): Promise<string[]> {
 }
 
 /** The projects of the runs that start from now on, in order. */
-function turnsOf({ liveRuns: live }: Ctx): string[] {
+function recordRunProjects({ liveRuns: live }: Ctx): string[] {
   const turns: string[] = []
   const add = live.add.bind(live)
   live.add = (run) => {
@@ -55,28 +55,31 @@ function turnsOf({ liveRuns: live }: Ctx): string[] {
 }
 
 /** For each task that is queued from now on: whether it starts at once. */
-function begunAtOnce({ taskStarter: taker }: Ctx): boolean[] {
-  const begun: boolean[] = []
-  const { tryStart } = taker
-  taker.tryStart = (tx, task) => {
-    const beginning = tryStart(tx, task)
-    begun.push(beginning !== null)
-    return beginning
+function recordImmediateStarts({ taskStarter: starter }: Ctx): boolean[] {
+  const starts: boolean[] = []
+  const { tryStart } = starter
+  starter.tryStart = (tx, task) => {
+    const started = tryStart(tx, task)
+    starts.push(started !== null)
+    return started
   }
-  return begun
+  return starts
 }
 
 /** The context with a store that reports an unavailable database at the commit. */
-function cutting(ctx: Ctx, transact: (store: Store, work: Parameters<Store['transact']>[0]) => Promise<unknown>): Ctx {
-  const away: Store['transact'] = async (work) => {
+function withFailingCommit(
+  ctx: Ctx,
+  transact: (store: Store, work: Parameters<Store['transact']>[0]) => Promise<unknown>,
+): Ctx {
+  const unavailable: Store['transact'] = async (work) => {
     await transact(ctx.store, work).catch(() => {})
     throw new StoreUnavailable(new Error('the connection broke'))
   }
-  return { ...ctx, store: { ...ctx.store, transact: away } }
+  return { ...ctx, store: { ...ctx.store, transact: unavailable } }
 }
 
 const rollBack = () => {
-  throw new Error('not this time')
+  throw new Error('rolled back by the test')
 }
 
 eachStore((store) => {
@@ -96,8 +99,8 @@ eachStore((store) => {
 
   test('a rolled back creation releases its slot', async () => {
     const app = await warmApp(store)
-    const lost = [await queue(app, app.ctx, rollBack), await queue(app, app.ctx, rollBack)]
-    for (const id of lost) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+    const rolledBack = [await queue(app, app.ctx, rollBack), await queue(app, app.ctx, rollBack)]
+    for (const id of rolledBack) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
     expect(await app.finished((await app.createTask()).id)).toMatchObject({ status: 'succeeded' })
   })
 
@@ -105,21 +108,23 @@ eachStore((store) => {
     const app = await warmApp(store)
     const id = await queue(
       app,
-      cutting(app.ctx, (own, work) => own.transact(work)),
+      withFailingCommit(app.ctx, (own, work) => own.transact(work)),
     )
     expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: { said: 'hi' } })
   })
 
   test('a task whose commit failed with the connection releases its slot', async () => {
     const app = await warmApp(store)
-    const failing = cutting(app.ctx, (own, work) => own.transact((db, shared) => work(db, shared).then(rollBack)))
-    const lost = [await queue(app, failing), await queue(app, failing)]
+    const failing = withFailingCommit(app.ctx, (own, work) =>
+      own.transact((db, shared) => work(db, shared).then(rollBack)),
+    )
+    const rolledBack = [await queue(app, failing), await queue(app, failing)]
     const next = await app.createTask()
     await eventually(async () => {
       await app.clock.advance(1_000)
       return (await app.call('GET', `/v1/tasks/${next.id}`)).body.status === 'succeeded'
     })
-    for (const id of lost) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+    for (const id of rolledBack) expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
   })
 
   test('a project whose task started on creation gets its next turn after the other projects', async () => {
@@ -131,7 +136,7 @@ eachStore((store) => {
     // The project has no cell yet, so its first task is claimed from the queue and uses its turn.
     const [first] = await queueFor(app.ctx, [other.id])
     await eventually(async () => (await findTaskUnscoped(app.ctx.db, first ?? ''))?.status === 'succeeded')
-    const turns = turnsOf(app.ctx)
+    const turns = recordRunProjects(app.ctx)
     // The first two tasks use the two slots.
     await queueFor(app.ctx, [own.id, own.id, own.id, own.id, other.id])
     await eventually(() => turns.length === 5)
@@ -140,11 +145,11 @@ eachStore((store) => {
 
   test('after all slots were in use and no task waited, the next task starts on creation again', async () => {
     const app = await warmApp(store)
-    const begun = begunAtOnce(app.ctx)
+    const starts = recordImmediateStarts(app.ctx)
     const both = await Promise.all([app.createTask(), app.createTask()])
     for (const { id } of both) await app.finished(id)
     await app.finished((await app.createTask()).id)
-    expect(begun).toEqual([true, true, true])
+    expect(starts).toEqual([true, true, true])
   })
 
   test('tasks wait in the queue while no slot is free, and all of them run', async () => {

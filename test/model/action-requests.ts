@@ -8,7 +8,7 @@ const act = {
   call: { tool: 'act', input: { connection: 'crm', capability: '{{input.action}}', payload: '{{input.payload}}' } },
 }
 
-/** `note` and `book` wait for a person, the one at the action proxy and the other at the tool gate; the rest does not. */
+/** `note` waits for an approval of its action, `book` for an approval of its tool; all other kinds do not wait. */
 export const GATED_WEDGE = {
   'gate/wedge.json': {
     wedge: 'gate',
@@ -28,15 +28,19 @@ export const GATED_WEDGE = {
   ],
 }
 
-const acting = (action: string, payload: object) => ({ wedge: 'gate', task_type: 'act', input: { action, payload } })
+const actionTask = (action: string, payload: object) => ({
+  wedge: 'gate',
+  task_type: 'act',
+  input: { action, payload },
+})
 
 const TASKS: Record<TaskKind, object> = {
   say: { wedge: 'gate', task_type: 'say', input: 'hello' },
   bad: { wedge: 'gate', task_type: 'bad' },
   book: { wedge: 'gate', task_type: 'book' },
-  note: acting('send_note', { text: 'hello' }),
-  ping: acting('ping', {}),
-  held: acting('hold', { hold: true }),
+  note: actionTask('send_note', { text: 'hello' }),
+  ping: actionTask('ping', {}),
+  held: actionTask('hold', { hold: true }),
 }
 
 interface Request {
@@ -45,28 +49,28 @@ interface Request {
   body?: unknown
   /** The idempotency key. */
   key?: string | null
-  /** Only the owner may. */
+  /** Whether the call needs the session of the owner. */
   owner?: boolean
 }
 
 const post = (path: string, body?: unknown): Request => ({ method: 'POST', path, body })
 const put = (path: string, body: unknown): Request => ({ method: 'PUT', path, body })
 
-/** The action as a request; `subject` is the name of what it is done to. */
+/** The HTTP request of an action; `subject` is the model name of the object that it changes. */
 export function toRequest(
   { id, ids }: Pick<ModelProject, 'id' | 'ids'>,
   action: Exclude<ModelAction, { do: 'advance' }>,
   subject: string,
 ): Request {
-  const its = ids.get(subject)
+  const subjectId = ids.get(subject)
   switch (action.do) {
     case 'create':
       return { ...post('/v1/tasks', TASKS[action.kind]), key: action.key }
     case 'retry':
     case 'cancel':
-      return post(`/v1/tasks/${its}/${action.do}`)
+      return post(`/v1/tasks/${subjectId}/${action.do}`)
     case 'feedback':
-      return post(`/v1/tasks/${its}/feedback`, action.note ? { note: 'shorter' } : { rating: 5 })
+      return post(`/v1/tasks/${subjectId}/feedback`, action.note ? { note: 'shorter' } : { rating: 5 })
     case 'approve':
       return post(
         `/v1/approvals/${ids.get(`approval of ${subject}`)}/approve`,
@@ -79,36 +83,36 @@ export function toRequest(
     case 'open case':
       return post('/v1/cases', { wedge: 'gate', ...(action.stage !== null && { stage: action.stage }) })
     case 'move case':
-      return put(`/v1/cases/${its}`, { stage: action.stage })
-    case 'turn case':
-      return put(`/v1/cases/${its}`, { status: action.status })
+      return put(`/v1/cases/${subjectId}`, { stage: action.stage })
+    case 'set case status':
+      return put(`/v1/cases/${subjectId}`, { status: action.status })
     case 'task on case':
-      return post(`/v1/cases/${its}/tasks`, { task_type: 'say', input: 'hello' })
+      return post(`/v1/cases/${subjectId}/tasks`, { task_type: 'say', input: 'hello' })
     case 'put record': {
       const { key, value, version } = action
       return post('/v1/records', { wedge: 'gate', collection: 'all', key, value, ...(version !== null && { version }) })
     }
     case 'delete record':
-      return { method: 'DELETE', path: `/v1/records/${its}` }
+      return { method: 'DELETE', path: `/v1/records/${subjectId}` }
     case 'create schedule': {
       const { everyS: seconds, enabled } = action
       const cadence = { kind: 'every', seconds }
       return post('/v1/schedules', { name: 'often', wedge: 'gate', task_type: 'say', cadence, enabled })
     }
     case 'switch schedule':
-      return put(`/v1/schedules/${its}`, { enabled: action.enabled })
+      return put(`/v1/schedules/${subjectId}`, { enabled: action.enabled })
     case 'delete schedule':
-      return { method: 'DELETE', path: `/v1/schedules/${its}` }
+      return { method: 'DELETE', path: `/v1/schedules/${subjectId}` }
     case 'run schedule':
-      return post(`/v1/schedules/${its}/run`)
+      return post(`/v1/schedules/${subjectId}/run`)
     case 'create connection':
-      return post('/v1/connections', { kind: 'webhook', name: action.called, config: { url: 'https://a.example/x' } })
+      return post('/v1/connections', { kind: 'webhook', name: action.label, config: { url: 'https://a.example/x' } })
     case 'rename connection':
-      return put(`/v1/connections/${its}`, { name: action.called })
+      return put(`/v1/connections/${subjectId}`, { name: action.label })
     case 'write secret':
-      return post(`/v1/connections/${its}/secret`, { value: 'sealed' })
+      return post(`/v1/connections/${subjectId}/secret`, { value: 'sealed' })
     case 'delete connection':
       break
   }
-  return { method: 'DELETE', path: `/v1/connections/${its}` }
+  return { method: 'DELETE', path: `/v1/connections/${subjectId}` }
 }

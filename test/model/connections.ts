@@ -1,37 +1,33 @@
 import { withChange, type ConnectionState, type ModelState, type StepResult } from './model-state.ts'
 
-/** Names are unique per owner. */
-export function createConnection(state: ModelState, { called }: { called: string }): StepResult {
-  if (isTaken(state, called)) return [state, { status: 409 }]
+/** The name of a connection is unique in the project. */
+export function createConnection(state: ModelState, { label }: { label: string }): StepResult {
+  if (isTaken(state, label)) return [state, { status: 409 }]
   const name = `n${state.connections.length + 1}`
-  const connection = { name, called, hasSecret: false, gone: false }
+  const connection = { name, label, hasSecret: false, deleted: false }
   return [
     { ...state, connections: [...state.connections, connection] },
-    { status: 201, shows: name },
+    { status: 201, subject: name },
   ]
 }
 
-export function renameConnection(
-  state: ModelState,
-  found: ConnectionState,
-  { called }: { called: string },
-): StepResult {
-  if (found.gone) return [state, { status: 404 }]
-  if (called !== found.called && isTaken(state, called)) return [state, { status: 409 }]
-  return [withConnection(state, found, { called }), { status: 200 }]
+export function renameConnection(state: ModelState, found: ConnectionState, { label }: { label: string }): StepResult {
+  if (found.deleted) return [state, { status: 404 }]
+  if (label !== found.label && isTaken(state, label)) return [state, { status: 409 }]
+  return [withConnection(state, found, { label }), { status: 200 }]
 }
 
 export function writeSecret(state: ModelState, found: ConnectionState): StepResult {
-  return found.gone ? [state, { status: 404 }] : [withConnection(state, found, { hasSecret: true }), { status: 200 }]
+  return found.deleted ? [state, { status: 404 }] : [withConnection(state, found, { hasSecret: true }), { status: 200 }]
 }
 
 export function deleteConnection(state: ModelState, found: ConnectionState): StepResult {
-  return found.gone ? [state, { status: 404 }] : [withConnection(state, found, { gone: true }), { status: 204 }]
+  return found.deleted ? [state, { status: 404 }] : [withConnection(state, found, { deleted: true }), { status: 204 }]
 }
 
-const isTaken = (state: ModelState, called: string) =>
-  state.connections.some((one) => !one.gone && one.called === called)
+const isTaken = (state: ModelState, label: string) =>
+  state.connections.some((connection) => !connection.deleted && connection.label === label)
 
 function withConnection(state: ModelState, { name }: ConnectionState, change: Partial<ConnectionState>): ModelState {
-  return { ...state, connections: withChange(state.connections, (one) => one.name === name, change) }
+  return { ...state, connections: withChange(state.connections, (connection) => connection.name === name, change) }
 }

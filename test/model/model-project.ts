@@ -10,12 +10,12 @@ import { toRequest } from './action-requests.ts'
 import { type ExpectedResponse, byName, type VisibleState } from './model-state.ts'
 import type { ModelAction } from './model-step.ts'
 
-/** A project of its own on a running service, and the names that its things have in the reference. */
+/** A separate project of a running service, with the names that the model gives to its objects. */
 export interface ModelProject {
-  desk: GatedApp
+  app: GatedApp
   id: string
   key: string
-  /** The owner's, who alone may enable wedges. */
+  /** The session of the owner, because only an owner can enable wedges. */
   session: string
   names: Map<string, string>
   ids: Map<string, string>
@@ -23,43 +23,43 @@ export interface ModelProject {
 
 type Row = ApiResponse['body']
 
-export async function createModelProject(desk: GatedApp, session: string): Promise<ModelProject> {
-  desk.outside.respond = ({ body }, response) => {
+export async function createModelProject(app: GatedApp, session: string): Promise<ModelProject> {
+  app.outside.respond = ({ body }, response) => {
     if (!JSON.parse(body).hold) respondJson(response, 200, { done: true })
   }
-  const { body: made } = await desk.call('POST', '/v1/projects', { name: 'model' }, { key: session })
-  const headers = { 'x-svc-project': made.id }
-  const { body } = await desk.call('POST', '/v1/keys', { name: 'model' }, { key: session, headers })
-  const crm = { kind: 'custom', name: 'crm', config: { api_url: `${desk.outside.url}/crm` } }
-  const { body: connection } = await desk.call('POST', '/v1/connections', crm, { key: body.key })
-  await desk.call('POST', `/v1/connections/${connection.id}/secret`, { value: 'of-crm' }, { key: body.key })
-  return { desk, id: made.id, key: body.key, session, names: new Map(), ids: new Map() }
+  const { body: project } = await app.call('POST', '/v1/projects', { name: 'model' }, { key: session })
+  const headers = { 'x-svc-project': project.id }
+  const { body } = await app.call('POST', '/v1/keys', { name: 'model' }, { key: session, headers })
+  const crm = { kind: 'custom', name: 'crm', config: { api_url: `${app.outside.url}/crm` } }
+  const { body: connection } = await app.call('POST', '/v1/connections', crm, { key: body.key })
+  await app.call('POST', `/v1/connections/${connection.id}/secret`, { value: 'of-crm' }, { key: body.key })
+  return { app, id: project.id, key: body.key, session, names: new Map(), ids: new Map() }
 }
 
-/** Does it over HTTP, and learns the name of what the answer shows. */
+/** Sends the action over HTTP, and stores the model name of the object in the response. */
 export async function performAction(
   project: ModelProject,
   action: ModelAction,
   subject: string,
   expected: ExpectedResponse,
 ): Promise<number> {
-  const { desk, ids, names } = project
-  if (action.do === 'advance') return advance(desk, action.ms)
+  const { app, ids, names } = project
+  if (action.do === 'advance') return advance(app, action.ms)
   const { method, path, body, key = null, owner = false } = toRequest(project, action, subject)
-  const answer = await desk.call(method, path, body, {
+  const response = await app.call(method, path, body, {
     key: owner ? project.session : project.key,
     headers: key === null ? {} : { 'idempotency-key': key },
   })
-  const id = answer.body?.id
-  if (answer.status !== expected.status || expected.shows === undefined) return answer.status
-  // What is shown again is the same thing; a record that was deleted comes back as another.
-  if (names.has(id)) expect(names.get(id)).toBe(expected.shows)
-  names.set(id, expected.shows)
-  ids.set(expected.shows, id)
-  return answer.status
+  const id = response.body?.id
+  if (response.status !== expected.status || expected.subject === undefined) return response.status
+  // An id always has the same name. A record that was deleted and created again has a new id.
+  if (names.has(id)) expect(names.get(id)).toBe(expected.subject)
+  names.set(id, expected.subject)
+  ids.set(expected.subject, id)
+  return response.status
 }
 
-/** In one leap; the sweeps are asked for, so that none is missed. */
+/** Moves the clock at once and runs the sweeps, so that the result does not depend on their timers. */
 async function advance({ clock, ctx }: GatedApp, ms: number): Promise<number> {
   clock.jump(ms)
   await expireDueApprovals(ctx)
@@ -67,22 +67,22 @@ async function advance({ clock, ctx }: GatedApp, ms: number): Promise<number> {
   return 200
 }
 
-/** Waits for the project to look as it should; answers how it looks then, or in the end. */
+/** Polls until the project has the expected state, and returns the last state read. */
 export async function waitForState(project: ModelProject, expected: VisibleState): Promise<VisibleState> {
-  for (let looks = 0; ; looks++) {
-    const seen = await readVisibleState(project)
-    if (isDeepStrictEqual(seen, expected) || looks === MAX_READS) return seen
+  for (let reads = 0; ; reads++) {
+    const state = await readVisibleState(project)
+    if (isDeepStrictEqual(state, expected) || reads === MAX_READS) return state
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 
 const MAX_READS = 300
 
-/** Ends what still goes on, and checks every log and the chain. */
+/** Cancels unfinished tasks, and checks every event log and the audit chain. */
 export async function expectCompleteProject(project: ModelProject): Promise<void> {
-  const { desk, key } = project
-  const call = (method: string, path: string) => desk.call(method, path, undefined, { key })
-  const events = (taskId: string) => desk.events(taskId, { key })
+  const { app, key } = project
+  const call = (method: string, path: string) => app.call(method, path, undefined, { key })
+  const events = (taskId: string) => app.events(taskId, { key })
   for (const task of await listAll(project, '/v1/tasks')) {
     if (!task.finished_at) await call('POST', `/v1/tasks/${task.id}/cancel`)
     await expectCompleteLog({ call, events }, task.id)
@@ -99,8 +99,8 @@ async function readVisibleState(project: ModelProject): Promise<VisibleState> {
   const named = <T>(rows: Row[], show: (row: Row) => T) =>
     byName(rows.map((row) => ({ name: nameOf(row.id ?? row.task_id) ?? '', ...show(row) })))
   for (const row of approvals) project.ids.set(`approval of ${nameOf(row.task_id)}`, row.approval_id)
-  const known = connections.filter(({ name }) => name !== 'crm')
-  const sent = project.desk.outside.received.map(({ headers }) => headers['idempotency-key'])
+  const withoutCrm = connections.filter(({ name }) => name !== 'crm')
+  const sent = project.app.outside.received.map(({ headers }) => headers['idempotency-key'])
   return {
     tasks: named(tasks, (row) => ({
       status: row.status,
@@ -123,7 +123,7 @@ async function readVisibleState(project: ModelProject): Promise<VisibleState> {
       failed: last_error !== null,
       next,
     })),
-    connections: named(known, ({ name: called, has_secret: hasSecret }) => ({ called, hasSecret })),
+    connections: named(withoutCrm, ({ name: label, has_secret: hasSecret }) => ({ label, hasSecret })),
     lessons: lessons.length,
     effects: approvals
       .flatMap(({ approval_id, task_id }) => sent.filter((key) => key === approval_id).map(() => nameOf(task_id) ?? ''))
@@ -131,20 +131,20 @@ async function readVisibleState(project: ModelProject): Promise<VisibleState> {
   }
 }
 
-/** Tasks that a schedule made by itself are called after it, in the order in which it made them. */
+/** Names the tasks of a schedule after it, numbered in the order of their creation. */
 function nameScheduledTasks({ names, ids }: ModelProject, tasks: Row[]): void {
-  const made = new Map<string, number>()
+  const counts = new Map<string, number>()
   for (const { id, schedule_id } of tasks.toReversed()) {
     if (schedule_id === null) continue
-    made.set(schedule_id, (made.get(schedule_id) ?? 0) + 1)
-    const name = `${names.get(schedule_id)}#${made.get(schedule_id)}`
+    counts.set(schedule_id, (counts.get(schedule_id) ?? 0) + 1)
+    const name = `${names.get(schedule_id)}#${counts.get(schedule_id)}`
     names.set(id, name)
     ids.set(name, id)
   }
 }
 
-async function listAll({ desk, key }: ModelProject, path: string): Promise<Row[]> {
-  const { status, body } = await desk.call('GET', `${path}?limit=200`, undefined, { key })
+async function listAll({ app, key }: ModelProject, path: string): Promise<Row[]> {
+  const { status, body } = await app.call('GET', `${path}?limit=200`, undefined, { key })
   expect(status).toBe(200)
   return body.data
 }

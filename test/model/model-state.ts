@@ -1,9 +1,9 @@
-/** The reference: what the contract lets a project look like, as plain data. Things are called by names of our own. */
+/** The state of a project in the reference model. Objects have names that the model gives them. */
 export interface ModelState {
   now: number
   /** Whether the wedge is enabled for the project. */
   enabled: boolean
-  /** Uses of the rule with a cap, by UTC day. */
+  /** How often the policy rule with a daily cap was used, by UTC day. */
   pings: Readonly<Record<string, number>>
   keys: Readonly<Record<string, { kind: TaskKind; task: string; at: number }>>
   tasks: readonly TaskState[]
@@ -12,11 +12,11 @@ export interface ModelState {
   records: readonly RecordState[]
   schedules: readonly ScheduleState[]
   connections: readonly ConnectionState[]
-  /** Knowledge that people taught: corrections and feedback. */
+  /** The number of knowledge entries from edits and feedback. */
   lessons: number
 }
 
-/** What the agent of a task does: see `WEDGE`. */
+/** What the agent of a task does: see `GATED_WEDGE`. */
 export type TaskKind = 'say' | 'bad' | 'note' | 'ping' | 'book' | 'held'
 
 export interface TaskState {
@@ -33,7 +33,7 @@ export interface ApprovalState {
   task: string
   status: string
   edited: boolean
-  /** Null when a rule answered. */
+  /** Null if the policy approved it. */
   expiresAt: number | null
 }
 
@@ -41,7 +41,7 @@ export interface CaseState {
   name: string
   stage: string
   status: 'open' | 'closed'
-  /** Entries of its history. */
+  /** The number of entries in the history. */
   entries: number
 }
 
@@ -49,7 +49,7 @@ export interface RecordState {
   key: string
   value: number
   version: number
-  gone: boolean
+  deleted: boolean
 }
 
 export interface ScheduleState {
@@ -61,20 +61,20 @@ export interface ScheduleState {
   fired: number
   lastTask: string | null
   failed: boolean
-  gone: boolean
+  deleted: boolean
 }
 
 export interface ConnectionState {
   name: string
-  called: string
+  label: string
   hasSecret: boolean
-  gone: boolean
+  deleted: boolean
 }
 
-/** The status that the service must answer, and the thing that its answer must show. */
+/** The HTTP status that the service must return, and the name of the object in the response. */
 export interface ExpectedResponse {
   status: number
-  shows?: string
+  subject?: string
 }
 
 export type StepResult = readonly [ModelState, ExpectedResponse]
@@ -93,35 +93,35 @@ export const emptyState = (now: number): ModelState => ({
   lessons: 0,
 })
 
-/** The list with one of its things changed. */
-export function withChange<T>(list: readonly T[], which: (one: T) => boolean, change: Partial<T>): readonly T[] {
-  return list.map((one) => (which(one) ? { ...one, ...change } : one))
+/** The list with a change to the items that match. */
+export function withChange<T>(list: readonly T[], matches: (item: T) => boolean, change: Partial<T>): readonly T[] {
+  return list.map((item) => (matches(item) ? { ...item, ...change } : item))
 }
 
 export const isTerminalStatus = (status: string): boolean => status !== 'running' && status !== 'awaiting_approval'
 
-/** What is done through a connection leaves the house; a gated tool does not. */
+/** Whether the task sends a request to the upstream server; a gated tool does not. */
 export const callsUpstream = (kind: TaskKind): boolean => kind === 'note' || kind === 'ping' || kind === 'held'
 
-/** The project as a caller sees it. */
+/** The part of the state that the API shows. */
 export function toVisibleState(state: ModelState) {
   const kindOf = new Map(state.tasks.map(({ name, kind }) => [name, kind]))
-  const passed = state.approvals.filter(({ status }) => status === 'approved' || status === 'auto_approved')
+  const approved = state.approvals.filter(({ status }) => status === 'approved' || status === 'auto_approved')
   return {
     tasks: byName(state.tasks.map(({ kind: _kind, ...task }) => task)),
     approvals: byName(state.approvals.map(({ task: name, status, edited }) => ({ name, status, edited }))),
     cases: byName(
-      state.cases.map((one) => ({
-        ...one,
+      state.cases.map((item) => ({
+        ...item,
         tasks: state.tasks
-          .filter(({ onCase }) => onCase === one.name)
+          .filter(({ onCase }) => onCase === item.name)
           .map(({ name }) => name)
           .toSorted(),
       })),
     ),
-    records: byName(present(state.records).map(({ key: name, value, version }) => ({ name, value, version }))),
+    records: byName(notDeleted(state.records).map(({ key: name, value, version }) => ({ name, value, version }))),
     schedules: byName(
-      present(state.schedules).map(({ name, enabled, next, lastTask, failed }) => ({
+      notDeleted(state.schedules).map(({ name, enabled, next, lastTask, failed }) => ({
         name,
         enabled,
         lastTask,
@@ -129,9 +129,11 @@ export function toVisibleState(state: ModelState) {
         next: next === null ? null : new Date(next).toISOString(),
       })),
     ),
-    connections: byName(present(state.connections).map(({ name, called, hasSecret }) => ({ name, called, hasSecret }))),
+    connections: byName(
+      notDeleted(state.connections).map(({ name, label, hasSecret }) => ({ name, label, hasSecret })),
+    ),
     lessons: state.lessons,
-    effects: passed
+    effects: approved
       .map(({ task }) => task)
       .filter((task) => callsUpstream(kindOf.get(task) ?? 'say'))
       .toSorted(),
@@ -144,4 +146,4 @@ export function byName<T extends { name: string }>(list: readonly T[]): T[] {
   return list.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-const present = <T extends { gone: boolean }>(list: readonly T[]): T[] => list.filter(({ gone }) => !gone)
+const notDeleted = <T extends { deleted: boolean }>(list: readonly T[]): T[] => list.filter(({ deleted }) => !deleted)

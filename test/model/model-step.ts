@@ -6,7 +6,7 @@ import { createSchedule, deleteSchedule, fireDueSchedules, runSchedule, switchSc
 import type { TaskKind, ModelState, StepResult } from './model-state.ts'
 import { cancelTask, createTask, withEndedTask, giveFeedback, retryTask } from './tasks.ts'
 
-/** What a caller may do. `n` chooses among the things that are, or were, there. */
+/** An action of a client. `n` selects one of the objects that exist or existed. */
 export type ModelAction =
   | { do: 'create'; kind: TaskKind; key: string | null }
   | { do: 'retry' | 'cancel'; n: number }
@@ -17,22 +17,22 @@ export type ModelAction =
   | { do: 'enable'; on: boolean }
   | { do: 'open case'; stage: string | null }
   | { do: 'move case'; n: number; stage: string }
-  | { do: 'turn case'; n: number; status: 'open' | 'closed' }
+  | { do: 'set case status'; n: number; status: 'open' | 'closed' }
   | { do: 'task on case'; n: number }
   | { do: 'put record'; key: string; value: number; version: number | null }
   | { do: 'delete record'; n: number }
   | { do: 'create schedule'; everyS: number; enabled: boolean }
   | { do: 'switch schedule'; n: number; enabled: boolean }
   | { do: 'delete schedule' | 'run schedule'; n: number }
-  | { do: 'create connection'; called: string }
-  | { do: 'rename connection'; n: number; called: string }
+  | { do: 'create connection'; label: string }
+  | { do: 'rename connection'; n: number; label: string }
   | { do: 'write secret' | 'delete connection'; n: number }
 
-/** A run that holds its call out; longer than this, the call is given up and the run goes on. */
+/** A `held` task continues when its upstream call has timed out. */
 const CALL_TIMEOUT_MS = 20_000
 const MAX_RUNTIME_MS = 1_800_000
 
-/** The contract as one pure function: what the project becomes, and what the caller must be told. */
+/** The API contract as a pure function: the next state, and the response that the client must get. */
 export function applyAction(state: ModelState, action: ModelAction): StepResult {
   switch (action.do) {
     case 'create':
@@ -55,7 +55,7 @@ export function applyAction(state: ModelState, action: ModelAction): StepResult 
       return openCase(state, action)
     case 'move case':
       return moveCase(state, pickSubject(state.cases, action), action)
-    case 'turn case':
+    case 'set case status':
       return setCaseStatus(state, pickSubject(state.cases, action), action)
     case 'task on case':
       return createCaseTask(state, pickSubject(state.cases, action))
@@ -83,24 +83,24 @@ export function applyAction(state: ModelState, action: ModelAction): StepResult 
   return deleteConnection(state, pickSubject(state.connections, action))
 }
 
-/** Whether there is something to do it to. */
+/** Whether an object exists that the action can change. */
 export function isApplicable(state: ModelState, action: ModelAction): boolean {
-  // The order of a call that is given up and a runtime that is used up is nobody's promise.
+  // The contract does not define whether a call timeout or the runtime limit comes first.
   if (action.do === 'advance') return action.ms < MAX_RUNTIME_MS || !state.tasks.some(isHeld)
   return !('n' in action) || subjects(state, action.do).length > 0
 }
 
-/** The name of the thing that the action is done to. */
+/** The name of the object that the action changes. */
 export function subjectOf(state: ModelState, action: ModelAction & { n: number }): string {
   return pickSubject(subjects(state, action.do), action)
 }
 
-function subjects(state: ModelState, verb: ModelAction['do']): readonly string[] {
-  if (verb === 'approve' || verb === 'reject') return state.approvals.map(({ task }) => task)
-  if (verb.endsWith('case')) return state.cases.map(({ name }) => name)
-  if (verb.endsWith('record')) return state.records.map(({ key }) => key)
-  if (verb.endsWith('schedule')) return state.schedules.map(({ name }) => name)
-  if (verb.endsWith('connection') || verb.endsWith('secret')) return state.connections.map(({ name }) => name)
+function subjects(state: ModelState, kind: ModelAction['do']): readonly string[] {
+  if (kind === 'approve' || kind === 'reject') return state.approvals.map(({ task }) => task)
+  if (kind.endsWith('case') || kind === 'set case status') return state.cases.map(({ name }) => name)
+  if (kind.endsWith('record')) return state.records.map(({ key }) => key)
+  if (kind.endsWith('schedule')) return state.schedules.map(({ name }) => name)
+  if (kind.endsWith('connection') || kind.endsWith('secret')) return state.connections.map(({ name }) => name)
   return state.tasks.map(({ name }) => name)
 }
 

@@ -19,10 +19,10 @@ const n = fc.nat({ max: 99 })
 const kind = fc.constantFrom<TaskKind[]>('say', 'bad', 'note', 'note', 'ping', 'ping', 'book', 'held')
 const stage = fc.constantFrom('new', 'doing', 'done', 'nowhere')
 const enabled = fc.boolean()
-const called = fc.constantFrom('alpha', 'beta')
+const label = fc.constantFrom('alpha', 'beta')
 const MINUTE = 60_000
 
-/** Work comes more often than what is done about it, and a wedge is seldom switched off for long. */
+/** Creates are more frequent than other actions, and a wedge is rarely disabled for long. */
 const ACTIONS: fc.Arbitrary<ModelAction>[] = [
   fc.record({ do: fc.constant('create'), kind, key: fc.constant(null) }),
   fc.record({ do: fc.constant('create'), kind, key: fc.constantFrom('k1', 'k2') }),
@@ -34,7 +34,7 @@ const ACTIONS: fc.Arbitrary<ModelAction>[] = [
   fc.record({ do: fc.constant('enable'), on: fc.constantFrom(true, true, false) }),
   fc.record({ do: fc.constant('open case'), stage: fc.option(stage, { nil: null }) }),
   fc.record({ do: fc.constant('move case'), n, stage }),
-  fc.record({ do: fc.constant('turn case'), n, status: fc.constantFrom('open', 'closed') }),
+  fc.record({ do: fc.constant('set case status'), n, status: fc.constantFrom('open', 'closed') }),
   fc.record({ do: fc.constant('task on case'), n }),
   fc.record({ do: fc.constant('task on case'), n }),
   fc.record({
@@ -47,25 +47,25 @@ const ACTIONS: fc.Arbitrary<ModelAction>[] = [
   fc.record({ do: fc.constant('create schedule'), everyS: fc.constantFrom(60, 3600), enabled }),
   fc.record({ do: fc.constant('switch schedule'), n, enabled }),
   fc.record({ do: fc.constantFrom('delete schedule', 'run schedule'), n }),
-  fc.record({ do: fc.constant('create connection'), called }),
-  fc.record({ do: fc.constant('rename connection'), n, called }),
+  fc.record({ do: fc.constant('create connection'), label }),
+  fc.record({ do: fc.constant('rename connection'), n, label }),
   fc.record({ do: fc.constantFrom('write secret', 'delete connection'), n }),
 ]
 
-type Reference = { state: ModelState }
+type ModelHolder = { state: ModelState }
 
-/** One action, done to the reference and to the service; then both must look the same. */
-const command = (action: ModelAction): fc.AsyncCommand<Reference, ModelProject> => ({
+/** Applies one action to the model and to the service, and expects the same visible state. */
+const command = (action: ModelAction): fc.AsyncCommand<ModelHolder, ModelProject> => ({
   check: ({ state }) => isApplicable(state, action),
-  async run(reference, project) {
-    // Ids of one moment are in no order, so each action has a moment of its own.
-    project.desk.clock.jump(1)
-    const before = { ...reference.state, now: reference.state.now + 1 }
-    const [after, answer] = applyAction(before, action)
+  async run(model, project) {
+    // Ids of the same millisecond are not ordered, so each action gets its own millisecond.
+    project.app.clock.jump(1)
+    const before = { ...model.state, now: model.state.now + 1 }
+    const [after, expected] = applyAction(before, action)
     const subject = 'n' in action ? subjectOf(before, action) : ''
-    expect(await performAction(project, action, subject, answer)).toBe(answer.status)
+    expect(await performAction(project, action, subject, expected)).toBe(expected.status)
     expect(await waitForState(project, toVisibleState(after))).toEqual(toVisibleState(after))
-    reference.state = after
+    model.state = after
   },
   toString: () => JSON.stringify(action),
 })
@@ -74,22 +74,22 @@ eachStore((store) => {
   const shared = sharedGatedApp(store, { wedges: GATED_WEDGE })
 
   test(
-    'whatever callers do, in whatever order, a project is what the contract says',
+    'after every random sequence of API calls a project has the state of the reference model',
     async () => {
-      const desk = shared()
-      const session = await signUpOwner(desk)
+      const app = shared()
+      const session = await signUpOwner(app)
       const property = fc.asyncProperty(
         fc.commands(
           ACTIONS.map((actions) => actions.map(command)),
           { maxCommands: 100, size: 'max' },
         ),
         async (commands) => {
-          const project = await createModelProject(desk, session)
-          await fc.asyncModelRun(() => ({ model: { state: emptyState(desk.clock.now()) }, real: project }), commands)
+          const project = await createModelProject(app, session)
+          await fc.asyncModelRun(() => ({ model: { state: emptyState(app.clock.now()) }, real: project }), commands)
           await expectCompleteProject(project)
         },
       )
-      // The seed is told with a failure.
+      // A failure prints the seed that repeats it.
       await fc.assert(property, { numRuns: 4 * FAULT_ROUNDS })
     },
     FAULT_TIMEOUT_MS,

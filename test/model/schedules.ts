@@ -8,37 +8,37 @@ export function createSchedule(
   if (!state.enabled) return [state, { status: 403 }]
   const name = `s${state.schedules.length + 1}`
   const times = { everyS, anchor: state.now, enabled }
-  const rest = { fired: 0, lastTask: null, failed: false, gone: false }
+  const rest = { fired: 0, lastTask: null, failed: false, deleted: false }
   const schedule = { name, ...times, next: nextDueTime(times, state.now), ...rest }
   return [
     { ...state, schedules: [...state.schedules, schedule] },
-    { status: 201, shows: name },
+    { status: 201, subject: name },
   ]
 }
 
-/** Switched on again, it does not make up for the pause. Only that asks for the wedge. */
+/** An enabled schedule does not repeat missed times. Only enabling requires an enabled wedge. */
 export function switchSchedule(state: ModelState, found: ScheduleState, { enabled }: { enabled: boolean }): StepResult {
-  if (found.gone) return [state, { status: 404 }]
+  if (found.deleted) return [state, { status: 404 }]
   if (enabled && !found.enabled && !state.enabled) return [state, { status: 403 }]
   const next = enabled === found.enabled ? found.next : nextDueTime({ ...found, enabled }, state.now)
   return [withSchedule(state, found, { enabled, next }), { status: 200 }]
 }
 
 export function deleteSchedule(state: ModelState, found: ScheduleState): StepResult {
-  return found.gone ? [state, { status: 404 }] : [withSchedule(state, found, { gone: true }), { status: 204 }]
+  return found.deleted ? [state, { status: 404 }] : [withSchedule(state, found, { deleted: true }), { status: 204 }]
 }
 
-/** Fires now, also while it is off; its due times stay. */
+/** Fires now, even if disabled, and keeps the due times. */
 export function runSchedule(state: ModelState, found: ScheduleState): StepResult {
-  if (found.gone) return [state, { status: 404 }]
+  if (found.deleted) return [state, { status: 404 }]
   if (!state.enabled) return [state, { status: 403 }]
   const [next, task] = fireSchedule(state, found)
-  return [next, { status: 201, shows: task }]
+  return [next, { status: 201, subject: task }]
 }
 
-/** What was missed fires once, and the next due time is the first in the future. */
+/** Missed times fire once, and the next due time is the first in the future. */
 export function fireDueSchedules(state: ModelState): ModelState {
-  const due = state.schedules.filter(({ gone, next }) => !gone && next !== null && next <= state.now)
+  const due = state.schedules.filter(({ deleted, next }) => !deleted && next !== null && next <= state.now)
   return due.reduce((now, schedule) => {
     const next = nextDueTime(schedule, state.now)
     if (!state.enabled) return withSchedule(now, schedule, { next, failed: true })
@@ -48,17 +48,17 @@ export function fireDueSchedules(state: ModelState): ModelState {
 
 function fireSchedule(state: ModelState, found: ScheduleState): [ModelState, string] {
   const task = `${found.name}#${found.fired + 1}`
-  const noted = withSchedule(state, found, { fired: found.fired + 1, lastTask: task, failed: false })
-  return [withTask(noted, task, 'say', { bySchedule: found.name }), task]
+  const updated = withSchedule(state, found, { fired: found.fired + 1, lastTask: task, failed: false })
+  return [withTask(updated, task, 'say', { bySchedule: found.name }), task]
 }
 
 function nextDueTime({ everyS, anchor, enabled }: Pick<ScheduleState, 'everyS' | 'anchor' | 'enabled'>, after: number) {
   if (!enabled) return null
-  let slot = anchor
-  while (slot <= after) slot += everyS * 1000
-  return slot
+  let due = anchor
+  while (due <= after) due += everyS * 1000
+  return due
 }
 
 function withSchedule(state: ModelState, { name }: ScheduleState, change: Partial<ScheduleState>): ModelState {
-  return { ...state, schedules: withChange(state.schedules, (one) => one.name === name, change) }
+  return { ...state, schedules: withChange(state.schedules, (schedule) => schedule.name === name, change) }
 }

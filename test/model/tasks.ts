@@ -16,12 +16,12 @@ type Origin = Partial<Pick<TaskState, 'retryOf' | 'onCase' | 'bySchedule'>>
 export function createTask(state: ModelState, { kind, key }: { kind: TaskKind; key: string | null }): StepResult {
   const known = key === null ? undefined : state.keys[key]
   if (known && state.now - known.at < DAY_MS) {
-    return known.kind === kind ? [state, { status: 201, shows: known.task }] : [state, { status: 409 }]
+    return known.kind === kind ? [state, { status: 201, subject: known.task }] : [state, { status: 409 }]
   }
   if (!state.enabled) return [state, { status: 403 }]
   const name = nextTaskName(state)
   const keys = key === null ? state.keys : { ...state.keys, [key]: { kind, task: name, at: state.now } }
-  return [withTask({ ...state, keys }, name, kind), { status: 201, shows: name }]
+  return [withTask({ ...state, keys }, name, kind), { status: 201, subject: name }]
 }
 
 export function retryTask(state: ModelState, task: TaskState): StepResult {
@@ -30,15 +30,15 @@ export function retryTask(state: ModelState, task: TaskState): StepResult {
   if (state.cases.some(({ name, status }) => name === task.onCase && status === 'closed'))
     return [state, { status: 409 }]
   const name = nextTaskName(state)
-  return [withTask(state, name, task.kind, { retryOf: task.name, onCase: task.onCase }), { status: 201, shows: name }]
+  return [withTask(state, name, task.kind, { retryOf: task.name, onCase: task.onCase }), { status: 201, subject: name }]
 }
 
-/** A task that waits for a person is settled as rejected. */
+/** The cancel of a task that waits for an approval rejects the approval. */
 export function cancelTask(state: ModelState, task: TaskState): StepResult {
   if (isTerminalStatus(task.status)) return [state, { status: 409 }]
   const status = task.status === 'awaiting_approval' ? 'rejected' : 'cancelled'
-  const settled = withDecision(state, task.name, task.status === 'awaiting_approval' ? 'rejected' : null)
-  return [withEndedTask(settled, task.name, status, status), { status: 200, shows: task.name }]
+  const decided = withDecision(state, task.name, task.status === 'awaiting_approval' ? 'rejected' : null)
+  return [withEndedTask(decided, task.name, status, status), { status: 200, subject: task.name }]
 }
 
 export function giveFeedback(state: ModelState, { note }: { note: boolean }): StepResult {
@@ -48,7 +48,7 @@ export function giveFeedback(state: ModelState, { note }: { note: boolean }): St
 export const nextTaskName = (state: ModelState): string =>
   `t${state.tasks.filter(({ bySchedule }) => !bySchedule).length + 1}`
 
-/** A new task, and what its run comes to before anybody does anything. */
+/** Adds a task in the state that its run reaches without any decision. */
 export function withTask(state: ModelState, name: string, kind: TaskKind, origin: Origin = {}): ModelState {
   const task = { name, kind, status: 'running', reason: null, retryOf: null, onCase: null, bySchedule: null, ...origin }
   const next = { ...state, tasks: [...state.tasks, task] }
@@ -58,7 +58,7 @@ export function withTask(state: ModelState, name: string, kind: TaskKind, origin
   return kind === 'ping' ? withPing(next, name) : withWaitingTask(next, name)
 }
 
-/** The rule approves so many a day, and a refusal uses nothing. */
+/** The policy approves three pings a day; a ping that waits does not count. */
 function withPing(state: ModelState, name: string): ModelState {
   const day = new Date(state.now).toISOString().slice(0, 10)
   const used = state.pings[day] ?? 0
@@ -91,5 +91,5 @@ export function withEndedTask(
 
 export function withDecision(state: ModelState, task: string, status: string | null, edited = false): ModelState {
   if (status === null) return state
-  return { ...state, approvals: withChange(state.approvals, (one) => one.task === task, { status, edited }) }
+  return { ...state, approvals: withChange(state.approvals, (approval) => approval.task === task, { status, edited }) }
 }

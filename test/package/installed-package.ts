@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { ROOT } from '../docs/pages.ts'
 
 export interface InstalledPackage {
-  /** Where it is installed: an empty folder but for `node_modules`. */
+  /** The folder of the installation, which contains only `node_modules`. */
   folder: string
   installed: string
   program: string
@@ -16,14 +16,14 @@ export interface InstalledPackage {
   remove: () => void
 }
 
-/** What `npm pack` makes, laid out as npm would, without asking a registry for the one package that it depends on. */
+/** Installs the result of `npm pack` as npm would, with the only dependency linked instead of downloaded. */
 export function packAndInstall(): InstalledPackage {
   const folder = mkdtempSync(join(tmpdir(), 'svc-package-'))
   chmodSync(folder, 0o755)
   const installed = join(folder, 'node_modules/agent-work-service')
-  const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
   const [packed] = JSON.parse(
-    execFileSync('npm', words, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+    execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
   )
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', installed, '--strip-components=1'])
@@ -34,13 +34,13 @@ export function packAndInstall(): InstalledPackage {
   return { folder, installed, program, size, unpackedSize, files, remove }
 }
 
-/** What was said up to the line with these words, or to the end. */
-export async function readUntil(stream: Readable, words: string): Promise<string> {
-  let said = ''
-  for await (const text of stream.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    said += String(text)
-    if (said.includes(words)) break
+/** Reads a stream until it contains this text, or to its end. */
+export async function readUntil(stream: Readable, text: string): Promise<string> {
+  let output = ''
+  for await (const chunk of stream.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    output += String(chunk)
+    if (output.includes(text)) break
   }
   stream.resume()
-  return said
+  return output
 }

@@ -6,53 +6,53 @@ import { expect, test } from 'vitest'
 import { temporaryFolder } from '../cli/run-svc.ts'
 import { ROOT } from '../docs/pages.ts'
 
-/** That of macOS is an old bash that calls itself sh. */
+/** On macOS `sh` is an old bash in POSIX mode. */
 const SHELLS: [string, ...string[]][] = [['sh'], ['dash'], ['bash', '--posix'], ['busybox', 'sh']]
 
-test.each(SHELLS.filter(([shell]) => whereIs(shell) !== null))(
-  'svc needs no more of the machine than %s, node and the oldest find and readlink',
+test.each(SHELLS.filter(([shell]) => findProgram(shell) !== null))(
+  'svc starts with only %s, node, and old versions of find and readlink',
   (program, ...options) => {
     const dir = temporaryFolder()
-    const tools = plainTools(join(dir, 'tools'))
-    upToDateClone(join(dir, 'clone'))
+    const tools = createMinimalPath(join(dir, 'tools'))
+    createBuiltClone(join(dir, 'clone'))
     mkdirSync(join(dir, 'elsewhere'))
     symlinkSync('../clone/svc', join(dir, 'elsewhere/first'))
     symlinkSync('first', join(dir, 'elsewhere/second'))
-    const path = whereIs(program) ?? program
+    const path = findProgram(program) ?? program
     for (const name of ['../clone/svc', 'first', 'second', join(dir, 'elsewhere/second')]) {
-      const ended = spawnSync(path, [...options, name, 'tasks', 'a word'], {
+      const ended = spawnSync(path, [...options, name, 'tasks', 'an argument'], {
         cwd: join(dir, 'elsewhere'),
         env: { PATH: tools },
         encoding: 'utf8',
       })
-      // A name alone would be looked for on the PATH.
-      const called = name.includes('/') ? name : `./${name}`
+      // A name without a slash would be searched on the PATH.
+      const typedName = name.includes('/') ? name : `./${name}`
       expect(ended, name).toMatchObject({
         status: 0,
         stderr: '',
-        stdout: `${JSON.stringify(['tasks', 'a word', called])}\n`,
+        stdout: `${JSON.stringify(['tasks', 'an argument', typedName])}\n`,
       })
     }
   },
 )
 
-test('whoever stops `npm start` stops the service, not only npm', async () => {
+test('SIGTERM to `npm start` stops the service, not only npm', async () => {
   const dir = temporaryFolder()
-  upToDateClone(dir)
+  createBuiltClone(dir)
   cpSync(join(ROOT, 'package.json'), join(dir, 'package.json'))
   const service = "process.on('SIGTERM', () => { console.log('drained'); process.exit() })"
   writeFileSync(join(dir, 'dist/svc.mjs'), `${service}\nconsole.log('up'); setTimeout(() => {}, 30_000)`)
   const npm = spawn('npm', ['start'], { cwd: dir, stdio: ['ignore', 'pipe', 'ignore'] })
-  let said = ''
+  let output = ''
   npm.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
+    output += text
     if (text.includes('up\n')) npm.kill('SIGTERM')
   })
   await once(npm, 'close')
-  expect(said).toContain('drained')
+  expect(output).toContain('drained')
 })
 
-test('what is kept of the compiled program is for one processor: another one would die of it', async () => {
+test('the compile cache is separate for each processor architecture', async () => {
   const dir = temporaryFolder()
   cpSync(join(ROOT, 'scripts/launcher.mjs'), join(dir, 'svc.mjs'))
   writeFileSync(join(dir, 'service.cjs'), 'setTimeout(() => {}, 3000)')
@@ -63,19 +63,19 @@ test('what is kept of the compiled program is for one processor: another one wou
   expect(readdirSync(dir).filter((name) => name.startsWith('.compiled-'))).toHaveLength(2)
 })
 
-/** A folder for the PATH with little in it. Before 12.3 the readlink of macOS has no options but -n. */
-function plainTools(folder: string): string {
+/** Creates a folder for the PATH with few programs. The readlink of macOS before 12.3 has only the option -n. */
+function createMinimalPath(folder: string): string {
   mkdirSync(folder)
   symlinkSync(process.execPath, join(folder, 'node'))
-  symlinkSync(whereIs('find') ?? '', join(folder, 'find'))
-  const readlink = `#!/bin/sh\ncase $1 in -*) exit 1 ;; esac\nexec ${whereIs('readlink')} "$1"\n`
+  symlinkSync(findProgram('find') ?? '', join(folder, 'find'))
+  const readlink = `#!/bin/sh\ncase $1 in -*) exit 1 ;; esac\nexec ${findProgram('readlink')} "$1"\n`
   writeFileSync(join(folder, 'readlink'), readlink)
   chmodSync(join(folder, 'readlink'), 0o755)
   return folder
 }
 
-/** Nothing is to be installed or built, and the program says what it was given. */
-function upToDateClone(folder: string): void {
+/** Creates a clone that needs no installation and no build, and whose program prints its arguments. */
+function createBuiltClone(folder: string): void {
   for (const name of ['src', 'console', 'scripts', 'node_modules', 'dist'])
     mkdirSync(join(folder, name), { recursive: true })
   cpSync(join(ROOT, 'svc'), join(folder, 'svc'))
@@ -87,7 +87,7 @@ function upToDateClone(folder: string): void {
   )
 }
 
-function whereIs(program: string): string | null {
+function findProgram(program: string): string | null {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path)) ?? null
 }

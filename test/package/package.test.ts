@@ -12,7 +12,7 @@ const packed = packAndInstall()
 const { folder, installed, program } = packed
 afterAll(packed.remove)
 
-test('the package holds what runs and what is read, and nothing else', () => {
+test('the package contains only programs, documentation, wedges and blueprints', () => {
   const expected = [
     /^dist\/(svc\.mjs|service\.cjs)$/,
     /^dist\/(harness|workflow-cell)\.cjs$/,
@@ -27,13 +27,14 @@ test('the package holds what runs and what is read, and nothing else', () => {
     expect(paths).toContain(path)
 })
 
-test('the package is as small as its page says', () => {
-  const [, most, unpacked] = /less than ([\d.]+) MB, ([\d.]+) MB unpacked/.exec(page('docs/operations.md')) ?? []
-  expect(packed.size).toBeLessThan(Number(most) * 1e6)
-  expect(packed.unpackedSize).toBeLessThan(Number(unpacked) * 1e6)
+test('the package is not larger than docs/operations.md says', () => {
+  const [, packedSize, unpackedSize] =
+    /less than ([\d.]+) MB, ([\d.]+) MB unpackedSize/.exec(page('docs/operations.md')) ?? []
+  expect(packed.size).toBeLessThan(Number(packedSize) * 1e6)
+  expect(packed.unpackedSize).toBeLessThan(Number(unpackedSize) * 1e6)
 })
 
-test('every package that it depends on is used, and nothing else is', () => {
+test('every dependency of package.json is used', () => {
   const { dependencies, devDependencies } = JSON.parse(page('package.json'))
   const bundle = readFileSync(join(installed, 'dist/service.cjs'), 'utf8')
   for (const name of Object.keys(dependencies)) expect(bundle).toContain(`"${name}"`)
@@ -44,18 +45,18 @@ test('every package that it depends on is used, and nothing else is', () => {
       .map((file) => page(join(name, file))),
   )
   const code = [...files, page('vitest.config.ts'), page('tsconfig.json')].join('\n')
-  // oxlint loads it by itself for the rules that need types.
-  const tools = ['oxlint-tsgolint']
+  // oxlint loads this package itself for the rules that need types.
+  const implicitTools = ['oxlint-tsgolint']
   const used = (name: string) =>
-    name.startsWith('@types/') || tools.includes(name) || new RegExp(`['"/]${name}['"/]`).test(code)
+    name.startsWith('@types/') || implicitTools.includes(name) || new RegExp(`['"/]${name}['"/]`).test(code)
   expect(Object.keys(devDependencies).filter((name) => !used(name))).toEqual([])
 })
 
-test('the terms of everything that is bundled are listed; `npm run licenses` writes them', () => {
+test('THIRD-PARTY-LICENSES contains the licenses of all bundled packages (`npm run licenses` updates it)', () => {
   expect(page('THIRD-PARTY-LICENSES')).toBe(licenses())
 })
 
-/** By the first bytes of an executable: which system it is for, and which processor. */
+/** The bytes of an executable that identify its system and its processor. */
 const FORMATS = {
   'linux-x64': { magic: '7f454c4602', at: 18, processor: '3e00' },
   'linux-arm64': { magic: '7f454c4602', at: 18, processor: 'b700' },
@@ -70,23 +71,23 @@ test.each([
   ['linux-arm64', 'musl'],
   ['darwin-x64', 'glibc'],
   ['darwin-arm64', 'glibc'],
-] as const)('on %s (%s) the store loads a binary for that system, and no script has to make one', (name, libc) => {
+] as const)('on %s (%s) SQLite has a prebuilt binary for that system', (name, libc) => {
   const { magic, at, processor } = FORMATS[name]
-  const head = headOf(binaryFor(name, libc))
+  const head = readHead(findBinary(name, libc))
   expect([head.subarray(0, magic.length / 2), head.subarray(at, at + processor.length / 2)]).toEqual(
     [magic, processor].map((hex) => Buffer.from(hex, 'hex')),
   )
 })
 
-/** Asks the loader itself, as if it stood there; the name `glibc` is also what it looks for on macOS. */
-function binaryFor(name: keyof typeof FORMATS, libc: string): string {
+/** The path that the loader of the package would choose on that system. It uses the name `glibc` on macOS, too. */
+function findBinary(name: keyof typeof FORMATS, libc: string): string {
   const [platform = '', arch = ''] = name.split('-')
   const code = "console.log(require('node-gyp-build').path('node_modules/@photostructure/sqlite'))"
   const env = { npm_config_platform: platform, npm_config_arch: arch, LIBC: libc, PREBUILDS_ONLY: '1' }
   return execFileSync(process.execPath, ['-e', code], { cwd: ROOT, env, encoding: 'utf8' }).trim()
 }
 
-function headOf(path: string): Buffer {
+function readHead(path: string): Buffer {
   const head = Buffer.alloc(32)
   const file = openSync(path, 'r')
   readSync(file, head)
@@ -94,12 +95,12 @@ function headOf(path: string): Buffer {
   return head
 }
 
-test('npm refuses to install the package on a system that it does not run on', () => {
+test('npm refuses to install the package on an unsupported system', () => {
   const { os } = JSON.parse(page('package.json'))
   expect(os).toEqual([...new Set(Object.keys(FORMATS).map((name) => name.split('-')[0]))])
 })
 
-test('from an empty folder: serve, make a wedge, check, rehearse, run, verify, back up', async () => {
+test('the installed package can serve, create a wedge, check, rehearse, run, verify and back up in an empty folder', async () => {
   const env = { SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_LOG_LEVEL: 'error' }
   const child = spawn(process.execPath, [program, 'serve'], {
     cwd: folder,
@@ -108,31 +109,31 @@ test('from an empty folder: serve, make a wedge, check, rehearse, run, verify, b
   })
   const exited = once(child, 'exit')
   try {
-    const said = await readUntil(child.stdout, `node ${relative(folder, program)} wedge new NAME`)
-    const url = /listens on (\S+)/.exec(said)?.[1] ?? ''
-    const key = /svc_key_\S+/.exec(said)?.[0] ?? ''
-    const here = { program, url, cwd: folder, env: { ...env, SVC_KEY: key } }
-    const done = async (words: string[], stdin = '') => {
-      const ended = await runSvc(words, { ...here, stdin })
-      expect(ended, words.join(' ')).toMatchObject({ code: 0 })
+    const output = await readUntil(child.stdout, `node ${relative(folder, program)} wedge new NAME`)
+    const url = /listens on (\S+)/.exec(output)?.[1] ?? ''
+    const key = /svc_key_\S+/.exec(output)?.[0] ?? ''
+    const options = { programPath: program, url, cwd: folder, env: { ...env, SVC_KEY: key } }
+    const run = async (args: string[], stdin = '') => {
+      const ended = await runSvc(args, { ...options, stdin })
+      expect(ended, args.join(' ')).toMatchObject({ code: 0 })
       return ended.stdout
     }
-    await done(['wedge', 'new', 'shop-helper'])
-    await done(['wedge', 'check'])
-    expect(await done(['wedge', 'rehearse', 'shop-helper'])).toContain('✓ answer')
+    await run(['wedge', 'new', 'shop-helper'])
+    await run(['wedge', 'check'])
+    expect(await run(['wedge', 'rehearse', 'shop-helper'])).toContain('✓ answer')
     const input = 'wedges/shop-helper/rehearsals/answer.input.json'
-    expect(await done(['run', 'shop-helper', 'answer', '--input', input], 'a\n')).toContain('■ succeeded')
-    expect(await done(['audit', 'verify', '-'], await done(['audit', 'export']))).toContain('verifies')
-    await done(['backup', join(folder, 'copy.db')])
+    expect(await run(['run', 'shop-helper', 'answer', '--input', input], 'a\n')).toContain('■ succeeded')
+    expect(await run(['audit', 'verify', '-'], await run(['audit', 'export']))).toContain('verifies')
+    await run(['backup', join(folder, 'copy.db')])
     expect(existsSync(join(folder, 'copy.db'))).toBe(true)
-    expect(await done(['doctor'])).toContain('✓ store')
-    for (const [path, words] of [
+    expect(await run(['doctor'])).toContain('✓ store')
+    for (const [path, text] of [
       ['/', '<title>Agent Work Service</title>'],
       ['/portal', '<!doctype html>'],
       ['/docs', 'API reference'],
       ['/openapi.json', '"openapi"'],
     ] as const)
-      expect(await (await fetch(url + path, { headers: { accept: 'text/html' } })).text()).toContain(words)
+      expect(await (await fetch(url + path, { headers: { accept: 'text/html' } })).text()).toContain(text)
   } finally {
     child.kill('SIGTERM')
     await exited

@@ -10,7 +10,7 @@ import { openStream } from '../events/stream-reader.ts'
 import { respondJson } from '../fake-upstream.ts'
 
 /** Reads data of another client and records of the wedge, and reports a knowledge gap. */
-const NOSY = {
+const READING_WEDGE = {
   ...gatedWedgeFiles('gate', { task_types: { look: {} }, policy: { auto_approve: [{ action: 'note' }] } }),
   'gate/rehearsals/look.json': [
     { call: { tool: 'read', input: { connection: 'crm', capability: 'crm', path: 'customers?of=PRIVATE' } } },
@@ -23,23 +23,23 @@ const NOSY = {
 }
 
 /** A custom agent that prints the lines of the message. */
-const SPEAKER = `node -e '
+const ECHO_AGENT = `node -e '
 require("readline").createInterface({ input: process.stdin }).once("line", (line) => {
-  for (const said of JSON.parse(JSON.parse(line).task.input.body)) console.log(JSON.stringify(said))
+  for (const step of JSON.parse(JSON.parse(line).task.input.body)) console.log(JSON.stringify(step))
 })'`
 
 eachStore((store) => {
-  const desk = sharedGatedApp(store, { wedges: NOSY })
+  const gated = sharedGatedApp(store, { wedges: READING_WEDGE })
 
   test('a client does not see what the agent read and sent in the systems of the founder', async () => {
-    desk().outside.respond = (_seen, response) => respondJson(response, 200, { customers: [{ iban: 'PRIVATE' }] })
+    gated().outside.respond = (_request, response) => respondJson(response, 200, { customers: [{ iban: 'PRIVATE' }] })
     const margin = { wedge: 'gate', collection: 'margins', key: 'k', value: { margin: 'PRIVATE' } }
-    expect((await desk().call('POST', '/v1/records', margin)).status).toBe(201)
-    const channel = await channelTo(desk(), 'gate', 'look')
-    const ada = await openPortal({ ...desk(), channel }, 'ada@example.com')
-    const log = () => desk().events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
+    expect((await gated().call('POST', '/v1/records', margin)).status).toBe(201)
+    const channel = await channelTo(gated(), 'gate', 'look')
+    const ada = await openPortal({ ...gated(), channel }, 'ada@example.com')
+    const log = () => gated().events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
     const [followed, replayed] = [await log(), await log()]
-    expect(JSON.stringify(await desk().events(ada.task_id))).toContain('PRIVATE')
+    expect(JSON.stringify(await gated().events(ada.task_id))).toContain('PRIVATE')
     for (const events of [followed, replayed]) {
       expect(JSON.stringify(events)).not.toMatch(/PRIVATE|crm|rehearsal|process/)
       expect(dataOf(events, 'tool.called').map(({ tool }) => tool)).toEqual(
@@ -56,11 +56,11 @@ eachStore((store) => {
     const { client_id, key } = await openPortal(app, 'ada@example.com')
     const task = await insertRunningTask(app, client_id)
     const portal = `${app.url}/v1/portal/tasks/${task}/events`
-    const whole = `${app.url}/v1/tasks/${task}/events`
+    const eventsUrl = `${app.url}/v1/tasks/${task}/events`
     const asClient = { authorization: `Bearer ${key}` }
     // Both streams share cached frames, and hiding a field from one must not hide it from the other.
     const clients = await Promise.all([1, 2].map(() => openStream(portal, asClient)))
-    const founder = await openStream(whole)
+    const founder = await openStream(eventsUrl)
     await inTx(app.ctx, (tx) => appendEvents(tx, { taskId: task, epoch: 0 }, EVENTS))
     for (const reader of clients) await reader.until(({ tail }) => tail.includes('artifact.created'))
     const error = { reason: 'model_failed' as const, message: 'PRIVATE' }
@@ -69,14 +69,17 @@ eachStore((store) => {
     seen.push(await (await openStream(portal, asClient)).ended)
     expect(new Set(seen).size).toBe(1)
     expect(shownIn(seen[0] ?? '')).toEqual(SHOWN)
-    const told = await founder.ended
-    expect(told).toBe(await (await openStream(whole)).ended)
-    expect(shownIn(told).slice(0, -1)).toEqual(EVENTS.map(({ type, data }) => [type, data]))
-    expect(shownIn(told).at(-1)).toEqual(['task.finished', expect.objectContaining({ status: 'failed', error })])
+    const founderStream = await founder.ended
+    expect(founderStream).toBe(await (await openStream(eventsUrl)).ended)
+    expect(shownIn(founderStream).slice(0, -1)).toEqual(EVENTS.map(({ type, data }) => [type, data]))
+    expect(shownIn(founderStream).at(-1)).toEqual([
+      'task.finished',
+      expect.objectContaining({ status: 'failed', error }),
+    ])
   })
 
   test('a custom agent cannot show a client more than the declared fields', async () => {
-    const app = await openChannelApp(store, 'reply', { SVC_AGENT_COMMAND: SPEAKER })
+    const app = await openChannelApp(store, 'reply', { SVC_AGENT_COMMAND: ECHO_AGENT })
     const ada = await openPortal(app, 'ada@example.com', { body: JSON.stringify(LINES) })
     const events = await app.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
     expect(JSON.stringify(events)).not.toContain('PRIVATE')
@@ -101,12 +104,12 @@ eachStore((store) => {
     const ada = await openPortal(app, 'ada@example.com')
     expect(await app.finished(ada.task_id)).toMatchObject({ error: { reason: 'connection_missing' } })
     await app.clock.advance(90_000)
-    const kept = async () => {
+    const prunedAt = async () => {
       // The sweep runs every second.
       await app.clock.advance(1_000)
       return (await app.call('GET', `/v1/tasks/${ada.task_id}`)).body.log_pruned_at
     }
-    await expect.poll(kept, { timeout: 10_000 }).not.toBeNull()
+    await expect.poll(prunedAt, { timeout: 10_000 }).not.toBeNull()
     const events = await app.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
     expect(events.map(({ event }) => event)).toEqual(['log.pruned', 'task.finished'])
     expect(events[1]?.data.data).toEqual({ status: 'failed', duration_ms: expect.any(Number) })

@@ -45,15 +45,15 @@ eachStore((store) => {
   test('a message of the client is added to the thread and starts a task of its channel', async () => {
     const app = await openChannelApp(store)
     const ada = await openPortal(app, 'ada@example.com')
-    const answer = await ada.portal('POST', `threads/${ada.thread_id}/messages`, { body: 'Any news?' })
-    expect(answer.status).toBe(201)
-    expect(answer.body).toMatchObject({ direction: 'inbound', body: 'Any news?' })
-    const task = (await app.call('GET', `/v1/tasks/${answer.body.task_id}`)).body
+    const response = await ada.portal('POST', `threads/${ada.thread_id}/messages`, { body: 'Any news?' })
+    expect(response.status).toBe(201)
+    expect(response.body).toMatchObject({ direction: 'inbound', body: 'Any news?' })
+    const task = (await app.call('GET', `/v1/tasks/${response.body.task_id}`)).body
     expect(task).toMatchObject({ wedge: 'desk', task_type: 'triage', client_id: ada.client_id })
     expect(task).toMatchObject({ thread_id: ada.thread_id, channel_id: app.channel })
     expect(task.input).toMatchObject({ from: { handle: 'ada@example.com', name: 'Ada' }, body: 'Any news?' })
     const { messages } = (await app.call('GET', `/v1/threads/${ada.thread_id}`)).body
-    expect(messages.at(-1)).toMatchObject({ id: answer.body.id, task_id: task.id })
+    expect(messages.at(-1)).toMatchObject({ id: response.body.id, task_id: task.id })
     expect((await auditLines(app)).at(-1)).toBe('client message.posted')
     expect(await app.ctx.db.selectFrom('knowledge').selectAll().execute()).toEqual([])
   })
@@ -89,9 +89,9 @@ eachStore((store) => {
     const ada = await openPortal(app, 'ada@example.com')
     const bob = await openPortal(app, 'bob@example.com')
     const post = (who: typeof ada) => who.portal('POST', `threads/${who.thread_id}/messages`, { body: 'hello' })
-    const answers = await Promise.all(Array.from({ length: 31 }, () => post(ada)))
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(30)
-    const refused = answers.find(({ status }) => status !== 201)
+    const responses = await Promise.all(Array.from({ length: 31 }, () => post(ada)))
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(30)
+    const refused = responses.find(({ status }) => status !== 201)
     expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([429, '60'])
     expect((await post(bob)).status).toBe(201)
     await app.clock.advance(60_000)
@@ -143,32 +143,32 @@ eachStore((store) => {
       projectId: await projectIdOf(app),
       clientId: client_id,
     } as const
-    let begun = false
-    const log = new StreamResponse({}, async () => void (begun = true))
-    const answer = revocablePortalStream(app.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
+    let started = false
+    const log = new StreamResponse({}, async () => void (started = true))
+    const response = revocablePortalStream(app.ctx, scope, { headers: { authorization: `Bearer ${key}` } }, log)
     await app.call('POST', `/v1/clients/${client_id}/portal-revoke`)
     const out = new ServerResponse(new IncomingMessage(new Socket()))
-    await answer.write(out)
-    expect([begun, out.writableEnded]).toEqual([false, true])
+    await response.write(out)
+    expect([started, out.writableEnded]).toEqual([false, true])
   })
 
   test('a client fetches the artifacts of its own tasks', async () => {
     const app = await openChannelApp(store)
     const ada = await openPortal(app, 'ada@example.com')
     const artifact = await addArtifact(app, ada.task_id)
-    const answer = await ada.portal('GET', `artifacts/${artifact}`)
-    expect([answer.status, answer.body]).toEqual([200, 'for Ada'])
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    const response = await ada.portal('GET', `artifacts/${artifact}`)
+    expect([response.status, response.body]).toEqual([200, 'for Ada'])
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
   test('a client reads its own cases, without the data of the founder', async () => {
     const app = await openChannelApp(store)
     const ada = await openPortal(app, 'ada@example.com')
     const bob = await openPortal(app, 'bob@example.com')
-    const mine = await addCase(app, ada.client_id)
+    const own = await addCase(app, ada.client_id)
     await addCase(app, null)
     const { data } = (await ada.portal('GET', 'cases')).body
-    expect(data.map(({ id }: { id: string }) => id)).toEqual([mine])
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([own])
     const fields = ['id', 'title', 'stage', 'status', 'created_at', 'updated_at', 'closed_at']
     expect(Object.keys(data[0])).toEqual(fields)
     expect((await bob.portal('GET', 'cases')).body.data).toEqual([])

@@ -40,21 +40,21 @@ eachStore((store) => {
   test('twenty concurrent exchanges of one link create one session', async () => {
     const app = await openChannelApp(store)
     const { token } = (await linkFor(app, await createAndGetId(app, '/v1/clients', {}))).body
-    const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(app, token)))
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(19)
+    const responses = await Promise.all(Array.from({ length: 20 }, () => exchange(app, token)))
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(responses.filter(({ status }) => status === 401)).toHaveLength(19)
     expect(await app.ctx.db.selectFrom('client_sessions').selectAll().execute()).toHaveLength(1)
   })
 
   test('links and sessions expire and are deleted', async () => {
     const app = await openChannelApp(store)
     const client = await createAndGetId(app, '/v1/clients', {})
-    const late = (await linkFor(app, client)).body.token
+    const expired = (await linkFor(app, client)).body.token
     const { session_token: key } = (await exchange(app, (await linkFor(app, client)).body.token)).body
     await endAt(app, app.clock.now() + 1)
     expect((await app.call('GET', '/v1/portal/me', undefined, { key })).status).toBe(200)
     await endAt(app, app.clock.now())
-    expect((await exchange(app, late)).status).toBe(401)
+    expect((await exchange(app, expired)).status).toBe(401)
     expect((await app.call('GET', '/v1/portal/me', undefined, { key })).status).toBe(401)
     await removeExpiredPortalAccess(app.ctx)
     expect(await app.ctx.db.selectFrom('portal_links').selectAll().execute()).toEqual([])
@@ -80,8 +80,8 @@ eachStore((store) => {
     const { key, client_id } = await openPortal(app, 'ada@example.com')
     const { token } = (await linkFor(app, client_id)).body
     for (const wrong of [null, app.key, token, `${key}x`]) {
-      const answer = await app.call('GET', '/v1/portal/me', undefined, { key: wrong })
-      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+      const response = await app.call('GET', '/v1/portal/me', undefined, { key: wrong })
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     }
     for (const path of ['/v1/clients', `/v1/clients/${client_id}`, '/v1/threads', '/v1/tasks']) {
       expect((await app.call('GET', path, undefined, { key })).status).toBe(401)

@@ -120,8 +120,8 @@ eachStore((store) => {
       const report = async (days: number) => (await app.call('GET', `/v1/analytics?days=${days}`)).body
       const before = { year: await report(365), week: await report(7) }
       expect(before.year.runs).toBe(2500)
-      const folds = await Promise.all([rollUpReports(app.ctx), rollUpReports(app.ctx)])
-      expect(Math.max(...folds)).toBeGreaterThan(3000)
+      const rollups = await Promise.all([rollUpReports(app.ctx), rollUpReports(app.ctx)])
+      expect(Math.max(...rollups)).toBeGreaterThan(3000)
       expect({ year: await report(365), week: await report(7) }).toEqual(before)
       await finish(app)
       const finished = { year: await report(365), week: await report(7) }

@@ -14,9 +14,9 @@ export function expectedReport(
   const names = Array.from({ length: days }, (_, n) =>
     new Date(midnight - (days - 1 - n) * DAY).toISOString().slice(0, 10),
   )
-  const asked = new Set(names)
-  const tasks = allTasks.filter(({ created_at }) => asked.has(created_at.slice(0, 10)))
-  const approvals = allApprovals.filter(({ created_at }) => asked.has(created_at.slice(0, 10)))
+  const requestedDays = new Set(names)
+  const tasks = allTasks.filter(({ created_at }) => requestedDays.has(created_at.slice(0, 10)))
+  const approvals = allApprovals.filter(({ created_at }) => requestedDays.has(created_at.slice(0, 10)))
   const ofStatus = (status: string) => approvals.filter((approval) => approval.status === status).length
   const [ofDay, ofWedge] = [
     groupTasks(tasks, ({ created_at }) => created_at.slice(0, 10)),

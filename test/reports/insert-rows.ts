@@ -90,12 +90,12 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
   return approvals
 }
 
-const FOLD_MS = 60_000
+const ROLLUP_INTERVAL_MS = 60_000
 
 /** A service that has rolled up its rows at start, and does not roll up again until the clock moves. */
 export async function reportApp(store: StoreKind): Promise<TestApp> {
   const app = await testApp({ store })
-  await eventually(() => app.clock.hasTimerIn(FOLD_MS))
+  await eventually(() => app.clock.hasTimerIn(ROLLUP_INTERVAL_MS))
   return app
 }
 

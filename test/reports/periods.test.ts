@@ -33,18 +33,18 @@ test('every report needs few periods and counts each of its days once and no oth
 })
 
 function expectEachOnce(now: number, days: number): void {
-  const asked = reportDays(now, days)
-  const periods = toPeriodSum(asked)
-  const last = asked.at(-1) ?? ''
+  const requestedDays = reportDays(now, days)
+  const periods = toPeriodSum(requestedDays)
+  const last = requestedDays.at(-1) ?? ''
   const signs = new Map([
     ...periods.plus.map((period) => [period, 1] as const),
     ...periods.minus.map((period) => [period, -1] as const),
   ])
-  const counted = daysOfYears(asked).flatMap((day) => {
+  const counted = daysOfYears(requestedDays).flatMap((day) => {
     const times = timesCounted(signs, day)
     return times === 0 ? [] : [`${times} × ${day}`]
   })
-  expect(counted).toEqual(asked.map((day) => `1 × ${day}`))
+  expect(counted).toEqual(requestedDays.map((day) => `1 × ${day}`))
   const all = [...periods.plus, ...periods.minus]
   expect(new Set(all).size).toBe(all.length)
   expect(withRows(all, last).length).toBeLessThan(36)
@@ -55,8 +55,8 @@ function timesCounted(signs: ReadonlyMap<string, number>, day: string): number {
 }
 
 /** All days of the years of a report, including future days. */
-function daysOfYears(asked: readonly string[]): string[] {
-  const [first, last] = [asked[0]?.slice(0, 4), asked.at(-1)?.slice(0, 4)]
+function daysOfYears(requestedDays: readonly string[]): string[] {
+  const [first, last] = [requestedDays[0]?.slice(0, 4), requestedDays.at(-1)?.slice(0, 4)]
   const [start, end] = [Date.parse(`${first}-01-01`), Date.parse(`${last}-12-31`)]
   return reportDays(end, (end - start) / DAY + 1)
 }

@@ -9,7 +9,7 @@ import { insertApprovals, insertTasks, type NewApproval, reportApp } from './ins
 const DAY = 86_400_000
 
 /** In order: ends and starts of years and months, a leap year, and days in between. */
-const TODAYS = [
+const REPORT_DAYS = [
   '2024-02-29T12:00:00.000Z',
   '2024-12-31T23:59:00.000Z',
   '2025-01-01T00:30:00.000Z',
@@ -40,24 +40,24 @@ const days = fc.oneof(fc.constantFrom(1, 7, 30, 31, 90, 364, 365), fc.integer({ 
 eachStore((store) => {
   test('every report equals the plain sum of its tasks, rolled up or not', async () => {
     const app = await reportApp(store)
-    const known: Known = { tasks: [], approvals: [] }
+    const inserted: InsertedRows = { tasks: [], approvals: [] }
     let before = Date.parse('2022-12-01')
-    for (const [seed, today] of TODAYS.entries()) {
+    for (const [seed, today] of REPORT_DAYS.entries()) {
       const now = Date.parse(today)
       app.clock.set(now)
-      await endHalf(app, known)
-      await addBetween(app, known, before, now, seed)
+      await endHalf(app, inserted)
+      await addBetween(app, inserted, before, now, seed)
       before = now
       // Rows that ended since were open in the previous rollup. Every third time the rollup is skipped.
       for (const fold of seed % 3 === 2 ? [false] : [false, true]) {
         if (fold) await rollUpReports(app.ctx)
         for (const n of fc.sample(days, { numRuns: 6, seed })) {
           const { body } = await app.call('GET', `/v1/analytics?days=${n}`)
-          expect(body).toEqual(expectedReport(now, n, known.tasks, known.approvals))
+          expect(body).toEqual(expectedReport(now, n, inserted.tasks, inserted.approvals))
         }
       }
     }
-    expect(known.tasks.length).toBeGreaterThan(2000)
+    expect(inserted.tasks.length).toBeGreaterThan(2000)
   })
 
   test('a client without runs in the requested days is not listed', async () => {
@@ -108,16 +108,16 @@ eachStore((store) => {
   })
 })
 
-interface Known {
+interface InsertedRows {
   tasks: TaskRow[]
   approvals: ApprovalRow[]
 }
 
 /** Inserts tasks and approvals between two times; the newest are too young for the rollup. */
-async function addBetween(app: TestApp, known: Known, from: number, to: number, seed: number): Promise<void> {
+async function addBetween(app: TestApp, inserted: InsertedRows, from: number, to: number, seed: number): Promise<void> {
   const at = (when: number) => new Date(from + Math.floor(when * (to - from))).toISOString()
   const tasks = fc.sample(aTask, { numRuns: 400, seed }).map(({ when, ...task }) => ({ ...task, created_at: at(when) }))
-  known.tasks.push(...(await insertTasks(app, [...tasks, { created_at: at(0.9999999), client_id: 'cli_7' }])))
+  inserted.tasks.push(...(await insertTasks(app, [...tasks, { created_at: at(0.9999999), client_id: 'cli_7' }])))
   const approvals = fc.sample(anApproval, { numRuns: 150, seed }).map(
     ({ when, waited, ...approval }): NewApproval => ({
       ...approval,
@@ -126,13 +126,13 @@ async function addBetween(app: TestApp, known: Known, from: number, to: number, 
       decided_by_kind: ['approved', 'rejected'].includes(approval.status) ? 'member' : 'system',
     }),
   )
-  known.approvals.push(...(await insertApprovals(app, approvals)))
+  inserted.approvals.push(...(await insertApprovals(app, approvals)))
 }
 
 /** Ends every other open task and approval, some of them old ones, and raises the cost of the tasks. */
-async function endHalf(app: TestApp, known: Known): Promise<void> {
-  const running = known.tasks.filter(({ status }) => status === 'running').filter((_, n) => n % 2 === 0)
-  const pending = known.approvals.filter(({ status }) => status === 'pending').filter((_, n) => n % 2 === 0)
+async function endHalf(app: TestApp, inserted: InsertedRows): Promise<void> {
+  const running = inserted.tasks.filter(({ status }) => status === 'running').filter((_, n) => n % 2 === 0)
+  const pending = inserted.approvals.filter(({ status }) => status === 'pending').filter((_, n) => n % 2 === 0)
   for (const task of running) Object.assign(task, { status: 'succeeded', cost_micros: task.cost_micros + 5_000_000 })
   for (const approval of pending) {
     const decided_at = new Date(Date.parse(approval.created_at) + 60_000).toISOString()

@@ -20,7 +20,7 @@ const charged = (total: number): [string, JsonObject] => [
   'cost.charged',
   { model: 'm', cost_usd: 0.1, total_usd: total },
 ]
-const asked = (id: string): [string, JsonObject] => ['approval.requested', { approval_id: id, action: 'refund' }]
+const requested = (id: string): [string, JsonObject] => ['approval.requested', { approval_id: id, action: 'refund' }]
 const resolved = (id: string, decision: string): [string, JsonObject] => [
   'approval.resolved',
   { approval_id: id, action: 'refund', decision },
@@ -43,7 +43,7 @@ function all(span: TraceSpan | null): TraceSpan[] {
 }
 
 describe('the tree of a trace', () => {
-  const whole = log(
+  const fullLog = log(
     created,
     step(1, 'Look'),
     charged(0.1),
@@ -54,7 +54,7 @@ describe('the tree of a trace', () => {
     ['progress', { text: 'hm' }],
     charged(0.2),
     called('b', 'act'),
-    asked('apr_1'),
+    requested('apr_1'),
     resolved('apr_1', 'approved'),
     result('b', false),
     resolved('apr_2', 'auto_approved'),
@@ -64,7 +64,7 @@ describe('the tree of a trace', () => {
   )
 
   test('the tree has the steps of the task, and each step has the spans that began in it', () => {
-    const trace = buildTrace('task_1', whole)
+    const trace = buildTrace('task_1', fullLog)
     expect(trace).toMatchObject({ task_id: 'task_1', status: 'succeeded' })
     expect(lines(trace.root)).toEqual([
       [0, 's1', 'task', 'refunds/triage', 'ok', 0, 15],
@@ -80,7 +80,7 @@ describe('the tree of a trace', () => {
   })
 
   test('the spans have the data of their events', () => {
-    const spans = all(buildTrace('task_1', whole).root)
+    const spans = all(buildTrace('task_1', fullLog).root)
     const attributes = (id: string) => spans.find((span) => span.span_id === id)?.attributes
     expect(attributes('s1')).toEqual({
       wedge: 'refunds',
@@ -113,14 +113,14 @@ describe('traces of unfinished tasks', () => {
   })
 
   test('a pending approval gives the status awaiting_approval', () => {
-    expect(buildTrace('t', log(created, asked('x'))).status).toBe('awaiting_approval')
-    expect(buildTrace('t', log(created, asked('x'), resolved('x', 'approved'))).status).toBe('running')
+    expect(buildTrace('t', log(created, requested('x'))).status).toBe('awaiting_approval')
+    expect(buildTrace('t', log(created, requested('x'), resolved('x', 'approved'))).status).toBe('running')
   })
 
   test.each(['failed', 'rejected', 'expired', 'cancelled'])(
     'the open spans of a task that is %s are failed',
     (status) => {
-      const trace = buildTrace('t', log(created, step(1, 'Act'), called('a', 'act'), asked('x'), finished(status)))
+      const trace = buildTrace('t', log(created, step(1, 'Act'), called('a', 'act'), requested('x'), finished(status)))
       expect(trace.status).toBe(status)
       expect(lines(trace.root).map(([, , kind, , outcome, , to]) => [kind, outcome, to])).toEqual([
         ['task', 'failed', 4],
@@ -134,7 +134,7 @@ describe('traces of unfinished tasks', () => {
   test('the span of a rejected approval is failed, and the root has the error', () => {
     const error = { reason: 'rejected', message: 'refund was rejected' }
     const end: [string, JsonObject] = ['task.finished', { status: 'rejected', error }]
-    const trace = buildTrace('t', log(created, asked('x'), resolved('x', 'rejected'), end))
+    const trace = buildTrace('t', log(created, requested('x'), resolved('x', 'rejected'), end))
     expect(trace.root?.children[0]).toMatchObject({ kind: 'approval', status: 'failed', ended_at: time(2) })
     expect(trace.root?.attributes.error).toEqual(error)
   })
@@ -169,9 +169,18 @@ describe('unusual logs', () => {
   })
 
   test('event data of a wrong type gives default names', () => {
-    const odd = { tool: 7, call_id: [], label: null, step: '1', model: {}, action: 1, approval_id: 0, total_usd: 'x' }
+    const wrongTypes = {
+      tool: 7,
+      call_id: [],
+      label: null,
+      step: '1',
+      model: {},
+      action: 1,
+      approval_id: 0,
+      total_usd: 'x',
+    }
     const types = ['step.started', 'tool.called', 'approval.requested', 'cost.charged']
-    const trace = buildTrace('t', log(...types.map((type): [string, JsonObject] => [type, odd])))
+    const trace = buildTrace('t', log(...types.map((type): [string, JsonObject] => [type, wrongTypes])))
     expect(all(trace.root).map((span) => span.name)).toEqual(['task', 'step', 'tool', 'approval', 'model'])
   })
 })
@@ -182,7 +191,7 @@ const anyEvent = fc.oneof(
   id.map((call) => called(call, 'read')),
   fc.tuple(id, fc.boolean()).map(([call, ok]) => result(call, ok)),
   fc.constant(charged(1)),
-  id.map(asked),
+  id.map(requested),
   fc
     .tuple(id, fc.constantFrom('approved', 'rejected', 'auto_approved'))
     .map(([key, decision]) => resolved(key, decision)),

@@ -4,7 +4,7 @@ import { scriptedAgentFolder, startScript, waitForEvent } from './scripted-agent
 
 const agents = scriptedAgentFolder()
 
-/** Sixteen MiB of what an agent says, and then a question that the service counts. */
+/** An agent that writes 16 MiB of events and then sends a request that the service counts. */
 const FLOOD = `
   say({ event: 'progress', data: { text: 'on' } })
   while ((await ask('GET', '/v1/internal/records/go')).body.data.length === 0) await new Promise((r) => setTimeout(r, 20))
@@ -12,30 +12,32 @@ const FLOOD = `
   await ask('GET', '/v1/internal/case')
   say({ output: 'said' })`
 
-const questions = ({ ctx }: TestApp) =>
+const countCaseRequests = ({ ctx }: TestApp) =>
   ctx.counts.responses
     .filter(({ plane, subject }) => plane === 'sandbox' && subject === 'case')
     .flatMap(({ statuses }) => statuses)
     .reduce((sum, count) => sum + count, 0)
 
-test('while nothing can be stored an agent is held back, and all that it said is there afterwards, in order', async () => {
+test('while the store accepts no writes the service stops reading the agent, and stores all its events in order afterwards', async () => {
   const app = await testApp({ store: 'sqlite', env: { SVC_SANDBOX: 'bwrap', SVC_METRICS_PORT: '0', ...agents } })
   const id = await startScript(app, FLOOD)
   await waitForEvent(app, id, 'progress')
-  let letGo = () => {}
-  const waiting = new Promise<void>((resolve) => {
-    letGo = resolve
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
   })
-  onTestFinished(() => letGo())
-  // The flood begins when this record can be seen, and by then the store takes nothing more.
+  onTestFinished(() => release())
+  // The agent starts to write when it sees this record; by then the store is blocked.
   const stored = app.call('POST', '/v1/records', { wedge: 'echo', collection: 'go', key: 'k', value: 1 })
-  const holding = stored.then(() => app.ctx.store.transact(() => waiting))
+  const blockedStore = stored.then(() => app.ctx.store.transact(() => released))
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  expect(questions(app)).toBe(0)
-  letGo()
-  await holding
+  expect(countCaseRequests(app)).toBe(0)
+  release()
+  await blockedStore
   expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: 'said' })
-  expect(questions(app)).toBe(1)
-  const said = (await app.events(id)).filter(({ event }) => event === 'token.delta')
-  expect(said.map(({ data }) => Number.parseInt(data.data.text, 10))).toEqual(Array.from({ length: 1024 }, (_, n) => n))
+  expect(countCaseRequests(app)).toBe(1)
+  const deltas = (await app.events(id)).filter(({ event }) => event === 'token.delta')
+  expect(deltas.map(({ data }) => Number.parseInt(data.data.text, 10))).toEqual(
+    Array.from({ length: 1024 }, (_, n) => n),
+  )
 })

@@ -30,8 +30,8 @@ const app = sharedApp({
   env: { SVC_SANDBOX: 'bwrap', SVC_POOL: '0', SVC_TASK_RATE_PER_MIN: '10000', SVC_OPEN_SIGNUP: '1' },
 })
 
-/** A task that stands at the gate, in its cell. */
-async function waiting(app: TestApp, key = app.key): Promise<string> {
+/** Starts a task that waits for an approval, in its cell. */
+async function startWaitingTask(app: TestApp, key = app.key): Promise<string> {
   const { status, body } = await app.call('POST', '/v1/tasks', { wedge: 'desk', task_type: 'wait' }, { key })
   expect(status).toBe(201)
   await app.events(body.id, { key, until: ({ event }) => event === 'approval.requested' })
@@ -40,15 +40,14 @@ async function waiting(app: TestApp, key = app.key): Promise<string> {
 
 async function approve(app: TestApp, taskId: string, key = app.key): Promise<void> {
   const { body } = await app.call('GET', '/v1/approvals?status=pending', undefined, { key })
-  const asked = body.data.find((approval: { task_id: string }) => approval.task_id === taskId)
-  expect((await app.call('POST', `/v1/approvals/${asked.approval_id}/approve`, {}, { key })).status).toBe(200)
+  const pending = body.data.find((approval: { task_id: string }) => approval.task_id === taskId)
+  expect((await app.call('POST', `/v1/approvals/${pending.approval_id}/approve`, {}, { key })).status).toBe(200)
 }
 
-/** The processes of the sandbox that this service has started and that run the harness. */
-function cells(): number[] {
+/** The ids of the harness processes that this service has started in sandboxes. */
+function cellPids(): number[] {
   return childrenOf(process.pid).flatMap((bwrap) => {
-    const words = commandLine(bwrap)
-    return words.includes('harness.cjs') ? childrenOf(bwrap) : []
+    return commandLine(bwrap).includes('harness.cjs') ? childrenOf(bwrap) : []
   })
 }
 
@@ -68,51 +67,51 @@ function commandLine(pid: number): string {
   }
 }
 
-/** Another founder with a project of her own. */
-async function secondProject(app: TestApp): Promise<string> {
-  const sign = async (email: string) =>
+/** Creates a second founder with an own project, and returns an API key of it. */
+async function createSecondProject(app: TestApp): Promise<string> {
+  const signUp = async (email: string) =>
     app.call('POST', '/v1/auth/signup', { email, password: 'correct horse battery' }, { key: null })
-  await sign('first@example.com')
-  const { body } = await sign('second@example.com')
+  await signUp('first@example.com')
+  const { body } = await signUp('second@example.com')
   const { body: projects } = await app.call('GET', '/v1/projects', undefined, { key: body.session_token })
   const headers = { 'x-svc-project': projects.data[0].id }
-  const made = await app.call('POST', '/v1/keys', { name: 'own' }, { key: body.session_token, headers })
-  expect(made.status).toBe(201)
-  return made.body.key
+  const created = await app.call('POST', '/v1/keys', { name: 'own' }, { key: body.session_token, headers })
+  expect(created.status).toBe(201)
+  return created.body.key
 }
 
 describe('shared cells', () => {
   test('tasks of one project share a cell, and two projects never do', async () => {
-    const first = await waiting(app())
-    expect(cells()).toHaveLength(1)
-    const second = await waiting(app())
-    expect(cells()).toHaveLength(1)
-    const key = await secondProject(app())
-    const other = await waiting(app(), key)
-    expect(cells()).toHaveLength(2)
+    const first = await startWaitingTask(app())
+    expect(cellPids()).toHaveLength(1)
+    const second = await startWaitingTask(app())
+    expect(cellPids()).toHaveLength(1)
+    const key = await createSecondProject(app())
+    const other = await startWaitingTask(app(), key)
+    expect(cellPids()).toHaveLength(2)
     for (const id of [first, second]) await approve(app(), id)
     await approve(app(), other, key)
     expect(await app().finished(first)).toMatchObject({ status: 'succeeded', output: { did: true } })
     expect(await app().finished(second)).toMatchObject({ status: 'succeeded' })
     await app().events(other, { key })
-    expect(cells()).toHaveLength(2)
+    expect(cellPids()).toHaveLength(2)
   })
 
-  test('the crash of a shared cell fails its runs, and the next task gets a new one', async () => {
-    const runs = [await waiting(app()), await waiting(app())]
-    const before = cells()
+  test('a crash of a shared cell fails its runs, and the next task gets a new cell', async () => {
+    const runs = [await startWaitingTask(app()), await startWaitingTask(app())]
+    const before = cellPids()
     for (const pid of before) process.kill(pid, 'SIGKILL')
     for (const id of runs) {
       expect(await app().finished(id)).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
     }
     const task = await app().createTask({ wedge: 'desk', task_type: 'quick' })
     expect(await app().finished(task.id)).toMatchObject({ status: 'succeeded', output: 'done' })
-    expect(cells().filter((pid) => before.includes(pid))).toEqual([])
+    expect(cellPids().filter((pid) => before.includes(pid))).toEqual([])
   })
 
-  test('a cell that hangs is left to its runs: the next task gets another', async () => {
-    const held = await waiting(app())
-    const [pid = 0] = cells()
+  test('a hanging cell keeps its runs, and the next task gets another cell', async () => {
+    const held = await startWaitingTask(app())
+    const [pid = 0] = cellPids()
     process.kill(pid, 'SIGSTOP')
     const stuck = await app().createTask({ wedge: 'desk', task_type: 'quick', constraints: { max_runtime_s: 5 } })
     await waitForEvent(app(), stuck.id, 'task.created')
@@ -121,50 +120,50 @@ describe('shared cells', () => {
     const next = await app().createTask({ wedge: 'desk', task_type: 'quick' })
     expect(await app().finished(next.id)).toMatchObject({ status: 'succeeded' })
     await app().call('POST', `/v1/tasks/${held}/cancel`)
-    await eventually(() => !cells().includes(pid))
+    await eventually(() => !cellPids().includes(pid))
   })
 })
 
-describe('a cell of its own', () => {
-  test('has no door at all: the harness asks by its pipe', async () => {
-    const before = cells().length
+describe('a cell for one run', () => {
+  test('contains no socket, because the harness sends its requests over a pipe', async () => {
+    const before = cellPids().length
     const input = { command: 'find / -path /proc -prune -o -type s -print; ls /run; echo nothing' }
     const task = await app().createTask({ wedge: 'lab', task_type: 'command', input })
     expect((await app().finished(task.id)).output).toMatchObject({ result: { stdout: 'nothing\n' } })
-    await eventually(() => cells().length === before)
+    await eventually(() => cellPids().length === before)
   })
 
-  test('is where commands run, without network or other processes, and it dies with its run', async () => {
-    const before = cells().length
+  test('runs commands without network and without other processes, and ends with its run', async () => {
+    const before = cellPids().length
     const command =
       'id -u; ls /proc | grep -c "^[0-9]"; (echo > /dev/tcp/127.0.0.1/80) 2>&1 | head -c 1; cat /proc/net/dev | grep -vc lo:; echo file > out/made.txt'
     const task = await app().createTask({ wedge: 'lab', task_type: 'command', input: { command } })
-    const done = await app().finished(task.id)
-    expect(done).toMatchObject({ status: 'succeeded' })
-    expect(JSON.stringify(done.output)).toContain('65534')
-    expect((done.artifacts as { name: string }[]).map(({ name }) => name)).toEqual(['output.json', 'made.txt'])
-    await eventually(() => cells().length === before)
+    const finished = await app().finished(task.id)
+    expect(finished).toMatchObject({ status: 'succeeded' })
+    expect(JSON.stringify(finished.output)).toContain('65534')
+    expect((finished.artifacts as { name: string }[]).map(({ name }) => name)).toEqual(['output.json', 'made.txt'])
+    await eventually(() => cellPids().length === before)
   })
 
-  test('takes its processes with it when the task is cancelled', async () => {
-    const before = cells().length
+  test('ends with all its processes when the task is cancelled', async () => {
+    const before = cellPids().length
     const task = await app().createTask({ wedge: 'lab', task_type: 'wait' })
     await waitForEvent(app(), task.id, 'tool.called')
-    expect(cells()).toHaveLength(before + 1)
+    expect(cellPids()).toHaveLength(before + 1)
     await app().call('POST', `/v1/tasks/${task.id}/cancel`)
-    await eventually(() => cells().length === before)
+    await eventually(() => cellPids().length === before)
   })
 
-  test('is not needed when the task leaves the shell out', async () => {
-    const before = cells().length
+  test('is not started for a task whose tools exclude the shell', async () => {
+    const before = cellPids().length
     const task = await app().createTask({
       wedge: 'lab',
       task_type: 'command',
       input: { command: 'id' },
       tools: ['progress'],
     })
-    const done = await app().finished(task.id)
-    expect(JSON.stringify(done.output)).toContain("there is no tool 'run_command'")
-    expect(cells().length).toBe(before)
+    const { output } = await app().finished(task.id)
+    expect(JSON.stringify(output)).toContain("there is no tool 'run_command'")
+    expect(cellPids().length).toBe(before)
   })
 })

@@ -14,8 +14,8 @@ interface FakeCell extends SandboxCell {
   die(): void
 }
 
-/** A pool over cells that are no processes; `broken` starts fail first. */
-function poolOf(broken = 0): { pool: CellPool; started: FakeCell[] } {
+/** Creates a pool of fake cells without processes. The first `broken` starts fail. */
+function createFakePool(broken = 0): { pool: CellPool; started: FakeCell[] } {
   const started: FakeCell[] = []
   const driver: SandboxDriver = {
     ...app().app.driver,
@@ -27,13 +27,13 @@ function poolOf(broken = 0): { pool: CellPool; started: FakeCell[] } {
       return cell
     },
   }
-  const maker = { ctx: app().ctx, driver, agentDir: app().dir, onRequest: () => {}, cellIds: new WeakMap() }
-  const pool = new CellPool(maker)
+  const cellSettings = { ctx: app().ctx, driver, agentDir: app().dir, onRequest: () => {}, cellIds: new WeakMap() }
+  const pool = new CellPool(cellSettings)
   onTestFinished(() => pool.close())
   return { pool, started }
 }
 
-function fakeCell(stillborn: boolean): FakeCell {
+function fakeCell(failsAtStart: boolean): FakeCell {
   let exit: (exit: CellExit) => void = () => {}
   const exited = new Promise<CellExit>((resolve) => {
     exit = resolve
@@ -44,7 +44,7 @@ function fakeCell(stillborn: boolean): FakeCell {
     write: () => true,
     whenDrained: (call) => call(),
     closeInput: () => {},
-    onLine: (handler) => (stillborn ? cell.die() : queueMicrotask(() => handler('{"ready":true}'))),
+    onLine: (handler) => (failsAtStart ? cell.die() : queueMicrotask(() => handler('{"ready":true}'))),
     pause: () => {},
     resume: () => {},
     exited,
@@ -59,15 +59,15 @@ function fakeCell(stillborn: boolean): FakeCell {
 
 const projects = (count: number) => Array.from({ length: count }, (_, i) => `prj_${i}`)
 
-test('a project gets its cell however many others are busy', async () => {
-  const { pool, started } = poolOf()
+test('a project gets a cell regardless of how many other projects are busy', async () => {
+  const { pool, started } = createFakePool()
   for (const project of projects(20)) await pool.acquireShared(project)
   expect(started).toHaveLength(20)
   expect(started.filter(({ killed }) => killed)).toEqual([])
 })
 
-test('of more than sixteen cells, those that were idle for longest give way', async () => {
-  const { pool, started } = poolOf()
+test('with more than sixteen cells, the cell that was idle for longest is killed', async () => {
+  const { pool, started } = createFakePool()
   const shared = []
   for (const project of projects(16)) shared.push(await pool.acquireShared(project))
   for (const [i, cell] of shared.entries()) await pool.release(cell, `task_${i}`)
@@ -77,8 +77,8 @@ test('of more than sixteen cells, those that were idle for longest give way', as
   expect(started.filter(({ killed }) => killed)).toHaveLength(1)
 })
 
-test('runs that begin together wait for the same cell', async () => {
-  const { pool, started } = poolOf()
+test('runs of a project that start at the same time share one cell', async () => {
+  const { pool, started } = createFakePool()
   const cells = await Promise.all([
     pool.acquireShared('prj_0'),
     pool.acquireShared('prj_0'),
@@ -89,8 +89,8 @@ test('runs that begin together wait for the same cell', async () => {
   expect(started).toHaveLength(1)
 })
 
-test('a run that is put into a cell that has died hears of it at once', async () => {
-  const { pool, started } = poolOf()
+test('a run that starts in a dead cell gets its exit immediately', async () => {
+  const { pool, started } = createFakePool()
   const cell = await pool.acquireShared('prj_0')
   started[0]?.die()
   await cell.exited
@@ -100,8 +100,8 @@ test('a run that is put into a cell that has died hears of it at once', async ()
   expect(await pool.acquireShared('prj_0')).not.toBe(cell)
 })
 
-test('a retired cell lives until its last run has left', async () => {
-  const { pool, started } = poolOf()
+test('a retired cell is killed after its last run has ended', async () => {
+  const { pool, started } = createFakePool()
   const cell = await pool.acquireShared('prj_0')
   await pool.acquireShared('prj_0')
   pool.retire(cell)
@@ -112,8 +112,8 @@ test('a retired cell lives until its last run has left', async () => {
   expect(started[0]?.killed).toBe(true)
 })
 
-test('a start that fails is told to its run alone: the next tries again', async () => {
-  const { pool } = poolOf(1)
+test('a failed cell start fails only its own run, and the next run starts another cell', async () => {
+  const { pool } = createFakePool(1)
   await expect(pool.acquireShared('prj_0')).rejects.toThrow('before it was ready')
   expect((await pool.acquireShared('prj_0')).activeRuns).toBe(1)
 })

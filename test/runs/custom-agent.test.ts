@@ -15,8 +15,8 @@ const app = sharedApp({
   env: { SVC_SANDBOX: 'bwrap', SVC_POOL: '2', SVC_TASK_RATE_PER_MIN: '10000', ...scriptedAgentFolder() },
 })
 
-describe('an agent of any language', () => {
-  test('reads one brief, writes events, files and an output, and its log tells it in order', async () => {
+describe('a custom agent in any language', () => {
+  test('reads one brief and writes events, files and an output, which its log contains in order', async () => {
     const { task, events, types } = await runScript(
       app(),
       `const fs = require('node:fs')
@@ -27,8 +27,8 @@ describe('an agent of any language', () => {
        say({ artifact: { name: 'note.txt', content_type: 'text/plain', content_base64: Buffer.from('hi').toString('base64') } })
        fs.mkdirSync(process.env.HOME + '/out/sub', { recursive: true })
        fs.writeFileSync(process.env.HOME + '/out/sub/table.csv', 'a,b')
-       const { service, task, ...told } = brief
-       say({ output: { told, task: Object.keys(task), cwd: process.cwd(), env: Object.keys(process.env).sort() } })`,
+       const { service, task, ...rest } = brief
+       say({ output: { rest, task: Object.keys(task), cwd: process.cwd(), env: Object.keys(process.env).sort() } })`,
     )
     expect(types).toEqual([
       'task.created',
@@ -47,7 +47,7 @@ describe('an agent of any language', () => {
     expect(task).toMatchObject({ status: 'succeeded', error: null })
     expect(task.output).toMatchObject({
       cwd: '/custom',
-      told: {
+      rest: {
         v: 1,
         skills: [{ name: 'manners', content: 'Be kind.' }],
         knowledge: [{ name: 'facts.md', content: 'The sky is blue.' }],
@@ -71,7 +71,7 @@ describe('an agent of any language', () => {
     expect([file.body, file.headers.get('content-type')]).toEqual(['a,b', 'text/csv; charset=utf-8'])
   })
 
-  test('may be python', async () => {
+  test('can be a Python program', async () => {
     const python = `import json, sys
 brief = json.loads(sys.stdin.readline())
 print(json.dumps({"event": "progress", "data": {"text": "python reads " + brief["task"]["wedge"]}}))
@@ -81,61 +81,61 @@ print(json.dumps({"output": {"steps": brief["steps"]}}))`
     expect(types).toContain('progress')
   })
 
-  test('may be a shell script', async () => {
+  test('can be a shell script', async () => {
     const sh = `read brief; echo '{"event":"progress","data":{"text":"here"}}'; echo '{"output":{"from":"sh"}}'`
     const { task } = await runScript(app(), '', { input: { sh } })
     expect(task).toMatchObject({ status: 'succeeded', output: { from: 'sh' } })
   })
 })
 
-describe('an agent that fails', () => {
+describe('a custom agent that fails', () => {
   test.each([
-    ['says so', `say({ error: 'the sky fell' })`, 'the sky fell'],
+    ['reports an error', `say({ error: 'no data found' })`, 'no data found'],
     ['crashes', `require('node:fs').writeSync(2, 'boom\\n'); process.exit(7)`, '(exit code 7): boom'],
     ['is killed', `process.kill(process.pid, 'SIGKILL')`, 'SIGKILL'],
-    ['ends without a word', `return`, 'without an output'],
-    ['ends in an error that is no sentence', `say({ error: 5 })`, 'without an output'],
+    ['exits without output', `return`, 'without an output'],
+    ['reports an error that is not text', `say({ error: 5 })`, 'without an output'],
     [
-      'kills the process that looks after it',
+      'kills its parent process',
       `process.kill(1, 'SIGKILL'); process.kill(process.ppid, 'SIGKILL'); process.exit(3)`,
       'without an output',
     ],
-  ])('%s: its own task fails as agent_failed', async (_, js, message) => {
+  ])('%s: its task fails as agent_failed', async (_, js, message) => {
     const { task, types } = await runScript(app(), js)
     expect(task).toMatchObject({ status: 'failed', output: null, error: { reason: 'agent_failed' } })
     expect(task.error.message).toContain(message)
     expect(types).toEqual(['task.created', 'task.finished'])
   })
 
-  test('with an output of more than 1 MiB fails as output_invalid, and is told to deliver a file', async () => {
+  test('writes an output of more than 1 MiB: its task fails as output_invalid, and the message suggests a file', async () => {
     const { task, events, types } = await runScript(app(), `say({ output: 'x'.repeat(1024 * 1024 - 1) })`)
     const message = 'the output is larger than 1 MiB: deliver it as a file'
     expect(task).toMatchObject({ status: 'failed', output: null, error: { reason: 'output_invalid', message } })
     expect(types).toEqual(['task.created', 'output.validated', 'task.finished'])
     const errors = [{ path: '$', message: 'is larger than 1 MiB: deliver it as a file' }]
     expect(events[1]?.data.data).toEqual({ ok: false, errors })
-    const { task: just } = await runScript(app(), `say({ output: 'x'.repeat(1024 * 1024 - 2) })`)
-    expect(just).toMatchObject({ status: 'succeeded', artifacts: [{ name: 'output.json', size: 1024 * 1024 }] })
+    const { task: largest } = await runScript(app(), `say({ output: 'x'.repeat(1024 * 1024 - 2) })`)
+    expect(largest).toMatchObject({ status: 'succeeded', artifacts: [{ name: 'output.json', size: 1024 * 1024 }] })
   })
 
-  test('what it wrote before the crash stays in the log', async () => {
+  test('crashes: the events that it wrote before stay in the log', async () => {
     const { types } = await runScript(app(), `say({ event: 'progress', data: { text: 'so far' } }); process.exit(1)`)
     expect(types).toEqual(['task.created', 'progress', 'task.finished'])
   })
 })
 
-test('an agent reports at most fifty gaps in one task', async () => {
+test('an agent can report at most fifty knowledge gaps in one task', async () => {
   const { task } = await runScript(
     app(),
-    `const answers = []
-     for (let n = 0; n < 52; n++) answers.push(await ask('POST', '/v1/internal/knowledge/gap', { question: 'What is ' + n + '?' }))
-     say({ output: { statuses: answers.map(({ status }) => status), last: answers[51].body } })`,
+    `const responses = []
+     for (let n = 0; n < 52; n++) responses.push(await ask('POST', '/v1/internal/knowledge/gap', { question: 'What is ' + n + '?' }))
+     say({ output: { statuses: responses.map(({ status }) => status), last: responses[51].body } })`,
   )
   expect(task.output.statuses).toEqual([...Array(50).fill(200), 429, 429])
   expect(task.output.last).toEqual({ error: 'more than 50 gaps in one task' })
 })
 
-describe('an agent that lies', () => {
+describe('a dishonest custom agent', () => {
   test('cannot forge approvals, costs or the end of its task', async () => {
     const { task, types } = await runScript(
       app(),
@@ -152,7 +152,7 @@ describe('an agent that lies', () => {
     expect(refused).toHaveLength(14)
   })
 
-  test('asks over its socket: a question among its lines is refused, and nothing comes of it', async () => {
+  test('cannot send a request as a line of its output: the line is refused and not executed', async () => {
     const { task } = await runScript(
       app(),
       `const { task_token: token } = brief.service
@@ -165,36 +165,36 @@ describe('an agent that lies', () => {
     expect(refused).toMatchObject([{ why: 'a custom agent must send requests over its socket' }])
   })
 
-  test('cannot speak for another run, nor twice, nor after its output', async () => {
+  test('cannot write events of another run, a second output, or events after its output', async () => {
     const { task, types } = await runScript(
       app(),
-      `say({ run: 'task_another', event: 'progress', data: { text: 'mine after all' } })
+      `say({ run: 'task_another', event: 'progress', data: { text: 'of this run' } })
        say('not json'); say('[1,2]'); say('"text"'); say('{"broken":')
        say({ output: 'first' })
        say({ output: 'second' })
        say({ event: 'progress', data: { text: 'too late' } })
-       say({ error: 'and no' })`,
+       say({ error: 'too late' })`,
     )
     expect(task).toMatchObject({ status: 'succeeded', output: 'first' })
     expect(types).toEqual(['task.created', 'progress', 'output.validated', 'artifact.created', 'task.finished'])
   })
 
-  test('cannot write past its keeper either', async () => {
+  test('cannot write to the pipe of its parent process', async () => {
     const { task, types } = await runScript(
       app(),
       `const out = require('node:fs').openSync('/proc/' + process.ppid + '/fd/1', 'w')
-       const past = (line) => require('node:fs').writeSync(out, JSON.stringify(line) + '\\n')
-       past({ ready: true })
-       past({ run: 'task_another', output: 'theirs' })
-       past({ run: brief.task.id, event: 'task.finished', data: { status: 'succeeded' } })
-       past({ run: brief.task.id, event: 'cost.charged', data: { cost_usd: -5 } })
-       say({ error: 'so I give up' })`,
+       const writeDirectly = (line) => require('node:fs').writeSync(out, JSON.stringify(line) + '\\n')
+       writeDirectly({ ready: true })
+       writeDirectly({ run: 'task_another', output: 'theirs' })
+       writeDirectly({ run: brief.task.id, event: 'task.finished', data: { status: 'succeeded' } })
+       writeDirectly({ run: brief.task.id, event: 'cost.charged', data: { cost_usd: -5 } })
+       say({ error: 'gave up' })`,
     )
     expect(types).toEqual(['task.created', 'task.finished'])
     expect(task).toMatchObject({ status: 'failed', cost_usd: 0 })
   })
 
-  test('gets its strings cut and its odd fields dropped', async () => {
+  test('has its long strings truncated and its invalid fields removed', async () => {
     const { events } = await runScript(
       app(),
       `say({ event: 'tool.called', data: { call_id: 1, tool: 'x', input: { long: 'a'.repeat(5000) } } })
@@ -209,7 +209,7 @@ describe('an agent that lies', () => {
     expect(result).toEqual({ call_id: '', tool: 'x', ok: false, error: 'no' })
   })
 
-  test('cannot break the service with depth', async () => {
+  test('cannot break the service with deeply nested JSON', async () => {
     const { task } = await runScript(
       app(),
       `const deep = (n) => '['.repeat(n) + ']'.repeat(n)
@@ -221,7 +221,7 @@ describe('an agent that lies', () => {
   })
 })
 
-test('an agent whose folder has gone since the start fails its task as sandbox_failed', async () => {
+test('a custom agent whose folder was deleted after the start fails its task as sandbox_failed', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-agent-'))
   const env = { SVC_SANDBOX: 'bwrap', SVC_POOL: '0', SVC_AGENT_COMMAND: 'true', SVC_AGENT_DIR: dir }
   const app = await testApp({ store: 'sqlite', env })

@@ -21,8 +21,12 @@ function filesBelow(dir: string, prefix: string): Record<string, string> {
   return files
 }
 
-async function started(wedge: string, task_type: string, more: Record<string, unknown> = {}): Promise<string> {
-  return (await app().createTask({ wedge, task_type, input: exampleInputs[wedge]?.[task_type] ?? {}, ...more })).id
+async function startExampleTask(
+  wedge: string,
+  task_type: string,
+  extra: Record<string, unknown> = {},
+): Promise<string> {
+  return (await app().createTask({ wedge, task_type, input: exampleInputs[wedge]?.[task_type] ?? {}, ...extra })).id
 }
 
 async function approve(id: string): Promise<{ action: string; preview: Record<string, unknown> }> {
@@ -32,29 +36,29 @@ async function approve(id: string): Promise<{ action: string; preview: Record<st
 }
 
 describe('refund-desk', () => {
-  test('a refund of 180 USD stops at book_refund, and is booked when a person says yes', async () => {
-    const id = await started('refund-desk', 'handle_request')
-    const asked = await approve(id)
-    expect(asked).toMatchObject({ action: 'book_refund', preview: { amount_usd: 180 } })
+  test('a refund of 180 USD waits for an approval of book_refund, and is booked once approved', async () => {
+    const id = await startExampleTask('refund-desk', 'handle_request')
+    const approval = await approve(id)
+    expect(approval).toMatchObject({ action: 'book_refund', preview: { amount_usd: 180 } })
     const task = await app().finished(id)
     expect(task).toMatchObject({ status: 'succeeded', output: { decision: 'refund', amount_usd: 180 } })
     const { body } = await app().call('GET', '/v1/records?wedge=refund-desk&collection=refund_ledger')
     expect(body.data.map(({ key }: { key: string }) => key)).toContain('A-1042')
   })
 
-  test('a refund of 24 USD passes by policy, without a pause', async () => {
+  test('a refund of 24 USD is approved by policy without waiting', async () => {
     const input = { ...exampleInputs['refund-desk']?.handle_request, order_id: 'A-7', amount_usd: 24 }
-    const id = await started('refund-desk', 'handle_request', { input })
+    const id = await startExampleTask('refund-desk', 'handle_request', { input })
     const events = await app().events(id)
     expect(events.map(({ event }) => event)).not.toContain('approval.requested')
-    const passed = events.find(({ event }) => event === 'approval.resolved')
-    expect(passed?.data.data).toMatchObject({ action: 'book_refund', decision: 'auto_approved' })
+    const resolved = events.find(({ event }) => event === 'approval.resolved')
+    expect(resolved?.data.data).toMatchObject({ action: 'book_refund', decision: 'auto_approved' })
     expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { amount_usd: 24 } })
   })
 
-  test('a refund that a person rejects ends the task, and nothing is booked', async () => {
+  test('a rejected refund ends the task, and nothing is booked', async () => {
     const input = { ...exampleInputs['refund-desk']?.handle_request, order_id: 'A-no' }
-    const id = await started('refund-desk', 'handle_request', { input })
+    const id = await startExampleTask('refund-desk', 'handle_request', { input })
     const { data } = (await waitForEvent(app(), id, 'approval.requested')).data
     await app().call('POST', `/v1/approvals/${data.approval_id}/reject`, { reason: 'too much' })
     expect(await app().finished(id)).toMatchObject({ status: 'rejected', error: { reason: 'rejected' } })
@@ -63,32 +67,32 @@ describe('refund-desk', () => {
   })
 
   test.each(['assess', 'review_ledger'])('%s runs offline', async (type) => {
-    expect(await app().finished(await started('refund-desk', type))).toMatchObject({ status: 'succeeded' })
+    expect(await app().finished(await startExampleTask('refund-desk', type))).toMatchObject({ status: 'succeeded' })
   })
 
-  test('check_eligibility is code alone', async () => {
-    const id = await started('refund-desk', 'check_eligibility', {
+  test('check_eligibility runs only code, without a model', async () => {
+    const id = await startExampleTask('refund-desk', 'check_eligibility', {
       input: exampleInputs['refund-desk']?.handle_request,
     })
     expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { eligible: true } })
   })
 
-  test('pay_out without its connections fails before it starts', async () => {
-    const task = await app().finished(await started('refund-desk', 'pay_out'))
+  test('pay_out fails before it starts if its connections are missing', async () => {
+    const task = await app().finished(await startExampleTask('refund-desk', 'pay_out'))
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'connection_missing' } })
   })
 })
 
 describe('inbox-triage', () => {
-  test('triage drafts a reply that a person approves', async () => {
-    const id = await started('inbox-triage', 'triage')
+  test('triage drafts a reply that is published after an approval', async () => {
+    const id = await startExampleTask('inbox-triage', 'triage')
     expect((await approve(id)).action).toBe('publish_reply')
     const task = await app().finished(id)
     expect(task).toMatchObject({ status: 'succeeded', output: { category: 'account', urgency: expect.any(String) } })
   })
 
   test.each(['acknowledge', 'classify', 'sort_message'])('%s runs offline', async (type) => {
-    const id = await started('inbox-triage', type, { input: exampleInputs['inbox-triage']?.triage })
+    const id = await startExampleTask('inbox-triage', type, { input: exampleInputs['inbox-triage']?.triage })
     expect(await app().finished(id)).toMatchObject({ status: 'succeeded' })
   })
 })
@@ -99,26 +103,28 @@ describe('invoice-chaser', () => {
       const record = { wedge: 'invoice-chaser', collection: 'invoices', key, value }
       expect((await app().call('POST', '/v1/records', record)).status).toBe(201)
     }
-    const task = await app().finished(await started('invoice-chaser', 'chase_overdue'))
+    const task = await app().finished(await startExampleTask('invoice-chaser', 'chase_overdue'))
     expect(task).toMatchObject({ status: 'succeeded', output: { checked: 4, reminded: [] } })
   })
 
   test('next_step and plan_reminders run offline', async () => {
     const input = { invoices: Object.values(invoices), today: '2026-11-14' }
-    const plan = await started('invoice-chaser', 'plan_reminders', { input })
+    const plan = await startExampleTask('invoice-chaser', 'plan_reminders', { input })
     expect(await app().finished(plan)).toMatchObject({ status: 'succeeded', output: { day: '2026-11-14' } })
-    expect(await app().finished(await started('invoice-chaser', 'next_step'))).toMatchObject({ status: 'succeeded' })
+    expect(await app().finished(await startExampleTask('invoice-chaser', 'next_step'))).toMatchObject({
+      status: 'succeeded',
+    })
   })
 
   test('escalate moves its case', async () => {
     const opened = await app().call('POST', '/v1/cases', { wedge: 'invoice-chaser', title: 'INV-201' })
     expect(opened.status).toBe(201)
-    const made = await app().call('POST', `/v1/cases/${opened.body.id}/tasks`, {
+    const created = await app().call('POST', `/v1/cases/${opened.body.id}/tasks`, {
       task_type: 'escalate',
       input: { reason: 'disputed' },
     })
-    expect(made.status).toBe(201)
-    expect(await app().finished(made.body.id)).toMatchObject({ status: 'succeeded', output: { stage: 'escalated' } })
+    expect(created.status).toBe(201)
+    expect(await app().finished(created.body.id)).toMatchObject({ status: 'succeeded', output: { stage: 'escalated' } })
     expect((await app().call('GET', `/v1/cases/${opened.body.id}`)).body.stage).toBe('escalated')
   })
 })

@@ -22,26 +22,30 @@ const KEYS = { ANTHROPIC_API_KEY: 'sk-canary-anthropic', OPENAI_API_KEY: 'sk-can
 const MODELS = { anthropic: 'anthropic/claude-sonnet-4-5', openai: 'openai/gpt-4.1' }
 const agents = scriptedAgentFolder()
 
-type Wire = 'anthropic' | 'openai'
+type ApiFormat = 'anthropic' | 'openai'
 
-async function serviceWith(wire: Wire, replies: ProviderReply[], env: Record<string, string> = {}) {
+async function appWithProvider(format: ApiFormat, replies: ProviderReply[], env: Record<string, string> = {}) {
   const provider = await fakeProvider(...replies)
   const store = env.store === 'postgres' ? 'postgres' : 'sqlite'
-  const app = await testApp({ store, wedges: WEDGES, env: { ...reach(wire, provider), SVC_SANDBOX: 'bwrap', ...env } })
+  const app = await testApp({
+    store,
+    wedges: WEDGES,
+    env: { ...providerSettings(format, provider), SVC_SANDBOX: 'bwrap', ...env },
+  })
   return { app, provider }
 }
 
-function reach(wire: Wire, { url }: FakeProvider): Record<string, string> {
-  return { SVC_MODEL: MODELS[wire], ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1`, ...KEYS }
+function providerSettings(format: ApiFormat, { url }: FakeProvider): Record<string, string> {
+  return { SVC_MODEL: MODELS[format], ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1`, ...KEYS }
 }
 
-const turn = (wire: Wire, name: string, input: object, text = ''): ProviderReply => ({
-  chunks: [providerStreams[wire]({ text, call: { name, input: { ...input } } })],
+const toolCallReply = (format: ApiFormat, name: string, input: object, text = ''): ProviderReply => ({
+  chunks: [providerStreams[format]({ text, call: { name, input: { ...input } } })],
 })
 
-test('a model is offered what can work in its run, and nothing else', async () => {
-  const replies = Array.from({ length: 2 }, () => turn('openai', 'finish', { output: { said: 'hello' } }))
-  const { app, provider } = await serviceWith('openai', replies)
+test('a model is offered exactly the tools that work in its run', async () => {
+  const replies = Array.from({ length: 2 }, () => toolCallReply('openai', 'finish', { output: { said: 'hello' } }))
+  const { app, provider } = await appWithProvider('openai', replies)
   const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat', input: {} })
   await app.finished(id)
   const { body: claim } = await app.call('POST', '/v1/cases', { wedge: 'talk', title: 'Water damage' })
@@ -51,30 +55,30 @@ test('a model is offered what can work in its run, and nothing else', async () =
     [...JSON.stringify(body.tools).matchAll(/"function":\{"name":"(\w+)"/g)].map(([, name]) => name),
   )
   const always = ['records_get', 'records_put', 'records_list']
-  const atLast = ['report_gap', 'progress', 'finish']
+  const afterwards = ['report_gap', 'progress', 'finish']
   expect(offered).toEqual([
-    [...always, ...atLast],
-    [...always, 'case_get', 'case_update', ...atLast],
+    [...always, ...afterwards],
+    [...always, 'case_get', 'case_update', ...afterwards],
   ])
 })
 
-describe.each(['anthropic', 'openai'] as const)('a run with a model on the %s wire', (wire) => {
-  test('swaps the key in, passes the temperature, charges every call, and can be replayed offline', async () => {
+describe.each(['anthropic', 'openai'] as const)('a run with a model of the %s API', (format) => {
+  test('adds the API key, passes the temperature, charges every call, and can be replayed offline', async () => {
     const replies = [
-      turn(wire, 'progress', { text: 'thinking' }, 'Let me see.'),
-      turn(wire, 'finish', { output: { said: 'hello' } }),
+      toolCallReply(format, 'progress', { text: 'thinking' }, 'Let me see.'),
+      toolCallReply(format, 'finish', { output: { said: 'hello' } }),
     ]
-    const { app, provider } = await serviceWith(wire, replies, { SVC_RECORD_REHEARSAL: '1' })
+    const { app, provider } = await appWithProvider(format, replies, { SVC_RECORD_REHEARSAL: '1' })
     const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat', input: { text: 'hi' } })
     const events = await app.events(id)
     const { body: task } = await app.call('GET', `/v1/tasks/${id}`)
     expect(task).toMatchObject({ status: 'succeeded', output: { said: 'hello' } })
-    expect(events[0]?.data.data.model).toBe(MODELS[wire])
+    expect(events[0]?.data.data.model).toBe(MODELS[format])
 
     expect(provider.seen).toHaveLength(2)
     const [call] = provider.seen
-    const key = wire === 'anthropic' ? call?.headers['x-api-key'] : call?.headers.authorization
-    expect(key).toContain(KEYS[wire === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'])
+    const key = format === 'anthropic' ? call?.headers['x-api-key'] : call?.headers.authorization
+    expect(key).toContain(KEYS[format === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'])
     expect(call?.body).toMatchObject({ temperature: 0.3, stream: true })
     expect(JSON.stringify(provider.seen.map(({ headers, body }) => [headers, body]))).not.toMatch(/svc_(task|gate)/)
 
@@ -97,8 +101,8 @@ describe.each(['anthropic', 'openai'] as const)('a run with a model on the %s wi
     })
   })
 
-  test('ends with cost_exceeded before the call that would break the ceiling', async () => {
-    const { app, provider } = await serviceWith(wire, [turn(wire, 'progress', { text: 'more' })])
+  test('ends with cost_exceeded before a call that would exceed the cost limit', async () => {
+    const { app, provider } = await appWithProvider(format, [toolCallReply(format, 'progress', { text: 'more' })])
     const constraints = { max_cost_usd: 0.02 }
     const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat', constraints })
     const task = await app.finished(id)
@@ -109,10 +113,13 @@ describe.each(['anthropic', 'openai'] as const)('a run with a model on the %s wi
   })
 
   test.each([
-    ['refuses the key', { status: 401, json: { error: { message: 'invalid key' } } }],
-    ['cuts its answer off', { chunks: [providerStreams[wire]({ text: 'half an ans' }).slice(0, 200)], ending: 'cut' }],
+    ['rejects the API key', { status: 401, json: { error: { message: 'invalid key' } } }],
+    [
+      'closes the connection in the middle of its response',
+      { chunks: [providerStreams[format]({ text: 'half an ans' }).slice(0, 200)], ending: 'cut' },
+    ],
   ] as [string, ProviderReply][])('ends with model_failed when the provider %s', async (_, reply) => {
-    const { app } = await serviceWith(wire, [reply])
+    const { app } = await appWithProvider(format, [reply])
     const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat' })
     const task = await app.finished(id)
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'model_failed' } })
@@ -121,27 +128,27 @@ describe.each(['anthropic', 'openai'] as const)('a run with a model on the %s wi
 })
 
 eachStore((store) => {
-  test('an agent that does not wait for the end of its call pays for it all the same', async () => {
-    const begun =
+  test('an agent that ends before its model call ends is charged for the call', async () => {
+    const unfinished =
       providerStreams.anthropic({ text: 'a long answer'.repeat(20) }).split('event: content_block_stop')[0] ?? ''
-    const { app, provider } = await serviceWith('anthropic', [{ chunks: [begun], ending: 'stay' }], {
+    const { app, provider } = await appWithProvider('anthropic', [{ chunks: [unfinished], ending: 'stay' }], {
       store,
       ...agents,
     })
     const { task, events } = await runScript(
       app,
-      // A process of another group makes the call, so that it is still under way when the agent has ended.
+      // A process of another process group makes the call, so that the call continues after the agent has ended.
       `const caller = \`
          const { socket, token } = JSON.parse(process.argv[1])
          const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' }
          const path = '/v1/internal/llm/anthropic/v1/messages'
          const request = require('node:http').request({ socketPath: socket, method: 'POST', path, headers })
-         request.on('response', (answer) => answer.once('data', () => require('node:fs').writeFileSync('/tmp/heard', '')))
+         request.on('response', (response) => response.once('data', () => require('node:fs').writeFileSync('/tmp/responded', '')))
          request.end('{"model":"x","max_tokens":500,"stream":true,"messages":[{"role":"user","content":"hi"}]}')\`
        const { socket, task_token: token } = brief.service
-       const words = ['-e', caller, JSON.stringify({ socket, token })]
-       require('node:child_process').spawn('node', words, { detached: true, stdio: 'ignore' }).unref()
-       while (!require('node:fs').existsSync('/tmp/heard')) await new Promise((resolve) => setTimeout(resolve, 10))
+       const args = ['-e', caller, JSON.stringify({ socket, token })]
+       require('node:child_process').spawn('node', args, { detached: true, stdio: 'ignore' }).unref()
+       while (!require('node:fs').existsSync('/tmp/responded')) await new Promise((resolve) => setTimeout(resolve, 10))
        say({ output: { said: 'enough' } })`,
       { wedge: 'talk', task_type: 'chat' },
     )

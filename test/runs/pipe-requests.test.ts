@@ -5,60 +5,62 @@ import { createPipeRequestHandler } from '../../src/runs/pipe-requests.ts'
 import type { AgentCell } from '../../src/runs/agent-cell.ts'
 import type { TaskRun } from '../../src/runs/task-run.ts'
 
-/** The questions of one run, and what it was told; `door` is the plane behind it. */
-function asked(door: PipePlane<TaskRun>) {
-  const told: PipeResponse[] = []
-  const answer = (run: string, ask: number, word: PipeResponsePart) =>
-    run === 'task_1' && told.push({ answer: ask, ...word }) > 0
-  const cell = { reply: answer, whenDrained: () => {} } as Partial<AgentCell> as AgentCell
-  const take = createPipeRequestHandler(door, { taskId: 'task_1' } as TaskRun, cell)
-  const question = { token: '', method: 'GET', path: '/' }
-  const ask = (number: number, length = 100) => take({ ask: number, ...question }, length)
-  /** One question behind another, each of that size. */
-  const askBoth = (number: number, first: number, then: number) => {
+/** Sends pipe requests of one run to `plane`, and collects the responses. */
+function openPipe(plane: PipePlane<TaskRun>) {
+  const responses: PipeResponse[] = []
+  const reply = (run: string, request: number, part: PipeResponsePart) =>
+    run === 'task_1' && responses.push({ answer: request, ...part }) > 0
+  const cell = { reply, whenDrained: () => {} } as Partial<AgentCell> as AgentCell
+  const handle = createPipeRequestHandler(plane, { taskId: 'task_1' } as TaskRun, cell)
+  const request = { token: '', method: 'GET', path: '/' }
+  const send = (number: number, length = 100) => handle({ ask: number, ...request }, length)
+  /** Sends two requests in one line, with these sizes. */
+  const sendTwo = (number: number, first: number, then: number) => {
     const body = { text: '' }
-    const frame = JSON.stringify({ ...question, body }).length
-    const before = { ...question, body: { text: 'x'.repeat(first - frame) } }
-    take({ ask: number, ...question, first: before }, first + then)
+    const frame = JSON.stringify({ ...request, body }).length
+    const before = { ...request, body: { text: 'x'.repeat(first - frame) } }
+    handle({ ask: number, ...request, first: before }, first + then)
   }
-  return { told, ask, askBoth }
+  return { responses, send, sendTwo }
 }
 
-test('an answer names its question', async () => {
-  const { told, ask } = asked(async (_run, _question, asker) => void asker.send({ status: 204, body: null }))
-  for (const number of [3, 1]) ask(number)
-  expect(told).toEqual([
+test('a response contains the number of its request', async () => {
+  const { responses, send } = openPipe(
+    async (_run, _request, responder) => void responder.send({ status: 204, body: null }),
+  )
+  for (const number of [3, 1]) send(number)
+  expect(responses).toEqual([
     { answer: 3, status: 204, body: null },
     { answer: 1, status: 204, body: null },
   ])
 })
 
-test('a run that asks too much at once is told so, and is heard again when it has its answers', async () => {
+test('a run with more than 16 requests at once gets 429, and can send more after it has its responses', async () => {
   const waiting: (() => void)[] = []
-  const { told, ask } = asked((_run, _question, asker) => {
+  const { responses, send } = openPipe((_run, _request, responder) => {
     return new Promise((resolve) => {
       waiting.push(() => {
-        asker.send({ status: 200, body: null })
+        responder.send({ status: 200, body: null })
         resolve()
       })
     })
   })
-  for (let number = 1; number <= 17; number++) ask(number)
-  expect(told).toEqual([{ answer: 17, status: 429, body: { error: 'too many requests at once' } }])
-  for (const answer of waiting.splice(0)) answer()
+  for (let number = 1; number <= 17; number++) send(number)
+  expect(responses).toEqual([{ answer: 17, status: 429, body: { error: 'too many requests at once' } }])
+  for (const respond of waiting.splice(0)) respond()
   await new Promise(setImmediate)
-  ask(18)
-  for (const answer of waiting) answer()
-  expect(told.at(-1)).toEqual({ answer: 18, status: 200, body: null })
+  send(18)
+  for (const respond of waiting) respond()
+  expect(responses.at(-1)).toEqual({ answer: 18, status: 200, body: null })
 })
 
-test('a question larger than a body may be is refused', () => {
-  const { told, ask, askBoth } = asked(async () => {})
+test('a request with a body over 1 MiB gets 413', () => {
+  const { responses, send, sendTwo } = openPipe(async () => {})
   const refused = { status: 413, body: { error: 'body is larger than 1 MiB' } }
-  ask(1, 1024 * 1024 + 1)
-  expect(told).toEqual([{ answer: 1, ...refused }])
-  askBoth(2, 1024 * 1024, 1024 * 1024)
-  askBoth(3, 1024 * 1024 + 1, 1000)
-  askBoth(4, 1000, 1024 * 1024 + 1)
-  expect(told.slice(1)).toEqual([3, 4].map((answer) => ({ answer, ...refused })))
+  send(1, 1024 * 1024 + 1)
+  expect(responses).toEqual([{ answer: 1, ...refused }])
+  sendTwo(2, 1024 * 1024, 1024 * 1024)
+  sendTwo(3, 1024 * 1024 + 1, 1000)
+  sendTwo(4, 1000, 1024 * 1024 + 1)
+  expect(responses.slice(1)).toEqual([3, 4].map((answer) => ({ answer, ...refused })))
 })

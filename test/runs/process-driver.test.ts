@@ -14,9 +14,9 @@ const agents = scriptedAgentFolder()
 test('the process driver runs the bundled harness with its files, and warns', async () => {
   const app = await testApp({ store: 'sqlite', wedges: FILES })
   const { id } = await app.createTask({ wedge: 'desk', task_type: 'file' })
-  const done = await app.finished(id)
-  expect(done.status).toBe('succeeded')
-  expect((done.artifacts as { name: string }[]).map(({ name }) => name)).toEqual(['output.json', 'a.txt'])
+  const task = await app.finished(id)
+  expect(task.status).toBe('succeeded')
+  expect((task.artifacts as { name: string }[]).map(({ name }) => name)).toEqual(['output.json', 'a.txt'])
   expect(loggedLines(app, 'WARNING').map(({ msg }) => msg)).toContainEqual(
     expect.stringContaining('not a security boundary'),
   )
@@ -24,7 +24,7 @@ test('the process driver runs the bundled harness with its files, and warns', as
   expect(JSON.stringify(meta)).toContain('not a security boundary')
 })
 
-test('the process driver runs a custom agent in its folder, each in a home of its own, and warns again', async () => {
+test('the process driver runs each custom agent in its folder with a separate home, and warns', async () => {
   const app = await testApp({ store: 'sqlite', env: agents })
   const js = `const fs = require('node:fs')
     fs.mkdirSync(process.env.HOME + '/out', { recursive: true })

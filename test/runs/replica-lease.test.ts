@@ -11,8 +11,8 @@ import { eventually, loggedLines } from './scripted-agent.ts'
 const NEVER = new AbortController().signal
 const INTERRUPTED = { status: 'failed', error: { reason: 'interrupted' } }
 
-/** A queued task, made one that this replica runs. */
-async function heldBy(app: TestApp, replica: string): Promise<string> {
+/** Creates a task and stores it as one that this replica runs. */
+async function createTaskHeldBy(app: TestApp, replica: string): Promise<string> {
   const { id } = await app.createTask()
   const started_at = toIsoTime(app.clock.now())
   const running = { status: 'running', replica, epoch: 1, started_at, last_event_id: 1 } as const
@@ -20,62 +20,62 @@ async function heldBy(app: TestApp, replica: string): Promise<string> {
   return id
 }
 
-const taskOf = async (app: TestApp, id: string) => (await app.call('GET', `/v1/tasks/${id}`)).body
+const getTask = async (app: TestApp, id: string) => (await app.call('GET', `/v1/tasks/${id}`)).body
 
-/** What the service does for a run that is not live: it seeks what it needs, or writes its end. It waits at the door. */
-const NOT_LIVE: [string, (app: TestApp, door: () => Promise<void>) => void][] = [
+/** Moments at which a task has a replica but no live run: before the run starts, and while its end is written. */
+const PAUSE_POINTS: [string, (app: TestApp, waitHere: () => Promise<void>) => void][] = [
   [
     'begins',
-    ({ ctx }, door) => {
+    ({ ctx }, waitHere) => {
       const find = ctx.wedges.find.bind(ctx.wedges)
-      let sought = 0
+      let calls = 0
       ctx.wedges.find = async (slug) => {
-        // Sought first by the creation.
-        if (++sought === 2) await door()
+        // The first call comes from the creation of the task.
+        if (++calls === 2) await waitHere()
         return find(slug)
       }
     },
   ],
   [
     'ends',
-    ({ ctx }, door) => {
-      const outlast = ctx.store.transactDurably.bind(ctx.store)
-      ctx.store.transactDurably = async (work, signal, lane) => {
-        if (lane?.startsWith('end:')) await door()
-        return outlast(work, signal, lane)
+    ({ ctx }, waitHere) => {
+      const transactDurably = ctx.store.transactDurably.bind(ctx.store)
+      ctx.store.transactDurably = async (work, signal, group) => {
+        if (group?.startsWith('end:')) await waitHere()
+        return transactDurably(work, signal, group)
       }
     },
   ],
 ]
 
 eachStore((store) => {
-  test('a renewal that gets no answer is given up, and the next one follows at once', async () => {
+  test('a lease renewal without a response is given up, and the next one follows immediately', async () => {
     const { ctx } = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
-    let asked = 0
-    const swallowing: Store = {
+    let attempts = 0
+    const silentOnceStore: Store = {
       ...ctx.store,
-      transact: (work, lane) => (asked++ === 0 ? new Promise(() => {}) : ctx.store.transact(work, lane)),
+      transact: (work, group) => (attempts++ === 0 ? new Promise(() => {}) : ctx.store.transact(work, group)),
     }
     const lease = createReplicaLease(ctx)
     const { renewedAt: renewed } = lease
-    await renewReplicaLease({ ...ctx, store: swallowing }, lease, NEVER)
-    expect(asked).toBe(2)
+    await renewReplicaLease({ ...ctx, store: silentOnceStore }, lease, NEVER)
+    expect(attempts).toBe(2)
     expect(lease.renewedAt).toBeGreaterThan(renewed)
   })
 
-  test('after the clock was set back a replica is seen by the new time, so that its end is noticed soon', async () => {
+  test('after the clock was set back a heartbeat stores the new time, so that a dead replica is noticed soon', async () => {
     const { ctx } = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
-    const told = (seen_at: string) =>
+    const beat = (seen_at: string) =>
       ctx.store.transact((db) =>
         updateHeartbeat(db, { id: 'rep_back', started_at: '2026-03-02T09:00:00.000Z', seen_at }),
       )
-    await told('2026-03-02T09:00:09.000Z')
-    await told('2026-03-02T08:00:10.000Z')
+    await beat('2026-03-02T09:00:09.000Z')
+    await beat('2026-03-02T08:00:10.000Z')
     const row = await ctx.db.selectFrom('replicas').select('seen_at').where('id', '=', 'rep_back').executeTakeFirst()
     expect(row?.seen_at).toBe('2026-03-02T08:00:10.000Z')
   })
 
-  test('after the clock leapt, no replica that still beats loses its runs, and one that stops does', async () => {
+  test('after a clock jump a replica with heartbeats keeps its runs, and one without loses them', async () => {
     const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
     const { ctx } = app
     const { body } = await app.call('POST', '/v1/tasks', { wedge: 'echo', task_type: 'say', input: { text: 'hi' } })
@@ -85,48 +85,48 @@ eachStore((store) => {
       await db.updateTable('tasks').set(running).where('id', '=', body.id).execute()
     })
     const statusNow = async () => (await app.call('GET', `/v1/tasks/${body.id}`)).body.status
-    const watch = new HeartbeatMonitor()
-    // The other replica has not heard of the new time yet.
-    const late = {
+    const monitor = new HeartbeatMonitor()
+    // The other replica still writes heartbeats with the old time.
+    const ctxAhead = {
       ...ctx,
       world: { ...ctx.world, clock: { ...ctx.world.clock, now: () => app.clock.now() + 3_600_000 } },
     }
     for (let second = 0; second < 8; second++) {
       const seen_at = toIsoTime(app.clock.now() + second * 1000)
       await ctx.store.transact((db) => updateHeartbeat(db, { id: 'rep_other', started_at, seen_at }))
-      await endTasksOfDeadReplicas(late, watch)
+      await endTasksOfDeadReplicas(ctxAhead, monitor)
     }
     expect(await statusNow()).toBe('running')
-    for (let look = 0; look < 3; look++) await endTasksOfDeadReplicas(late, watch)
+    for (let check = 0; check < 3; check++) await endTasksOfDeadReplicas(ctxAhead, monitor)
     expect(await statusNow()).toBe('failed')
   })
 
-  test.each(NOT_LIVE)(
-    'what a replica holds and nobody there carries out is interrupted, and no run that %s',
-    async (_, hold) => {
+  test.each(PAUSE_POINTS)(
+    'a task that its replica does not run is interrupted, but not a run that %s',
+    async (_, pauseAt) => {
       const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '1' } })
-      const doors: (() => void)[] = []
-      hold(app, () => new Promise((resolve) => void doors.push(resolve)))
-      const carried = await app.createTask({ input: 'hi' })
-      await eventually(() => doors.length > 0)
-      const left = await heldBy(app, app.ctx.replica)
+      const paused: (() => void)[] = []
+      pauseAt(app, () => new Promise((resolve) => void paused.push(resolve)))
+      const live = await app.createTask({ input: 'hi' })
+      await eventually(() => paused.length > 0)
+      const orphaned = await createTaskHeldBy(app, app.ctx.replica)
       await eventually(async () => {
         await app.clock.advance(1_000)
-        return (await taskOf(app, left)).status !== 'running'
+        return (await getTask(app, orphaned)).status !== 'running'
       })
-      expect(await taskOf(app, left)).toMatchObject(INTERRUPTED)
-      expect(loggedLines(app, 'orphaned task ended')).toMatchObject([{ task: left }])
-      for (const open of doors) open()
-      expect(await app.finished(carried.id)).toMatchObject({ status: 'succeeded', output: { said: 'hi' } })
+      expect(await getTask(app, orphaned)).toMatchObject(INTERRUPTED)
+      expect(loggedLines(app, 'orphaned task ended')).toMatchObject([{ task: orphaned }])
+      for (const resume of paused) resume()
+      expect(await app.finished(live.id)).toMatchObject({ status: 'succeeded', output: { said: 'hi' } })
     },
   )
 })
 
-test('on SQLite a start ends what its earlier self left, also after the clock was set back', async () => {
+test('on SQLite a start ends the tasks of the previous process, also after the clock was set back', async () => {
   const app = await testApp({ store: 'sqlite', env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
-  const left = await heldBy(app, 'rep_before')
+  const orphaned = await createTaskHeldBy(app, 'rep_before')
   const ahead = toIsoTime(app.clock.now() + 3_600_000)
   await app.ctx.store.transact((db) => updateHeartbeat(db, { id: 'rep_before', started_at: ahead, seen_at: ahead }))
   await endTasksOfEarlierProcess(app.ctx)
-  expect(await taskOf(app, left)).toMatchObject(INTERRUPTED)
+  expect(await getTask(app, orphaned)).toMatchObject(INTERRUPTED)
 })

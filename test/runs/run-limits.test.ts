@@ -5,24 +5,24 @@ import { scriptedAgentFolder, eventually, loggedLines, runScript, startScript, w
 const agents = scriptedAgentFolder()
 const env = { SVC_SANDBOX: 'bwrap', SVC_POOL: '1', SVC_TASK_RATE_PER_MIN: '10000', ...agents }
 const GATED = `const decided = ask('POST', '/v1/internal/gate', { tool: 'send_letter', input: { to: 'a' } }, brief.service.gate_token)`
-const DAWDLING = {
+const SLOW_WORKFLOW = {
   ...ECHO_WEDGE,
-  'echo/wedge.json': { ...ECHO_WEDGE['echo/wedge.json'], workflows: [{ name: 'dawdle' }] },
-  'echo/workflows/dawdle.mjs': `export default () => { for (const until = Date.now() + 300; Date.now() < until; ); return 1 }`,
+  'echo/wedge.json': { ...ECHO_WEDGE['echo/wedge.json'], workflows: [{ name: 'slow' }] },
+  'echo/workflows/slow.mjs': `export default () => { for (const until = Date.now() + 300; Date.now() < until; ); return 1 }`,
 }
 
 eachStore((store) => {
-  describe('the time of a run', () => {
-    const app = sharedApp({ store, env, wedges: DAWDLING })
+  describe('the runtime limit', () => {
+    const app = sharedApp({ store, env, wedges: SLOW_WORKFLOW })
 
     test.each([
-      ['works for ever', `say({ event: 'progress', data: { text: 'on' } }); for (;;);`],
+      ['computes without end', `say({ event: 'progress', data: { text: 'on' } }); for (;;);`],
       [
-        'waits for ever',
+        'waits without end',
         `say({ event: 'progress', data: { text: 'on' } }); await new Promise(() => setInterval(() => {}, 1e6))`,
       ],
       [
-        'stops its keeper',
+        'suspends its parent process',
         `say({ event: 'progress', data: { text: 'on' } }); process.kill(process.ppid, 'SIGSTOP'); for (;;);`,
       ],
     ])('an agent that %s fails with runtime_exceeded, by the clock of the service', async (_, js) => {
@@ -34,13 +34,13 @@ eachStore((store) => {
       expect(await app().finished(id)).toMatchObject({ status: 'failed', error: { reason: 'runtime_exceeded' } })
     })
 
-    test('time spent waiting for a person does not count', async () => {
+    test('time spent waiting for an approval does not count', async () => {
       const js = `${GATED}; const { body } = await decided
         say({ event: 'progress', data: { text: body.decision } }); for (;;);`
       const id = await startScript(app(), js, { constraints: { max_runtime_s: 30 } })
-      const asked = await waitForEvent(app(), id, 'approval.requested')
+      const requested = await waitForEvent(app(), id, 'approval.requested')
       await app().clock.advance(120_000)
-      await app().call('POST', `/v1/approvals/${asked.data.data.approval_id}/approve`)
+      await app().call('POST', `/v1/approvals/${requested.data.data.approval_id}/approve`)
       const { data } = await waitForEvent(app(), id, 'progress')
       expect(data.data.text).toBe('approved')
       await app().clock.advance(29_000)
@@ -49,17 +49,17 @@ eachStore((store) => {
       expect(await app().finished(id)).toMatchObject({ error: { reason: 'runtime_exceeded' } })
     })
 
-    test('work that goes on while a person is asked does', async () => {
-      const js = `${GATED}; for (;;) await ask('POST', '/v1/internal/workflows/dawdle', { args: {} })`
+    test('time spent working during a pending approval counts', async () => {
+      const js = `${GATED}; for (;;) await ask('POST', '/v1/internal/workflows/slow', { args: {} })`
       const id = await startScript(app(), js, { constraints: { max_runtime_s: 30 } })
       await waitForEvent(app(), id, 'approval.requested')
       const statusNow = async () => (await app().call('GET', `/v1/tasks/${id}`)).body.status
-      // Between two calls time stands still; nobody answers, so at last the question expires.
+      // The test clock stands still between two calls. Without the limit the approval would expire first.
       while ((await statusNow()) === 'awaiting_approval') await app().clock.advance(1_000)
       expect(await app().finished(id)).toMatchObject({ status: 'failed', error: { reason: 'runtime_exceeded' } })
     })
 
-    test('an output that does not wait for the person fails the task and closes the question', async () => {
+    test('an output during a pending approval fails the task and expires the approval', async () => {
       const id = await startScript(
         app(),
         `${GATED}; await new Promise((r) => setTimeout(r, 300)); say({ output: 'done' })`,
@@ -75,12 +75,12 @@ eachStore((store) => {
       ])
     })
 
-    test('an agent that ends while a person is asked fails its task', async () => {
+    test('an agent that exits during a pending approval fails its task', async () => {
       const id = await startScript(app(), `${GATED}; await new Promise((r) => setTimeout(r, 300)); process.exit(1)`)
       expect(await app().finished(id)).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
     })
 
-    test('a cancel ends the agent at once', async () => {
+    test('a cancel ends the agent immediately', async () => {
       const id = await startScript(app(), `say({ event: 'progress', data: { text: 'on' } }); for (;;);`)
       await waitForEvent(app(), id, 'progress')
       expect((await app().call('POST', `/v1/tasks/${id}/cancel`)).body.status).toBe('cancelled')
@@ -89,10 +89,10 @@ eachStore((store) => {
   })
 })
 
-describe('an agent that floods', () => {
+describe('an agent that writes too much', () => {
   const app = sharedApp({ store: 'sqlite', env, wedges: ECHO_WEDGE })
 
-  test('with events, ends when there are too many, and the service answers meanwhile', async () => {
+  test('too many events: the task fails, and the service responds meanwhile', async () => {
     const id = await startScript(
       app(),
       `const line = JSON.stringify({ event: 'token.delta', data: { text: 'x' } }) + '\\n'
@@ -106,7 +106,7 @@ describe('an agent that floods', () => {
     expect(body.last_event_id).toBeLessThanOrEqual(200_002)
   })
 
-  test('with large events, ends when it is too much in all', async () => {
+  test('too many bytes in large events: the task fails', async () => {
     const id = await startScript(
       app(),
       `const text = 'x'.repeat(15000)
@@ -119,20 +119,20 @@ describe('an agent that floods', () => {
   })
 
   test.each([
-    ['with lines that are refused', `const line = JSON.stringify({ event: 'made.up', data: {} }) + '\\n'`],
-    ['with large lines that mean nothing', `const line = JSON.stringify({ nothing: 'x'.repeat(2e6) }) + '\\n'`],
+    ['refused lines', `const line = JSON.stringify({ event: 'made.up', data: {} }) + '\\n'`],
+    ['large lines without meaning', `const line = JSON.stringify({ nothing: 'x'.repeat(2e6) }) + '\\n'`],
     [
-      'with files beyond those that are kept',
+      'more files than are kept',
       `const line = JSON.stringify({ artifact: { name: 'f', content_base64: 'aGk='.repeat(2e5) } }) + '\\n'`,
     ],
     [
-      'with files that hold nothing',
+      'empty files with large extra fields',
       `const line = JSON.stringify({ artifact: { name: 'f', content_base64: '', more: 'x'.repeat(2e6) } }) + '\\n'`,
     ],
-  ])('%s, ends too, and the log of the service stays short', async (_, what) => {
+  ])('%s: the task fails, and the log of the service stays short', async (_, declareLine) => {
     const id = await startScript(
       app(),
-      `${what}
+      `${declareLine}
        const many = Buffer.from(line.repeat(Math.ceil(60000 / line.length)))
        for (;;) for (let rest = many; rest.length > 0; ) {
          try { rest = rest.subarray(require('node:fs').writeSync(1, rest)) } catch {}
@@ -145,7 +145,7 @@ describe('an agent that floods', () => {
     expect(refused.length).toBeLessThanOrEqual(100)
   })
 
-  test('with a line that never ends, fails', async () => {
+  test('a line without end: the task fails', async () => {
     const { task } = await runScript(
       app(),
       `for (;;) { try { require('node:fs').writeSync(1, 'x'.repeat(65536)) } catch {} }`,
@@ -154,7 +154,7 @@ describe('an agent that floods', () => {
     expect(task.error.message).toContain('longer than')
   })
 
-  test('with files, delivers fifty of them', async () => {
+  test('sixty files: fifty of them are kept', async () => {
     const { task } = await runScript(
       app(),
       `for (let i = 0; i < 60; i++) say({ artifact: { name: 'f' + i, content_base64: 'aGk=' } })
@@ -165,15 +165,15 @@ describe('an agent that floods', () => {
     expect(task.artifacts[1]).toMatchObject({ name: 'f0', content_type: 'application/octet-stream', size: 2 })
   })
 
-  test('with processes and memory, harms only itself', async () => {
-    const hog = `const all = []; for (;;) all.push(Buffer.alloc(32e6, 1))`
-    const bomb = `const { spawn } = require('node:child_process')
+  test('too many processes or too much memory: other tasks are not affected', async () => {
+    const memoryHog = `const all = []; for (;;) all.push(Buffer.alloc(32e6, 1))`
+    const forkBomb = `const { spawn } = require('node:child_process')
       for (let i = 0; i < 500; i++) spawn('sleep', ['1000']).on('error', () => {})
-      await new Promise((r) => setTimeout(r, 300)); say({ output: 'bombed' })`
-    const [hogged, bombed] = await Promise.all([runScript(app(), hog), runScript(app(), bomb)])
-    expect(hogged.task).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
-    expect(['succeeded', 'failed']).toContain(bombed.task.status)
-    const { task } = await runScript(app(), `say({ output: 'well' })`)
+      await new Promise((r) => setTimeout(r, 300)); say({ output: 'forked' })`
+    const [outOfMemory, forked] = await Promise.all([runScript(app(), memoryHog), runScript(app(), forkBomb)])
+    expect(outOfMemory.task).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
+    expect(['succeeded', 'failed']).toContain(forked.task.status)
+    const { task } = await runScript(app(), `say({ output: 'fine' })`)
     expect(task.status).toBe('succeeded')
   })
 })

@@ -21,8 +21,8 @@ const ROUTES = [
   ['POST', '/v1/internal/knowledge/gap', { question: 'why?' }],
 ] as const
 
-/** A run that shows its tokens and lives until it is cancelled. */
-async function openRun(): Promise<{ id: string; task: string; gate: string }> {
+/** Starts a run that reports its tokens and hangs until it is cancelled. */
+async function startRunWithTokens(): Promise<{ id: string; task: string; gate: string }> {
   const id = await startScript(
     app(),
     `say({ event: 'progress', data: { text: JSON.stringify(brief.service) } }); await new Promise(() => setInterval(() => {}, 1e6))`,
@@ -32,13 +32,13 @@ async function openRun(): Promise<{ id: string; task: string; gate: string }> {
   return { id, task, gate }
 }
 
-const trying = (token: string, routes: unknown) => `
-  const answers = []
-  for (const [method, path, body] of ${JSON.stringify(routes)}) answers.push((await ask(method, path, body ?? undefined, ${token})).status)
-  say({ output: answers })`
+const callAll = (token: string, routes: unknown) => `
+  const statuses = []
+  for (const [method, path, body] of ${JSON.stringify(routes)}) statuses.push((await ask(method, path, body ?? undefined, ${token})).status)
+  say({ output: statuses })`
 
 describe('the tokens of a run', () => {
-  test('open the sandbox plane, each its own part', async () => {
+  test('allow calls of the sandbox plane, each token its own part', async () => {
     const { task } = await runScript(
       app(),
       `const { task_token, gate_token } = brief.service
@@ -57,17 +57,17 @@ describe('the tokens of a run', () => {
     ])
   })
 
-  test('are worth nothing through the socket of another cell', async () => {
-    const other = await openRun()
+  test('are refused on the socket of another cell', async () => {
+    const other = await startRunWithTokens()
     for (const token of [other.task, other.gate]) {
-      const { task } = await runScript(app(), trying(`'${token}'`, ROUTES))
+      const { task } = await runScript(app(), callAll(`'${token}'`, ROUTES))
       expect(task.output).toEqual(ROUTES.map(() => 401))
     }
     await app().call('POST', `/v1/tasks/${other.id}/cancel`)
   })
 
-  test('are worth nothing on the port, like every other credential', async () => {
-    const { id, task, gate } = await openRun()
+  test('are refused on the public port, like every other credential on these routes', async () => {
+    const { id, task, gate } = await startRunWithTokens()
     for (const key of [task, gate, app().key, null]) {
       for (const [method, path, body] of ROUTES) {
         expect((await app().call(method, path, body, { key })).status, `${method} ${path}`).toBe(401)
@@ -77,14 +77,14 @@ describe('the tokens of a run', () => {
     await app().call('POST', `/v1/tasks/${id}/cancel`)
   })
 
-  test('forged, empty or of the founder, they open nothing inside', async () => {
+  test('forged and empty tokens and API keys are refused inside of the cell', async () => {
     for (const token of [`'task_tok_forged'`, `''`, `'${app().key}'`, `brief.service.task_token + 'x'`]) {
-      const { task } = await runScript(app(), trying(token, ROUTES))
+      const { task } = await runScript(app(), callAll(token, ROUTES))
       expect(task.output).toEqual(ROUTES.map(() => 401))
     }
   })
 
-  test('die with the run, while the program may live a little longer', async () => {
+  test('are refused after the end of the run, while its process still runs', async () => {
     const { task } = await runScript(
       app(),
       `const { spawn } = require('node:child_process')
@@ -102,15 +102,15 @@ describe('the tokens of a run', () => {
     expect(seen).toHaveLength(1)
   })
 
-  test('no route leads out of the plane', async () => {
-    const outside = [
+  test('do not reach routes outside of the sandbox plane', async () => {
+    const otherRoutes = [
       ['GET', '/v1/tasks'],
       ['GET', '/v1/connections'],
       ['GET', '/healthz'],
       ['GET', '/v1/internal/nothing'],
       ['GET', '/v1/internal/../tasks'],
     ]
-    const { task } = await runScript(app(), trying('brief.service.task_token', outside))
+    const { task } = await runScript(app(), callAll('brief.service.task_token', otherRoutes))
     expect(new Set(task.output)).toEqual(new Set([404]))
   })
 })

@@ -59,21 +59,21 @@ const app = sharedApp({
   env: { SVC_SANDBOX: 'bwrap', SVC_POOL: '1', SVC_TASK_RATE_PER_MIN: '10000' },
 })
 
-async function ran(task_type: string, more: Record<string, unknown> = {}) {
-  const { id } = await app().createTask({ wedge: 'forms', task_type, ...more })
+async function runTask(task_type: string, extra: Record<string, unknown> = {}) {
+  const { id } = await app().createTask({ wedge: 'forms', task_type, ...extra })
   const events = await app().events(id)
   const { body: task } = await app().call('GET', `/v1/tasks/${id}`)
   return { task, events, types: events.map(({ event }) => event) }
 }
 
 describe('the shape agent', () => {
-  test('works in turns with the tools of the service', async () => {
-    const { task, events } = await ran('tour', { input: { n: 21 } })
+  test('calls the tools of the service, one per turn', async () => {
+    const { task, events } = await runTask('tour', { input: { n: 21 } })
     expect(task).toMatchObject({ status: 'succeeded', output: { doubled: 42, stored: true } })
     const called = events.filter(({ event }) => event === 'tool.called').map(({ data }) => data.data.tool)
     expect(called).toEqual(['workflow', 'records_put', 'records_get', 'report_gap', 'records_get'])
-    const said = events.filter(({ event }) => event === 'progress').map(({ data }) => data.data.text)
-    expect(said).toEqual(['Missing knowledge: Is it enough?', 'nearly there'])
+    const progress = events.filter(({ event }) => event === 'progress').map(({ data }) => data.data.text)
+    expect(progress).toEqual(['Missing knowledge: Is it enough?', 'nearly there'])
     expect(events.filter(({ event }) => event === 'token.delta').map(({ data }) => data.data.text)).toEqual([
       'I double it.',
     ])
@@ -82,41 +82,41 @@ describe('the shape agent', () => {
     expect(JSON.stringify(body)).toContain('Is it enough?')
   })
 
-  test('gets one turn to repair its output', async () => {
-    const { task, types } = await ran('repaired')
+  test('gets one extra turn to repair an invalid output', async () => {
+    const { task, types } = await runTask('repaired')
     expect(task).toMatchObject({ status: 'succeeded', output: { said: 'now right' } })
     expect(types.filter((type) => type === 'output.validated')).toHaveLength(1)
   })
 
-  test('fails with output_invalid when the repair does not help either', async () => {
-    const { task, events, types } = await ran('stubborn')
+  test('fails with output_invalid when the repaired output is invalid, too', async () => {
+    const { task, events, types } = await runTask('stubborn')
     expect(task).toMatchObject({ status: 'failed', output: null, error: { reason: 'output_invalid' } })
     expect(types.slice(-2)).toEqual(['output.validated', 'task.finished'])
     expect(events.at(-2)?.data.data).toMatchObject({ ok: false, errors: [{ path: expect.stringContaining('said') }] })
   })
 
-  test('ends after its steps', async () => {
-    const { task, types } = await ran('endless')
+  test('fails when it reaches its maximum number of steps', async () => {
+    const { task, types } = await runTask('endless')
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
     expect(task.error.message).toContain('3 steps')
     expect(types.filter((type) => type === 'step.started')).toHaveLength(3)
   })
 
-  test('delivers what it wrote below out/, and nothing else', async () => {
-    const { task } = await ran('filed')
+  test('delivers only the files that it wrote below out/', async () => {
+    const { task } = await runTask('filed')
     expect(task.artifacts.map(({ name }: { name: string }) => name)).toEqual(['output.json', 'report.md'])
     const { body, headers } = await app().call('GET', `/v1/artifacts/${task.artifacts[1].id}`)
     expect([body, headers.get('content-type')]).toEqual(['# All well', 'text/markdown; charset=utf-8'])
   })
 
-  test('without a rehearsal fails with model_failed, and says what to do', async () => {
-    const { task } = await ran('unrehearsed')
+  test('fails with model_failed without a rehearsal, and the message names the missing file', async () => {
+    const { task } = await runTask('unrehearsed')
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'model_failed' } })
     expect(task.error.message).toContain('rehearsals/unrehearsed.json')
   })
 
-  test('sees only the tools that the task leaves it', async () => {
-    const { events, task } = await ran('tour', { input: { n: 1 }, tools: ['records_put', 'records_get'] })
+  test('sees only the tools that the task allows', async () => {
+    const { events, task } = await runTask('tour', { input: { n: 1 }, tools: ['records_put', 'records_get'] })
     const refused = events.find(({ event }) => event === 'tool.result')
     expect(refused?.data.data).toMatchObject({ ok: false, error: "there is no tool 'workflow'" })
     expect(task.output).toEqual({ doubled: null, stored: true })
@@ -124,27 +124,27 @@ describe('the shape agent', () => {
     expect((await app().call('POST', '/v1/tasks', unknown)).status).toBe(400)
   })
 
-  test("is held to the task's own schema before that of its type", async () => {
+  test('must match the output schema of the task, which replaces that of its type', async () => {
     const output_schema = { type: 'object', required: ['other'] }
-    const { task } = await ran('repaired', { output_schema })
+    const { task } = await runTask('repaired', { output_schema })
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'output_invalid' } })
   })
 })
 
 describe('the other shapes', () => {
-  test('decide gives one structured answer', async () => {
-    const { task, types } = await ran('decided', { input: { text: 'yes' } })
+  test('decide returns one structured output', async () => {
+    const { task, types } = await runTask('decided', { input: { text: 'yes' } })
     expect(task).toMatchObject({ status: 'succeeded', output: { said: 'yes' } })
     expect(types).toEqual(['task.created', 'step.started', 'output.validated', 'artifact.created', 'task.finished'])
   })
 
-  test('decide without a good answer is output_invalid', async () => {
-    const { task } = await ran('decided', { input: { text: 7 } })
+  test('decide fails with output_invalid when its output does not match', async () => {
+    const { task } = await runTask('decided', { input: { text: 7 } })
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'output_invalid' } })
   })
 
-  test('workflow is code and no model', async () => {
-    const { task, types } = await ran('double', { input: { n: 4 } })
+  test('workflow runs code without a model', async () => {
+    const { task, types } = await runTask('double', { input: { n: 4 } })
     expect(task).toMatchObject({ status: 'succeeded', output: { doubled: 8 } })
     expect(types).toContain('tool.result')
   })
@@ -152,14 +152,14 @@ describe('the other shapes', () => {
   test.each([
     ['double', { n: 'four' }, 'n'],
     ['fails', {}, 'no luck'],
-  ])('workflow %s that fails is agent_failed', async (type, input, message) => {
-    const { task } = await ran(type, { input })
+  ])('a failing workflow (%s) fails the task with agent_failed', async (type, input, message) => {
+    const { task } = await runTask(type, { input })
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
     expect(task.error.message).toContain(message)
   })
 
-  test('a type that needs connections fails before a sandbox starts', async () => {
-    const { task, events } = await ran('connected')
+  test('a task type with missing connections fails before a sandbox starts', async () => {
+    const { task, events } = await runTask('connected')
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'connection_missing' } })
     expect(task.error.message).toContain('mail')
     expect(events.map(({ event }) => event)).toEqual(['task.created', 'task.finished'])

@@ -20,7 +20,7 @@ async function approve(app: TestApp, id: string): Promise<void> {
   await app.call('POST', `/v1/approvals/${data.data.approval_id}/approve`)
 }
 
-test('a run keeps the wedge that it began with, the next has the new one', async () => {
+test('a run keeps the wedge version that it started with, and the next run has the new version', async () => {
   const app = await testApp({ store: 'sqlite', wedges: files('old', 1), env: { SVC_SANDBOX: 'bwrap' } })
   const { id } = await app.createTask()
   await waitForEvent(app, id, 'approval.requested')
@@ -34,18 +34,18 @@ test('a run keeps the wedge that it began with, the next has the new one', async
   expect(await app.finished(next.id)).toMatchObject({ output: { said: 'new', price: 2 } })
 })
 
-test('a task whose type or wedge goes away while it is queued fails and says why', async () => {
+test('a queued task whose task type or wedge was removed fails and names the reason', async () => {
   const env = { SVC_SANDBOX: 'bwrap', SVC_MAX_CONCURRENT_TASKS: '1', ...scriptedAgentFolder() }
   const app = await testApp({
     store: 'sqlite',
     wedges: { ...files('x', 1), 'other/wedge.json': { wedge: 'other', title: 'Other', task_types: { say: {} } } },
     env,
   })
-  const held = await startScript(
+  const hanging = await startScript(
     app,
     `say({ event: 'progress', data: { text: 'on' } }); await new Promise(() => setInterval(() => {}, 1e6))`,
   )
-  await waitForEvent(app, held, 'progress')
+  await waitForEvent(app, hanging, 'progress')
   const typeless = await app.createTask({ task_type: 'gone' })
   const wedgeless = await app.createTask({ wedge: 'other' })
   writeFiles(join(app.dir, 'wedges'), { 'echo/wedge.json': { ...WEDGE, task_types: { say: {} } } })
@@ -53,13 +53,13 @@ test('a task whose type or wedge goes away while it is queued fails and says why
   while (app.ctx.wedges.get('other') || app.ctx.wedges.get('echo')?.manifest.task_types.gone) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  await app.call('POST', `/v1/tasks/${held}/cancel`)
-  for (const [task, what] of [
+  await app.call('POST', `/v1/tasks/${hanging}/cancel`)
+  for (const [task, message] of [
     [typeless, "no 'gone' any more"],
     [wedgeless, "'other' does not exist any more"],
   ] as const) {
-    const done = await app.finished(task.id)
-    expect(done).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
-    expect(JSON.stringify(done.error)).toContain(what)
+    const finished = await app.finished(task.id)
+    expect(finished).toMatchObject({ status: 'failed', error: { reason: 'agent_failed' } })
+    expect(JSON.stringify(finished.error)).toContain(message)
   }
 })

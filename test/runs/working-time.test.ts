@@ -4,13 +4,13 @@ import { TestClock } from '../test-clock.ts'
 
 type Step = '+wait' | '-wait' | '+work' | '-work' | number
 
-/** Waits and works begin and end as told, a number is seconds that pass; answers whether a minute of work has. */
-async function isOver(steps: Step[]): Promise<boolean> {
+/** Starts (+) and ends (-) waits and work, lets seconds pass (a number), and returns whether 60 s of working time have elapsed. */
+async function hasElapsed(steps: Step[]): Promise<boolean> {
   const clock = new TestClock()
   const time = new WorkingTime(clock)
   const ends: Record<'wait' | 'work', (() => void)[]> = { wait: [], work: [] }
-  let over = false
-  void time.whenElapsed(60_000).then(() => (over = true))
+  let elapsed = false
+  void time.whenElapsed(60_000).then(() => (elapsed = true))
   for (const step of steps) {
     if (typeof step === 'number') await clock.advance(step * 1000)
     else if (step === '+wait') void time.whileWaiting(() => new Promise<void>((resolve) => ends.wait.push(resolve)))
@@ -18,44 +18,44 @@ async function isOver(steps: Step[]): Promise<boolean> {
     else ends[step === '-wait' ? 'wait' : 'work'].pop()?.()
     await new Promise(setImmediate)
   }
-  return over
+  return elapsed
 }
 
 test.each<[string, Step[], boolean]>([
-  ['passes', [59, 1], true],
-  ['not sooner', [59.9], false],
-  ['stands still during a question', ['+wait', 300], false],
-  ['goes on after it', ['+wait', 300, '-wait', 60], true],
-  ['counts what passed before and after', [30, '+wait', 300, '-wait', 29], false],
-  ['ends by what passed before and after', [30, '+wait', 300, '-wait', 30], true],
-  ['stands still during two questions side by side', ['+wait', '+wait', 300, '-wait', 300], false],
-  ['goes on after both', ['+wait', '+wait', '-wait', '-wait', 60], true],
-  ['runs during work beside a question', ['+wait', '+work', 60], true],
-  ['runs during work that began before the question', ['+work', '+wait', 60], true],
-  ['runs during two works', ['+wait', '+work', '+work', 30, '-work', 30], true],
-  ['stands still again after the work', ['+wait', '+work', 59, '-work', 300], false],
-  ['counts works one after the other', ['+wait', '+work', 30, '-work', 300, '+work', 30], true],
-  ['is not counted twice by work without a question', ['+work', '+work', 59], false],
-])('the time of a run %s', async (_, steps, over) => {
-  expect(await isOver(steps)).toBe(over)
+  ['elapses after 60 s', [59, 1], true],
+  ['does not elapse before', [59.9], false],
+  ['stops during a wait', ['+wait', 300], false],
+  ['continues after a wait', ['+wait', 300, '-wait', 60], true],
+  ['does not count a wait in the middle', [30, '+wait', 300, '-wait', 29], false],
+  ['adds the time before and after a wait', [30, '+wait', 300, '-wait', 30], true],
+  ['stops until both of two waits have ended', ['+wait', '+wait', 300, '-wait', 300], false],
+  ['continues after two waits', ['+wait', '+wait', '-wait', '-wait', 60], true],
+  ['counts work that starts during a wait', ['+wait', '+work', 60], true],
+  ['counts work that started before a wait', ['+work', '+wait', 60], true],
+  ['counts until both of two works have ended', ['+wait', '+work', '+work', 30, '-work', 30], true],
+  ['stops again after work during a wait', ['+wait', '+work', 59, '-work', 300], false],
+  ['adds works that follow each other during a wait', ['+wait', '+work', 30, '-work', 300, '+work', 30], true],
+  ['counts concurrent works once', ['+work', '+work', 59], false],
+])('the working time of a run %s', async (_, steps, elapsed) => {
+  expect(await hasElapsed(steps)).toBe(elapsed)
 })
 
-test('a run waits while a question is open and nothing else is under way, and says when it begins to', async () => {
+test('a run is waiting while it waits and does not work, and calls onWait at the start of each wait', async () => {
   const time = new WorkingTime(new TestClock())
-  let told = 0
-  time.onWait = () => told++
-  let answer = () => {}
-  const asked = time.whileWaiting(() => new Promise<void>((resolve) => (answer = resolve)))
-  expect([time.isWaiting, told]).toEqual([true, 1])
+  let waits = 0
+  time.onWait = () => waits++
+  let endWait = () => {}
+  const waited = time.whileWaiting(() => new Promise<void>((resolve) => (endWait = resolve)))
+  expect([time.isWaiting, waits]).toEqual([true, 1])
   const work = time.whileWorking(async () => expect(time.isWaiting).toBe(false))
   await work
-  expect([time.isWaiting, told]).toEqual([true, 2])
-  answer()
-  await asked
-  expect([time.isWaiting, told]).toEqual([false, 2])
+  expect([time.isWaiting, waits]).toEqual([true, 2])
+  endWait()
+  await waited
+  expect([time.isWaiting, waits]).toEqual([false, 2])
 })
 
-test('work and waits that fail end too', async () => {
+test('work and waits that fail have ended', async () => {
   const time = new WorkingTime(new TestClock())
   const fail = () => Promise.reject(new Error('no'))
   await expect(time.whileWaiting(fail)).rejects.toThrow('no')

@@ -34,7 +34,7 @@ eachStore((kind) => {
     const clock = { time: START, now: () => clock.time, after: () => () => {} }
     const ctx = await bareContext(store, clock)
     const [chosen = []] = fc.sample(cadences, { numRuns: 1 })
-    const schedules = chosen.map((cadence) => ({ cadence, row: planSchedule(ctx, 'prj_1', asked(cadence)) }))
+    const schedules = chosen.map((cadence) => ({ cadence, row: planSchedule(ctx, 'prj_1', scheduleInput(cadence)) }))
     for (const { row } of schedules) await store.transact((db) => insertSchedule(db, row))
     // The clock moves from one due time to the next, so that none is missed.
     for (const moment of new Set(dueTimes(chosen))) {
@@ -47,7 +47,7 @@ eachStore((kind) => {
   })
 })
 
-const asked = (cadence: Cadence) => ({ name: 'S', wedge: 'echo', task_type: 'say', cadence })
+const scheduleInput = (cadence: Cadence) => ({ name: 'S', wedge: 'echo', task_type: 'say', cadence })
 
 function dueTimes(cadences: Cadence[]): number[] {
   const times: number[] = []
@@ -95,7 +95,7 @@ async function bareContext(store: Store, clock: Ctx['world']['clock']): Promise<
     db: store.db,
     world,
     ...createMemoryState(),
-    wedges: shelf,
+    wedges: library,
     vault: openVault(world),
     replica: 'rep_test',
   }
@@ -112,7 +112,7 @@ const echo: Wedge = {
   rehearsals: {},
   code: { digest: '', files: {} },
 }
-const shelf: WedgeLibrary = {
+const library: WedgeLibrary = {
   get: () => echo,
   find: async () => echo,
   all: () => [echo],

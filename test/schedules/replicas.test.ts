@@ -22,13 +22,13 @@ test('schedules that are due at the same time create one task each, although two
   for (let n = 0; n < MANY; n++) ids.push((await app.call('POST', '/v1/schedules', { ...often, name: `${n}` })).body.id)
   for (const slot of [1, 2]) {
     app.clock.set(app.clock.now() + MINUTE)
-    const { hold, halted, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
+    const { hold, waitForBlocked, release } = await openTableLock(app.ctx.config.databaseUrl ?? '')
     await hold('schedules')
     const firing = Promise.all(replicas.map(({ ctx }) => fireDueSchedules(ctx)))
     // Both replicas have listed the due schedules, and neither has claimed one yet.
-    await halted(2)
+    await waitForBlocked(2)
     await release()
-    expect((await firing).reduce((sum, made) => sum + made)).toBe(MANY)
+    expect((await firing).reduce((sum, created) => sum + created)).toBe(MANY)
     const tasks = await app.ctx.db.selectFrom('tasks').select('schedule_id').execute()
     expect(tasks.map(({ schedule_id }) => schedule_id ?? '').toSorted()).toEqual(
       ids.toSorted().flatMap((id) => Array(slot).fill(id)),

@@ -56,10 +56,14 @@ eachStore((store) => {
       const { body: projects } = await call('GET', '/v1/projects')
       const path = `/v1/projects/${projects.data[0].id}`
       const { id } = await create()
-      const gone = await create()
-      await shared().ctx.db.updateTable('schedules').set({ wedge: 'gone' }).where('id', '=', gone.id).execute()
+      const ofRemovedWedge = await create()
+      await shared()
+        .ctx.db.updateTable('schedules')
+        .set({ wedge: 'gone' })
+        .where('id', '=', ofRemovedWedge.id)
+        .execute()
       await call('PUT', path, { wedges: [] })
-      for (const schedule of [id, gone.id]) {
+      for (const schedule of [id, ofRemovedWedge.id]) {
         const same = { wedge: (await read(schedule)).wedge, task_type: 'say' }
         const off = await call('PUT', `/v1/schedules/${schedule}`, { ...same, name: 'Evening', enabled: false })
         expect(off).toMatchObject({ status: 200, body: { name: 'Evening', enabled: false, next_run_at: null } })
@@ -67,7 +71,7 @@ eachStore((store) => {
       const disabled = { status: 403, body: { error: "wedge 'echo' is not enabled for this project" } }
       expect(await call('PUT', `/v1/schedules/${id}`, { enabled: true })).toMatchObject(disabled)
       const unknown = { status: 400, body: { error: "unknown wedge 'gone'" } }
-      expect(await call('PUT', `/v1/schedules/${gone.id}`, { enabled: true })).toMatchObject(unknown)
+      expect(await call('PUT', `/v1/schedules/${ofRemovedWedge.id}`, { enabled: true })).toMatchObject(unknown)
       expect(await call('PUT', `/v1/schedules/${id}`, { task_type: 'checked' })).toMatchObject(disabled)
       await call('PUT', path, { wedges: null })
     })
@@ -153,8 +157,8 @@ eachStore((store) => {
       for (let n = 0; n < 5; n++) {
         const path = `/v1/schedules/${(await create(assess)).id}`
         const changes = [{ case_id }, { wedge: 'echo', task_type: 'say' }]
-        const answers = await Promise.all(changes.map((change) => call('PUT', path, change)))
-        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400])
+        const responses = await Promise.all(changes.map((change) => call('PUT', path, change)))
+        expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400])
       }
     })
 
@@ -216,20 +220,20 @@ eachStore((store) => {
 
     test('a due time fires after the clock was ahead and is correct again', async () => {
       const { id, next_run_at } = await create()
-      const made = await create({ enabled: false })
+      const disabled = await create({ enabled: false })
       await fireLater(30 * DAY)
       const { db } = shared().ctx
       // Enabled while the clock was ahead.
       const switched = { enabled: 1, next_run_at: later(31 * DAY), updated_at: later(30 * DAY) } as const
-      await db.updateTable('schedules').set(switched).where('id', '=', made.id).execute()
+      await db.updateTable('schedules').set(switched).where('id', '=', disabled.id).execute()
       await fireLater(0)
       expect(await read(id)).toMatchObject({ next_run_at })
-      expect(await read(made.id)).toMatchObject({ next_run_at })
+      expect(await read(disabled.id)).toMatchObject({ next_run_at })
       // The due time of tomorrow already fired while the clock was ahead.
       for (let day = 1; day <= 10; day++) await fireLater(day * DAY)
       expect(await tasksOf(id)).toHaveLength(10)
-      expect(await tasksOf(made.id)).toHaveLength(10)
-      for (const one of [id, made.id]) await call('DELETE', `/v1/schedules/${one}`)
+      expect(await tasksOf(disabled.id)).toHaveLength(10)
+      for (const one of [id, disabled.id]) await call('DELETE', `/v1/schedules/${one}`)
     })
 
     test('a due time that has fired does not fire again after the clock was behind', async () => {

@@ -3,7 +3,7 @@ import { eachStore, testApp } from '../app.ts'
 import { eventually } from '../runs/scripted-agent.ts'
 
 /** The interval of the schedule sweep: half of the shortest cadence. */
-const LOOK_MS = 500
+const SWEEP_INTERVAL_MS = 500
 
 eachStore((store) => {
   test('no due time of the shortest cadence is skipped if every sweep is a little late', async () => {
@@ -17,11 +17,11 @@ eachStore((store) => {
     })
     expect(status).toBe(201)
     // Six seconds in total.
-    for (let look = 0; look < 10; look++) {
-      await eventually(() => app.clock.hasTimerIn(LOOK_MS))
-      app.clock.jump(LOOK_MS + 100)
+    for (let sweep = 0; sweep < 10; sweep++) {
+      await eventually(() => app.clock.hasTimerIn(SWEEP_INTERVAL_MS))
+      app.clock.jump(SWEEP_INTERVAL_MS + 100)
     }
-    await eventually(() => app.clock.hasTimerIn(LOOK_MS))
+    await eventually(() => app.clock.hasTimerIn(SWEEP_INTERVAL_MS))
     const fired = app.ctx.db.selectFrom('tasks').select('id').where('schedule_id', '=', body.id).execute()
     expect(await fired).toHaveLength(6)
   })

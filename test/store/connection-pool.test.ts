@@ -92,14 +92,14 @@ test('a transaction that takes too long does not affect the other transactions o
 
 test('statements wait while all connections are in use, and none of them fails', async () => {
   const { store, proxy } = await proxiedStore({ connections: 2, statementMs: 30_000 })
-  const { hold, halted, release } = await openTableLock(proxy.url)
+  const { hold, waitForBlocked, release } = await openTableLock(proxy.url)
   await hold('replicas')
   const write = async (db: Db, id: string) => {
     await insertReplica(db, id)
     return backendPid(db)
   }
   const writing = IDS.map((id) => store.transact((db) => write(db, id)))
-  await halted(2)
+  await waitForBlocked(2)
   const reading = IDS.map(() => backendPid(store.db))
   await release()
   expect(new Set(await Promise.all([...writing, ...reading])).size).toBe(2)

@@ -5,7 +5,7 @@ import { DESK_WEDGES, expectRefusal, NO_RATE_LIMIT, readTask } from './scripted-
 const IDLE = { wedge: 'desk', task_type: 'idle' }
 
 /** The number of rows in each table that a creation writes. */
-async function traces(app: TestApp): Promise<number[]> {
+async function countRows(app: TestApp): Promise<number[]> {
   const count = async (table: 'tasks' | 'audit_entries' | 'idempotency_keys' | 'rate_ring') => {
     const row = await app.ctx.db
       .selectFrom(table)
@@ -78,7 +78,7 @@ eachStore((store) => {
       ]),
       ['task type null', { task_type: null }, "field 'task_type' must be a string"],
       ['task type a number', { task_type: 1 }, "field 'task_type' must be a string"],
-      ['an unknown wedge', { wedge: 'nobody' }, "unknown wedge 'nobody'"],
+      ['an unknown wedge', { wedge: 'unknown' }, "unknown wedge 'unknown'"],
       ['an empty wedge', { wedge: '' }, 'unknown wedge'],
       ['a wedge that is a path', { wedge: '../desk' }, 'unknown wedge'],
       ['a wedge named like a method', { wedge: 'constructor' }, 'unknown wedge'],
@@ -111,14 +111,14 @@ eachStore((store) => {
         "field 'output_schema' must be an object",
       ]),
     ]
-    test.each(wrong)('%s', async (_, fields, sentence) => {
+    test.each(wrong)('%s', async (_, fields, message) => {
       const app = shared()
-      const before = await traces(app)
+      const before = await countRows(app)
       const headers = { 'idempotency-key': 'wrong' }
-      const answer = await app.call('POST', '/v1/tasks', { ...IDLE, ...fields }, { headers })
-      expectRefusal(answer, 400)
-      expect(answer.body.error).toContain(sentence)
-      expect(await traces(app)).toEqual(before)
+      const response = await app.call('POST', '/v1/tasks', { ...IDLE, ...fields }, { headers })
+      expectRefusal(response, 400)
+      expect(response.body.error).toContain(message)
+      expect(await countRows(app)).toEqual(before)
     })
   })
 
@@ -127,10 +127,10 @@ eachStore((store) => {
     const { body } = await app.call('GET', '/v1/projects')
     const project = `/v1/projects/${body.data[0].id}`
     await app.call('PUT', project, { wedges: ['echo'] })
-    const before = await traces(app)
+    const before = await countRows(app)
     expectRefusal(await app.call('POST', '/v1/tasks', IDLE), 403, /not enabled/)
-    expectRefusal(await app.call('POST', '/v1/tasks', { ...IDLE, wedge: 'nobody' }), 400, /unknown wedge/)
-    expect(await traces(app)).toEqual(before)
+    expectRefusal(await app.call('POST', '/v1/tasks', { ...IDLE, wedge: 'unknown' }), 400, /unknown wedge/)
+    expect(await countRows(app)).toEqual(before)
     await app.call('PUT', project, { wedges: null })
     expect((await app.call('POST', '/v1/tasks', IDLE)).status).toBe(201)
   })
@@ -140,7 +140,7 @@ eachStore((store) => {
       (await shared().createTask({ wedge: 'desk', task_type, constraints })).constraints
 
     test.each<[string, string, object | undefined, object]>([
-      ['nothing asked', 'idle', undefined, { max_runtime_s: 900, max_cost_usd: 5 }],
+      ['no limit requested', 'idle', undefined, { max_runtime_s: 900, max_cost_usd: 5 }],
       [
         'more than the ceiling',
         'idle',
@@ -153,7 +153,7 @@ eachStore((store) => {
         { max_runtime_s: 1.5, max_cost_usd: 0.01 },
         { max_runtime_s: 1.5, max_cost_usd: 0.01 },
       ],
-      ['nothing asked of a strict type', 'strict', {}, { max_runtime_s: 60, max_cost_usd: 0.5 }],
+      ['no limit requested, strict type', 'strict', {}, { max_runtime_s: 60, max_cost_usd: 0.5 }],
       [
         'more than a strict type',
         'strict',
@@ -163,8 +163,8 @@ eachStore((store) => {
       ['less than a strict type', 'strict', { max_runtime_s: 59 }, { max_runtime_s: 59, max_cost_usd: 0.5 }],
       ['an approval', 'idle', { approval_required: true }, { approval_required: true }],
       ['no approval', 'idle', { approval_required: false }, { approval_required: false }],
-    ])('%s', async (_, type, asked, effective) => {
-      expect(await constraintsOf(type, asked)).toMatchObject(effective)
+    ])('%s', async (_, type, requested, effective) => {
+      expect(await constraintsOf(type, requested)).toMatchObject(effective)
     })
   })
 })

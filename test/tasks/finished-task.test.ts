@@ -16,27 +16,27 @@ eachStore((store) => {
     wedges: DESK_WEDGES,
     env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, SVC_MAX_CONCURRENT_TASKS: '1' },
   })
-  const done = async (body: Record<string, unknown> = {}) => {
+  const createFinishedTask = async (body: Record<string, unknown> = {}) => {
     const { id } = await shared().createTask({ input: [{ output: { a: 1 } }], ...body })
     await shared().finished(id)
     return id
   }
 
   describe('feedback', () => {
-    const give = (id: string, body: unknown) => shared().call('POST', `/v1/tasks/${id}/feedback`, body)
+    const sendFeedback = (id: string, body: unknown) => shared().call('POST', `/v1/tasks/${id}/feedback`, body)
 
     test('feedback becomes knowledge and an event after task.finished; a rating alone is only an event', async () => {
       const app = shared()
-      const id = await done()
-      const rated = await give(id, { rating: 4 })
+      const id = await createFinishedTask()
+      const rated = await sendFeedback(id, { rating: 4 })
       expect(rated).toMatchObject({ status: 201, body: { ok: true, knowledge_id: null } })
-      const taught = await give(id, { note: 'be brief', correction: { a: 2 } })
-      expect(taught).toMatchObject({ status: 201, body: { ok: true, knowledge_id: expect.stringMatching(/^kn_/) } })
+      const noted = await sendFeedback(id, { note: 'be brief', correction: { a: 2 } })
+      expect(noted).toMatchObject({ status: 201, body: { ok: true, knowledge_id: expect.stringMatching(/^kn_/) } })
       const events = await app.events(id)
       expect(events.slice(-3).map(({ data }) => [data.type, data.data.knowledge_id])).toEqual([
         ['task.finished', undefined],
         ['feedback.recorded', null],
-        ['feedback.recorded', taught.body.knowledge_id],
+        ['feedback.recorded', noted.body.knowledge_id],
       ])
       expect(events.at(-1)?.data.data).toMatchObject({ source: 'task', note: 'be brief' })
       expect(await readTask(app, id)).toMatchObject({ status: 'succeeded', last_event_id: events.length })
@@ -45,7 +45,7 @@ eachStore((store) => {
     test('feedback on a running task is an event in its log', async () => {
       const app = shared()
       const id = await startScriptedTask(app)
-      expect((await give(id, { note: 'careful' })).status).toBe(201)
+      expect((await sendFeedback(id, { note: 'careful' })).status).toBe(201)
       await cancelTask(app, id)
       const events = await app.events(id)
       expect(events.map(({ event, id: seq }) => [seq, event])).toEqual([
@@ -59,8 +59,8 @@ eachStore((store) => {
       const app = shared()
       const first = await startScriptedTask(app)
       const { id } = await app.createTask({ input: [{ output: 1 }] })
-      const answer = await give(id, { note: 'too early' })
-      expectRefusal(answer, 409)
+      const response = await sendFeedback(id, { note: 'too early' })
+      expectRefusal(response, 409)
       await cancelTask(app, first)
       const events = await app.events(id)
       expect(events[0]).toMatchObject({ id: '1', event: 'task.created' })
@@ -71,9 +71,9 @@ eachStore((store) => {
       'empty feedback returns 400 and writes no event: %j',
       async (body) => {
         const app = shared()
-        const id = await done()
+        const id = await createFinishedTask()
         const before = await readTask(app, id)
-        expectRefusal(await give(id, body), 400, "one of 'rating', 'correction' and 'note' is required")
+        expectRefusal(await sendFeedback(id, body), 400, "one of 'rating', 'correction' and 'note' is required")
         expect(await readTask(app, id)).toEqual(before)
       },
     )
@@ -82,9 +82,9 @@ eachStore((store) => {
       'feedback of a wrong type returns 400: %j',
       async (body) => {
         const app = shared()
-        const id = await done()
+        const id = await createFinishedTask()
         const before = await readTask(app, id)
-        expectRefusal(await give(id, body), 400, /^field '(rating|note)'/)
+        expectRefusal(await sendFeedback(id, body), 400, /^field '(rating|note)'/)
         expect(await readTask(app, id)).toEqual(before)
       },
     )
@@ -96,7 +96,7 @@ eachStore((store) => {
     test('an artifact is served raw with its own type, and the headers forbid sniffing and scripts', async () => {
       const app = shared()
       const page = { name: 'page.html', content_type: 'text/html', content_base64: text }
-      const id = await done({ input: [{ artifact: page }, { output: { a: 1 } }] })
+      const id = await createFinishedTask({ input: [{ artifact: page }, { output: { a: 1 } }] })
       const { artifacts } = await readTask(app, id)
       expect(artifacts).toMatchObject([
         { name: 'output.json', content_type: 'application/json', size: 7 },
@@ -107,13 +107,13 @@ eachStore((store) => {
       )
       expect(output.body).toEqual({ a: 1 })
       expect(html.body).toBe('<script>alert(1)</script>')
-      for (const [answer, type] of [
+      for (const [response, type] of [
         [output, 'application/json'],
         [html, 'text/html'],
       ]) {
-        expect(answer.headers.get('content-type')).toBe(type)
-        expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-        expect(answer.headers.get('content-security-policy')).toMatch(/(^|;\s*)sandbox(;|$)/)
+        expect(response.headers.get('content-type')).toBe(type)
+        expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+        expect(response.headers.get('content-security-policy')).toMatch(/(^|;\s*)sandbox(;|$)/)
       }
     })
 
@@ -124,7 +124,7 @@ eachStore((store) => {
         content_type: 'text/plain\r\nx: y',
         content_base64: text,
       }
-      const id = await done({ input: [{ artifact: hostile }, { output: 1 }] })
+      const id = await createFinishedTask({ input: [{ artifact: hostile }, { output: 1 }] })
       const { id: artifact } = (await readTask(app, id)).artifacts[1]
       const { status, headers } = await app.call('GET', `/v1/artifacts/${artifact}`)
       expect(status).toBe(200)
@@ -141,19 +141,19 @@ eachStore((store) => {
       [`${'a'.repeat(254)}\u{1F600}`, 'a'.repeat(254)],
       [' .. ', 'artifact'],
     ])('the name of an artifact is made safe for a file system: %s', async (name, kept) => {
-      const id = await done({ input: [{ artifact: { name, content_base64: text } }, { output: 1 }] })
+      const id = await createFinishedTask({ input: [{ artifact: { name, content_base64: text } }, { output: 1 }] })
       expect((await readTask(shared(), id)).artifacts[1].name).toBe(kept)
     })
 
     test('an artifact with invalid base64 is left out; line breaks and URL-safe base64 are accepted', async () => {
       const contents = ['%%%', 'aGk=\naGk=\n', '-_-_']
       const lines = contents.map((content_base64) => ({ artifact: { name: 'f', content_base64 } }))
-      const { artifacts } = await readTask(shared(), await done({ input: [...lines, { output: 1 }] }))
+      const { artifacts } = await readTask(shared(), await createFinishedTask({ input: [...lines, { output: 1 }] }))
       expect(artifacts.map((artifact: { size: number }) => artifact.size)).toEqual([1, 2, 3])
     })
 
     test('an unknown artifact returns 404', async () => {
-      expectRefusal(await shared().call('GET', '/v1/artifacts/art_nobody'), 404, 'no such artifact')
+      expectRefusal(await shared().call('GET', '/v1/artifacts/art_unknown'), 404, 'no such artifact')
     })
   })
 })

@@ -13,16 +13,16 @@ const create = (app: TestApp, body: object = IDLE, key?: string): Promise<ApiRes
   app.call('POST', '/v1/tasks', body, key === undefined ? {} : { headers: { 'idempotency-key': key } })
 
 /** The number of responses by status. */
-function tally(answers: ApiResponse[]): Record<number, number> {
+function countByStatus(responses: ApiResponse[]): Record<number, number> {
   const counts: Record<number, number> = {}
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
-const burst = (count: number, ...apps: TestApp[]) =>
+const createMany = (count: number, ...apps: TestApp[]) =>
   Promise.all(Array.from({ length: count }, (_, i) => create(apps[i % apps.length] as TestApp)))
 
-async function tasksIn(app: TestApp): Promise<string[]> {
+async function listTaskIds(app: TestApp): Promise<string[]> {
   const { body } = await app.call('GET', '/v1/tasks?limit=200')
   return body.data.map((task: { id: string }) => task.id)
 }
@@ -32,13 +32,13 @@ eachStore((store) => {
 
   test('fifty concurrent requests with one idempotency key create one task', async () => {
     const app = shared()
-    const answers = await Promise.all(Array.from({ length: 50 }, () => create(app, IDLE, 'once')))
-    expect(tally(answers)).toEqual({ 201: 50 })
-    const ids = new Set(answers.map(({ body }) => body.id))
-    expect([...ids]).toEqual(await tasksIn(app))
-    const first = answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)
+    const responses = await Promise.all(Array.from({ length: 50 }, () => create(app, IDLE, 'once')))
+    expect(countByStatus(responses)).toEqual({ 201: 50 })
+    const ids = new Set(responses.map(({ body }) => body.id))
+    expect([...ids]).toEqual(await listTaskIds(app))
+    const first = responses.filter(({ headers }) => headers.get('idempotency-replayed') === null)
     expect(first).toHaveLength(1)
-    expect(new Set(answers.map(({ headers }) => headers.get('location')))).toEqual(
+    expect(new Set(responses.map(({ headers }) => headers.get('location')))).toEqual(
       new Set([`/v1/tasks/${[...ids][0]}`]),
     )
     const { body: audit } = await app.call('GET', '/v1/audit')
@@ -63,7 +63,7 @@ eachStore((store) => {
     const project = (await app.call('GET', '/v1/projects')).body.data[0].id
     const { body: task } = await create(app, IDLE, 'kept')
     await app.finished(task.id)
-    const stillAnswers = async (refusal: number) => {
+    const expectReplay = async (refusal: number) => {
       const again = await create(app, IDLE, 'kept')
       expect(again).toMatchObject({ status: 201, body: { id: task.id } })
       expect(again.headers.get('idempotency-replayed')).toBe('true')
@@ -72,11 +72,11 @@ eachStore((store) => {
       expectRefusal(await create(app), refusal)
     }
     await app.call('PUT', `/v1/projects/${project}`, { wedges: [] })
-    await stillAnswers(403)
+    await expectReplay(403)
     await app.call('PUT', `/v1/projects/${project}`, { wedges: null })
     rmSync(join(app.dir, 'wedges', IDLE.wedge), { recursive: true })
     await vi.waitUntil(() => app.ctx.wedges.get(IDLE.wedge) === undefined, { timeout: 10_000 })
-    await stillAnswers(400)
+    await expectReplay(400)
     const old = toIsoTime(app.clock.now() - DAY - 1)
     await app.ctx.db.updateTable('idempotency_keys').set({ created_at: old }).execute()
     expectRefusal(await create(app, IDLE, 'kept'), 400)
@@ -84,16 +84,16 @@ eachStore((store) => {
 
   test('an idempotency key is kept for 24 hours', async () => {
     const app = shared()
-    const aged = (ms: number) =>
+    const setKeyAge = (ms: number) =>
       app.ctx.db
         .updateTable('idempotency_keys')
         .set({ created_at: toIsoTime(app.clock.now() - ms) })
         .where('key', '=', 'daily')
         .execute()
     const { body: task } = await create(app, IDLE, 'daily')
-    await aged(DAY - 1)
+    await setKeyAge(DAY - 1)
     expect((await create(app, IDLE, 'daily')).body.id).toBe(task.id)
-    await aged(DAY + 1)
+    await setKeyAge(DAY + 1)
     const next = await create(app, { ...IDLE, input: 'another' }, 'daily')
     expect(next).toMatchObject({ status: 201, body: { input: 'another' } })
     expect(next.body.id).not.toBe(task.id)
@@ -107,8 +107,8 @@ eachStore((store) => {
     const { body: project } = await app.call('POST', '/v1/projects', { name: 'Second' }, { key })
     const headers = { 'idempotency-key': 'shared' }
     const first = await app.call('POST', '/v1/tasks', IDLE, { headers })
-    const elsewhere = { key, headers: { ...headers, 'x-svc-project': project.id } }
-    const second = await app.call('POST', '/v1/tasks', { ...IDLE, input: 1 }, elsewhere)
+    const otherProject = { key, headers: { ...headers, 'x-svc-project': project.id } }
+    const second = await app.call('POST', '/v1/tasks', { ...IDLE, input: 1 }, otherProject)
     expect([first.status, second.status]).toEqual([201, 201])
     expect(second.body).toMatchObject({ project_id: project.id, input: 1 })
   })
@@ -119,9 +119,9 @@ eachStore((store) => {
     ['not printable', 'tab\there'],
     ['not ASCII', 'schl\u00fcssel'],
   ])('an idempotency key that is %s returns 400', async (_, key) => {
-    const before = await tasksIn(shared())
+    const before = await listTaskIds(shared())
     expectRefusal(await create(shared(), IDLE, key), 400, /idempotency-key/)
-    expect(await tasksIn(shared())).toEqual(before)
+    expect(await listTaskIds(shared())).toEqual(before)
   })
 
   test('an idempotency key can have 255 characters', async () => {
@@ -130,17 +130,17 @@ eachStore((store) => {
 
   test('a burst of 130 creations gets exactly 120 × 201 and 10 × 429, and a minute later 120 × 201 again', async () => {
     const app = await testApp({ store, wedges: DESK_WEDGES })
-    const answers = await burst(130, app)
-    expect(tally(answers)).toEqual({ 201: 120, 429: 10 })
-    for (const answer of answers.filter(({ status }) => status === 429)) {
-      expectRefusal(answer, 429)
-      expect(answer.headers.get('retry-after')).toBe('60')
+    const responses = await createMany(130, app)
+    expect(countByStatus(responses)).toEqual({ 201: 120, 429: 10 })
+    for (const response of responses.filter(({ status }) => status === 429)) {
+      expectRefusal(response, 429)
+      expect(response.headers.get('retry-after')).toBe('60')
     }
-    expect(await tasksIn(app)).toHaveLength(120)
+    expect(await listTaskIds(app)).toHaveLength(120)
     await app.clock.advance(59_999)
     expect((await create(app)).headers.get('retry-after')).toBe('1')
     await app.clock.advance(1)
-    expect(tally(await burst(121, app))).toEqual({ 201: 120, 429: 1 })
+    expect(countByStatus(await createMany(121, app))).toEqual({ 201: 120, 429: 1 })
   })
 
   test('the rate limit is a sliding window of 60 seconds', async () => {
@@ -156,8 +156,8 @@ eachStore((store) => {
   test('replays and refused requests do not count against the rate limit', async () => {
     const app = await testApp({ store, wedges: DESK_WEDGES, env: { SVC_TASK_RATE_PER_MIN: '2' } })
     await create(app, IDLE, 'first')
-    expect(tally(await Promise.all([1, 2, 3, 4].map(() => create(app, IDLE, 'first'))))).toEqual({ 201: 4 })
-    expect((await create(app, { wedge: 'nobody', task_type: 'x' })).status).toBe(400)
+    expect(countByStatus(await Promise.all([1, 2, 3, 4].map(() => create(app, IDLE, 'first'))))).toEqual({ 201: 4 })
+    expect((await create(app, { wedge: 'unknown', task_type: 'x' })).status).toBe(400)
     expect((await create(app, { ...IDLE, input: 1 }, 'first')).status).toBe(409)
     expect((await create(app, IDLE, 'second')).status).toBe(201)
     expect((await create(app, IDLE, 'third')).status).toBe(429)
@@ -175,7 +175,7 @@ test('the rate limit and idempotency keys hold across two replicas on PostgreSQL
   onTestFinished(() => two.stop())
   const same = await Promise.all([one, two, one, two].map((app) => create(app, IDLE, 'once')))
   expect(new Set(same.map(({ body }) => body.id)).size).toBe(1)
-  expect(tally(await burst(129, one, two))).toEqual({ 201: 119, 429: 10 })
+  expect(countByStatus(await createMany(129, one, two))).toEqual({ 201: 119, 429: 10 })
 })
 
 test('a rate limit of one allows one of thirty concurrent creations on two replicas', async () => {
@@ -183,8 +183,8 @@ test('a rate limit of one allows one of thirty concurrent creations on two repli
   const env = { DATABASE_URL: one.ctx.config.databaseUrl ?? '', SVC_TASK_RATE_PER_MIN: '1' }
   const two = await startTestApp({ store: 'postgres', wedges: DESK_WEDGES, env })
   onTestFinished(() => two.stop())
-  expect(tally(await burst(30, one, two))).toEqual({ 201: 1, 429: 29 })
+  expect(countByStatus(await createMany(30, one, two))).toEqual({ 201: 1, 429: 29 })
   await one.clock.advance(60_000)
   await two.clock.advance(60_000)
-  expect(tally(await burst(30, one, two))).toEqual({ 201: 1, 429: 29 })
+  expect(countByStatus(await createMany(30, one, two))).toEqual({ 201: 1, 429: 29 })
 })

@@ -3,13 +3,13 @@ import { eachStore, sharedApp, testApp } from '../app.ts'
 import { DESK_WEDGES, expectRefusal, NO_RATE_LIMIT } from './scripted-agent.ts'
 
 const IDLE = { wedge: 'desk', task_type: 'idle' }
-type Listed = { id: string; wedge: string; status: string }
+type ListedTask = { id: string; wedge: string; status: string }
 
 eachStore((store) => {
   describe('the list of tasks', () => {
     const shared = sharedApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
     const list = async (query = '') => (await shared().call('GET', `/v1/tasks${query}`)).body
-    const ids = (tasks: Listed[]) => tasks.map(({ id }) => id)
+    const ids = (tasks: ListedTask[]) => tasks.map(({ id }) => id)
     let newest: string[] = []
 
     test('the list is empty before the first task', async () => {
@@ -19,10 +19,10 @@ eachStore((store) => {
     test('the list is newest first, and its entries equal a single read', async () => {
       const app = shared()
       for (let i = 0; i < 230; i += 10) {
-        const made = await Promise.all(Array.from({ length: 10 }, () => app.createTask(IDLE)))
+        const created = await Promise.all(Array.from({ length: 10 }, () => app.createTask(IDLE)))
         // Tasks of the same millisecond are ordered by id.
         newest = [
-          ...ids(made as unknown as Listed[])
+          ...ids(created as unknown as ListedTask[])
             .toSorted()
             .toReversed(),
           ...newest,
@@ -45,7 +45,7 @@ eachStore((store) => {
       const seen: string[] = []
       let cursor: string | null = ''
       while (cursor !== null) {
-        const page: { data: Listed[]; next_cursor: string | null } = await list(
+        const page: { data: ListedTask[]; next_cursor: string | null } = await list(
           `?limit=46${cursor && `&cursor=${cursor}`}`,
         )
         seen.push(...ids(page.data))
@@ -62,7 +62,7 @@ eachStore((store) => {
       expect(ids((await list('?wedge=echo')).data)).toEqual([echo.id])
       expect(ids((await list('?status=succeeded')).data)).toEqual([echo.id])
       expect((await list('?wedge=desk&status=succeeded')).data).toEqual([])
-      expect((await list('?wedge=nobody')).data).toEqual([])
+      expect((await list('?wedge=unknown')).data).toEqual([])
       const failed = await list('?status=failed&wedge=desk&limit=2')
       expect(ids(failed.data)).toEqual(newest.slice(0, 2))
       expect(ids((await list(`?status=failed&limit=2&cursor=${failed.next_cursor}`)).data)).toEqual(newest.slice(2, 4))
@@ -106,10 +106,10 @@ eachStore((store) => {
       await app.call('POST', '/v1/projects', { name: 'Second' }, { key })
       const projects = (await app.call('GET', '/v1/projects', undefined, { key })).body.data
       expect(projects).toHaveLength(2)
-      const made: string[] = []
+      const created: string[] = []
       for (let i = 0; i < 9; i++) {
         const headers = { 'x-svc-project': projects[i % 3 === 0 ? 0 : 1].id }
-        made.unshift((await app.call('POST', '/v1/tasks', IDLE, { key, headers })).body.id)
+        created.unshift((await app.call('POST', '/v1/tasks', IDLE, { key, headers })).body.id)
         await app.clock.advance(1)
       }
       const seen: string[] = []
@@ -119,7 +119,7 @@ eachStore((store) => {
         seen.push(...ids(body.data))
         cursor = body.next_cursor
       }
-      expect(seen).toEqual(made)
+      expect(seen).toEqual(created)
     })
   })
 })

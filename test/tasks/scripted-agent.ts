@@ -66,12 +66,12 @@ export async function readTask(app: TestApp, taskId: string): Promise<ApiRespons
 }
 
 /** Expects an error response: only the field `error`, with a lower-case sentence. */
-export function expectRefusal(answer: ApiResponse, status: number, error?: string | RegExp): void {
-  expect({ status: answer.status, body: answer.body }).toEqual({
+export function expectRefusal(response: ApiResponse, status: number, error?: string | RegExp): void {
+  expect({ status: response.status, body: response.body }).toEqual({
     status,
     body: { error: expect.stringMatching(error ?? /./) },
   })
-  expect(answer.body.error).toMatch(/^[^A-Z]/)
-  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
-  expect(answer.headers.get('x-request-id')).toMatch(/./)
+  expect(response.body.error).toMatch(/^[^A-Z]/)
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(response.headers.get('x-request-id')).toMatch(/./)
 }

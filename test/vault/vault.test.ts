@@ -85,9 +85,9 @@ describe('encrypted secrets', () => {
   })
 
   test('the error for a wrong key names both key ids', () => {
-    const [mine, theirs] = [createVault(KEY), createVault(OTHER_KEY)]
-    expect(() => mine.open(theirs.seal(CANARY, LOCATION), LOCATION)).toThrow(
-      `the secret was encrypted with another key (${theirs.kid}, the current key is ${mine.kid})`,
+    const [current, previous] = [createVault(KEY), createVault(OTHER_KEY)]
+    expect(() => current.open(previous.seal(CANARY, LOCATION), LOCATION)).toThrow(
+      `the secret was encrypted with another key (${previous.kid}, the current key is ${current.kid})`,
     )
   })
 })
@@ -160,14 +160,22 @@ eachStore((store) => {
     const crm = await insertTestConnection(ctx, { name: 'crm', secret_ref: 'vault:crm/key' })
     await writeSecret(ctx, scope, mail, 'first')
     await writeSecret(ctx, scope, crm, 'second')
-    const lost = await insertTestConnection(ctx, { name: 'lost' })
-    await writeSecret({ ...ctx, vault: createVault(Buffer.alloc(32, 9)) }, scope, lost, 'third')
+    const unreadable = await insertTestConnection(ctx, { name: 'lost' })
+    await writeSecret({ ...ctx, vault: createVault(Buffer.alloc(32, 9)) }, scope, unreadable, 'third')
     const afterKeyChange = { ...ctx, vault: createVault(OTHER_KEY) }
     const old = KEY.toString('base64')
-    expect(await rotateSecretKey(afterKeyChange, old)).toMatchObject({ resealed: 2, current: 0, unreadable: [lost.id] })
+    expect(await rotateSecretKey(afterKeyChange, old)).toMatchObject({
+      resealed: 2,
+      current: 0,
+      unreadable: [unreadable.id],
+    })
     expect(await openSecret(afterKeyChange, mail)).toBe('first')
     expect(await openSecret(afterKeyChange, crm)).toBe('second')
-    expect(await rotateSecretKey(afterKeyChange, old)).toMatchObject({ resealed: 0, current: 2, unreadable: [lost.id] })
+    expect(await rotateSecretKey(afterKeyChange, old)).toMatchObject({
+      resealed: 0,
+      current: 2,
+      unreadable: [unreadable.id],
+    })
     const entries = await ctx.db
       .selectFrom('audit_entries')
       .select('data')

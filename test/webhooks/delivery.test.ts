@@ -40,58 +40,58 @@ test('a delivery is attempted seven times over seven hours with growing pauses, 
 eachStore((store) => {
   describe('deliveries', () => {
     const shared = sharedGatedApp(store)
-    const open: WebhookReceiver[] = []
+    const receivers: WebhookReceiver[] = []
     let subjects = 0
     afterEach(async () => {
-      for (const hook of open.splice(0)) {
+      for (const hook of receivers.splice(0)) {
         await hook.close()
         await shared().call('DELETE', `/v1/webhooks/${hook.id}`)
       }
     })
-    const listen = async (): Promise<WebhookReceiver> => {
+    const addReceiver = async (): Promise<WebhookReceiver> => {
       const hook = await openWebhookReceiver(shared(), ['task.finished'])
-      open.push(hook)
+      receivers.push(hook)
       return hook
     }
     /** Queues a delivery about a new subject. */
-    const tell = async (): Promise<string> => {
+    const queueDelivery = async (): Promise<string> => {
       const subject = `task_${++subjects}`
       await inTx(shared().ctx, async (tx) =>
-        queueWebhookDeliveries(tx, await projectOf(shared()), 'task.finished', subject),
+        queueWebhookDeliveries(tx, await projectId(shared()), 'task.finished', subject),
       )
       return subject
     }
 
     test('a delivery that the receiver refuses is sent again with the same id, after the backoff', async () => {
       const app = shared()
-      const hook = await listen()
-      hook.respond = (_seen, response) => respondJson(response, [501, 502][hook.received.length - 1] ?? 200, {})
-      const subject = await tell()
+      const hook = await addReceiver()
+      hook.respond = (_request, response) => respondJson(response, [501, 502][hook.received.length - 1] ?? 200, {})
+      const subject = await queueDelivery()
       const waits: (number | null)[] = []
       for (const attempts of [1, 2]) {
-        const answered = 500 + attempts
-        const failed = await deliveryAbout(app, hook, subject, ({ last_status }) => last_status === answered)
-        const last_error = `the receiver responded with ${answered}`
+        const responseStatus = 500 + attempts
+        const failed = await deliveryAbout(app, hook, subject, ({ last_status }) => last_status === responseStatus)
+        const last_error = `the receiver responded with ${responseStatus}`
         expect(failed).toMatchObject({ status: 'pending', attempts, last_error })
         expect(hook.received).toHaveLength(attempts)
         waits.push(Date.parse(failed.next_at ?? '') / 1000)
         await advanceUntil(app, () => toIsoTime(app.clock.now()) >= (failed.next_at ?? ''))
       }
-      const seen = await hook.arrived(subject, 3)
-      expect(new Set(seen.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-      const times = seen.map(({ headers }) => Number(headers['webhook-timestamp']))
+      const requests = await hook.arrived(subject, 3)
+      expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+      const times = requests.map(({ headers }) => Number(headers['webhook-timestamp']))
       expect(times[1]).toBeGreaterThanOrEqual(Math.floor(waits[0] ?? 0))
       expect(times[2]).toBeGreaterThanOrEqual(Math.floor(waits[1] ?? 0))
       expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual((WEBHOOK_BACKOFF_MS[0] ?? 0) / 1000)
       expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual((WEBHOOK_BACKOFF_MS[1] ?? 0) / 1000)
-      expect(seen.map((one) => verifySignatures(one, [hook.secret])[0])).toEqual([true, true, true])
+      expect(requests.map((request) => verifySignatures(request, [hook.secret])[0])).toEqual([true, true, true])
       const { id } = await deliveryAbout(
         app,
         hook,
         subject,
         ({ status, attempts }) => status === 'delivered' && attempts === 3,
       )
-      expect(loggedOf(app, id)).toEqual([
+      expect(loggedMessages(app, id)).toEqual([
         ['webhook not delivered, will retry', 'the receiver responded with 501'],
         ['webhook not delivered, will retry', 'the receiver responded with 502'],
         ['webhook delivered', undefined],
@@ -100,9 +100,9 @@ eachStore((store) => {
 
     test('a delivery fails after the last attempt and can be redelivered', async () => {
       const app = shared()
-      const hook = await listen()
-      hook.respond = (_seen, response) => respondJson(response, 500, {})
-      const subject = await tell()
+      const hook = await addReceiver()
+      hook.respond = (_request, response) => respondJson(response, 500, {})
+      const subject = await queueDelivery()
       await inTx(app.ctx, (tx) =>
         tx.db
           .updateTable('webhook_deliveries')
@@ -112,9 +112,11 @@ eachStore((store) => {
       )
       const failed = await deliveryAbout(app, hook, subject, ({ status }) => status === 'failed')
       expect(failed).toMatchObject({ attempts: 7, last_status: 500, next_at: null })
-      expect(loggedOf(app, failed.id)).toEqual([['webhook not delivered, gave up', 'the receiver responded with 500']])
+      expect(loggedMessages(app, failed.id)).toEqual([
+        ['webhook not delivered, gave up', 'the receiver responded with 500'],
+      ])
       expect((await hook.deliveries('?status=failed')).map(({ id }) => id)).toEqual([failed.id])
-      hook.respond = (_seen, response) => respondJson(response, 200, {})
+      hook.respond = (_request, response) => respondJson(response, 200, {})
       const again = await app.call('POST', `/v1/webhooks/${hook.id}/deliveries/${failed.id}/redeliver`)
       expect(again).toMatchObject({ status: 200, body: { id: failed.id, status: 'pending', attempts: 0 } })
       const [first, second] = await hook.arrived(subject, 2)
@@ -127,8 +129,8 @@ eachStore((store) => {
 
     test('a delivery whose sender dies between claim and outcome is sent again with the same id', async () => {
       const app = shared()
-      const hook = await listen()
-      const subject = await tell()
+      const hook = await addReceiver()
+      const subject = await queueDelivery()
       const [claimed] = await claimDueDeliveries(app.ctx, hook.id)
       const webhook = await findWebhookUnscoped(app.ctx.db, hook.id)
       if (!claimed || !webhook) throw new Error('nothing to claim')
@@ -142,20 +144,20 @@ eachStore((store) => {
 
     test('concurrent claims get each delivery once', async () => {
       const app = shared()
-      const hook = await listen()
-      const told = [await tell(), await tell(), await tell()]
+      const hook = await addReceiver()
+      const queued = [await queueDelivery(), await queueDelivery(), await queueDelivery()]
       const claims = await Promise.all(Array.from({ length: 8 }, () => claimDueDeliveries(app.ctx, hook.id)))
       expect(
         claims
           .flat()
           .map(({ subject }) => subject)
           .toSorted(),
-      ).toEqual(told.toSorted())
+      ).toEqual(queued.toSorted())
     })
 
     test('a receiver that hangs delays neither tasks nor other receivers', async () => {
       const app = shared()
-      const [hanging, quick] = [await listen(), await listen()]
+      const [hanging, quick] = [await addReceiver(), await addReceiver()]
       hanging.respond = () => {}
       const task = await app.createTask({ wedge: 'gate', task_type: 'tool', input: { name: 'look_up', args: {} } })
       await hanging.arrived(task.id)
@@ -168,35 +170,40 @@ eachStore((store) => {
 
     test('several deliveries are sent at once, and a backlog is worked off', async () => {
       const app = shared()
-      const hook = await listen()
-      const told: string[] = []
-      for (let n = 0; n < 30; n++) told.push(await tell())
-      await advanceUntil(app, () => hook.received.length >= told.length)
-      expect(subjectsOf(hook)).toEqual(told.toSorted())
+      const hook = await addReceiver()
+      const queued: string[] = []
+      for (let n = 0; n < 30; n++) queued.push(await queueDelivery())
+      await advanceUntil(app, () => hook.received.length >= queued.length)
+      expect(subjectsOf(hook)).toEqual(queued.toSorted())
     })
 
     test('redirects are not followed, and the error of an unreachable receiver has no address', async () => {
       const app = shared()
-      const hook = await listen()
-      hook.respond = (_seen, response) => void response.writeHead(302, { location: `${hook.url}/elsewhere` }).end()
-      const redirected = await deliveryAbout(app, hook, await tell(), ({ last_status }) => last_status !== null)
+      const hook = await addReceiver()
+      hook.respond = (_request, response) => void response.writeHead(302, { location: `${hook.url}/elsewhere` }).end()
+      const redirected = await deliveryAbout(
+        app,
+        hook,
+        await queueDelivery(),
+        ({ last_status }) => last_status !== null,
+      )
       expect(redirected).toMatchObject({ status: 'pending', last_status: 302 })
       expect(hook.received.map(({ url }) => url)).toEqual(['/in?token=t0ken'])
       await hook.close()
-      const lost = await deliveryAbout(app, hook, await tell(), ({ last_error }) => last_error !== null)
-      expect(lost.last_error).toBe('the server cannot be reached (ECONNREFUSED)')
+      const unreachable = await deliveryAbout(app, hook, await queueDelivery(), ({ last_error }) => last_error !== null)
+      expect(unreachable.last_error).toBe('the server cannot be reached (ECONNREFUSED)')
     })
 
     test('both secrets sign for 24 hours after a rotation, then only the new one', async () => {
       const app = shared()
-      const hook = await listen()
+      const hook = await addReceiver()
       const rotated = await app.call('POST', `/v1/webhooks/${hook.id}/rotate`)
       expect(rotated.status).toBe(200)
       const secrets = [hook.secret, rotated.body.secret]
       expect(Date.parse(rotated.body.previous_secret_until)).toBe(app.clock.now() + DAY_MS)
-      const [during] = await hook.arrived(await tell())
+      const [during] = await hook.arrived(await queueDelivery())
       expect(during && verifySignatures(during, secrets)).toEqual([true, true])
-      const subject = await tell()
+      const subject = await queueDelivery()
       await atLaterTime(app, DAY_MS + 1_000, () => hook.arrived(subject))
       const after = hook.received.at(-1)
       expect(after && verifySignatures(after, secrets)).toEqual([false, true])
@@ -205,7 +212,7 @@ eachStore((store) => {
 
     test('a rotation of the vault key re-encrypts webhook secrets', async () => {
       const app = shared()
-      const hook = await listen()
+      const hook = await addReceiver()
       const { secret } = (await app.call('POST', `/v1/webhooks/${hook.id}/rotate`)).body
       const webhook = await findWebhookUnscoped(app.ctx.db, hook.id)
       const rekeyed = { ...app.ctx, vault: createVault(Buffer.alloc(32, 9)) }
@@ -216,34 +223,34 @@ eachStore((store) => {
 
     test('a disabled webhook gets nothing, and no late deliveries when it is enabled again', async () => {
       const app = shared()
-      const hook = await listen()
-      hook.respond = (_seen, response) => respondJson(response, 500, {})
-      const before = await tell()
+      const hook = await addReceiver()
+      hook.respond = (_request, response) => respondJson(response, 500, {})
+      const before = await queueDelivery()
       await deliveryAbout(app, hook, before, ({ last_status }) => last_status === 500)
-      const seen = hook.received.length
+      const requests = hook.received.length
       expect((await app.call('PUT', `/v1/webhooks/${hook.id}`, { enabled: false })).body.enabled).toBe(false)
-      const [given] = await hook.deliveries()
-      expect(given).toMatchObject({ status: 'failed', last_error: 'the webhook was disabled' })
-      await tell()
-      const refused = await app.call('POST', `/v1/webhooks/${hook.id}/deliveries/${given?.id}/redeliver`)
+      const [disabled] = await hook.deliveries()
+      expect(disabled).toMatchObject({ status: 'failed', last_error: 'the webhook was disabled' })
+      await queueDelivery()
+      const refused = await app.call('POST', `/v1/webhooks/${hook.id}/deliveries/${disabled?.id}/redeliver`)
       expect(refused).toMatchObject({ status: 409, body: { error: 'webhook is disabled' } })
-      hook.respond = (_seen, response) => respondJson(response, 200, {})
+      hook.respond = (_request, response) => respondJson(response, 200, {})
       await app.call('PUT', `/v1/webhooks/${hook.id}`, { enabled: true })
-      const after = await tell()
+      const after = await queueDelivery()
       await hook.arrived(after)
-      expect(hook.received).toHaveLength(seen + 1)
+      expect(hook.received).toHaveLength(requests + 1)
     })
 
     test('a deleted webhook gets nothing more, not even pending deliveries', async () => {
       const app = shared()
-      const hook = await listen()
-      hook.respond = (_seen, response) => respondJson(response, 500, {})
-      const subject = await tell()
+      const hook = await addReceiver()
+      hook.respond = (_request, response) => respondJson(response, 500, {})
+      const subject = await queueDelivery()
       await deliveryAbout(app, hook, subject, ({ last_status }) => last_status === 500)
       expect((await app.call('DELETE', `/v1/webhooks/${hook.id}`)).status).toBe(204)
-      const witness = await listen()
+      const otherReceiver = await addReceiver()
       await app.clock.advance(60_000)
-      await witness.arrived(await tell())
+      await otherReceiver.arrived(await queueDelivery())
       expect(hook.received).toHaveLength(1)
       for (const table of ['webhook_deliveries', 'vault'] as const) {
         const rows = await app.ctx.db.selectFrom(table).selectAll().execute()
@@ -251,16 +258,19 @@ eachStore((store) => {
       }
     })
 
-    test.skipIf(store === 'sqlite')('with two replicas every notice goes out once', async () => {
+    test.skipIf(store === 'sqlite')('two replicas send every delivery once', async () => {
       const app = shared()
       const other = await startReplica(app)
       onTestFinished(() => stopReplica(app, other))
-      const hook = await listen()
-      const told: string[] = []
-      for (let n = 0; n < 40; n++) told.push(await tell())
-      const done = ({ status }: ListedDelivery) => status === 'delivered'
-      await advanceUntil(app, async () => (await hook.deliveries('?limit=200')).filter(done).length === told.length)
-      expect(subjectsOf(hook)).toEqual(told.toSorted())
+      const hook = await addReceiver()
+      const queued: string[] = []
+      for (let n = 0; n < 40; n++) queued.push(await queueDelivery())
+      const isDelivered = ({ status }: ListedDelivery) => status === 'delivered'
+      await advanceUntil(
+        app,
+        async () => (await hook.deliveries('?limit=200')).filter(isDelivered).length === queued.length,
+      )
+      expect(subjectsOf(hook)).toEqual(queued.toSorted())
     })
   })
 })
@@ -268,12 +278,12 @@ eachStore((store) => {
 const subjectsOf = ({ received }: WebhookReceiver): string[] =>
   received.map(({ body }): string => JSON.parse(body).data.id).toSorted()
 
-async function projectOf(app: GatedApp): Promise<string> {
+async function projectId(app: GatedApp): Promise<string> {
   return (await app.call('GET', '/v1/projects')).body.data[0].id
 }
 
 /** The log messages about a delivery, each with its reason. */
-function loggedOf({ logged }: GatedApp, delivery: string): [string, string | undefined][] {
+function loggedMessages({ logged }: GatedApp, delivery: string): [string, string | undefined][] {
   const lines = logged.filter((line) => line.includes(delivery)).map((line) => JSON.parse(line))
   return lines.map(({ msg, why }) => [msg, why])
 }

@@ -10,12 +10,12 @@ eachStore((store) => {
     const app = sharedApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
 
     test('a webhook is created with a secret that is shown once', async () => {
-      const made = await app().call('POST', '/v1/webhooks', { ...hook, events: [...hook.events, 'task.finished'] })
-      expect(made.status).toBe(201)
-      const { secret, ...shown } = made.body
+      const created = await app().call('POST', '/v1/webhooks', { ...hook, events: [...hook.events, 'task.finished'] })
+      expect(created.status).toBe(201)
+      const { secret, ...webhook } = created.body
       expect(secret).toMatch(/^whsec_/)
-      expect(made.headers.get('location')).toBe(`/v1/webhooks/${shown.id}`)
-      expect(shown).toEqual({
+      expect(created.headers.get('location')).toBe(`/v1/webhooks/${webhook.id}`)
+      expect(webhook).toEqual({
         id: expect.stringMatching(/^hook_[0-9a-z]{26}$/),
         project_id: expect.stringMatching(/^prj_/),
         url: URL,
@@ -25,17 +25,17 @@ eachStore((store) => {
         created_at: expect.any(String),
         updated_at: expect.any(String),
       })
-      expect((await app().call('GET', `/v1/webhooks/${shown.id}`)).body).toEqual(shown)
-      expect((await app().call('GET', '/v1/webhooks')).body.data).toContainEqual(shown)
-      const deliveries = await app().call('GET', `/v1/webhooks/${shown.id}/deliveries`)
+      expect((await app().call('GET', `/v1/webhooks/${webhook.id}`)).body).toEqual(webhook)
+      expect((await app().call('GET', '/v1/webhooks')).body.data).toContainEqual(webhook)
+      const deliveries = await app().call('GET', `/v1/webhooks/${webhook.id}/deliveries`)
       expect(deliveries.body).toEqual({ data: [], next_cursor: null })
-      const changed = await app().call('PUT', `/v1/webhooks/${shown.id}`, { enabled: false })
-      expect(changed.body).toEqual({ ...shown, enabled: false, updated_at: expect.any(String) })
-      const rotated = await app().call('POST', `/v1/webhooks/${shown.id}/rotate`)
+      const changed = await app().call('PUT', `/v1/webhooks/${webhook.id}`, { enabled: false })
+      expect(changed.body).toEqual({ ...webhook, enabled: false, updated_at: expect.any(String) })
+      const rotated = await app().call('POST', `/v1/webhooks/${webhook.id}/rotate`)
       expect(rotated.body.secret).toMatch(/^whsec_/)
       expect(rotated.body.secret).not.toBe(secret)
-      expect((await app().call('DELETE', `/v1/webhooks/${shown.id}`)).status).toBe(204)
-      expect(await app().call('GET', `/v1/webhooks/${shown.id}`)).toMatchObject({
+      expect((await app().call('DELETE', `/v1/webhooks/${webhook.id}`)).status).toBe(204)
+      expect(await app().call('GET', `/v1/webhooks/${webhook.id}`)).toMatchObject({
         status: 404,
         body: { error: 'no such webhook' },
       })
@@ -86,9 +86,10 @@ eachStore((store) => {
     })
 
     test('twenty of thirty concurrent creations succeed', async () => {
-      const answers = await Promise.all(Array.from({ length: 30 }, () => app().call('POST', '/v1/webhooks', hook)))
-      expect(countByStatus(answers)).toEqual({ 201: 20, 409: 10 })
-      for (const { status, body } of answers) if (status === 201) await app().call('DELETE', `/v1/webhooks/${body.id}`)
+      const responses = await Promise.all(Array.from({ length: 30 }, () => app().call('POST', '/v1/webhooks', hook)))
+      expect(countByStatus(responses)).toEqual({ 201: 20, 409: 10 })
+      for (const { status, body } of responses)
+        if (status === 201) await app().call('DELETE', `/v1/webhooks/${body.id}`)
     })
 
     test('a project has at most twenty webhooks', async () => {
@@ -106,7 +107,7 @@ eachStore((store) => {
       const delivery = `/v1/webhooks/${body.id}/deliveries/dlv_00000000000000000000000000/redeliver`
       // The first account gets the organisation of the key.
       await signUpOwner(app())
-      const stranger = await signUpOwner(app(), 'stranger@example.com')
+      const otherOwner = await signUpOwner(app(), 'other@example.com')
       const operator = (await app().call('POST', '/v1/keys', { name: 'o', role: 'operator' })).body.key
       const calls: [string, string, string][] = [
         ['PUT', `/v1/webhooks/${body.id}`, 'no such webhook'],
@@ -115,16 +116,16 @@ eachStore((store) => {
         ['POST', delivery, 'no such delivery'],
       ]
       for (const [method, path, error] of calls) {
-        const answer = await app().call(method, path, undefined, { key: stranger })
-        expect(answer).toMatchObject({ status: 404, body: { error } })
+        const response = await app().call(method, path, undefined, { key: otherOwner })
+        expect(response).toMatchObject({ status: 404, body: { error } })
         expect((await app().call(method, path, undefined, { key: operator })).status).toBe(403)
       }
       for (const path of [`/v1/webhooks/${body.id}`, `/v1/webhooks/${body.id}/deliveries`]) {
-        expect((await app().call('GET', path, undefined, { key: stranger })).status).toBe(404)
+        expect((await app().call('GET', path, undefined, { key: otherOwner })).status).toBe(404)
         expect((await app().call('GET', path, undefined, { key: operator })).status).toBe(200)
       }
       expect((await app().call('POST', delivery)).body).toEqual({ error: 'no such delivery' })
-      expect((await app().call('GET', '/v1/webhooks', undefined, { key: stranger })).body.data).toEqual([])
+      expect((await app().call('GET', '/v1/webhooks', undefined, { key: otherOwner })).body.data).toEqual([])
     })
   })
 })

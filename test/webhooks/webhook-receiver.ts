@@ -27,12 +27,12 @@ export async function openWebhookReceiver(
   app: Pick<TestApp, 'call' | 'clock'>,
   events: string[],
 ): Promise<WebhookReceiver> {
-  const outside = await openFakeUpstream()
-  const made = await app.call('POST', '/v1/webhooks', { url: `${outside.url}/in?token=t0ken`, events })
-  expect(made.status).toBe(201)
-  const { id, secret } = made.body
-  const about = (subject: string) => outside.received.filter(({ body }) => JSON.parse(body).data.id === subject)
-  return Object.assign(outside, {
+  const server = await openFakeUpstream()
+  const created = await app.call('POST', '/v1/webhooks', { url: `${server.url}/in?token=t0ken`, events })
+  expect(created.status).toBe(201)
+  const { id, secret } = created.body
+  const about = (subject: string) => server.received.filter(({ body }) => JSON.parse(body).data.id === subject)
+  return Object.assign(server, {
     id,
     secret,
     async arrived(subject: string, n = 1) {
@@ -59,24 +59,24 @@ export async function deliveryAbout(
   app: Pick<GatedApp, 'clock'>,
   hook: WebhookReceiver,
   subject: string,
-  isMet: (one: ListedDelivery) => boolean,
+  isMet: (delivery: ListedDelivery) => boolean,
 ): Promise<ListedDelivery> {
   let found: ListedDelivery | undefined
   await advanceUntil(app, async () => {
     found = (await hook.deliveries()).find(({ payload }) => payload.data.id === subject)
     return found !== undefined && isMet(found)
   })
-  if (!found) throw new Error(`nothing is sent about ${subject}`)
+  if (!found) throw new Error(`no delivery about ${subject}`)
   return found
 }
 
 /** Which of the secrets signed the request, checked as a receiver of Standard Webhooks would. */
 export function verifySignatures({ headers, body }: ReceivedRequest, secrets: string[]): boolean[] {
   const content = [headers['webhook-id'], headers['webhook-timestamp'], body].join('.')
-  const given = signaturesOf(headers)
+  const signatures = signaturesOf(headers)
   return secrets.map((secret) => {
     const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
-    return given.includes(`v1,${createHmac('sha256', key).update(content).digest('base64')}`)
+    return signatures.includes(`v1,${createHmac('sha256', key).update(content).digest('base64')}`)
   })
 }
 

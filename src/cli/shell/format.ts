@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../base/json.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Prints rows in alignCells columns, or the text `empty` if there are no rows. */
+/** Prints rows in aligned columns, or the text `empty` if there are no rows. */
 export function showTable(terminal: Terminal, heading: string[], rows: string[][], empty: string): void {
   if (rows.length === 0) return terminal.note(empty)
   const widths = heading.map((name, index) => Math.max(name.length, ...rows.map((row) => (row[index] ?? '').length)))

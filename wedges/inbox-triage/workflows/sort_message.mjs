@@ -1,6 +1,6 @@
 import { ANSWER_WITHIN_HOURS, SAVED_REPLIES } from './texts.mjs'
 
-// The first match wins: money and access come before the milder readings of the same message.
+// The first match wins, so billing and account problems come before less serious categories.
 const CATEGORIES = [
   ['billing', /\b(invoice|charged?|billing|refund|payment|subscription|price|my plan|the plan)\b/i],
   ['account', /\b(log ?in|sign ?in|password|locked out|account|2fa|delete my)\b/i],

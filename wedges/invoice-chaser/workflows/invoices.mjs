@@ -1,7 +1,7 @@
 const DAY_MS = 86_400_000
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** A scheduled task has no input that could name the day, so without one the clock of the run decides. */
+/** Uses the current day if the input has none, because the input of a scheduled task is fixed. */
 export function dayOf(today) {
   return typeof today === 'string' && DAY.test(today) ? today : new Date().toISOString().slice(0, 10)
 }
@@ -17,7 +17,7 @@ export function levelFor(daysOverdue) {
 
 export const isDay = (text) => typeof text === 'string' && DAY.test(text) && !Number.isNaN(Date.parse(text))
 
-/** 1280 → "1,280.00 USD", as on the invoice, whatever the locale of the machine. */
+/** 1280 → "1,280.00 USD", as on the invoice, independent of the locale of the machine. */
 export function usd(amount) {
   const [whole, cents] = amount.toFixed(2).split('.')
   return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents} USD`

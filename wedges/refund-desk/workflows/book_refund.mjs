@@ -3,7 +3,7 @@ import { cents } from './money.mjs'
 const STATUS = { refund: 'booked', decline: 'declined', escalate: 'escalated' }
 
 export default function bookRefund({ order_id, amount_usd, decision, category, customer_email }) {
-  // Only a refund carries money: a declined or escalated request is booked as zero whatever amount was passed.
+  // Only a refund has an amount: a declined or escalated request is booked as zero.
   const amount = decision === 'refund' ? cents(amount_usd) : 0
   const entry = {
     order_id,

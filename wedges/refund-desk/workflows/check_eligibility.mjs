@@ -3,7 +3,7 @@ import { cents } from './money.mjs'
 const DESK_LIMIT_USD = 500
 const WINDOW_DAYS = 30
 
-// The first match wins, so the reasons that oblige us come before the ones that merely allow a refund.
+// The first match wins, so reasons that require a refund come before those that only allow one.
 const CATEGORIES = [
   ['duplicate_charge', /\b((charged|billed|paid)( me)? twice|double[- ]charge|duplicate|two charges)/i],
   ['damaged', /\b(damaged|broken|cracked|chipped|faulty|defective|torn|not working|stopped working)/i],

@@ -1,2 +1,2 @@
-/** Sums of money are kept to the cent, so adding them up never shows binary fractions. */
+/** Rounds to cents, so that sums show no binary fractions. */
 export const cents = (usd) => Math.round(usd * 100) / 100
