@@ -16,10 +16,10 @@ import { applyPolicy } from './apply-policy.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 import { insertApproval } from './rows.ts'
 
-/** The approval was rejected, expired, or its run ended. */
+/** The action may not be performed: its approval was rejected, expired or already used, its run ended, or the payload differs. */
 export class ApprovalRefusal extends Problem {
-  constructor(status: string) {
-    super(403, `approval ${status}`)
+  constructor(problem: string) {
+    super(403, `approval ${problem}`)
   }
 }
 
@@ -35,11 +35,14 @@ export function hashPayload(payload: Json): string {
   return hash('sha256', canonicalJson(payload))
 }
 
-/** Writes in one transaction: the policy counters, the approval, the event and the status of the task. */
+/**
+ * Writes in one transaction: the policy counters, the approval and its event; then the audit entry of an automatic approval,
+ * or the webhook deliveries and the status of the task that waits for a person.
+ */
 async function requestApproval(tx: Tx, run: GatedRun, request: GatedRequest): Promise<ApprovalRow> {
   const now = tx.world.clock.now()
   const policy = await applyPolicy(tx, run, request)
-  const isApproved = policy.rule !== null
+  const isAutoApproved = policy.rule !== null
   const row: ApprovalRow = {
     id: tx.world.newId('apr'),
     project_id: run.projectId,
@@ -52,7 +55,7 @@ async function requestApproval(tx: Tx, run: GatedRun, request: GatedRequest): Pr
     payload: JSON.stringify(request.payload),
     payload_sha256: hashPayload(request.payload),
     edited: null,
-    status: isApproved ? 'auto_approved' : 'pending',
+    status: isAutoApproved ? 'auto_approved' : 'pending',
     policy_reason: policy.reason,
     policy_rule: policy.rule && JSON.stringify(policy.rule),
     reason: null,
@@ -60,13 +63,13 @@ async function requestApproval(tx: Tx, run: GatedRun, request: GatedRequest): Pr
     connection_id: request.connection?.id ?? null,
     connection: request.connection?.name ?? null,
     created_at: toIsoTime(now),
-    expires_at: isApproved ? null : approvalExpiresAt(tx, now),
-    decided_at: isApproved ? toIsoTime(now) : null,
-    decided_by_kind: isApproved ? 'system' : null,
-    decided_by_id: isApproved ? 'policy' : null,
+    expires_at: isAutoApproved ? null : approvalExpiresAt(tx, now),
+    decided_at: isAutoApproved ? toIsoTime(now) : null,
+    decided_by_kind: isAutoApproved ? 'system' : null,
+    decided_by_id: isAutoApproved ? 'policy' : null,
   }
   await insertApproval(tx.db, row)
-  if (isApproved) await recordAutoApproval(tx, run, row, policy.reason)
+  if (isAutoApproved) await recordAutoApproval(tx, run, row, policy.reason)
   else await requestDecision(tx, run, row, request.payload)
   return row
 }
@@ -82,14 +85,14 @@ async function recordAutoApproval(tx: Tx, run: GatedRun, row: ApprovalRow, polic
 
 async function requestDecision(tx: Tx, run: GatedRun, row: ApprovalRow, preview: Json): Promise<void> {
   const { id: approval_id, project_id, action, risk, connection, expires_at } = row
-  const through = connection === null ? {} : { connection }
-  const data = { approval_id, action, risk, ...through, preview, expires_at: expires_at ?? '' }
+  const connectionField = connection === null ? {} : { connection }
+  const data = { approval_id, action, risk, ...connectionField, preview, expires_at: expires_at ?? '' }
   notifyProjectChange(tx, project_id, { kind: 'approval', id: row.id, status: row.status })
   await parkTask(tx, run, { type: 'approval.requested', data })
   await queueWebhookDeliveries(tx, project_id, 'approval.requested', row.id)
 }
 
-/** How often to look for a decision on PostgreSQL, because a notification from another replica can get lost. */
+/** How often to check for a decision on PostgreSQL, because a notification from another replica can get lost. */
 const POLL_MS = 700
 
 async function waitForDecision(ctx: Ctx, requested: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow> {

@@ -8,7 +8,7 @@ import { updatePendingApprovalsClosed } from './rows.ts'
 
 /**
  * Closes the pending approvals of a task and returns the events for its log. Expired approvals have no event of their
- * own: the contract reports them with `task.finished` only.
+ * own: the API reports them with `task.finished` only.
  */
 export async function closeApprovalsOfTask(
   tx: Tx,

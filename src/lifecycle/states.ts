@@ -1,13 +1,13 @@
 import { TASK_STATUSES, type TaskStatus, type TerminalStatus } from '../tasks/status.ts'
 
 /**
- * The life of a task. Every change of its status is one of the moves below.
+ * The life of a task. Every change of its status is one of the moves below; a claim with a ready cell makes two at once.
  *
  *     queued ──▶ provisioning ──▶ running ──▶ succeeded
  *       │             │            │   ▲
  *       │             │            ▼   │ approve
  *       │             │       awaiting_approval ──▶ rejected, expired
- *       └─────────────┴────────────┴──▶ failed; cancelled (not from awaiting_approval)
+ *       └─────────────┴────────────┴──▶ failed (also from awaiting_approval), cancelled
  *
  * - Create (`tasks/create-task.ts`): the task is `queued`. If this replica has a free slot and a ready cell, the task
  *   starts in the same transaction (`start-on-create.ts`).
@@ -15,7 +15,7 @@ import { TASK_STATUSES, type TaskStatus, type TerminalStatus } from '../tasks/st
  *   task is `provisioning` until it has a cell, or `running` at once if a cell is ready.
  * - Run (`runs/execute-run.ts`): the agent works. Every write of the run carries the epoch of its claim.
  * - Wait (`park-task.ts`): a gated action that no policy rule approves makes the task `awaiting_approval`. The agent
- *   keeps its cell. The first approved decision with no other approval pending makes the task `running` again.
+ *   keeps its cell. When the last pending approval is approved, the task is `running` again.
  * - Reject (`approvals/decide-approval.ts`) ends the task as `rejected`.
  * - Expire (`expire-approvals.ts`): an approval that is not decided before its `expires_at` ends the task as `expired`.
  * - Cancel (`cancel-task.ts`) ends the task as `cancelled`, or as `rejected` if the task waits for an approval.
@@ -27,14 +27,14 @@ import { TASK_STATUSES, type TaskStatus, type TerminalStatus } from '../tasks/st
  * When a replica dies, its tasks are not resumed: what the agent did outside cannot be repeated safely. The other
  * replicas notice that its heartbeat stopped (10 s), end its `provisioning`, `running` and `awaiting_approval` tasks as
  * `failed` with reason `interrupted`, and mark actions without a known outcome as `unknown`. With SQLite the next start
- * of the service does this. See `runs/replica-lease.ts`. Queued tasks stay queued. A replica that lives but no longer
- * runs one of its tasks ends that task itself (`runs/orphaned-tasks.ts`).
+ * of the service does this. See `runs/dead-replicas.ts`. Queued tasks stay queued. A replica that is alive but no
+ * longer runs one of its tasks ends that task itself (`runs/orphaned-tasks.ts`).
  */
 const TASK_MOVES: Record<Exclude<TaskStatus, TerminalStatus>, readonly TaskStatus[]> = {
   queued: ['provisioning', 'failed', 'cancelled'],
   provisioning: ['running', 'failed', 'cancelled'],
   running: ['awaiting_approval', 'succeeded', 'failed', 'cancelled'],
-  // The contract ends a waiting task that is cancelled as `rejected`.
+  // A waiting task that is cancelled ends as `rejected`.
   awaiting_approval: ['running', 'failed', 'rejected', 'expired'],
 }
 

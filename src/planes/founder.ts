@@ -28,7 +28,7 @@ import { VERSION } from './version.ts'
 
 export type FounderRoute = OrganisationRoute | ProjectRoute
 
-/** The founder's API in the order of the contract, by section of the reference. */
+/** The founder's API by section of the reference. */
 export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
   Tasks: [
     taskRoutes.createTask,

@@ -8,8 +8,8 @@ import { updateTaskToClaimed, findNextQueuedProject, lockQueuedTasks } from './r
  * Claims up to `max` queued tasks for this replica, project after project, so that a project with a long queue does not
  * starve the others. `lastProject` is the project that was served last. A claim sets the replica and raises the epoch, so
  * that an earlier run of the task cannot write any more. A task whose cell is ready starts in the same transaction, which
- * saves a flush to disk. The transaction is durable: if the connection breaks during the commit, its outcome is found
- * out, because no other replica would execute the claimed tasks.
+ * saves a flush to disk. The transaction is durable: if the connection breaks during the commit, the database
+ * is asked whether it was committed, because no other replica would execute the claimed tasks.
  */
 export function claimTasks(
   ctx: Ctx,
@@ -27,7 +27,7 @@ export function claimTasks(
       if (!next?.project_id) break
       last = next.project_id
       const queued = await queuedReader(max)(tx.db, { project_id: last })
-      // Other replicas may claim the same tasks meanwhile. After one round without a task, all queues are empty.
+      // Other replicas may claim the same tasks meanwhile. After one round without a task, this replica can claim no more.
       if (queued.length === 0 && emptied.has(last)) break
       if (queued.length === 0) emptied.add(last)
       else emptied.clear()
@@ -52,7 +52,7 @@ async function claimTask(tx: Tx, task: QueuedTask, hasStarted: boolean): Promise
 const updateToRunning = updateTaskToClaimed('running')
 const updateToProvisioning = updateTaskToClaimed('provisioning')
 
-/** One project gets at most a quarter of the free slots before the next project is served. */
+/** A project gets 8, 4, 2 or 1 tasks per turn: about a quarter of the free slots, but at least one. */
 const queuedReader = (max: number) => QUEUED_READERS.find(({ share }) => share * 4 <= max)?.read ?? lockOneQueued
 
 const lockOneQueued = lockQueuedTasks(1)

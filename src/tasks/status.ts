@@ -1,4 +1,4 @@
-/** The statuses of a task, from section 3.1 of the contract. `lifecycle/states.ts` explains the moves between them. */
+/** The statuses of a task. `lifecycle/states.ts` explains the moves between them. */
 export const TASK_STATUSES = [
   'queued',
   'provisioning',

@@ -13,7 +13,7 @@ export const approvalsText = {
     expired: 'No expired approvals yet',
   },
   emptyHint:
-    'Agents ask here before an action with an external effect (human in the loop). An approval expires after five minutes, and its task ends.',
+    'Agents ask here before an action with an external effect (human in the loop). An approval that nobody decides in time expires, and its task ends.',
   tryIt: 'Try it with a sample task',
   notifyMe: 'Notify me',
   notificationsOn: 'Browser notifications are on',

@@ -38,7 +38,7 @@ export const homeText = {
     runHint: 'A refund request for $84.50 is filled in. Press Run.',
     openForm: 'Open form',
     approve: 'Approve its action',
-    approveHint: 'Refunds above $50 need approval. The agent waits five minutes for your decision.',
+    approveHint: 'Refunds above $50 need approval. The agent waits for your decision.',
     approveAgainHint: 'No approval is pending. Run it again with an amount above $50.',
     review: 'Review',
     watch: 'Watch it run',

@@ -20,7 +20,7 @@ export const webhooksText = {
   off: 'Off',
   on: 'On',
   none: 'No webhooks yet',
-  noneHint: 'Approvals expire after five minutes. A webhook notifies your server, chat or pager immediately.',
+  noneHint: 'Approvals expire. A webhook notifies your server, chat or pager immediately.',
   webhook: 'Webhook',
   enabled: 'Enabled',
   sends: (names: string[]) => `Sends: ${names.map(lowerFirst).join(', ')}`,
