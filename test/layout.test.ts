@@ -113,7 +113,8 @@ describe('the checks of the layout', () => {
 
   test('a short file with one importer is a problem, and one with two is not', () => {
     const files = {
-      'tasks/a.ts': "import { b } from './b.ts'\nimport { c } from './c.ts'\n",
+      'tasks/a.ts': "import { b } from './b.ts'\nimport { c } from './c.ts'\nimport { View } from './view.ts'\n",
+      'tasks/view.ts': 'x\n',
       'tasks/b.ts': "import type { C } from './c.ts'\n",
       'tasks/c.ts': 'x\n',
     }

@@ -4,27 +4,13 @@ import { inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { defineRead, defineWrite, type FindInput, nameRoutes } from '../http/route.ts'
 import { requireEnabledPathWedge, requirePathWedge } from '../wedges/enabled-wedges.ts'
-import {
-  answerIntakeQuestion,
-  dismissIntakeQuestion,
-  MAX_SHOWN_QUESTIONS,
-  readIntake,
-  requireIntakeQuestion,
-} from './intake.ts'
-import { IntakeQuestionView } from './view.ts'
+import { answerIntakeQuestion, dismissIntakeQuestion, readIntake, requireIntakeQuestion } from './intake.ts'
+import { IntakeQuestionView, IntakeView } from './view.ts'
 
 export const intakeRoutes = nameRoutes({
   getIntake: defineRead('/v1/wedges/:wedge/intake', {
     summary: 'Read the intake questions of a wedge',
-    responses: {
-      200: z.object({
-        wedge: z.string(),
-        coverage: z.number().meta({ description: 'Percent of the shown questions that are answered.' }),
-        questions: z
-          .array(IntakeQuestionView)
-          .meta({ description: `Open seed questions and the newest ${MAX_SHOWN_QUESTIONS} others.` }),
-      }),
-    },
+    responses: { 200: IntakeView },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     handle: ({ ctx, scope, subject }) => readIntake(ctx.db, subject, scope.projectIds),
   }),

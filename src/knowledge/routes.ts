@@ -6,10 +6,10 @@ import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes, noCo
 import { jsonObject } from '../http/validate.ts'
 import { requireEnabledPathWedge, requirePathWedge } from '../wedges/enabled-wedges.ts'
 import { listEnabledWedges } from '../wedges/rows.ts'
-import { toWedgeSummaryView, WedgeSummaryView } from '../wedges/view.ts'
+import { toWedgeSummaryView } from '../wedges/view.ts'
 import { changeKnowledgeItem, createKnowledgeItem, removeKnowledgeItem } from './items.ts'
 import { findKnowledgeItem, KNOWLEDGE_KINDS, type KnowledgeItem, listKnowledgeItems, listRevisions } from './rows.ts'
-import { KnowledgeItemView, KnowledgeRevisionView, NamedTextView, toRevisionView } from './view.ts'
+import { KnowledgeItemView, KnowledgeRevisionView, MAX_LIVE_SHOWN, toRevisionView, WedgeView } from './view.ts'
 
 const itemInScope = findInScope('knowledge item', findKnowledgeItem)
 
@@ -21,22 +21,11 @@ const itemFields = {
   metadata: jsonObject.optional(),
 }
 
-/** The wedge shows only the newest live items; the list route has all of them. */
-const MAX_LIVE_SHOWN = 200
-
 export const knowledgeRoutes = nameRoutes({
   getWedge: defineRead('/v1/wedges/:wedge', {
     summary: 'Read a wedge',
     description: 'With manifest, skills, and authored and live knowledge.',
-    responses: {
-      200: WedgeSummaryView.extend({
-        skills: z.array(NamedTextView),
-        knowledge: z.object({
-          authored: z.array(NamedTextView),
-          live: z.array(KnowledgeItemView).meta({ description: `The newest ${MAX_LIVE_SHOWN}.` }),
-        }),
-      }).meta({ id: 'Wedge' }),
-    },
+    responses: { 200: WedgeView },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     async handle({ ctx, scope, subject: wedge }) {
       const enabled = await listEnabledWedges(ctx.db, scope.projectIds)

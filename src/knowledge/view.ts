@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { jsonObject } from '../http/validate.ts'
 import type { KnowledgeRevisionRow } from '../store/tables.ts'
+import { WedgeSummaryView } from '../wedges/view.ts'
+import { MAX_SHOWN_QUESTIONS } from './intake.ts'
 import { KNOWLEDGE_KINDS } from './rows.ts'
 
 export const KnowledgeItemView = z
@@ -20,7 +22,18 @@ export const KnowledgeItemView = z
   })
   .meta({ id: 'Knowledge' })
 
-export const NamedTextView = z.object({ name: z.string(), content: z.string() }).meta({ id: 'NamedText' })
+const NamedTextView = z.object({ name: z.string(), content: z.string() }).meta({ id: 'NamedText' })
+
+/** The wedge shows only the newest live items; the list route has all of them. */
+export const MAX_LIVE_SHOWN = 200
+
+export const WedgeView = WedgeSummaryView.extend({
+  skills: z.array(NamedTextView),
+  knowledge: z.object({
+    authored: z.array(NamedTextView),
+    live: z.array(KnowledgeItemView).meta({ description: `The newest ${MAX_LIVE_SHOWN}.` }),
+  }),
+}).meta({ id: 'Wedge' })
 
 export const KnowledgeRevisionView = z
   .object({
@@ -48,6 +61,14 @@ export const IntakeQuestionView = z
     created_at: z.string().nullable(),
   })
   .meta({ id: 'IntakeQuestion' })
+
+export const IntakeView = z.object({
+  wedge: z.string(),
+  coverage: z.number().meta({ description: 'Percent of the shown questions that are answered.' }),
+  questions: z
+    .array(IntakeQuestionView)
+    .meta({ description: `Open seed questions and the newest ${MAX_SHOWN_QUESTIONS} others.` }),
+})
 
 export function toRevisionView({ version, name, content, kind, by_kind, by_id, at }: KnowledgeRevisionRow) {
   return { version, name, content, kind, by: { kind: by_kind, id: by_id }, at }

@@ -4,11 +4,12 @@ import { streamAccess } from '../accounts/stream-revocation.ts'
 import { forbidden, Problem, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { jsonValue, jsonObject } from '../http/validate.ts'
+import { jsonObject } from '../http/validate.ts'
 import { HttpResponse, nameRoutes, defineRead, writeOrganisation } from '../http/route.ts'
 import { onRevoked } from '../http/revocable-stream.ts'
 import { handleHandshakeMethod, handleStatelessMethod, isUnknownMethod } from './methods.ts'
 import { detectRevision } from './protocol-revision.ts'
+import { McpReplyView, NoStreamView } from './view.ts'
 
 const Message = z.object({
   jsonrpc: z.literal('2.0'),
@@ -17,13 +18,6 @@ const Message = z.object({
   params: jsonObject.optional(),
 })
 type Message = z.infer<typeof Message>
-
-const Reply = z.object({
-  jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.number()]).optional(),
-  result: jsonValue.optional(),
-  error: z.object({ code: z.number().int(), message: z.string(), data: jsonValue.optional() }).optional(),
-})
 
 interface McpRequest {
   ctx: Ctx
@@ -43,13 +37,13 @@ export const mcpRoutes = (version: string) =>
       description: 'Model Context Protocol over streamable HTTP (JSON-RPC 2.0), without sessions.',
       role: 'viewer',
       body: Message,
-      responses: { 200: Reply, 202: z.null(), 400: Reply, 404: Reply },
+      responses: { 200: McpReplyView, 202: z.null(), 400: McpReplyView, 404: McpReplyView },
       handle: (ask: McpRequest) => handleMessage(ask, version),
     }),
 
     getMcpStream: defineRead('/mcp', {
       summary: 'Not available: MCP messages are posted',
-      responses: { 405: z.object({ error: z.string() }) },
+      responses: { 405: NoStreamView },
       async handle() {
         throw new Problem(405, 'there is no stream here: post messages', { headers: { allow: 'POST' } })
       },
