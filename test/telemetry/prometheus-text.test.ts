@@ -10,7 +10,7 @@ test('figures are told in the words of Prometheus', () => {
       name: 'h',
       help: 'Times.',
       type: 'histogram',
-      samples: histogramSamples({ of: 'x' }, [0.1, 1], { within: [2, 1, 1], sum: 5.25 }),
+      samples: histogramSamples({ of: 'x' }, [0.1, 1], { counts: [2, 1, 1], sum: 5.25 }),
     },
   ])
   expect(text).toBe(`# HELP a_total Things.
