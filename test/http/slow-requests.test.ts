@@ -23,7 +23,7 @@ test('a body that does not come in time is 408, and an open stream is not what i
   socket.setEncoding('utf8').on('data', (piece: string) => (text += piece))
   await once(socket, 'close')
   expect(text).toMatch(/^HTTP\/1\.1 408 /)
-  expect(text.split('\r\n\r\n')[1]).toBe('{"error":"the request did not come in time"}')
+  expect(text.split('\r\n\r\n')[1]).toBe('{"error":"the request was not received in time"}')
   // It was there before the other came, and is there still.
   const { id } = await app.createTask({ input: 'x' })
   expect(await stream.until(({ tail }) => tail.includes(id))).toContain(id)
