@@ -169,6 +169,11 @@ describe('the checks of the layout', () => {
     ])
   })
 
+  test('the names of icons may contain a banned word where they are imported, and nowhere else', () => {
+    const text = "import {\n  Bell as NotifyIcon,\n} from 'lucide-react'\nconst icon = Bell\n"
+    expect(bannedWords(new Map([['a.tsx', text]]))).toEqual(["a.tsx:4: 'Bell' is a banned word (test/banned-words.ts)"])
+  })
+
   test.each(['a warehouse', 'an indoor plane', 'const ALMOST_ALL = 1', 'three planes', 'doorstep', 'impulse'])(
     'the line %j contains no banned word',
     (text) => {
