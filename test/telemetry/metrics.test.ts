@@ -54,19 +54,19 @@ eachStore((store) => {
   })
 
   describe('metrics of approvals', () => {
-    const desk = sharedGatedApp(store, { env: METRICS })
+    const gatedApp = sharedGatedApp(store, { env: METRICS })
 
     test('metrics show pending approvals and decisions', async () => {
-      const task = await startAction(desk())
-      const approval = await requestedApprovalId(desk(), task.id)
-      const waiting = await scrapeMetrics(desk())
+      const task = await startAction(gatedApp())
+      const approval = await requestedApprovalId(gatedApp(), task.id)
+      const waiting = await scrapeMetrics(gatedApp())
       expect(waiting.value('svc_approvals_pending')).toBe(1)
       expect(waiting.value('svc_approvals_requested_total')).toBe(1)
       expect(waiting.value('svc_tasks_open', { status: 'awaiting_approval' })).toBe(1)
       expect(waiting.value('svc_cells', { kind: 'harness', state: 'busy' })).toBe(1)
-      await desk().call('POST', `/v1/approvals/${approval}/approve`, {})
-      await desk().finished(task.id)
-      const decided = await scrapeMetrics(desk())
+      await gatedApp().call('POST', `/v1/approvals/${approval}/approve`, {})
+      await gatedApp().finished(task.id)
+      const decided = await scrapeMetrics(gatedApp())
       expect(decided.value('svc_approvals_pending')).toBe(0)
       expect(decided.value('svc_approvals_decided_total', { decision: 'approved' })).toBe(1)
       expect(decided.value('svc_cells', { kind: 'harness', state: 'kept' })).toBe(1)
