@@ -1,9 +1,9 @@
-// What `npm run bench` runs: builds the service and the benchmark, measures, and leaves nothing behind.
+// `npm run bench`: builds the service and the benchmark, measures, and removes its files.
 //   npm run bench                    all parts (about eight minutes)
-//   npm run bench -- create tasks    some of them
-//   npm run bench -- --json          for machines
-//   npm run bench -- load            a mix of calls on stores that grow: --postgres --replicas=2 --stored=10000,1000000
-//                                    --clients=32 --seconds=15; or on services that run: --url=… (again and again), SVC_KEY
+//   npm run bench -- create tasks    these parts only
+//   npm run bench -- --json          the report as JSON
+//   npm run bench -- load            a mix of calls on growing stores: --postgres --replicas=2 --stored=10000,1000000
+//                                    --clients=32 --seconds=15; on a running service: --url=… (repeatable) with SVC_KEY
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ for (const script of ['install.mjs', 'build.mjs']) {
 }
 const esbuild = await import('esbuild')
 
-// Below the root, so that the bare server finds the SQLite driver of Node 20 where the service does.
+// Below the root, so that the bare server finds the SQLite driver in node_modules.
 mkdirSync(join(root, 'dist'), { recursive: true })
 const programs = mkdtempSync(join(root, 'dist', '.bench-'))
 chmodSync(programs, 0o755)
@@ -35,7 +35,7 @@ try {
     outdir: programs,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // CommonJS packages of the service inside an ES module still call `require` for what Node itself brings.
+    // Bundled CommonJS packages call `require` for modules of Node.js, and an ES module has no `require`.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'\nconst require = __createRequire(import.meta.url)",
     },
@@ -53,8 +53,8 @@ try {
 /** @returns {Promise<number>} */
 function measure() {
   return new Promise((resolve, reject) => {
-    const words = [join(programs, 'main.mjs'), root, programs, ...process.argv.slice(2)]
-    const child = spawn(process.execPath, words, { stdio: 'inherit' })
+    const args = [join(programs, 'main.mjs'), root, programs, ...process.argv.slice(2)]
+    const child = spawn(process.execPath, args, { stdio: 'inherit' })
     for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal))
     child.once('error', reject)
     child.once('close', (code) => resolve(code ?? 1))

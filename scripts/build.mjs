@@ -1,4 +1,4 @@
-// Bundles what runs: the service with its command line, the programs that live inside a sandbox, and the console.
+// Bundles the service with its command line, the programs that run inside a sandbox, and the console.
 import {
   chmodSync,
   copyFileSync,
@@ -19,11 +19,11 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const stamp = '.built'
 
-/** The launcher runs the service as a function, which has no address of its own. */
-const banner = "'use strict';const __address=require('node:url').pathToFileURL(__filename).href;"
+/** The launcher runs the service as a function, which has no `import.meta.url`. */
+const banner = "'use strict';const __moduleUrl=require('node:url').pathToFileURL(__filename).href;"
 
 /**
- * Our sentences are English: the other fifty languages of the validator would be a tenth of the program.
+ * Leaves out the other languages of the validator, which would be a tenth of the program.
  * @type {import('esbuild').Plugin}
  */
 const englishOnly = {
@@ -44,13 +44,13 @@ const bundles = [
       plugins: [englishOnly],
       external: ['@photostructure/sqlite', 'pg-native'],
       format: 'cjs',
-      define: { 'import.meta.url': '__address' },
+      define: { 'import.meta.url': '__moduleUrl' },
       banner: { js: banner },
       minifySyntax: true,
       minifyWhitespace: true,
     },
   },
-  // CommonJS starts some milliseconds sooner, and these two start often.
+  // CommonJS starts a few milliseconds faster, and these two programs are started often.
   { entry: 'src/harness/main.ts', out: 'harness.cjs', options: { minify: true, format: 'cjs' } },
   { entry: 'src/workflow-cell/main.ts', out: 'workflow-cell.cjs', options: { minify: true, format: 'cjs' } },
 ]
@@ -58,25 +58,25 @@ const bundles = [
 try {
   await build()
 } catch (error) {
-  const shown = error instanceof Error && 'errors' in error // by esbuild, with the lines of source at fault
-  process.stderr.write(`svc: the build failed${shown ? ', see above' : `: ${String(error)}`}\n`)
+  const isPrinted = error instanceof Error && 'errors' in error // esbuild has printed it with its source lines
+  process.stderr.write(`svc: the build failed${isPrinted ? ', see above' : `: ${String(error)}`}\n`)
   process.exitCode = 1
 }
 
-/** Files come into dist by renaming, so a service that starts meanwhile reads the old build or the new, never half. */
+/** Renames complete files into dist, so a service that starts meanwhile reads either the old or the new build. */
 async function build() {
   mkdirSync(dist, { recursive: true })
   const fresh = mkdtempSync(join(dist, '.next-'))
   try {
-    // The stamp bears the time of the start: whatever is edited from here on is newer than the build.
+    // The stamp has the time of the start, so that files edited during the build are newer than the build.
     writeFileSync(join(fresh, stamp), '')
     const programs = bundles.filter(({ entry }) => existsSync(join(root, entry)))
-    // The tests of the service need the programs only.
+    // The tests of the service do not need the console.
     const pages = process.argv.includes('--programs') ? [] : [buildConsole(dist)]
     copyFileSync(join(root, 'scripts/launcher.mjs'), join(fresh, 'svc.mjs'))
     chmodSync(join(fresh, 'svc.mjs'), 0o755)
-    await Promise.all([...programs.map((one) => bundle(one, fresh)), ...pages])
-    for (const name of readdirSync(dist).filter(isCompiled)) rmSync(join(dist, name))
+    await Promise.all([...programs.map((program) => bundle(program, fresh)), ...pages])
+    for (const name of readdirSync(dist).filter(isCodeCache)) rmSync(join(dist, name))
     const outputs = readdirSync(fresh).filter((name) => name !== stamp)
     for (const name of [...outputs, stamp]) renameSync(join(fresh, name), join(dist, name))
   } finally {
@@ -85,15 +85,15 @@ async function build() {
 }
 
 /**
- * What the launcher has kept of another build.
+ * The launcher stores compiled code of a build in such files.
  * @param {string} name
  */
-function isCompiled(name) {
+function isCodeCache(name) {
   return name.startsWith('.compiled-')
 }
 
 /**
- * @param {typeof bundles[number]} one
+ * @param {typeof bundles[number]} program
  * @param {string} folder
  */
 async function bundle({ entry, out, options }, folder) {

@@ -1,4 +1,4 @@
-// Builds the console and the portal into dist/console, only when their sources are newer than what is there.
+// Builds the console and the portal into dist/console, if their sources are newer than the last build.
 import {
   chmodSync,
   mkdtempSync,
@@ -26,12 +26,12 @@ export async function buildConsole(dist) {
   const started = Date.now()
   const fresh = mkdtempSync(join(dist, '.console-'))
   try {
-    // Loaded here: whoever only changed the service does not wait for it.
+    // Imported on use, because a build without console changes does not need it.
     const [{ build }, { default: config }] = await Promise.all([import('vite'), import('../console/vite.config.mjs')])
     await build({ ...config, configFile: false, build: { ...config.build, outDir: fresh, emptyOutDir: true } })
     await compressAll(fresh)
     writeFileSync(join(fresh, stamp), '')
-    // Whatever is edited while this runs is newer than the build.
+    // The stamp has the time of the start, so that files edited during the build are newer than the build.
     utimesSync(join(fresh, stamp), started / 1000, started / 1000)
     chmodSync(fresh, 0o755)
     rmSync(built, { recursive: true, force: true })
@@ -47,7 +47,7 @@ function newest() {
 }
 
 /**
- * Folders count too: their time changes when a file in them comes, goes or is renamed.
+ * Includes folders, whose time changes when a file in them is created, deleted or renamed.
  * @param {string} path
  * @returns {number}
  */
@@ -64,7 +64,7 @@ function changedAt(file) {
 }
 
 /**
- * Once here instead of at each request.
+ * Compresses at build time instead of at every request.
  * @param {string} folder
  */
 async function compressAll(folder) {

@@ -1,4 +1,4 @@
-// Brings node_modules to what package-lock.json says, or ends with a sentence that tells why that cannot be.
+// Installs the dependencies if package-lock.json is newer than node_modules.
 import { spawnSync } from 'node:child_process'
 import { lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ function changedAt(file) {
 }
 
 function install() {
-  // npm empties the folder first: through a link that would be somebody else's.
+  // npm empties the folder first; a link may lead to the folder of another clone.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
     process.stderr.write(
       'svc: node_modules is a link to another folder, and installing would empty that; remove the link.\n',
@@ -23,19 +23,18 @@ function install() {
     return
   }
   process.stderr.write('svc: installing the dependencies (npm ci) ...\n')
-  // What a machine may leave out by habit (NODE_ENV=production) is named: the build needs it. Install scripts
-  // stay out, whatever the npm: no dependency needs one.
-  const content = ['--include=dev', '--include=optional', '--ignore-scripts']
-  const manner = ['--loglevel=error', '--prefer-offline', '--no-audit', '--no-fund']
-  const patience = ['--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
-  const npm = spawnSync('npm', ['ci', ...content, ...manner, ...patience], { cwd: root, encoding: 'utf8' })
+  // The build needs the development dependencies, also under NODE_ENV=production. No dependency needs install scripts.
+  const packages = ['--include=dev', '--include=optional', '--ignore-scripts']
+  const output = ['--loglevel=error', '--prefer-offline', '--no-audit', '--no-fund']
+  const retries = ['--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
+  const npm = spawnSync('npm', ['ci', ...packages, ...output, ...retries], { cwd: root, encoding: 'utf8' })
   if (npm.status === 0) return
-  process.stderr.write(`svc: ${whyNot(npm)}\n`)
+  process.stderr.write(`svc: ${describeFailure(npm)}\n`)
   process.exitCode = 1
 }
 
 /** @param {import('node:child_process').SpawnSyncReturns<string>} npm */
-function whyNot(npm) {
+function describeFailure(npm) {
   if (npm.error) return 'npm is not installed; it comes with Node.js: install it and run this again.'
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET/.test(npm.stderr)) {
     return (
@@ -43,6 +42,6 @@ function whyNot(npm) {
       "connect this machine to the network, or set npm's `registry` to one that it can reach, and run this again."
     )
   }
-  // npm ends some errors with its whole manual; the cause stands at the top.
+  // npm prints its whole help text after some errors; the cause is at the top.
   return `the dependencies could not be installed; npm says:\n${npm.stderr.split('\n').slice(0, 30).join('\n')}`
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What people start: `dist/svc.mjs`. It asks for nothing that an old Node lacks, so that one is told what it needs instead
-// of failing at the first word that it does not know.
+// The entry point of the package: `dist/svc.mjs`. It uses only features of old Node.js versions, so that it can report a
+// version that is too old instead of failing with a syntax error.
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -19,31 +19,34 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 const program = fileURLToPath(new URL('service.cjs', import.meta.url))
 const source = readFileSync(program, 'utf8')
-// V8 compares little more than the lengths of a program and of its compiled form, and dies of a form that was made for
-// another processor, such as by a container that shares this folder. So the name says which is whose.
-const whose = [source, process.version, process.platform, process.arch, cachedDataVersionTag()].join('\0')
-const compiled = join(dirname(program), `.compiled-${createHash('sha256').update(whose).digest('hex').slice(0, 16)}`)
+// V8 hardly checks a code cache and crashes on one of another processor, which a container that shares this folder may
+// have written. So the file name contains a hash of everything that the cache depends on.
+const cacheKey = [source, process.version, process.platform, process.arch, cachedDataVersionTag()].join('\0')
+const cacheFile = join(
+  dirname(program),
+  `.compiled-${createHash('sha256').update(cacheKey).digest('hex').slice(0, 16)}`,
+)
 const script = new Script(`(function (require, __filename) {${source}\n})`, {
   filename: program,
-  cachedData: kept(),
+  cachedData: readCodeCache(),
 })
 script.runInThisContext()(createRequire(program), program)
-// A service that has come up has compiled what starting takes: kept, it is a quarter of the time to start.
-if (process.argv[2] === 'serve' && script.cachedDataRejected !== false) setTimeout(keep, 2000).unref()
+// Two seconds after the start, V8 has compiled the code that a start needs. The cache saves a quarter of the start time.
+if (process.argv[2] === 'serve' && script.cachedDataRejected !== false) setTimeout(writeCodeCache, 2000).unref()
 
-function kept() {
+function readCodeCache() {
   try {
-    return readFileSync(compiled)
+    return readFileSync(cacheFile)
   } catch {
     return undefined
   }
 }
 
-function keep() {
+function writeCodeCache() {
   try {
-    writeFileSync(`${compiled}.${process.pid}`, script.createCachedData())
-    renameSync(`${compiled}.${process.pid}`, compiled)
+    writeFileSync(`${cacheFile}.${process.pid}`, script.createCachedData())
+    renameSync(`${cacheFile}.${process.pid}`, cacheFile)
   } catch {
-    // Where the folder cannot be written, every start compiles anew.
+    // If the folder is not writable, every start compiles the code again.
   }
 }

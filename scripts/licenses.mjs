@@ -1,4 +1,4 @@
-// Writes THIRD-PARTY-LICENSES: what the bundles in dist/ are made of, under which terms.
+// Writes THIRD-PARTY-LICENSES: the packages in the bundles of dist/ and their licenses.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,9 +8,9 @@ const file = join(root, 'THIRD-PARTY-LICENSES')
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(file, licenses())
 
-/** The text of the file, from what is imported and installed now. */
+/** The text of the file, from the packages that are imported and installed now. */
 export function licenses() {
-  const found = closure(imported()).toSorted((a, b) => (a.label < b.label ? -1 : 1))
+  const found = withDependencies(importedPackages()).toSorted((a, b) => (a.label < b.label ? -1 : 1))
   /** @type {Map<string, string[]>} */
   const byTerms = new Map()
   for (const { label, terms } of found) byTerms.set(terms, [...(byTerms.get(terms) ?? []), label])
@@ -19,8 +19,8 @@ export function licenses() {
   return [head, ...parts].join(`\n${'-'.repeat(80)}\n\n`)
 }
 
-/** The packages that the code of the service and of the console names. */
-function imported() {
+/** The packages that the code of the service and of the console imports. */
+function importedPackages() {
   const sources = ['src', 'console'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(tsx?|css)$/.test(name))
@@ -32,18 +32,18 @@ function imported() {
 }
 
 /**
- * These and all that they depend on, wherever npm has put it.
+ * These packages and all their dependencies, in any node_modules folder.
  * @param {string[]} names
  */
-function closure(names) {
-  /** @type {Map<string, ReturnType<typeof described>>} */
+function withDependencies(names) {
+  /** @type {Map<string, ReturnType<typeof describePackage>>} */
   const found = new Map()
   const waiting = names.map((name) => ({ name, from: root }))
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const folder = folderOf(next.name, next.from)
     if (!folder || found.has(folder)) continue
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    found.set(folder, described(manifest, folder))
+    found.set(folder, describePackage(manifest, folder))
     for (const name of Object.keys(manifest.dependencies ?? {})) waiting.push({ name, from: folder })
   }
   return [...found.values()]
@@ -64,9 +64,11 @@ function folderOf(name, from) {
  * @param {{ name: string, version: string, license?: string, author?: string | { name: string } }} manifest
  * @param {string} folder
  */
-function described({ name, version, license = 'see below', author }, folder) {
-  const own = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)(\.|-mit|$)/i.test(entry))
+function describePackage({ name, version, license = 'see below', author }, folder) {
+  const licenseFile = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)(\.|-mit|$)/i.test(entry))
   const holder = typeof author === 'object' ? author.name : author
-  const terms = own ? readFileSync(join(folder, own), 'utf8') : `Copyright ${holder ?? `the authors of ${name}`}`
+  const terms = licenseFile
+    ? readFileSync(join(folder, licenseFile), 'utf8')
+    : `Copyright ${holder ?? `the authors of ${name}`}`
   return { label: `${name} ${version} (${license})`, terms: terms.replaceAll('\r\n', '\n').trim() }
 }

@@ -1,4 +1,4 @@
-// What the tests need from the machine itself, and how it gets there.
+// Finds and installs the system programs that the tests need.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -6,50 +6,58 @@ import { delimiter, join } from 'node:path'
 const DEBIAN_POSTGRES = '/usr/lib/postgresql'
 const MAC_CHROMES = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
 
-const needs = [
-  { what: 'a PostgreSQL server', package: 'postgresql', there: () => postgresFolder() !== null },
-  // Only Linux has it; elsewhere the service runs its agents as plain processes.
-  { what: 'bubblewrap', package: 'bubblewrap', there: () => process.platform !== 'linux' || onPath('bwrap') !== null },
-  { what: 'Python 3', package: 'python3', there: () => onPath('python3') !== null },
-  { what: 'Chromium', package: 'chromium', there: () => chromium() !== null },
+const TOOLS = [
+  { name: 'a PostgreSQL server', package: 'postgresql', isInstalled: () => postgresFolder() !== null },
+  {
+    name: 'bubblewrap',
+    package: 'bubblewrap',
+    // It exists only on Linux; on other systems the service runs agents as plain processes.
+    isInstalled: () => process.platform !== 'linux' || findOnPath('bwrap') !== null,
+  },
+  { name: 'Python 3', package: 'python3', isInstalled: () => findOnPath('python3') !== null },
+  { name: 'Chromium', package: 'chromium', isInstalled: () => chromium() !== null },
 ]
 
-/** Installs what is missing where that is allowed; answers with a sentence when it is not, else with null. */
-export function bringTools() {
-  const missing = needs.filter((need) => !need.there())
+/** Installs missing tools if this user may. Returns null, or a sentence about the tools that are still missing. */
+export function installTools() {
+  const missing = TOOLS.filter((tool) => !tool.isInstalled())
   if (missing.length === 0) return null
-  const names = missing.map((need) => need.what).join(', ')
-  const packages = missing.map((need) => need.package)
-  if (onPath('apt-get') === null) return `missing for the tests: ${names}; install this and run them again.`
-  const become = asRoot()
-  if (become === null) {
-    return `missing for the tests: ${names}; run \`sudo apt-get install ${packages.join(' ')}\`, then them again.`
+  const names = missing.map((tool) => tool.name).join(', ')
+  const packages = missing.map((tool) => tool.package)
+  if (findOnPath('apt-get') === null) return `the tests need ${names}; install them and run the tests again.`
+  const sudo = rootPrefix()
+  if (sudo === null) {
+    return `the tests need ${names}; run \`sudo apt-get install ${packages.join(' ')}\` and run the tests again.`
   }
   process.stderr.write(`svc: installing ${names} (apt-get) ...\n`)
-  aptGet(become, ['update'])
-  const failed = aptGet(become, ['install', '--yes', '--no-install-recommends', ...packages])
-  if (missing.every((need) => need.there())) return null
-  process.stderr.write(failed)
-  return `missing for the tests: ${names}; apt-get could not install this, see above.`
+  aptGet(sudo, ['update'])
+  const output = aptGet(sudo, ['install', '--yes', '--no-install-recommends', ...packages])
+  if (missing.every((tool) => tool.isInstalled())) return null
+  process.stderr.write(output)
+  return `the tests need ${names}; apt-get could not install them, see above.`
 }
 
-/** The folder with `initdb` and `postgres`: Debian keeps them out of the PATH, one folder for each version. */
+/** The folder with `initdb` and `postgres`. On Debian it is not in the PATH, and every version has its own folder. */
 export function postgresFolder() {
-  const versions = folders(DEBIAN_POSTGRES).toSorted((a, b) => Number(b) - Number(a))
+  const versions = listFolder(DEBIAN_POSTGRES).toSorted((a, b) => Number(b) - Number(a))
   const debian = versions.map((version) => join(DEBIAN_POSTGRES, version, 'bin'))
-  return [...searchPath(), ...debian].find((bin) => runs(join(bin, 'initdb')) && runs(join(bin, 'postgres'))) ?? null
+  return (
+    [...searchPath(), ...debian].find((bin) =>
+      ['initdb', 'postgres'].every((program) => isExecutable(join(bin, program))),
+    ) ?? null
+  )
 }
 
 /** The browser that the console is tested in. */
 export function chromium() {
   const names = ['chromium', 'chromium-browser', 'google-chrome']
   const candidates = searchPath().flatMap((folder) => names.map((name) => join(folder, name)))
-  return [...candidates, ...MAC_CHROMES].find(runs) ?? null
+  return [...candidates, ...MAC_CHROMES].find(isExecutable) ?? null
 }
 
 /** @param {string} program */
-function onPath(program) {
-  return searchPath().find((folder) => runs(join(folder, program))) ?? null
+function findOnPath(program) {
+  return searchPath().find((folder) => isExecutable(join(folder, program))) ?? null
 }
 
 function searchPath() {
@@ -57,7 +65,7 @@ function searchPath() {
 }
 
 /** @param {string} folder */
-function folders(folder) {
+function listFolder(folder) {
   try {
     return readdirSync(folder)
   } catch {
@@ -66,7 +74,7 @@ function folders(folder) {
 }
 
 /** @param {string} file */
-function runs(file) {
+function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK)
     return true
@@ -75,20 +83,20 @@ function runs(file) {
   }
 }
 
-/** The words to put before a command so that it runs as root, or null when this user may not. */
-function asRoot() {
+/** The start of a command that runs as root; null if this user may not run one. */
+function rootPrefix() {
   if (process.getuid?.() === 0) return []
   const sudo = ['sudo', '--non-interactive']
   return spawnSync('sudo', ['--non-interactive', 'true'], { stdio: 'ignore' }).status === 0 ? sudo : null
 }
 
 /**
- * Runs apt-get without a word and answers with what it would have said.
- * @param {string[]} become
+ * Runs apt-get and returns its output.
+ * @param {string[]} sudo
  * @param {string[]} args
  */
-function aptGet(become, args) {
-  const [program = 'env', ...words] = [...become, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq', ...args]
-  const apt = spawnSync(program, words, { encoding: 'utf8' })
+function aptGet(sudo, args) {
+  const [program = 'env', ...rest] = [...sudo, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq', ...args]
+  const apt = spawnSync(program, rest, { encoding: 'utf8' })
   return `${apt.stdout ?? ''}${apt.stderr ?? ''}`
 }

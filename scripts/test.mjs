@@ -1,11 +1,11 @@
-// What `npm test` runs, on a fresh clone too: brings what is missing, then checks layout, lint and types, then tests.
-// Only Node's own modules are imported here: nothing else is there yet.
+// `npm test`: installs dependencies and tools, builds, checks format, lint and types, and runs the tests.
+// On a fresh clone nothing is installed yet, so this file imports only modules of Node.js.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bringTools } from './machine.mjs'
+import { installTools } from './machine.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -14,8 +14,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   stop(`Node.js ${process.versions.node} is too old; install Node 24 LTS (20.19 is the oldest that works).`)
 }
 if ((await run([script('install.mjs')])).code !== 0) process.exit(1)
-const lacking = bringTools()
-if (lacking !== null) stop(lacking)
+const missingTools = installTools()
+if (missingTools !== null) stop(missingTools)
 if ((await run([script('build.mjs')])).code !== 0) process.exit(1)
 
 const checks = await Promise.all([
@@ -41,7 +41,7 @@ async function check(name, args) {
 }
 
 /**
- * A run that ends badly counts at least one failure, also when no single test is to blame.
+ * A run that fails without a failed test, such as by an error in a file, counts as one failure.
  * @param {string[]} args
  */
 async function vitest(args) {
@@ -50,7 +50,7 @@ async function vitest(args) {
     const file = join(folder, 'report.json')
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
     const { code } = await run([bin('vitest/vitest.mjs'), 'run', ...reporters, ...args])
-    const counts = count(file)
+    const counts = readCounts(file)
     return { ...counts, failed: code === 0 ? counts.failed : Math.max(1, counts.failed) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -58,7 +58,7 @@ async function vitest(args) {
 }
 
 /** @param {string} file */
-function count(file) {
+function readCounts(file) {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8'))
     return {
@@ -79,15 +79,15 @@ function count(file) {
 function run(args, output = 'inherit') {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', output, output] })
-    const pass = () => child.kill('SIGTERM')
-    process.once('SIGTERM', pass)
+    const stopChild = () => child.kill('SIGTERM')
+    process.once('SIGTERM', stopChild)
     /** @type {string[]} */
     const chunks = []
     child.stdout?.setEncoding('utf8').on('data', (chunk) => chunks.push(chunk))
     child.stderr?.setEncoding('utf8').on('data', (chunk) => chunks.push(chunk))
     child.on('error', reject)
     child.on('close', (code) => {
-      process.off('SIGTERM', pass)
+      process.off('SIGTERM', stopChild)
       resolve({ code, output: chunks.join('') })
     })
   })

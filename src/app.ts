@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bootstrapOrganisation } from './accounts/bootstrap.ts'
@@ -18,7 +19,6 @@ import { createMemoryState } from './ctx/memory.ts'
 import { decodeNotification } from './ctx/topics.ts'
 import { toIsoTime, type World } from './ctx/world.ts'
 import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
-import { requireFreePort } from './http/free-port.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
 import { createPublicServer } from './planes/public-server.ts'
@@ -50,40 +50,44 @@ import { deleteDeliveriesBefore } from './webhooks/delivery-rows.ts'
 import { openWedgeLibrary } from './wedges/library.ts'
 import { WorkflowRunner } from './workflows/workflow-runner.ts'
 
-/** One replica: its doors, its runner and its sweepers over one store. */
+/** One replica: its servers, its runner and its periodic sweeps over one store. */
 export interface App {
   ctx: Ctx
   driver: SandboxDriver
-  /** Where it listens. */
+  /** The address of the public server. */
   url: string
-  /** Where Prometheus looks, if anywhere. */
+  /** The address for Prometheus; null if no metrics port is configured. */
   metricsUrl: string | null
   stop(): Promise<void>
 }
 
 /**
- * The doors open before the sandbox is tried: what comes meanwhile waits in the queue. `tellKey` hears the founder key on
- * the very first start and never again; at once, because the rest of the start may fail and the key is made by then.
+ * The public server listens before the sandbox has been checked; tasks that are created meanwhile wait in the queue.
+ * `onFounderKey` gets the founder key, on the first start only and as soon as it exists, because a later step may fail.
  */
-export async function startApp(config: Config, world: World, tellKey: (key: string) => void = () => {}): Promise<App> {
+export async function startApp(
+  config: Config,
+  world: World,
+  onFounderKey: (key: string) => void = () => {},
+): Promise<App> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-  // A list that cannot be read must not be found out by the first action.
+  // Throws at the start if the list is invalid, instead of at the first action.
   parseAllowedHosts(config.egressAllow)
   requireMetricsToken(config, world)
   await requireFreePort(config)
-  const picking = pickSandboxDriver(config.sandbox, (line, level) => world.log[level](line), [config.dataDir])
-  // Whoever awaits it hears of a failure; until then it is not left alone.
-  picking.catch(() => {})
+  const pickedDriver = pickSandboxDriver(config.sandbox, (line, level) => world.log[level](line), [config.dataDir])
+  // `startBackgroundWork` reports a failure; until it awaits the driver, Node would report an unhandled rejection.
+  pickedDriver.catch(() => {})
   const ctx = await openCtx(config, world)
   const { key } = await bootstrapOrganisation(ctx)
-  if (key) tellKey(key)
+  if (key) onFounderKey(key)
   warnAboutMissingModelKeys(ctx)
   await warnAboutUnreadableSecrets(ctx)
   await endLeftoverRuns(ctx)
   let draining = false
-  const http = createPublicServer(ctx, picking, () => draining)
+  const http = createPublicServer(ctx, pickedDriver, () => draining)
   const url = await http.listen({ host: config.host, port: config.port })
-  const { driver, loops, metrics, close } = await startBackgroundWork(ctx, picking).catch(async (error) => {
+  const { driver, loops, metrics, close } = await startBackgroundWork(ctx, pickedDriver).catch(async (error) => {
     await http.close()
     await ctx.store.close()
     throw error
@@ -104,14 +108,14 @@ export async function startApp(config: Config, world: World, tellKey: (key: stri
   }
 }
 
-/** What goes on behind the doors: the runner with its cells, and the sweepers. */
-async function startBackgroundWork(ctx: Ctx, picking: Promise<SandboxDriver>) {
-  const driver = await picking
+/** Everything beside the public server: the runner with its cells, the metrics server and the sweeps. */
+async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver>) {
+  const driver = await pickedDriver
   const workflows = new WorkflowRunner(ctx, driver, agentDir())
   let plane: SandboxPlane
   const runner = new Runner(ctx, driver, agentDir(), {
     http: (request, response) => plane.http.routing(request, response),
-    lines: (...question) => plane.pipe(...question),
+    lines: (...call) => plane.pipe(...call),
   })
   plane = openSandboxPlane(ctx, runner, workflows)
   await plane.http.ready()
@@ -128,10 +132,10 @@ async function startBackgroundWork(ctx: Ctx, picking: Promise<SandboxDriver>) {
     driver,
     loops,
     metrics,
-    /** Runs end first, while their followers can still be told; then the doors, then what served the agents. */
-    close: async (closeDoors: () => Promise<unknown>) => {
+    /** The runs end first, so that connected clients still receive the last events of their tasks. */
+    close: async (closePublicServer: () => Promise<unknown>) => {
       await runner.stop()
-      await closeDoors()
+      await closePublicServer()
       await plane.http.close()
       await workflows.close()
     },
@@ -155,7 +159,7 @@ async function openCtx(config: Config, world: World) {
   store.subscribe((text) => {
     const notification = decodeNotification(text)
     if (notification?.topic !== 'log-appended') return notification && ctx.notifications.publish(notification)
-    // What cannot be read now is found by the next poll.
+    // Followers that miss an event here get it from the next poll.
     catchUpFollowers(ctx, notification.id).catch((err) => world.log.warn({ err }, 'log followers not caught up'))
   })
   wedges.start()
@@ -168,7 +172,7 @@ async function endLeftoverRuns(ctx: Ctx): Promise<void> {
 }
 
 const SWEEP_MS = 1_000
-/** Half of the shortest cadence: with a look for each of its slots, one of them would be skipped now and then. */
+/** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
 const SCHEDULE_CHECK_MS = 500
 const FOLLOWER_POLL_MS = 400
 const REPORT_MS = 60_000
@@ -177,7 +181,7 @@ const STREAM_RECHECK_MS = 30_000
 const CLEANUP_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
-/** What every replica does again and again; all of it is safe to do together. */
+/** The periodic work of every replica. Several replicas may do all of it at the same time. */
 function createSweeps(ctx: Ctx, runner: Runner): Loop[] {
   const { clock, log } = ctx.world
   const lease = createReplicaLease(ctx)
@@ -186,7 +190,7 @@ function createSweeps(ctx: Ctx, runner: Runner): Loop[] {
   const brokenChains = new Map<string, string>()
   const { retentionDays } = ctx.config
   const sweep = (name: string, ms: number, work: (stopping: AbortSignal) => Promise<unknown>) =>
-    // That the store is away is told once, and not by everyone who notices.
+    // The store itself logs that it is unavailable, once.
     createLoop(clock, ms, work, (err) => err instanceof StoreUnavailable || log.error({ err }, `${name} failed`))
   return [
     sweep('lease', HEARTBEAT_INTERVAL_MS, (stopping) => renewReplicaLease(ctx, lease, stopping)),
@@ -207,7 +211,7 @@ function createSweeps(ctx: Ctx, runner: Runner): Loop[] {
   ]
 }
 
-/** What nobody can use any more goes. */
+/** Deletes credentials, keys, counters and deliveries that have expired. */
 async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
   const yesterday = toIsoTime(now - DAY_MS)
@@ -219,7 +223,19 @@ async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   await inTx(ctx, (tx) => deleteDeliveriesBefore(tx.db, { before: toIsoTime(now - 7 * DAY_MS) }))
 }
 
-/** The bundled programs lie beside the bundle; in development, in `dist`. */
+/**
+ * Fails as listening would. It runs before the first start creates the founder key, which is shown only once: a start
+ * that failed later would lose the key.
+ */
+function requireFreePort({ host, port }: Config): Promise<void> {
+  const probe = createServer()
+  return new Promise((resolve, reject) => {
+    probe.once('error', reject)
+    probe.listen(port, host, () => probe.close(() => resolve()))
+  })
+}
+
+/** The folder of the bundled programs: next to the server's bundle; in development, `dist`. */
 function agentDir(): string {
   const here = fileURLToPath(new URL('.', import.meta.url))
   return existsSync(join(here, 'harness.cjs')) ? here : join(here, '..', 'dist')

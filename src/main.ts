@@ -6,16 +6,13 @@ import { describeUnknownSettings } from './cli/doctor/unknown-settings.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Ctx } from './ctx/ctx.ts'
 
-// The server's code is loaded only by the commands that need it: the others answer at once.
+// The server's code is imported only by the commands that need it, so that the others start fast.
 
-/** Starts one replica and stays until it is told to stop. */
+/** Runs one replica until the process gets a signal to stop. */
 async function serve(svc: string): Promise<void> {
-  const [{ startApp }, { createSystemWorld: systemWorld }] = await Promise.all([
-    import('./app.ts'),
-    import('./ctx/system-world.ts'),
-  ])
+  const [{ startApp }, { createSystemWorld }] = await Promise.all([import('./app.ts'), import('./ctx/system-world.ts')])
   const config = loadConfig(process.env)
-  const world = systemWorld(config.logLevel)
+  const world = createSystemWorld(config.logLevel)
   for (const sentence of describeUnknownSettings(process.env)) world.log.warn(sentence)
   const release = config.databaseUrl ? () => {} : await lockDataFolder(config)
   const app = await startApp(config, world, printFounderKey).catch((error: unknown) => {
@@ -28,7 +25,7 @@ async function serve(svc: string): Promise<void> {
   if (app.metricsUrl) printLine(`metrics: ${app.metricsUrl}`)
   if (app.ctx.wedges.all().length === 0) {
     printLine(
-      `no wedges in ${config.wedgesDir} yet: \`${svc} wedge new NAME\` makes one, examples lie in ${EXAMPLE_WEDGES}`,
+      `no wedges in ${config.wedgesDir} yet: \`${svc} wedge new NAME\` creates one; examples are in ${EXAMPLE_WEDGES}`,
     )
   }
   await new Promise<void>((resolve) => {
@@ -46,10 +43,11 @@ async function serve(svc: string): Promise<void> {
 }
 
 function printFounderKey(key: string): void {
-  printLine(`founder key, shown this once: ${key}`)
-  printLine('keep it, and give it to the other commands: export SVC_KEY=<the key>')
+  printLine(`founder key, shown only once: ${key}`)
+  printLine('save it; the other commands read it from SVC_KEY: export SVC_KEY=<the key>')
 }
 
+/** Adds advice to the error that the work throws. */
 function withAdvice<T>(config: Config, work: () => T): T {
   try {
     return work()
@@ -58,32 +56,35 @@ function withAdvice<T>(config: Config, work: () => T): T {
   }
 }
 
-/** What a person can do about a start that failed. */
+/** The error of a failed start together with what the operator can do about it. */
 function addAdvice({ host, port, dataDir, databaseUrl }: Config, error: unknown): unknown {
   const message = errorMessage(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'EADDRINUSE') {
     return commandFailed(
-      `${host}:${port} is taken`,
-      'perhaps the service runs already; else choose another with SVC_PORT',
+      `${host}:${port} is already in use`,
+      'stop the process that uses it, or choose another port with SVC_PORT',
     )
   }
   const listening = error instanceof Error && 'syscall' in error && error.syscall === 'listen'
   const lookedUp = error instanceof Error && 'hostname' in error && error.hostname === host
   if (listening || lookedUp) {
-    return commandFailed(`cannot listen on ${host}:${port}: ${message}`, 'choose where with SVC_HOST and SVC_PORT')
+    return commandFailed(
+      `cannot listen on ${host}:${port}: ${message}`,
+      'set SVC_HOST and SVC_PORT to an address of this machine',
+    )
   }
   if (message.includes(dataDir))
-    return commandFailed(message, 'choose a folder that it can use alone, with SVC_DATA_DIR')
+    return commandFailed(message, 'set SVC_DATA_DIR to a folder that no other service uses')
   if (!databaseUrl && message.includes('not a database')) {
     return commandFailed(
       `${dataDir}/svc.db cannot be used: ${message}`,
-      'restore a copy, or choose another SVC_DATA_DIR',
+      'restore a backup, or set SVC_DATA_DIR to another folder',
     )
   }
-  // What PostgreSQL itself says of a database or a user that it does not have.
+  // PostgreSQL's codes for a missing database and for a user that may not sign in.
   if (databaseUrl && /^(3D|28)[0-9A-Z]{3}$/.test(code)) {
-    return commandFailed(message, 'make the database and its user, or correct DATABASE_URL')
+    return commandFailed(message, 'create the database and its user, or correct DATABASE_URL')
   }
   if (databaseUrl && /^E[A-Z]+$/.test(code)) {
     return commandFailed(
@@ -95,68 +96,76 @@ function addAdvice({ host, port, dataDir, databaseUrl }: Config, error: unknown)
 }
 
 async function lockDataFolder(config: Config): Promise<() => void> {
-  const { lockDataFolder: holdFolder } = await import('./store/sqlite/sqlite-store.ts')
-  return withAdvice(config, () => holdFolder(config.dataDir))
+  const store = await import('./store/sqlite/sqlite-store.ts')
+  return withAdvice(config, () => store.lockDataFolder(config.dataDir))
 }
 
 async function rotateVault(oldKey: string) {
-  const [{ rotateSecretKey: rotate }, { isReplicaRunning: isServed }] = await Promise.all([
+  const [{ rotateSecretKey }, { isReplicaRunning }] = await Promise.all([
     import('./vault/rotate-key.ts'),
     import('./runs/replica-lease.ts'),
   ])
   return withStore(async (ctx) => {
-    // It would go on with the old key, find nothing that opens, and seal over what was sealed anew.
-    if (await isServed(ctx)) throw commandFailed('the service is running', 'stop all of its replicas first')
-    return rotate(ctx, oldKey)
+    // A running replica would keep the old key: it could not open the secrets, and it would seal new ones with that key.
+    if (await isReplicaRunning(ctx)) throw commandFailed('the service is running', 'stop all of its replicas first')
+    return rotateSecretKey(ctx, oldKey)
   })
 }
 
 async function adoptChains() {
-  const { adoptChains: adopt } = await import('./audit/reseal-heads.ts')
-  return withStore(adopt)
+  const resealHeads = await import('./audit/reseal-heads.ts')
+  return withStore(resealHeads.adoptChains)
 }
 
-/** Without doors or wedges. */
+/** Runs the work with an open store, without servers and without wedges. */
 async function withStore<T>(work: (ctx: Ctx) => Promise<T>): Promise<T> {
-  const [{ openVault }, { openStore }, { createSystemWorld: systemWorld }, { createMemoryState: newMemory }] =
-    await Promise.all([
-      import('./vault/vault.ts'),
-      import('./store/open-store.ts'),
-      import('./ctx/system-world.ts'),
-      import('./ctx/memory.ts'),
-    ])
+  const [{ openVault }, { openStore }, { createSystemWorld }, { createMemoryState }] = await Promise.all([
+    import('./vault/vault.ts'),
+    import('./store/open-store.ts'),
+    import('./ctx/system-world.ts'),
+    import('./ctx/memory.ts'),
+  ])
   const config = loadConfig(process.env)
-  const world = systemWorld(config.logLevel)
+  const world = createSystemWorld(config.logLevel)
   const store = await openStore(config, (message, err) => world.log.warn({ err }, message))
   const wedges = { get: () => undefined, find: async () => undefined, all: () => [], problems: () => [] }
   try {
     const vault = openVault(world)
-    return await work({ config, store, db: store.db, world, ...newMemory(), wedges, vault, replica: 'command line' })
+    return await work({
+      config,
+      store,
+      db: store.db,
+      world,
+      ...createMemoryState(),
+      wedges,
+      vault,
+      replica: 'command line',
+    })
   } finally {
     await store.close()
   }
 }
 
 async function backupSqlite(file: string): Promise<void> {
-  const { copySqliteStore: copySqlite } = await import('./store/sqlite/sqlite-store.ts')
-  copySqlite(loadConfig(process.env).dataDir, file)
+  const { copySqliteStore } = await import('./store/sqlite/sqlite-store.ts')
+  copySqliteStore(loadConfig(process.env).dataDir, file)
 }
 
-/** Beside `dist`, in a clone as in the package. */
+/** The folder is next to `dist`, in a clone and in the package. */
 const EXAMPLE_WEDGES = fileURLToPath(new URL('../wedges', import.meta.url))
 
 const printLine = (line: string) => process.stdout.write(`${line}\n`)
 
-// Whoever reads our output may have seen enough: `svc tasks | head`. What could not be written otherwise is lost.
+// The reader may close the pipe early, as in `svc tasks | head`: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit()
   process.stderr.write(`svc: the output cannot be written: ${error.message}\n`)
   process.exit(EXIT_CODE.failed)
 })
-// There is nobody left to tell.
+// An error that cannot be written to standard error cannot be reported.
 process.stderr.on('error', () => {})
 
-/** A pipe takes what its reader takes, and an exit loses the rest. */
+/** Resolves when the stream's output is written; an exit before that would lose the rest. */
 const flushed = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.write('', () => resolve()))
 
 void runCommandLine({

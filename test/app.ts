@@ -22,36 +22,36 @@ export interface TestAppOptions {
   store: StoreKind
   /** Files below the wedges folder, such as `{'echo/wedge.json': {…}, 'echo/skills/how.md': '…'}`. Default: one wedge `echo`. */
   wedges?: Record<string, unknown>
-  /** Further environment, such as `SVC_SANDBOX: 'bwrap'` (default: the quick `process` driver without warm cells). */
+  /** More settings, such as `SVC_SANDBOX: 'bwrap'`; the default is the fast `process` driver without warm cells. */
   env?: Record<string, string>
 }
 
-/** A running service with a clock that stands still, spoken to over HTTP. */
+/** A running service that is called over HTTP and whose clock moves only by `clock.advance`. */
 export interface TestApp {
   app: App
-  /** Of the very first start, unless a fixed one is set. */
+  /** The founder key that the first start created; null if a fixed one is set. */
   firstKey: string | null
   ctx: App['ctx']
   url: string
   key: string
   clock: TestClock
   dir: string
-  /** Everything the service wrote to its log, as JSON lines. */
+  /** The log of the service as JSON lines. */
   logged: string[]
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<ApiResponse>
-  /** Creates a task of the wedge `echo` unless told otherwise; fails the test when it is not 201. */
+  /** Creates a task, by default of the wedge `echo`. Throws if the response is not 201. */
   createTask(body?: Record<string, unknown>): Promise<{ id: string } & Record<string, unknown>>
-  /** The events of a task until its stream ends, or until `until` says so. */
+  /** The events of a task until its stream ends, or until `until` returns true. */
   events(
     taskId: string,
     options?: { after?: number; until?: (event: StreamedEvent) => boolean; path?: string; key?: string },
   ): Promise<StreamedEvent[]>
-  /** The task once it is finished. */
+  /** Waits for the end of the task and returns it. */
   finished(taskId: string): Promise<Record<string, unknown>>
   stop(): Promise<void>
 }
 
-/** A wedge that answers with its input, and one task type of each shape. */
+/** A wedge whose output is its input; the task type `checked` has an output schema. */
 export const ECHO_WEDGE = {
   'echo/wedge.json': {
     wedge: 'echo',
@@ -65,7 +65,7 @@ export const ECHO_WEDGE = {
   'echo/rehearsals/checked.json': [{ output: { said: '{{input.text}}' } }],
 }
 
-/** Stopped and removed at the end of the test that started it. */
+/** An app that is stopped and removed at the end of the test. */
 export async function testApp(options: TestAppOptions): Promise<TestApp> {
   const app = await startTestApp(options)
   onTestFinished(() => app.stop())
@@ -131,7 +131,7 @@ export async function startTestApp({ store, wedges = ECHO_WEDGE, env = {} }: Tes
   }
 }
 
-/** A quick service with everything below one folder, as the environment would tell it. */
+/** The settings of a test app with all its data below one folder. */
 export const testSettings = (dir: string): Record<string, string> => ({
   SVC_PORT: '0',
   SVC_DATA_DIR: join(dir, 'data'),
@@ -144,9 +144,9 @@ export const testSettings = (dir: string): Record<string, string> => ({
 
 async function stopTestApp(app: App, clock: TestClock, dir: string, database: string | null): Promise<void> {
   const stopping = app.stop()
-  // The drain waits by the app's clock, which nobody moves any more.
-  const moving = setInterval(() => void clock.advance(5_000), 20)
-  await stopping.finally(() => clearInterval(moving))
+  // The drain waits by the clock of the app, so the clock must advance.
+  const ticking = setInterval(() => void clock.advance(5_000), 20)
+  await stopping.finally(() => clearInterval(ticking))
   rmSync(dir, { recursive: true, force: true })
   if (database) await dropDatabase(database)
 }
@@ -157,7 +157,7 @@ function testWorld(clock: TestClock, env: Record<string, string | undefined>, lo
     clock,
     random,
     newId: createIdGenerator(() => clock.now(), random),
-    // Nobody guesses at these, and hundreds of tests sign up.
+    // Cheap, because hundreds of tests sign up.
     passwordCost: { N: 1024, r: 8, p: 1 },
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
     env: (name: string) => readSetting(env, name),

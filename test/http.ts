@@ -1,17 +1,17 @@
-/** What the service answered. */
+/** A response of the service. */
 export interface ApiResponse {
   status: number
-  // Tests look into answers freely; what they find is asserted, not typed.
+  // Tests assert the content of bodies instead of typing it.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any
   headers: Headers
 }
 
 export interface CallOptions {
-  /** Another credential; null: none. */
+  /** Replaces the credential; null sends none. */
   key?: string | null
   headers?: Record<string, string>
-  /** A body that is sent as it is. */
+  /** A body that is sent unchanged. */
   raw?: string | Uint8Array<ArrayBuffer>
 }
 
@@ -24,15 +24,15 @@ export async function callApi(
   options: CallOptions = {},
 ): Promise<ApiResponse> {
   const credential = options.key === undefined ? key : options.key
-  const sent = options.raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const content = options.raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(url + path, {
     method,
     headers: {
       ...(credential && { authorization: `Bearer ${credential}` }),
-      ...(sent !== undefined && { 'content-type': 'application/json' }),
+      ...(content !== undefined && { 'content-type': 'application/json' }),
       ...options.headers,
     },
-    ...(sent !== undefined && { body: sent }),
+    ...(content !== undefined && { body: content }),
   })
   const text = await response.text()
   return { status: response.status, headers: response.headers, body: parseJsonOrText(text) }
@@ -47,14 +47,14 @@ function parseJsonOrText(text: string): unknown {
 }
 
 export interface StreamedEvent {
-  /** The SSE event name and id, and the whole event behind `data:`. */
+  /** The name and the id of the SSE frame; `data` is the whole event. */
   event: string
   id: string
   // oxlint-disable-next-line typescript/no-explicit-any
   data: any
 }
 
-/** Reads an SSE stream until the server ends it, or until `until` has seen enough. */
+/** Reads an SSE stream until the server ends it, or until `until` returns true for an event. */
 export async function readEventStream(
   url: string,
   key: string,
@@ -68,21 +68,21 @@ export async function readEventStream(
   const events: StreamedEvent[] = []
   let rest = ''
   const decoder = new TextDecoder()
-  for await (const piece of response.body) {
-    const frames = (rest + decoder.decode(piece, { stream: true })).split('\n\n')
+  for await (const chunk of response.body) {
+    const frames = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
     rest = frames.pop() ?? ''
     for (const frame of frames) {
       const event = parseFrame(frame)
       if (!event) continue
       events.push(event)
-      // Leaving the loop hangs up.
+      // Returning from the loop closes the connection.
       if (until?.(event)) return events
     }
   }
   return events
 }
 
-/** Null for a comment. */
+/** Null for a comment, such as a keepalive. */
 function parseFrame(frame: string): StreamedEvent | null {
   const field = (name: string) =>
     frame

@@ -113,7 +113,8 @@ describe('the checks of the layout', () => {
 
   test('a short file with one importer is a problem, and one with two is not', () => {
     const files = {
-      'tasks/a.ts': "import { b } from './b.ts'\nimport { c } from './c.ts'\n",
+      'tasks/a.ts': "import { b } from './b.ts'\nimport { c } from './c.ts'\nimport { View } from './view.ts'\n",
+      'tasks/view.ts': 'x\n',
       'tasks/b.ts': "import type { C } from './c.ts'\n",
       'tasks/c.ts': 'x\n',
     }
@@ -166,6 +167,11 @@ describe('the checks of the layout', () => {
     expect(bannedWords(new Map([['a.md', `\n${text}`]]))).toEqual([
       `a.md:2: '${word}' is a banned word (test/banned-words.ts)`,
     ])
+  })
+
+  test('the names of icons may contain a banned word where they are imported, and nowhere else', () => {
+    const text = "import {\n  Bell as NotifyIcon,\n} from 'lucide-react'\nconst icon = Bell\n"
+    expect(bannedWords(new Map([['a.tsx', text]]))).toEqual(["a.tsx:4: 'Bell' is a banned word (test/banned-words.ts)"])
   })
 
   test.each(['a warehouse', 'an indoor plane', 'const ALMOST_ALL = 1', 'three planes', 'doorstep', 'impulse'])(

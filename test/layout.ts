@@ -73,7 +73,9 @@ export function sizeProblems(sources: Sources): string[] {
     .map(({ name, value, max }) => `the ${name} of file lengths is ${value} lines, at most ${max} are allowed`)
 }
 
-/** Short files with one importer, which should be part of that importer. */
+const VIEW_FILE = /(?:^|\/|-)view\.ts$/
+
+/** Short files with one importer, which should be part of that importer. Views are separate from routes at any length. */
 export function fragmentFiles(sources: Sources): string[] {
   const importers = new Map<string, Set<string>>()
   for (const [file, text] of sources) {
@@ -81,6 +83,7 @@ export function fragmentFiles(sources: Sources): string[] {
   }
   return [...sources].flatMap(([file, text]) => {
     const [only, ...others] = importers.get(file) ?? []
+    if (VIEW_FILE.test(file)) return []
     if (!only || others.length > 0 || countLines(text) >= MIN_LINES_FOR_ONE_IMPORTER) return []
     return [`${file} has ${countLines(text)} lines and one importer: merge it into ${only}`]
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
-import { ROLES, type Scope } from '../ctx/scope.ts'
+import type { Scope } from '../ctx/scope.ts'
 import { createdResponse, nameRoutes, noContentResponse, openRoute } from '../http/route.ts'
 import { canClaimOwnership } from './claim-ownership.ts'
 import { requestAddress, authenticateRequest, bearerToken } from './authenticate.ts'
@@ -8,20 +8,10 @@ import { findApiKey } from './credential-rows.ts'
 import { emailField, newPasswordField, shortTextField } from './input-fields.ts'
 import { acceptInvite } from './invites.ts'
 import { logInWithPassword } from './login.ts'
-import { KeyView, MemberView, OrganisationView, ProjectView, toKeyView, toMemberView } from './view.ts'
+import { SessionView, SignInResultView, toKeyView, toMemberView } from './view.ts'
 import { findMember } from './member-rows.ts'
 import { signOutSession, readOrganisationTree } from './sessions.ts'
 import { signUpMember } from './signup.ts'
-
-const SignInResultView = z
-  .object({
-    session_token: z.string(),
-    expires_at: z.string(),
-    member: MemberView,
-    organisation: OrganisationView,
-    projects: z.array(ProjectView),
-  })
-  .meta({ id: 'SignInResult' })
 
 /** Routes without authentication; sign-out and session check the bearer token themselves. */
 export const authRoutes = nameRoutes({
@@ -56,15 +46,7 @@ export const authRoutes = nameRoutes({
   getSession: openRoute('GET', '/v1/auth/session', {
     summary: 'Read the current session',
     description: 'The member or key that the credential belongs to, with its organisation and projects.',
-    responses: {
-      200: z.object({
-        member: MemberView.nullable(),
-        key: KeyView.nullable(),
-        organisation: OrganisationView,
-        projects: z.array(ProjectView),
-        role: z.enum(ROLES),
-      }),
-    },
+    responses: { 200: SessionView },
     handle: async ({ ctx, request }) => describeBearer(ctx, await authenticateRequest(ctx, request)),
   }),
   acceptInvite: openRoute('POST', '/v1/auth/accept', {

@@ -16,7 +16,7 @@ import { inviteMember } from './invites.ts'
 import { findMember, listMembers } from './member-rows.ts'
 import { changeMember, refuseApiKeys, removeMember } from './members.ts'
 import { changePassword } from './change-password.ts'
-import { MemberView, toMemberView } from './view.ts'
+import { InviteView, MemberView, toMemberView } from './view.ts'
 
 export const memberRoutes = nameRoutes({
   listMembers: defineRead('/v1/members', {
@@ -35,7 +35,7 @@ export const memberRoutes = nameRoutes({
     description: 'The invite is shown only in this response.',
     role: 'admin',
     body: z.object({ email: emailField, role: z.enum(ROLES) }),
-    responses: { 201: z.object({ member: MemberView, invite: z.string(), expires_at: z.string() }) },
+    responses: { 201: InviteView },
     find: async ({ scope }) => refuseApiKeys(scope),
     async handle({ ctx, scope, body }) {
       const invited = await inviteMember(ctx, scope, body)

@@ -46,6 +46,26 @@ export const KeyView = z
   })
   .meta({ id: 'Key' })
 
+export const SignInResultView = z
+  .object({
+    session_token: z.string(),
+    expires_at: z.string(),
+    member: MemberView,
+    organisation: OrganisationView,
+    projects: z.array(ProjectView),
+  })
+  .meta({ id: 'SignInResult' })
+
+export const SessionView = z.object({
+  member: MemberView.nullable(),
+  key: KeyView.nullable(),
+  organisation: OrganisationView,
+  projects: z.array(ProjectView),
+  role: z.enum(ROLES),
+})
+
+export const InviteView = z.object({ member: MemberView, invite: z.string(), expires_at: z.string() })
+
 export function toOrganisationView({ id, name, created_at }: OrganisationRow): z.output<typeof OrganisationView> {
   return { id, name, created_at }
 }

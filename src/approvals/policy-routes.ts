@@ -5,27 +5,9 @@ import { parseTaskConstraints } from '../tasks/view.ts'
 import { requirePathWedge } from '../wedges/enabled-wedges.ts'
 import { listPastApprovals, type PastApproval } from './rows.ts'
 import { type PastGatedRequest, simulatePolicy } from './simulate-policy.ts'
-import { APPROVAL_STATUSES, parseProposedPayload } from './view.ts'
+import { parseProposedPayload, PolicySimulationView } from './view.ts'
 
 const MAX_SIMULATED_APPROVALS = 1000
-
-const PolicySimulationView = z
-  .object({
-    checked: z.number().int(),
-    would_pass: z.number().int(),
-    would_gate: z.number().int(),
-    results: z.array(
-      z.object({
-        approval_id: z.string(),
-        action: z.string(),
-        status: z.enum(APPROVAL_STATUSES),
-        would: z.enum(['pass', 'gate']),
-        reason: z.string(),
-        created_at: z.string(),
-      }),
-    ),
-  })
-  .meta({ id: 'PolicySimulation' })
 
 export const policyRoutes = nameRoutes({
   /** Writes nothing. It is a POST because rules do not fit into a query string. */

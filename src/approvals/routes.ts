@@ -6,14 +6,10 @@ import { taskInScope } from '../tasks/routes.ts'
 import { approveApproval, rejectApproval } from './decide-approval.ts'
 import { listEffects } from './effect-rows.ts'
 import { findApproval, findDecidableApproval, listApprovals } from './rows.ts'
-import { APPROVAL_STATUSES, ApprovalView, EffectView, toApprovalView, toEffectView } from './view.ts'
+import { APPROVAL_STATUSES, ApprovalView, DecisionView, EffectView, toApprovalView, toEffectView } from './view.ts'
 
 const approvalInScope = findInScope('approval', findApproval)
 const decidableInScope = findInScope('approval', findDecidableApproval)
-
-const DecisionView = z
-  .object({ ok: z.literal(true), decision: z.enum(['approved', 'rejected']) })
-  .meta({ id: 'Decision' })
 
 export const approvalRoutes = nameRoutes({
   listApprovals: defineRead('/v1/approvals', {

@@ -36,6 +36,28 @@ export const ApprovalView = z
   })
   .meta({ id: 'Approval' })
 
+export const DecisionView = z
+  .object({ ok: z.literal(true), decision: z.enum(['approved', 'rejected']) })
+  .meta({ id: 'Decision' })
+
+export const PolicySimulationView = z
+  .object({
+    checked: z.number().int(),
+    would_pass: z.number().int(),
+    would_gate: z.number().int(),
+    results: z.array(
+      z.object({
+        approval_id: z.string(),
+        action: z.string(),
+        status: z.enum(APPROVAL_STATUSES),
+        would: z.enum(['pass', 'gate']),
+        reason: z.string(),
+        created_at: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'PolicySimulation' })
+
 export function toApprovalView(row: ApprovalRow) {
   const preview = parseProposedPayload(row)
   // The agent itself makes a gated tool call, so the service cannot change its arguments. And an edit replaces fields of

@@ -33,12 +33,12 @@ export interface AuditEntryPage {
 }
 
 /** The entries with all fields, for an export. */
-export const readEntryPages = (db: Db, stretch: ChainRange): AsyncGenerator<AuditEntryPage> =>
-  readPages(db, stretch, readEntryPage)
+export const readEntryPages = (db: Db, range: ChainRange): AsyncGenerator<AuditEntryPage> =>
+  readPages(db, range, readEntryPage)
 
 /** The entries in the form that verification hashes. */
-export const readSealedPages = (db: Db, stretch: ChainRange): AsyncGenerator<ChainPage> =>
-  readPages(db, stretch, readSealedPage)
+export const readSealedPages = (db: Db, range: ChainRange): AsyncGenerator<ChainPage> =>
+  readPages(db, range, readSealedPage)
 
 type PageRequest = Parameters<typeof listChainEntries>[1]
 

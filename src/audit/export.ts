@@ -24,10 +24,10 @@ export function exportAuditChain(ctx: Ctx, chain: string): StreamResponse {
 }
 
 async function writeExport(ctx: Ctx, chain: string, out: ServerResponse): Promise<void> {
-  const gone = disconnectSignal(out)
+  const disconnected = disconnectSignal(out)
   for await (const text of exportLines(ctx, chain)) {
-    if (gone.aborted) return
-    if (!out.write(text)) await waitForDrain(out, gone)
+    if (disconnected.aborted) return
+    if (!out.write(text)) await waitForDrain(out, disconnected)
   }
   out.end()
 }
@@ -68,6 +68,6 @@ const toLine = (value: object) => escapeLine(JSON.stringify(value))
 /** JSON allows these two characters in strings, but many line readers treat them as line bounds. */
 const escapeLine = (json: string) => `${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`
 
-async function waitForDrain(out: ServerResponse, gone: AbortSignal): Promise<void> {
-  await once(out, 'drain', { signal: gone }).catch(() => {})
+async function waitForDrain(out: ServerResponse, disconnected: AbortSignal): Promise<void> {
+  await once(out, 'drain', { signal: disconnected }).catch(() => {})
 }

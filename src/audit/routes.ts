@@ -6,7 +6,7 @@ import { defineRead, nameRoutes } from '../http/route.ts'
 import { exportAuditChain } from './export.ts'
 import { listAuditEntries } from './rows.ts'
 import { verifyStoredChain } from './verify.ts'
-import { AuditEntryView, toAuditEntryView } from './view.ts'
+import { AuditEntryView, AuditVerificationView, toAuditEntryView } from './view.ts'
 
 const chain = z.enum(['project', 'organisation']).default('project')
 const seq = z
@@ -38,19 +38,7 @@ export const auditRoutes = nameRoutes({
     summary: 'Verify the audit log',
     description: 'Recomputes the hash chain and names the first entry that does not match.',
     query: z.object({ chain }),
-    responses: {
-      200: z.object({
-        ok: z.boolean(),
-        entries: z.number().int(),
-        head: z.string().nullable(),
-        first_bad_seq: z.number().int().nullable(),
-        problem: z.string().nullable(),
-        anchored_to: z.number().int().nullable(),
-        signed_by: z.string().nullable(),
-        sealed_from: z.number().int().nullable(),
-        checkpoints: z.object({ signed: z.number().int(), not_verifiable: z.number().int() }),
-      }),
-    },
+    responses: { 200: AuditVerificationView },
     handle: async ({ ctx, scope, query }) => verifyStoredChain(ctx, chainInScope(scope, query.chain)),
   }),
 

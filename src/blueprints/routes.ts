@@ -1,25 +1,27 @@
 import { z } from 'zod'
 import { requireOneProject } from '../accounts/authenticate.ts'
 import { SLUG } from '../base/slug.ts'
-import { pageQuery, pageSchema, toPage } from '../http/page.ts'
+import { pageQuery, toPage } from '../http/page.ts'
 import { defineRead, defineWrite, nameRoutes } from '../http/route.ts'
 import { activateBlueprintInProject } from './activate-blueprint.ts'
 import { provisionBlueprintInProject } from './provision-blueprint.ts'
 import { readBlueprints, requireBlueprint } from './read-blueprints.ts'
 import { checkReadiness } from './readiness.ts'
 import { listInstalls } from './rows.ts'
-import { BlueprintPartsView, BlueprintSummaryView, ReadinessView } from './view.ts'
+import {
+  ActivatedBlueprintView,
+  BlueprintPageView,
+  NotReadyView,
+  ProvisionedBlueprintView,
+  ReadinessView,
+} from './view.ts'
 
 export const blueprintRoutes = nameRoutes({
   listBlueprints: defineRead('/v1/blueprints', {
     summary: 'List blueprints',
     // Blueprints are files without a creation time, so they are sorted by name, and the name is the cursor.
     query: z.object(pageQuery(SLUG)),
-    responses: {
-      200: pageSchema(BlueprintSummaryView).extend({
-        problems: z.array(z.object({ blueprint: z.string(), problem: z.string() })),
-      }),
-    },
+    responses: { 200: BlueprintPageView },
     async handle({ ctx, scope, query: { limit, cursor = '' } }) {
       const { blueprints, problems } = await readBlueprints(ctx.config.blueprintsDir)
       const installs = await listInstalls(ctx.db, scope.projectIds)
@@ -42,14 +44,7 @@ export const blueprintRoutes = nameRoutes({
     summary: 'Provision a blueprint',
     description: 'Creates what is missing and changes nothing that exists.',
     role: 'admin',
-    responses: {
-      200: z.object({
-        blueprint: z.string(),
-        created: BlueprintPartsView,
-        reused: BlueprintPartsView,
-        readiness: ReadinessView,
-      }),
-    },
+    responses: { 200: ProvisionedBlueprintView },
     find: ({ ctx, params }) => requireBlueprint(ctx, params.slug ?? ''),
     async handle({ ctx, scope, subject }) {
       const provisioned = await provisionBlueprintInProject(ctx, scope, subject)
@@ -70,10 +65,7 @@ export const blueprintRoutes = nameRoutes({
     summary: 'Activate a blueprint',
     description: 'Enables its schedules.',
     role: 'admin',
-    responses: {
-      200: z.object({ ok: z.literal(true), active: z.literal(true) }),
-      409: z.object({ error: z.string(), missing: ReadinessView.shape.items.optional() }),
-    },
+    responses: { 200: ActivatedBlueprintView, 409: NotReadyView },
     find: ({ ctx, params }) => requireBlueprint(ctx, params.slug ?? ''),
     async handle({ ctx, scope, subject }) {
       await activateBlueprintInProject(ctx, scope, subject)

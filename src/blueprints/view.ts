@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { pageSchema } from '../http/page.ts'
 import { jsonObject } from '../http/validate.ts'
 
-export const BlueprintSummaryView = z
+const BlueprintSummaryView = z
   .object({
     blueprint: z.string(),
     title: z.string(),
@@ -13,7 +14,11 @@ export const BlueprintSummaryView = z
   })
   .meta({ id: 'Blueprint' })
 
-export const BlueprintPartsView = z
+export const BlueprintPageView = pageSchema(BlueprintSummaryView).extend({
+  problems: z.array(z.object({ blueprint: z.string(), problem: z.string() })),
+})
+
+const BlueprintPartsView = z
   .object({
     connections: z.array(z.string()),
     schedules: z.array(z.string()),
@@ -44,6 +49,17 @@ export const ReadinessView = z
     warnings: z.array(z.string()).meta({ description: 'Problems that no request can fix and that affect its tasks.' }),
   })
   .meta({ id: 'Readiness' })
+
+export const ProvisionedBlueprintView = z.object({
+  blueprint: z.string(),
+  created: BlueprintPartsView,
+  reused: BlueprintPartsView,
+  readiness: ReadinessView,
+})
+
+export const ActivatedBlueprintView = z.object({ ok: z.literal(true), active: z.literal(true) })
+
+export const NotReadyView = z.object({ error: z.string(), missing: ReadinessView.shape.items.optional() })
 
 export type ReadinessView = z.infer<typeof ReadinessView>
 export type ReadinessItem = z.infer<typeof ReadinessItemView>

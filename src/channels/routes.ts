@@ -4,7 +4,7 @@ import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes, noCo
 import { ChannelInput, createChannel, removeChannel } from './channels.ts'
 import { InboundMessage, receiveInbound } from './inbound.ts'
 import { findChannel, listChannels } from './rows.ts'
-import { ChannelView, toChannelView } from './view.ts'
+import { ChannelView, InboundReceiptView, toChannelView } from './view.ts'
 
 const channelInScope = findInScope('channel', findChannel)
 
@@ -53,7 +53,7 @@ export const channelRoutes = nameRoutes({
     summary: 'Post an inbound message',
     description: 'Creates a task for it. Verify the sender first: this endpoint trusts what you post.',
     body: InboundMessage,
-    responses: { 201: z.object({ task_id: z.string(), thread_id: z.string(), client_id: z.string() }) },
+    responses: { 201: InboundReceiptView },
     find: channelInScope,
     async handle({ ctx, scope, subject, body }) {
       const { delivered, replayed } = await receiveInbound(ctx, scope, subject, body)

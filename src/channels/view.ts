@@ -15,6 +15,8 @@ export const ChannelView = z
   })
   .meta({ id: 'Channel' })
 
+export const InboundReceiptView = z.object({ task_id: z.string(), thread_id: z.string(), client_id: z.string() })
+
 export const MessageSenderView = z
   .object({ handle: z.string().nullable(), name: z.string().nullable() })
   .meta({ id: 'MessageSender' })

@@ -10,19 +10,9 @@ import {
   startAuthorisation,
   type StartedAuthorisation,
 } from './broker-authorisation.ts'
+import { AuthorisationView, BrokerAccountView, ToolkitView } from './broker-view.ts'
 import { requireConnectionInScope } from './connections.ts'
 
-const ToolkitView = z
-  .object({ slug: z.string(), name: z.string(), description: z.string().nullable() })
-  .meta({ id: 'Toolkit' })
-const AuthorisationView = z
-  .object({
-    connection_id: z.string(),
-    redirect_url: z.string().nullable(),
-    expires_at: z.string().nullable(),
-    status: z.string(),
-  })
-  .meta({ id: 'Authorisation' })
 const callbackUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https url' })
   .max(2048)
@@ -83,7 +73,7 @@ export const brokerRoutes = nameRoutes({
 
   getAccountStatus: defineRead('/v1/connections/:id/broker/status', {
     summary: 'Read the authorisation status of a broker connection',
-    responses: { 200: z.object({ status: z.string(), active: z.boolean() }) },
+    responses: { 200: BrokerAccountView },
     async find(input) {
       const broker = requireBroker(input.ctx)
       return { broker, connection: await requireConnectionInScope(input) }

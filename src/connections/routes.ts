@@ -13,14 +13,18 @@ import {
 import { CONNECTION_KINDS } from './executors/executor-table.ts'
 import { type Connection, listConnections } from './rows.ts'
 import { testConnection } from './test-connection.ts'
-import { ConnectionView, findConfigWarnings, toConnectionView, toConnectionViews } from './view.ts'
+import {
+  ConnectionTestView,
+  ConnectionView,
+  ConnectionWithWarningsView,
+  findConfigWarnings,
+  toConnectionView,
+  toConnectionViews,
+} from './view.ts'
 import { writeSecret } from './write-secret.ts'
 
 const name = z.string().min(1).max(128)
 const secretRef = z.string().max(256).nullable()
-const ConnectionWithWarningsView = ConnectionView.extend({ warnings: z.array(z.string()) }).meta({
-  id: 'ConnectionWithWarnings',
-})
 
 export const connectionRoutes = nameRoutes({
   createConnection: defineWrite('POST', '/v1/connections', {
@@ -110,14 +114,7 @@ export const connectionRoutes = nameRoutes({
     summary: 'Test a connection',
     description: 'Makes one harmless call through it.',
     role: 'admin',
-    responses: {
-      200: z.object({
-        ok: z.boolean(),
-        checked: z.string(),
-        status: z.number().nullable(),
-        error: z.string().nullable(),
-      }),
-    },
+    responses: { 200: ConnectionTestView },
     find: requireConnectionInScope,
     handle: ({ ctx, scope, subject }) => testConnection(ctx, scope, subject),
   }),

@@ -29,6 +29,17 @@ export const ConnectionView = z
   })
   .meta({ id: 'Connection' })
 
+export const ConnectionWithWarningsView = ConnectionView.extend({ warnings: z.array(z.string()) }).meta({
+  id: 'ConnectionWithWarnings',
+})
+
+export const ConnectionTestView = z.object({
+  ok: z.boolean(),
+  checked: z.string(),
+  status: z.number().nullable(),
+  error: z.string().nullable(),
+})
+
 export async function toConnectionViews(ctx: Ctx, connections: Connection[]): Promise<object[]> {
   const secrets = await listConnectionsWithSecret(ctx, connections)
   return connections.map((connection) => combineView(connection, secrets.has(connection.id)))

@@ -33,9 +33,9 @@ export async function verifyAuditExport(lines: AsyncIterable<string>): Promise<A
   const { chain, head, keys } = parseHeader(first?.value)
   const trusted = toTrustedKeys(keys)
   const last: LastLine = { end: null }
-  const walked = await verifyChain(toPages(rest, last), { chain, head, trusted })
-  const end = walked.ok ? signedEnd(last.end, chain, head, trusted) : null
-  const verdict = walked.ok ? requireSignedEnd(walked, end) : walked
+  const chainVerdict = await verifyChain(toPages(rest, last), { chain, head, trusted })
+  const end = chainVerdict.ok ? signedEnd(last.end, chain, head, trusted) : null
+  const verdict = chainVerdict.ok ? requireSignedEnd(chainVerdict, end) : chainVerdict
   return { ...verdict, chain, kids: keys.map(publicKeyId), exported_at: end?.at ?? null }
 }
 
@@ -53,10 +53,10 @@ function signedEnd(end: Checkpoint | null, chain: string, head: ChainHead | null
 }
 
 /** Anyone can compute hashes, so entries after the last signature may have been removed or rewritten. */
-function requireSignedEnd(walked: ChainVerdict, end: Checkpoint | null): ChainVerdict {
-  if (end) return { ...walked, anchored_to: end.seq, signed_by: end.kid }
+function requireSignedEnd(verdict: ChainVerdict, end: Checkpoint | null): ChainVerdict {
+  if (end) return { ...verdict, anchored_to: end.seq, signed_by: end.kid }
   const problem = 'the end is not signed, so entries may have been removed or rewritten'
-  return { ...walked, ok: false, first_bad_seq: (walked.anchored_to ?? 0) + 1, problem }
+  return { ...verdict, ok: false, first_bad_seq: (verdict.anchored_to ?? 0) + 1, problem }
 }
 
 const PAGE_ENTRIES = 1000

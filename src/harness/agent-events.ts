@@ -38,22 +38,22 @@ function emitEvent(emit: Emit, type: AgentEventType, data: JsonObject): void {
 
 /** The value under its name with long strings truncated; `truncated` is set if something was removed. */
 export function truncateValue(name: string, value: Json): JsonObject {
-  const cutter = { cut: false }
-  const short = truncateStrings(value, cutter)
+  const state = { isTruncated: false }
+  const short = truncateStrings(value, state)
   const text = JSON.stringify(short)
-  const small = text.length > MAX_VALUE_CHARS ? truncateStrings(text, cutter) : short
-  return cutter.cut ? { [name]: small, truncated: true } : { [name]: small }
+  const small = text.length > MAX_VALUE_CHARS ? truncateStrings(text, state) : short
+  return state.isTruncated ? { [name]: small, truncated: true } : { [name]: small }
 }
 
-function truncateStrings(value: Json, cutter: { cut: boolean }): Json {
+function truncateStrings(value: Json, state: { isTruncated: boolean }): Json {
   if (typeof value === 'string') {
     if (value.length <= MAX_STRING_CHARS) return value
-    cutter.cut = true
+    state.isTruncated = true
     return truncateText(value, MAX_STRING_CHARS)
   }
-  if (Array.isArray(value)) return value.map((item) => truncateStrings(item, cutter))
+  if (Array.isArray(value)) return value.map((item) => truncateStrings(item, state))
   if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, truncateStrings(item, cutter)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, truncateStrings(item, state)]))
 }
 
 /** Does not cut between the two halves of a surrogate pair, because one half is not valid text. */

@@ -6,9 +6,9 @@ export const homeFolder = (): string => process.env['HOME'] ?? '/tmp'
 
 /** The environment of programs in the sandbox: the search path, home folder, locale and time zone. */
 export function minimalEnvironment(): Record<string, string> {
-  const given = process.env['PATH']?.split(':') ?? ['/usr/local/bin', '/usr/bin', '/bin']
-  const programs = new Set([path.dirname(process.execPath), ...given])
-  return { PATH: [...programs].join(':'), HOME: homeFolder(), LANG: 'C.UTF-8', TZ: 'UTC' }
+  const inherited = process.env['PATH']?.split(':') ?? ['/usr/local/bin', '/usr/bin', '/bin']
+  const folders = new Set([path.dirname(process.execPath), ...inherited])
+  return { PATH: [...folders].join(':'), HOME: homeFolder(), LANG: 'C.UTF-8', TZ: 'UTC' }
 }
 
 /** Kills a child that was started detached, and all its children. */

@@ -8,10 +8,10 @@ export type OutputProposal = { value: Json; errors: { path: string; message: str
 
 /** Reads an output that was given as text instead of with a finish call. */
 export function parseOutputText(text: string, schema: JsonObject | null): OutputProposal {
-  const whole = text.trim()
-  if (whole === '') return { value: '', errors: [{ path: '$', message: 'is empty' }] }
-  if (schema === null) return { value: tryParseJson(whole) ?? text, errors: [] }
-  const readings = [whole, insideFence(whole), insideBraces(whole)]
+  const trimmed = text.trim()
+  if (trimmed === '') return { value: '', errors: [{ path: '$', message: 'is empty' }] }
+  if (schema === null) return { value: tryParseJson(trimmed) ?? text, errors: [] }
+  const readings = [trimmed, insideFence(trimmed), insideBraces(trimmed)]
     .map(tryParseJson)
     .filter((value) => value !== undefined)
   return firstMatching(schema, [...readings, text])
@@ -19,8 +19,7 @@ export function parseOutputText(text: string, schema: JsonObject | null): Output
 
 /** Models may omit the `output` field or send JSON as a string; these readings are tried if the schema matches them. */
 export function parseFinishCall(input: JsonObject, schema: JsonObject | null): OutputProposal {
-  const given = input.output
-  const value = given === undefined ? input : given
+  const value = input.output === undefined ? input : input.output
   if (schema === null) return { value, errors: [] }
   const reading = typeof value === 'string' ? tryParseJson(value) : undefined
   return firstMatching(schema, reading === undefined ? [value, input] : [value, reading, input])

@@ -141,7 +141,7 @@ const caseUpdateTool: HarnessTool = {
 
 const reportGapTool: HarnessTool = {
   name: 'report_gap',
-  description: 'Reports missing knowledge as a question that the founder can result.',
+  description: 'Reports missing knowledge as a question that the founder can answer.',
   properties: { question: { type: 'string' }, why: { type: 'string', description: 'What it is needed for.' } },
   required: ['question'],
   async run(run, input) {

@@ -1,82 +1,83 @@
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from './openapi.ts'
-import type { OpenApiSchema } from './openapi-schemas.ts'
+import type { NamedSchemas, OpenApiSchema } from './openapi-schemas.ts'
 
-/** The reference for people: one page, no script, nothing loaded from anywhere. */
+/** The API reference as one HTML page, without scripts and without files from other servers. */
 export function renderDocsPage(document: OpenApiDocument): string {
-  const sections = document.tags.map(({ name }) => section(document, name))
+  const sections = document.tags.map(({ name }) => renderSection(document, name))
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>API reference</title><style>${STYLE}</style>
 <nav><h1>Agent Work Service</h1><p>version ${escape(String(document.info.version))} · <a href="/openapi.json">openapi.json</a></p>
 <ul>${document.tags.map(({ name }) => `<li><a href="#${escape(name)}">${escape(name)}</a>`).join('')}</ul></nav>
-<main><p>${prose(String(document.info.description))}</p>${sections.join('')}</main></html>`
+<main><p>${renderProse(String(document.info.description))}</p>${sections.join('')}</main></html>`
 }
 
-function section(document: OpenApiDocument, name: string): string {
+function renderSection(document: OpenApiDocument, name: string): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => operation.tags.includes(name))
-      .map(([method, operation]) => describe(method, path, operation, document.components.schemas)),
+      .map(([method, operation]) => renderOperation(method, path, operation, document.components.schemas)),
   )
   return `<section id="${escape(name)}"><h2>${escape(name)}</h2>${operations.join('')}</section>`
 }
 
-function describe(method: string, path: string, operation: OpenApiOperation, named: Named): string {
+function renderOperation(method: string, path: string, operation: OpenApiOperation, named: NamedSchemas): string {
   const id = `${method}-${path}`.replace(/[^a-z0-9]+/gi, '-')
   const body = operation.requestBody?.content['application/json']?.schema
   return `<details id="${id}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escape(path)}</code>
-<span>${prose(operation.summary)}</span></summary>
-${operation.description === undefined ? '' : `<p>${prose(operation.description)}</p>`}
-${parameters(operation.parameters ?? [])}${body ? `<h4>Body</h4>${fields(body, named)}` : ''}
+<span>${renderProse(operation.summary)}</span></summary>
+${operation.description === undefined ? '' : `<p>${renderProse(operation.description)}</p>`}
+${renderParameters(operation.parameters ?? [])}${body ? `<h4>Body</h4>${renderFields(body, named)}` : ''}
 ${Object.entries(operation.responses)
-  .map((one) => answer(one, named))
+  .map((entry) => renderResponse(entry, named))
   .join('')}</details>`
 }
 
-/** Without those that all have, which the page tells of once. */
-function parameters(given: NonNullable<OpenApiOperation['parameters']>): string {
-  const list = given.filter((one): one is OpenApiParameter => 'name' in one)
+/** Parameters that all routes share are references; the page explains them once, at the top. */
+function renderParameters(parameters: NonNullable<OpenApiOperation['parameters']>): string {
+  const list = parameters.filter((parameter): parameter is OpenApiParameter => 'name' in parameter)
   if (list.length === 0) return ''
   const rows = list.map(
     ({ name, in: place, required, schema, description }) =>
-      `<tr><td><code>${escape(name)}</code><td>${place}${required ? ', required' : ''}<td>${description ? prose(description) : escape(kind(schema))}`,
+      `<tr><td><code>${escape(name)}</code><td>${place}${required ? ', required' : ''}<td>${description ? renderProse(description) : escape(typeName(schema))}`,
   )
   return `<h4>Parameters</h4><table>${rows.join('')}</table>`
 }
 
-/** Without the errors that many routes share. */
-function answer([status, response]: [string, OpenApiOperation['responses'][string]], named: Named): string {
+/** Errors that many routes share are references; the page leaves them out. */
+function renderResponse(
+  [status, response]: [string, OpenApiOperation['responses'][string]],
+  named: NamedSchemas,
+): string {
   if ('$ref' in response) return ''
   const [type, media] = Object.entries(response.content ?? {})[0] ?? []
   if (!type || !media) return `<h4>${status}</h4>`
-  return `<h4>${status} <small>${escape(type)}</small></h4>${type === 'application/json' ? fields(media.schema, named) : ''}`
+  return `<h4>${status} <small>${escape(type)}</small></h4>${type === 'application/json' ? renderFields(media.schema, named) : ''}`
 }
-
-type Named = Record<string, OpenApiSchema>
 
 const nameOf = (schema: OpenApiSchema): string | undefined =>
   typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined
 
-/** An object as a table of its fields; anything else by its kind. */
-function fields(given: OpenApiSchema, named: Named): string {
-  const schema = named[nameOf(given) ?? ''] ?? given
+/** An object as a table of its fields; any other schema as the name of its type. */
+function renderFields(schemaOrReference: OpenApiSchema, named: NamedSchemas): string {
+  const schema = named[nameOf(schemaOrReference) ?? ''] ?? schemaOrReference
   const properties = schema.properties as Record<string, OpenApiSchema> | undefined
-  if (!properties) return `<p>${escape(kind(schema))}</p>`
+  if (!properties) return `<p>${escape(typeName(schema))}</p>`
   const required = (schema.required as string[] | undefined) ?? []
   const rows = Object.entries(properties).map(
     ([name, inner]) =>
-      `<tr><td><code>${escape(name)}</code>${required.includes(name) ? '<sup>required</sup>' : ''}<td>${escape(kind(inner))}`,
+      `<tr><td><code>${escape(name)}</code>${required.includes(name) ? '<sup>required</sup>' : ''}<td>${escape(typeName(inner))}`,
   )
   return `<table>${rows.join('')}</table>`
 }
 
-function kind(schema: OpenApiSchema): string {
+function typeName(schema: OpenApiSchema): string {
   const name = nameOf(schema)
   if (name) return name
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   const forms = schema.anyOf ?? schema.oneOf
-  if (Array.isArray(forms)) return forms.map((one: OpenApiSchema) => kind(one)).join(' | ')
-  if (schema.type === 'array') return `list of ${kind((schema.items as OpenApiSchema | undefined) ?? {})}`
+  if (Array.isArray(forms)) return forms.map((form: OpenApiSchema) => typeName(form)).join(' | ')
+  if (schema.type === 'array') return `list of ${typeName((schema.items as OpenApiSchema | undefined) ?? {})}`
   const properties = schema.properties as Record<string, OpenApiSchema> | undefined
   if (properties) return `{ ${Object.keys(properties).join(', ')} }`
   if (Array.isArray(schema.type)) return schema.type.join(' | ')
@@ -88,8 +89,8 @@ function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
-/** A sentence in which backticks mark code, as the reference for programs has it. */
-const prose = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+/** A sentence of the OpenAPI document, in which backticks mark code. */
+const renderProse = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 
 const STYLE = `
 :root{color-scheme:light dark;background:light-dark(#fff,#161616);color:light-dark(#111,#eee);--line:#8884;--soft:#8882;--accent:light-dark(#1d4ed8,#8ab4ff)}

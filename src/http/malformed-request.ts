@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Bytes that are no request have no route and no request id, but their refusal has the one shape of all errors. */
+/** Responds to bytes that are not an HTTP request. There is no route and no request id, but the body is an error like any other. */
 export function respondToMalformedRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [status, sentence] = malformedRequestError(error.code)
@@ -14,7 +14,7 @@ export function respondToMalformedRequest(error: Error & { code?: string }, sock
 }
 
 function malformedRequestError(code: string | undefined): [number, string] {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'the request did not come in time']
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'the request was not received in time']
   if (code === 'HPE_HEADER_OVERFLOW') return [431, 'headers are larger than 16 KiB']
   return [400, 'malformed http request']
 }

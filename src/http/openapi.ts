@@ -12,7 +12,7 @@ export interface DescribedRoute {
   >
 }
 
-/** What the document says of the deployment itself. */
+/** The part of the document that describes the deployment. */
 export interface ApiInfo {
   version: string
   /** The base of all paths. */
@@ -70,13 +70,14 @@ export interface OpenApiReference {
   $ref: string
 }
 
-/** The reference is made from the schemas that validate requests, so the two cannot disagree. */
+/** The document is built from the schemas that validate requests, so the two cannot disagree. */
 export function createOpenApiDocument(info: ApiInfo, described: DescribedRoute[]): OpenApiDocument {
   const named: NamedSchemas = { Error: ERROR }
   const paths: OpenApiDocument['paths'] = {}
-  for (const one of described) {
-    const path = one.route.path.replace(/:([a-z_]+)/g, '{$1}')
-    paths[path] = { ...paths[path], [one.route.method.toLowerCase()]: operationOf(one, named) }
+  for (const describedRoute of described) {
+    const { path, method } = describedRoute.route
+    const template = path.replace(/:([a-z_]+)/g, '{$1}')
+    paths[template] = { ...paths[template], [method.toLowerCase()]: operationOf(describedRoute, named) }
   }
   return {
     openapi: '3.1.0',
@@ -218,7 +219,7 @@ function headerParameters(headers: RouteHeaders): OpenApiParameter[] {
 
 const error = (name: keyof typeof ERROR_RESPONSES) => ({ $ref: `#/components/responses/${name}` })
 
-/** The errors that a route can give by what it takes. */
+/** The errors that every route of the plane and method can return. */
 function errorsOf(plane: DescribedRoute['plane'], route: DescribedRoute['route']): OpenApiOperation['responses'] {
   return {
     400: error('BadRequest'),
@@ -277,7 +278,7 @@ function contentOf(
   return { 'application/json': { schema: nameSchema(schema, name, named) } }
 }
 
-/** Errors with a body of their own must not share the name of the success. */
+/** An error with its own schema must not get the name of the success schema. */
 const bodyName = (operation: string, status: string) =>
   `${capitalized(operation)}${Number(status) < 400 ? 'Response' : `Error${status}`}`
 

@@ -3,13 +3,13 @@ import { type IdPrefix, idPattern } from '../base/ids.ts'
 
 const MAX_PAGE_SIZE = 200
 
-/** A number in a query: text on the way, an integer for those who read the reference. */
+/** A number in a query string: text in the request, an integer in the OpenAPI document. */
 export const integerParam = z
   .string()
   .regex(/^[1-9]\d{0,15}$/, 'must be a whole number of at least 1')
   .meta({ type: 'integer', pattern: undefined, minimum: 1 })
 
-/** Every list takes these. One that got mixed up must not look like the end of the list, so a cursor has to be like its own. */
+/** The parameters of every list. A cursor of another list is refused: it would look like the end of this one. */
 export const pageQuery = (cursor: RegExp) => ({
   limit: integerParam.optional().transform((limit) => Math.min(limit ? Number(limit) : 50, MAX_PAGE_SIZE)),
   cursor: z.string().regex(cursor, 'must be a next_cursor of this list').optional(),
@@ -18,7 +18,7 @@ export const pageQuery = (cursor: RegExp) => ({
 /** Ids are time-ordered, so the last id of a page is its cursor. */
 export const pageQueryById = (prefix: IdPrefix) => pageQuery(idPattern(prefix))
 
-/** What a list is narrowed by. Not empty: a value that got lost on the way to us must not answer with everything. */
+/** A filter of a list. It must not be empty: a client that lost its value must not get every row. */
 export const filterParam = z.string().min(1, 'must not be empty').optional()
 
 export interface PageQuery {
@@ -31,7 +31,7 @@ export interface Page<T> {
   next_cursor: string | null
 }
 
-/** Of `limit + 1` rows that were asked for, the last only tells that there are more. */
+/** A page of `limit` rows. Callers read `limit + 1` rows: the extra row only shows that there is a next page. */
 export function toPage<Row, T>(
   rows: Row[],
   limit: number,
@@ -44,20 +44,20 @@ export function toPage<Row, T>(
 }
 
 /**
- * The newest rows of several projects, from the newest of each. One question for all of them could not be answered in
- * the order of an index: the store would sort all that they have.
+ * The newest rows of several projects, merged from the newest of each. One query for all projects cannot read in the
+ * order of an index, so the database would sort all of their rows.
  */
 export async function mergeNewest<Row extends { id: string }>(
   projectIds: readonly string[],
-  most: number,
-  newestIn: (projectId: string) => Promise<Row[]>,
+  maxRows: number,
+  listNewest: (projectId: string) => Promise<Row[]>,
 ): Promise<Row[]> {
-  const [only, ...others] = await Promise.all(projectIds.map(newestIn))
-  if (others.length === 0) return only ?? []
-  return [...(only ?? []), ...others.flat()].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, most)
+  const [first = [], ...others] = await Promise.all(projectIds.map(listNewest))
+  if (others.length === 0) return first
+  return [...first, ...others.flat()].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, maxRows)
 }
 
-/** One page of a list, named after its items: `TaskList`. */
+/** The schema of one page. Its name comes from the items: `TaskList`. */
 export function pageSchema(item: z.ZodType) {
   const id = item.meta()?.id
   const page = z.object({ data: z.array(item), next_cursor: z.string().nullable() })

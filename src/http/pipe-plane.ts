@@ -18,72 +18,68 @@ import {
   StreamResponse,
 } from './route.ts'
 
-/** Who waits for the answer to a question. */
+/** The sender of a request on a pipe. */
 export interface PipeCaller {
-  /** False: what was told waits in memory, and whoever has more to tell shall wait for room. */
-  send(word: PipeResponsePart): boolean
+  /** False if the pipe is full: the part waits in memory, and the next one should wait for `whenDrained`. */
+  send(part: PipeResponsePart): boolean
   whenDrained(call: () => void): void
 }
 
-/** Never throws: every question gets its answer. */
-export type PipePlane<ScopeT> = (scope: ScopeT, question: Omit<PipeRequest, 'ask'>, asker: PipeCaller) => Promise<void>
+/** Never throws: every request gets a response. */
+export type PipePlane<ScopeT> = (scope: ScopeT, request: Omit<PipeRequest, 'ask'>, caller: PipeCaller) => Promise<void>
 
-/**
- * The routes of a plane for those who ask by lines on a pipe: found, judged and answered as over HTTP. `opens` tells
- * whether the token that came with a question opens the route for the scope.
- */
+/** The routes of a plane over a pipe, with the same matching, validation and responses as over HTTP. */
 export function createPipePlane<ScopeT>(
   ctx: Ctx,
   routes: Route<ScopeT, RequestHead>[],
-  opens: (route: Route<ScopeT, RequestHead>, scope: ScopeT, token: string) => boolean,
+  isAuthorized: (route: Route<ScopeT, RequestHead>, scope: ScopeT, token: string) => boolean,
 ): PipePlane<ScopeT> {
-  const places = routes.map((route) => toRouteMatcher(ctx, route))
-  const run = (
-    place: RouteMatcher<ScopeT>,
+  const matchers = routes.map((route) => toRouteMatcher(ctx, route))
+  const callRoute = (
+    matcher: RouteMatcher<ScopeT>,
     scope: ScopeT,
     { token, headers = {}, body = {} }: PlaneRequest,
-    url: string[],
+    [path = '', query]: string[],
   ) => {
-    const { route } = place
-    if (!opens(route, scope, token)) throw unauthorized()
-    const [path = '', query] = url
-    const judge = () => ({
+    const { route } = matcher
+    if (!isAuthorized(route, scope, token)) throw unauthorized()
+    const validate = () => ({
       query: validateQuery(route.query, query ? Object.fromEntries(new URLSearchParams(query)) : {}),
       body: validateParsedBody(route.body, requireStrictJson(body)),
     })
-    return route.run({ ctx, scope, params: pathParams(place, path), request: { headers }, validate: judge })
+    return route.run({ ctx, scope, params: pathParams(matcher, path), request: { headers }, validate })
   }
-  const answer = async (scope: ScopeT, question: PlaneRequest, asker: PipeCaller): Promise<CompleteResponse | null> => {
-    const { method } = question
-    const url = question.path.split('?')
-    const place = findRoute(places, method, url[0] ?? '')
-    const told = place
-      ? await runRoute(ctx, place, asker, async () => run(place, scope, question, url))
+  const respond = async (scope: ScopeT, request: PlaneRequest, caller: PipeCaller) => {
+    const { method } = request
+    const url = request.path.split('?')
+    const matcher = findRoute(matchers, method, url[0] ?? '')
+    const response = matcher
+      ? await runRoute(ctx, matcher, caller, async () => callRoute(matcher, scope, request, url))
       : problemResponse(new Problem(404, `no such route: ${method} ${url[0]}`))
-    const status = told?.status ?? 200
-    if (place) countResponse(place.count, status)
-    ctx.world.log.debug({ method, route: place?.route.path, status }, 'request completed')
-    return told
+    const status = response?.status ?? 200
+    if (matcher) countResponse(matcher.count, status)
+    ctx.world.log.debug({ method, route: matcher?.route.path, status }, 'request completed')
+    return response
   }
-  return async (scope, question, asker) => {
-    // Null for a stream, which has told its own end; and it is no yes.
-    const before = question.first && (await answer(scope, question.first, asker))
-    const passed = !question.first || before?.status === 200
-    const told = passed ? await answer(scope, question, asker) : before && { ...before, first: true as const }
-    if (told) asker.send(told)
+  return async (scope, request, caller) => {
+    // A stream gives null, which does not count as the 200 that the `first` request must get.
+    const first = request.first && (await respond(scope, request.first, caller))
+    const passed = !request.first || first?.status === 200
+    const response = passed ? await respond(scope, request, caller) : first && { ...first, first: true as const }
+    if (response) caller.send(response)
   }
 }
 
-/** What is to be told, or null when a stream has told it. */
+/** The response to send; null if it was a stream, which has already been sent. */
 async function runRoute(
   ctx: Ctx,
   { route, count }: RouteMatcher<never>,
-  asker: PipeCaller,
-  run: () => Promise<unknown>,
+  caller: PipeCaller,
+  call: () => Promise<unknown>,
 ): Promise<CompleteResponse | null> {
   try {
-    const result = await run()
-    return result instanceof StreamResponse ? await sendStream(ctx, count, result, asker) : toCompleteResponse(result)
+    const result = await call()
+    return result instanceof StreamResponse ? await sendStream(ctx, count, result, caller) : toCompleteResponse(result)
   } catch (error) {
     return errorResponse(ctx, route, error)
   }
@@ -92,7 +88,7 @@ async function runRoute(
 interface RouteMatcher<ScopeT> {
   route: Route<ScopeT, RequestHead>
   pattern: RegExp
-  /** Of its parameters, in their order; `*` is the rest of the path. */
+  /** The names of the path parameters in their order; `*` is the rest of the path. */
   names: string[]
   count: ResponseCount
 }
@@ -104,11 +100,11 @@ function toRouteMatcher<ScopeT>(ctx: Ctx, route: Route<ScopeT, RequestHead>): Ro
 }
 
 function findRoute<ScopeT>(
-  places: RouteMatcher<ScopeT>[],
+  matchers: RouteMatcher<ScopeT>[],
   method: string,
   path: string,
 ): RouteMatcher<ScopeT> | undefined {
-  return places.find(({ route, pattern }) => route.method === method && pattern.test(path))
+  return matchers.find(({ route, pattern }) => route.method === method && pattern.test(path))
 }
 
 function pathParams({ pattern, names }: Pick<RouteMatcher<unknown>, 'pattern' | 'names'>, path: string): PathParams {
@@ -122,7 +118,7 @@ function pathParams({ pattern, names }: Pick<RouteMatcher<unknown>, 'pattern' | 
 
 function decodeParam(value: string): string {
   if (value.length > MAX_PARAM_LENGTH) throw new Problem(414, 'path is too long')
-  // One of the stores could not even compare it.
+  // PostgreSQL cannot compare a text that contains NUL.
   if (value.includes('%00')) throw badRequest('url must not contain nul characters')
   try {
     return decodeURIComponent(value)
@@ -136,8 +132,8 @@ function toCompleteResponse(result: unknown): CompleteResponse {
   const { status, body, headers } = result
   if (!Buffer.isBuffer(body)) return { status, body: body as Json }
   const text = body.toString()
-  const streams = headers['content-type']?.startsWith('text/event-stream')
-  return streams ? { piece: text, status, body: null } : { status, body: JSON.parse(text) }
+  const isEventStream = headers['content-type']?.startsWith('text/event-stream')
+  return isEventStream ? { piece: text, status, body: null } : { status, body: JSON.parse(text) }
 }
 
 function errorResponse(ctx: Ctx, { path }: { path: string }, error: unknown): CompleteResponse {
@@ -155,39 +151,39 @@ export const problemResponse = ({ status, message, extra }: Problem): CompleteRe
 async function sendStream(
   ctx: Ctx,
   count: ResponseCount,
-  answer: StreamResponse<Writable>,
-  asker: PipeCaller,
+  response: StreamResponse<Writable>,
+  caller: PipeCaller,
 ): Promise<null> {
-  const out = countStream(count, new PipeStream(asker))
-  await answer.write(out).catch((error: unknown) => {
+  const out = countStream(count, new PipeStream(caller))
+  await response.write(out).catch((error: unknown) => {
     ctx.world.log.error({ err: error }, 'stream failed')
     out.destroy()
   })
   return null
 }
 
-/** A stream as lines. What is destroyed before its end is told to be cut off, as a connection would be. */
+/** A stream as lines on the pipe. A stream that is destroyed before its end sends `cut`, like a closed connection. */
 class PipeStream extends Writable {
-  readonly #asker: PipeCaller
+  readonly #caller: PipeCaller
   readonly #decoder = new StringDecoder('utf8')
 
-  constructor(asker: PipeCaller) {
+  constructor(caller: PipeCaller) {
     super()
-    this.#asker = asker
+    this.#caller = caller
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error) => void): void {
-    if (this.#asker.send({ piece: this.#decoder.write(chunk) })) done()
-    else this.#asker.whenDrained(done)
+    if (this.#caller.send({ piece: this.#decoder.write(chunk) })) done()
+    else this.#caller.whenDrained(done)
   }
 
   override _final(done: () => void): void {
-    this.#asker.send({ status: 200, body: null })
+    this.#caller.send({ status: 200, body: null })
     done()
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    if (!this.writableFinished) this.#asker.send({ cut: true })
+    if (!this.writableFinished) this.#caller.send({ cut: true })
     done(error)
   }
 }

@@ -5,41 +5,41 @@ import { StreamResponse } from './route.ts'
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
-  // nginx and others would hold events back otherwise.
+  // Without it, nginx and other proxies buffer the events.
   'x-accel-buffering': 'no',
 }
 
-/** A stream of events for as long as `feed` has some and the reader stays. */
+/** A stream of server-sent events. It ends when `feed` returns. */
 export function sseResponse(
   clock: Clock,
   keepaliveMs: number,
-  feed: (reader: SseClient) => Promise<void>,
+  feed: (client: SseClient) => Promise<void>,
 ): StreamResponse {
   return new StreamResponse(SSE_HEADERS, (out) => {
-    const reader = new SseClient(out)
-    const stop = keepaliveMs > 0 ? startInterval(clock, keepaliveMs, () => reader.write(':\n\n')) : null
-    return feed(reader).finally(() => {
-      stop?.()
-      reader.end()
+    const client = new SseClient(out)
+    const stopKeepalive = keepaliveMs > 0 ? startInterval(clock, keepaliveMs, () => client.write(':\n\n')) : null
+    return feed(client).finally(() => {
+      stopKeepalive?.()
+      client.end()
     })
   })
 }
 
 /**
- * The reader of a stream as its writer sees it. Whoever writes to a full one only fills the memory: it shall wait for
- * `onRoom`, so that a slow reader holds nothing but its own place.
+ * The client of an event stream. While `isFull`, the writer should wait for `onDrain`, because every further write
+ * stays in the memory of the server.
  */
 export class SseClient {
   onDrain = () => {}
   onDisconnect = () => {}
   readonly #out: ServerResponse
-  /** What is there at once leaves together with the head; without it the head leaves alone. */
-  #head: NodeJS.Immediate | null
+  /** The first events are sent together with the headers; without any, the headers are sent alone in the next turn. */
+  #headerFlush: NodeJS.Immediate | null
 
   constructor(out: ServerResponse) {
     this.#out = out
-    this.#head = setImmediate(() => {
-      this.#head = null
+    this.#headerFlush = setImmediate(() => {
+      this.#headerFlush = null
       out.flushHeaders()
     })
     out.on('drain', () => this.onDrain())
@@ -56,19 +56,19 @@ export class SseClient {
 
   write(chunk: Buffer | string): void {
     if (this.isDisconnected || chunk.length === 0) return
-    this.#keepHead()
+    this.#cancelHeaderFlush()
     this.#out.write(chunk)
   }
 
   /** The last chunk and the end of the stream are one write. */
   end(chunk: Buffer | string = ''): void {
-    this.#keepHead()
+    this.#cancelHeaderFlush()
     if (!this.isDisconnected) this.#out.end(chunk)
   }
 
-  #keepHead(): void {
-    if (this.#head) clearImmediate(this.#head)
-    this.#head = null
+  #cancelHeaderFlush(): void {
+    if (this.#headerFlush) clearImmediate(this.#headerFlush)
+    this.#headerFlush = null
   }
 }
 

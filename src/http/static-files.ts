@@ -3,12 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 import { HttpResponse } from './route.ts'
 
-/** Files of one folder, read once and kept; what is not in the folder when it is first asked for does not exist. */
+/** The files of one folder, cached in memory. The folder is listed at the first request; later files are not found. */
 export interface StaticFiles {
-  /** Null when there is no such file. */
-  respond(name: string, headers: FileRequest, more: Record<string, string>): HttpResponse | null
+  /** Null if there is no such file. */
+  respond(name: string, request: FileRequest, extraHeaders: Record<string, string>): HttpResponse | null
 }
 
+/** The request headers that select the response. */
 interface FileRequest {
   'accept-encoding'?: string | string[] | undefined
   'if-none-match'?: string | undefined
@@ -28,7 +29,7 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** The build lays compressed copies beside a file; the smallest that the caller takes is sent. */
+/** The build writes compressed copies next to each file, the smallest first in this list. */
 const ENCODINGS = [
   { name: 'br', extension: '.br' },
   { name: 'gzip', extension: '.gz' },
@@ -36,18 +37,18 @@ const ENCODINGS = [
 
 export function createStaticFiles(dir: string): StaticFiles {
   let names: Set<string> | null = null
-  const kept = new Map<string, CachedFile>()
+  const cache = new Map<string, CachedFile>()
   return {
-    respond(name, request, more) {
+    respond(name, request, extraHeaders) {
       names ??= listFiles(dir)
       const type = TYPES[extname(name)]
       // Only names from the listing are opened, so no path can lead out of the folder.
       if (!type || !names?.has(name)) return null
       const accepted = acceptedEncodings(request['accept-encoding'])
-      const encoding = ENCODINGS.find((one) => accepted.has(one.name) && names?.has(name + one.extension))
-      const file = readCached(kept, dir, name + (encoding?.extension ?? ''))
+      const encoding = ENCODINGS.find((copy) => accepted.has(copy.name) && names?.has(name + copy.extension))
+      const file = readCached(cache, dir, name + (encoding?.extension ?? ''))
       const headers = {
-        ...more,
+        ...extraHeaders,
         'content-type': type,
         etag: file.etag,
         vary: 'accept-encoding',
@@ -64,22 +65,22 @@ function listFiles(dir: string): Set<string> | null {
     const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
     return new Set(names.map((name) => name.split(sep).join('/')))
   } catch {
-    // Not built yet; perhaps at the next request.
+    // The console may be built later, so the next request lists the folder again.
     return null
   }
 }
 
-function readCached(kept: Map<string, CachedFile>, dir: string, name: string): CachedFile {
-  const known = kept.get(name)
-  if (known) return known
+function readCached(cache: Map<string, CachedFile>, dir: string, name: string): CachedFile {
+  const cached = cache.get(name)
+  if (cached) return cached
   const bytes = readFileSync(join(dir, name))
   const file = { bytes, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"` }
-  kept.set(name, file)
+  cache.set(name, file)
   return file
 }
 
 function acceptedEncodings(header: string | string[] | undefined): Set<string> {
-  const words = String(header ?? '').split(',')
-  const taken = words.filter((word) => !/;\s*q=0(\.0*)?\s*$/.test(word))
-  return new Set(taken.map((word) => word.split(';')[0]?.trim() ?? ''))
+  const entries = String(header ?? '').split(',')
+  const accepted = entries.filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
+  return new Set(accepted.map((entry) => entry.split(';')[0]?.trim() ?? ''))
 }

@@ -1,7 +1,7 @@
 import { badRequest, Problem, tooLarge } from '../base/problem.ts'
 import { StoreUnavailable } from '../store/errors.ts'
 
-/** What the caller is told of an error: a store that is away and Fastify's own refusals in our words; else null. */
+/** The error that the caller gets: a known one, an unavailable store or a refusal by Fastify. Null for an internal error. */
 export function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error
   if (error instanceof StoreUnavailable) return new Problem(503, error.message, { headers: { 'retry-after': '1' } })

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, Problem } from '../base/problem.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 
-/** JSON values as they came: zod looks at their kind and copies nothing, so `__proto__` stays plain data. */
+/** JSON values that zod checks but does not copy, so a field named `__proto__` stays plain data. */
 export const jsonValue = z
   .custom<Json>((value) => value !== undefined, 'is required')
   .meta({ description: 'Any JSON value.' })
@@ -12,7 +12,7 @@ export const jsonObject = z
   .custom<JsonObject>(isJsonObject, 'must be an object')
   .meta({ type: 'object', additionalProperties: true, description: 'Any JSON object.' })
 
-/** The body as an object by the schema, or a 400 that names the first field at fault. */
+/** The validated body; throws a 400 that names the first invalid field. */
 export function validateBody<T extends z.ZodType>(
   schema: T | null,
   raw: Buffer | undefined,
@@ -25,7 +25,7 @@ export function validateBody<T extends z.ZodType>(
   return validateParsedBody(schema, parseStrictJson(raw))
 }
 
-/** The same for a body that has been read already. */
+/** Like `validateBody`, for a body that is already parsed. */
 export function validateParsedBody<T extends z.ZodType>(schema: T | null, value: Json): z.output<T> | undefined {
   if (!schema) return undefined
   if (!isJsonObject(value)) throw badRequest('body must be a json object')
@@ -36,7 +36,7 @@ export function validateQuery<T extends z.ZodType>(schema: T | null, query: unkn
   return schema ? validateFields(schema, query, 'query') : undefined
 }
 
-/** What the schema makes of the value, or a 400 that names the first field at fault; `noun` is what a field is called. */
+/** The validated value; throws a 400 that names the first invalid field, such as `field 'name'` for the noun `field`. */
 export function validateFields<T extends z.ZodType>(schema: T, value: unknown, noun: string): z.output<T> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data

@@ -22,7 +22,7 @@ export const KnowledgeItemView = z
   })
   .meta({ id: 'Knowledge' })
 
-export const NamedTextView = z.object({ name: z.string(), content: z.string() }).meta({ id: 'NamedText' })
+const NamedTextView = z.object({ name: z.string(), content: z.string() }).meta({ id: 'NamedText' })
 
 /** A wedge is shown with its newest live items; the route that lists knowledge returns all of them. */
 export const MAX_SHOWN_LIVE_ITEMS = 200

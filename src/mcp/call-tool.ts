@@ -5,11 +5,11 @@ import { isRoleAtLeast } from '../ctx/scope.ts'
 import { type ToolCaller, MCP_TOOLS } from './tools.ts'
 
 /**
- * What the caller did wrong is a result that says so, since an assistant can read it and do better; only a tool that is
- * not there, and our own faults, are errors of the protocol.
+ * A mistake of the caller is a result with `isError`, so that an assistant can read it and correct the call. Only an
+ * unknown tool and an internal error are errors of the protocol.
  */
-export async function callTool(ask: ToolCaller, { name, arguments: given = {} }: JsonObject) {
-  const tool = MCP_TOOLS.find(({ definition: described }) => described.name === name)
+export async function callTool(caller: ToolCaller, { name, arguments: input = {} }: JsonObject) {
+  const tool = MCP_TOOLS.find(({ definition }) => definition.name === name)
   if (!tool)
     return {
       error: {
@@ -18,14 +18,14 @@ export async function callTool(ask: ToolCaller, { name, arguments: given = {} }:
       },
     }
   try {
-    if (!isRoleAtLeast(ask.scope.role, tool.role)) throw roleForbidden(ask.scope)
-    const result = await tool.call(ask, isJsonObject(given) ? given : {})
-    return { result: { content: [text(JSON.stringify(result))], structuredContent: result, isError: false } }
+    if (!isRoleAtLeast(caller.scope.role, tool.role)) throw roleForbidden(caller.scope)
+    const result = await tool.call(caller, isJsonObject(input) ? input : {})
+    return { result: { content: [textContent(JSON.stringify(result))], structuredContent: result, isError: false } }
   } catch (error) {
-    if (error instanceof Problem) return { result: { content: [text(error.message)], isError: true } }
-    ask.ctx.world.log.error({ err: error, tool: tool.definition.name }, 'tool failed')
+    if (error instanceof Problem) return { result: { content: [textContent(error.message)], isError: true } }
+    caller.ctx.world.log.error({ err: error, tool: tool.definition.name }, 'tool failed')
     return { error: { code: -32603, message: 'internal error' } }
   }
 }
 
-const text = (words: string) => ({ type: 'text', text: words })
+const textContent = (text: string) => ({ type: 'text', text })

@@ -4,18 +4,17 @@ import { type JsonRpcError, PROTOCOL_REVISIONS, SERVER_INFO_KEY, HANDSHAKE_REVIS
 import { type ToolCaller, MCP_TOOLS } from './tools.ts'
 
 const INSTRUCTIONS =
-  'Runs tasks of work ("wedges") for the founder. Begin with list_wedges, then run_task. What a task does to the ' +
-  'outside may need an approval: show the person its preview and the connection that it goes through, and let them decide before you call ' +
-  'decide_approval.'
+  'Runs tasks of lines of work ("wedges"). Begin with list_wedges, then run_task. An action of a task may need an ' +
+  'approval: show the person its preview and its connection, and let the person decide before you call decide_approval.'
 const CAPABILITIES = { tools: {} }
-/** What never changes while the service runs need not be asked again within the hour. */
+/** These results do not change while the service runs, so clients may cache them for an hour. */
 const CACHING = { ttlMs: 3_600_000, cacheScope: 'private' }
 
 type MethodResult = { result: object } | { error: JsonRpcError }
 
-/** As revisions answer that begin with a handshake. */
+/** For protocol revisions that begin with `initialize`. */
 export async function handleHandshakeMethod(
-  ask: ToolCaller,
+  caller: ToolCaller,
   method: string,
   params: JsonObject,
   version: string,
@@ -28,15 +27,15 @@ export async function handleHandshakeMethod(
     case 'tools/list':
       return { result: toolList() }
     case 'tools/call':
-      return callTool(ask, params)
+      return callTool(caller, params)
     default:
       return unknownMethod(method)
   }
 }
 
-/** As the stateless revision answers: every result says what it is and whose. */
+/** For the stateless revision, in which every result names its type and the server. */
 export async function handleStatelessMethod(
-  ask: ToolCaller,
+  caller: ToolCaller,
   method: string,
   params: JsonObject,
   version: string,
@@ -55,8 +54,8 @@ export async function handleStatelessMethod(
     case 'tools/list':
       return complete({ ...toolList(), ...CACHING })
     case 'tools/call': {
-      const answered = await callTool(ask, params)
-      return answered.result ? complete(answered.result) : answered
+      const called = await callTool(caller, params)
+      return called.result ? complete(called.result) : called
     }
     default:
       return unknownMethod(method)
@@ -67,16 +66,15 @@ const METHOD_NOT_FOUND = -32601
 const unknownMethod = (method: string) => ({
   error: { code: METHOD_NOT_FOUND, message: `no such method: ${method.slice(0, 100)}` },
 })
-export const isUnknownMethod = (answered: MethodResult) =>
-  'error' in answered && answered.error.code === METHOD_NOT_FOUND
+export const isUnknownMethod = (result: MethodResult) => 'error' in result && result.error.code === METHOD_NOT_FOUND
 
-const toolList = () => ({ tools: MCP_TOOLS.map(({ definition: described }) => described) })
+const toolList = () => ({ tools: MCP_TOOLS.map(({ definition }) => definition) })
 
 const serverInfo = (version: string) => ({ name: 'agent-work-service', title: 'Agent Work Service', version })
 
-function initialize(wanted: unknown, version: string) {
+function initialize(requested: unknown, version: string) {
   return {
-    protocolVersion: HANDSHAKE_REVISIONS.find((known) => known === wanted) ?? HANDSHAKE_REVISIONS[0],
+    protocolVersion: HANDSHAKE_REVISIONS.find((known) => known === requested) ?? HANDSHAKE_REVISIONS[0],
     capabilities: CAPABILITIES,
     serverInfo: serverInfo(version),
     instructions: INSTRUCTIONS,

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 
-/** Of 2026: every request says for itself what it speaks. */
+/** In this revision every request names its protocol version. */
 const STATELESS_REVISION = '2026-07-28'
-/** Those before begin with `initialize`; the newest first: it is what a client gets that asks for one we do not know. */
+/** Revisions that begin with `initialize`. A client that asks for an unknown one gets the first, which is the newest. */
 export const HANDSHAKE_REVISIONS = ['2025-11-25', '2025-06-18']
 export const PROTOCOL_REVISIONS = [STATELESS_REVISION, ...HANDSHAKE_REVISIONS]
 
@@ -11,7 +11,6 @@ const VERSION_KEY = `${META}protocolVersion`
 const CAPABILITIES_KEY = `${META}clientCapabilities`
 export const SERVER_INFO_KEY = `${META}serverInfo`
 
-/** An error of JSON-RPC. */
 export interface JsonRpcError {
   code: number
   message: string
@@ -26,17 +25,17 @@ interface RpcMessage {
 
 type Headers = Record<string, string | string[] | undefined>
 
-/** Which kind of revision a message speaks, or what is wrong with the way it says so: that is a 400. */
-export function detectRevision(message: RpcMessage, headers: Headers): 'stateless' | 'shaking hands' | JsonRpcError {
-  const { _meta: given } = message.params ?? {}
-  const meta = isJsonObject(given) ? given : {}
-  const told = meta[VERSION_KEY]
+/** The kind of revision that a message uses, or the error to send with a 400. */
+export function detectRevision(message: RpcMessage, headers: Headers): 'stateless' | 'handshake' | JsonRpcError {
+  const { _meta } = message.params ?? {}
+  const meta = isJsonObject(_meta) ? _meta : {}
+  const version = meta[VERSION_KEY]
   const header = headers['mcp-protocol-version']
-  const unknown = [told, header].find((version) => version !== undefined && !isKnown(version))
+  const unknown = [version, header].find((named) => named !== undefined && !isKnown(named))
   if (unknown !== undefined) return unsupported(unknown)
-  if (told !== STATELESS_REVISION && (header !== STATELESS_REVISION || message.method === 'initialize'))
-    return 'shaking hands'
-  // What a notification has to say beside its version is not laid down.
+  if (version !== STATELESS_REVISION && (header !== STATELESS_REVISION || message.method === 'initialize'))
+    return 'handshake'
+  // The protocol does not define which headers a notification needs.
   return message.id === undefined ? 'stateless' : (headerFault(message, meta, headers) ?? 'stateless')
 }
 
@@ -44,11 +43,11 @@ const isKnown = (version: unknown) => PROTOCOL_REVISIONS.some((known) => known =
 
 const unsupported = (requested: Json): JsonRpcError => ({
   code: -32022,
-  message: `unsupported protocol version; this service speaks ${PROTOCOL_REVISIONS.join(', ')}`,
+  message: `unsupported protocol version; this service supports ${PROTOCOL_REVISIONS.join(', ')}`,
   data: { supported: PROTOCOL_REVISIONS, requested: typeof requested === 'string' ? requested.slice(0, 100) : null },
 })
 
-/** Headers repeat what the body says, so that whoever stands between can route by them; so they must not differ. */
+/** Headers repeat fields of the body, so that proxies can route by them; the two must be equal. */
 function headerFault({ method, params = {} }: RpcMessage, meta: JsonObject, headers: Headers): JsonRpcError | null {
   if (meta[VERSION_KEY] === undefined) return missingMeta(VERSION_KEY)
   if (!isJsonObject(meta[CAPABILITIES_KEY])) return missingMeta(CAPABILITIES_KEY)
@@ -58,15 +57,15 @@ function headerFault({ method, params = {} }: RpcMessage, meta: JsonObject, head
   return null
 }
 
-const missingMeta = (key: string): JsonRpcError => ({ code: -32602, message: `params._meta must hold '${key}'` })
+const missingMeta = (key: string): JsonRpcError => ({ code: -32602, message: `params._meta must contain '${key}'` })
 const headerMismatch = (header: string): JsonRpcError => ({
   code: -32020,
   message: `header mismatch: ${header} is missing, or differs from the body`,
 })
 
-/** What no header can hold comes as base64. */
+/** Clients encode a value that is not valid in a header as base64. */
 function decodeHeader(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string') return undefined
-  const packed = /^=\?base64\?(.*)\?=$/.exec(value)?.[1]
-  return packed === undefined ? value : Buffer.from(packed, 'base64').toString('utf8')
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1]
+  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8')
 }

@@ -4,11 +4,12 @@ import { streamAccess } from '../accounts/stream-revocation.ts'
 import { forbidden, Problem, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { jsonValue, jsonObject } from '../http/validate.ts'
+import { jsonObject } from '../http/validate.ts'
 import { HttpResponse, nameRoutes, defineRead, writeOrganisation } from '../http/route.ts'
 import { onRevoked } from '../http/revocable-stream.ts'
 import { handleHandshakeMethod, handleStatelessMethod, isUnknownMethod } from './methods.ts'
 import { detectRevision } from './protocol-revision.ts'
+import { McpReplyView, NoStreamView } from './view.ts'
 
 const Message = z.object({
   jsonrpc: z.literal('2.0'),
@@ -18,13 +19,6 @@ const Message = z.object({
 })
 type Message = z.infer<typeof Message>
 
-const Reply = z.object({
-  jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.number()]).optional(),
-  result: jsonValue.optional(),
-  error: z.object({ code: z.number().int(), message: z.string(), data: jsonValue.optional() }).optional(),
-})
-
 interface McpRequest {
   ctx: Ctx
   scope: Scope
@@ -33,8 +27,8 @@ interface McpRequest {
 }
 
 /**
- * The Model Context Protocol over streamable HTTP, without sessions: each message is a request of its own and is
- * answered by one JSON object. What a tool may do depends on the caller's role, so the route asks only for a viewer.
+ * The Model Context Protocol over streamable HTTP, without sessions: each message is one request with one JSON response.
+ * Each tool checks the caller's role, so the route itself requires only a viewer.
  */
 export const mcpRoutes = (version: string) =>
   nameRoutes({
@@ -43,15 +37,15 @@ export const mcpRoutes = (version: string) =>
       description: 'Model Context Protocol over streamable HTTP (JSON-RPC 2.0), without sessions.',
       role: 'viewer',
       body: Message,
-      responses: { 200: Reply, 202: z.null(), 400: Reply, 404: Reply },
-      handle: (ask: McpRequest) => handleMessage(ask, version),
+      responses: { 200: McpReplyView, 202: z.null(), 400: McpReplyView, 404: McpReplyView },
+      handle: (request: McpRequest) => handleMessage(request, version),
     }),
 
     getMcpStream: defineRead('/mcp', {
       summary: 'Not available: MCP messages are posted',
-      responses: { 405: z.object({ error: z.string() }) },
+      responses: { 405: NoStreamView },
       async handle() {
-        throw new Problem(405, 'there is no stream here: post messages', { headers: { allow: 'POST' } })
+        throw new Problem(405, 'method must be POST: this endpoint has no stream', { headers: { allow: 'POST' } })
       },
     }),
   })
@@ -62,48 +56,52 @@ async function handleMessage({ ctx, scope, body, request }: McpRequest, version:
   const envelope = { jsonrpc: '2.0', ...(id !== undefined && { id }) }
   const revision = detectRevision(body, request.headers)
   if (typeof revision === 'object') return new HttpResponse(400, { ...envelope, error: revision })
-  // A notification tells something that we need not know.
+  // The service does not need the content of any notification.
   if (id === undefined) return new HttpResponse(202, null)
-  const answer = revision === 'stateless' ? handleStatelessMethod : handleHandshakeMethod
-  const work = (gone: AbortSignal) => answer({ ctx, scope, disconnected: gone }, method, params, version)
-  const answered = await untilDisconnected(request, (gone) => untilRevokedDuring({ ctx, scope, request }, gone, work))
-  const unknown = revision === 'stateless' && isUnknownMethod(answered)
-  return new HttpResponse(unknown ? 404 : 200, { ...envelope, ...answered })
+  const handleMethod = revision === 'stateless' ? handleStatelessMethod : handleHandshakeMethod
+  const work = (disconnected: AbortSignal) => handleMethod({ ctx, scope, disconnected }, method, params, version)
+  const result = await withDisconnectSignal(request, (disconnected) =>
+    endOnRevocation({ ctx, scope, request }, disconnected, work),
+  )
+  const isUnknown = revision === 'stateless' && isUnknownMethod(result)
+  return new HttpResponse(isUnknown ? 404 : 200, { ...envelope, ...result })
 }
 
-/** A page of somebody else has no business here, even if it got hold of a key; assistants send no origin. */
+/** Web pages of other sites must not call the tools, even with a stolen key. Assistants send no origin. */
 function refuseForeignOrigin(ctx: Ctx, { headers }: FastifyRequest): void {
   const own = ctx.config.publicUrl && new URL(ctx.config.publicUrl).origin
   if (headers.origin !== undefined && headers.origin !== own) throw forbidden('origin is not allowed')
 }
 
-/** Who loses the right to ask while they wait waits no longer, and is not told what they waited for. */
-async function untilRevokedDuring<T>(
+/** Stops a waiting call when the caller's credential is revoked; the response is then a 401 without the result. */
+async function endOnRevocation<T>(
   { ctx, scope, request }: Pick<McpRequest, 'ctx' | 'scope' | 'request'>,
-  gone: AbortSignal,
-  work: (gone: AbortSignal) => Promise<T>,
+  disconnected: AbortSignal,
+  work: (stopped: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const revoked = new AbortController()
   const right = streamAccess(ctx, scope, request)
-  const stop = onRevoked(ctx, right, () => revoked.abort())
+  const unsubscribe = onRevoked(ctx, right, () => revoked.abort())
   try {
-    // Between the request's own look and the listening.
+    // The credential may have been revoked after the request was authenticated and before the subscription.
     if (!(await right.isValid())) throw unauthorized()
-    const done = await work(AbortSignal.any([gone, revoked.signal]))
+    const result = await work(AbortSignal.any([disconnected, revoked.signal]))
     if (revoked.signal.aborted) throw unauthorized()
-    return done
+    return result
   } finally {
-    stop()
+    unsubscribe()
   }
 }
 
-/** The signal fires when the caller hangs up: nobody waits on behalf of nobody. */
-async function untilDisconnected<T>({ raw }: FastifyRequest, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
-  const { socket } = raw
-  const gone = new AbortController()
-  const leave = () => gone.abort()
-  socket.once('close', leave)
-  if (socket.destroyed) leave()
-  // The connection outlives the call.
-  return work(gone.signal).finally(() => socket.off('close', leave))
+/** Runs the work with a signal that fires when the caller disconnects, so that no call waits without a caller. */
+async function withDisconnectSignal<T>(
+  { raw: { socket } }: FastifyRequest,
+  work: (disconnected: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const disconnected = new AbortController()
+  const abort = () => disconnected.abort()
+  socket.once('close', abort)
+  if (socket.destroyed) abort()
+  // The connection stays open for further calls, so each call removes its own listener.
+  return work(disconnected.signal).finally(() => socket.off('close', abort))
 }

@@ -15,7 +15,7 @@ import { listEnabledWedges } from '../wedges/rows.ts'
 import { isWedgeEnabled } from '../wedges/enabled-wedges.ts'
 import { MAX_WAIT_S, waitForTask } from './wait-for-task.ts'
 
-/** Who calls a tool; `gone` fires when they hang up. */
+/** The caller of a tool. `disconnected` fires when the connection closes or the credential is revoked. */
 export interface ToolCaller {
   ctx: Ctx
   scope: Scope
@@ -24,9 +24,9 @@ export interface ToolCaller {
 
 export interface McpTool {
   role: Role
-  /** As `tools/list` shows it. */
+  /** The entry in `tools/list`. */
   definition: { name: string; description: string; inputSchema: object; annotations: object }
-  call(ask: ToolCaller, given: JsonObject): Promise<object>
+  call(caller: ToolCaller, input: JsonObject): Promise<object>
 }
 
 const wait_s = z
@@ -34,7 +34,7 @@ const wait_s = z
   .min(0)
   .max(MAX_WAIT_S)
   .default(MAX_WAIT_S)
-  .meta({ description: 'how many seconds to wait for an end or for an approval that is needed' })
+  .meta({ description: 'seconds to wait until the task ends or needs an approval' })
 
 const listWedgesTool = defineTool('list_wedges', 'viewer', {
   description: 'Lists the kinds of work (wedges) that can be run, with their task types.',
@@ -58,31 +58,31 @@ const listWedgesTool = defineTool('list_wedges', 'viewer', {
 
 const runTaskTool = defineTool('run_task', 'operator', {
   description:
-    'Starts a task and waits until it has finished, needs an approval, or the time is over; then get_task waits on.',
+    'Starts a task and waits until it finishes, needs an approval, or wait_s is over. Call get_task to wait longer.',
   input: z.object({
     wedge: z.string().meta({ description: 'from list_wedges' }),
-    task_type: z.string().meta({ description: 'one of the wedge' }),
-    input: jsonValue.optional().meta({ description: 'what the task is about: any JSON value' }),
+    task_type: z.string().meta({ description: 'a task type of the wedge' }),
+    input: jsonValue.optional().meta({ description: 'the input of the task: any JSON value' }),
     wait_s,
   }),
-  async call({ ctx, scope, disconnected: gone }, { wait_s, ...request }) {
+  async call({ ctx, scope, disconnected }, { wait_s, ...request }) {
     const { task } = await createTask(ctx, requireOneProject(scope), request, null)
-    return waitForTask(ctx, task, wait_s, gone)
+    return waitForTask(ctx, task, wait_s, disconnected)
   },
 })
 
 const getTaskTool = defineTool('get_task', 'viewer', {
   description: 'Reads a task: its status, output and pending approvals. With wait_s, waits for it as run_task does.',
   input: z.object({ task_id: z.string(), wait_s: wait_s.unwrap().default(0) }),
-  async call({ ctx, scope, disconnected: gone }, { task_id, wait_s }) {
+  async call({ ctx, scope, disconnected }, { task_id, wait_s }) {
     const task = await findTask(ctx.db, scope.projectIds, task_id)
     if (!task) throw notFound('task')
-    return waitForTask(ctx, task, wait_s, gone)
+    return waitForTask(ctx, task, wait_s, disconnected)
   },
 })
 
 const listApprovalsTool = defineTool('list_approvals', 'viewer', {
-  description: 'Lists approvals, newest first; those that wait for a decision unless told otherwise.',
+  description: 'Lists approvals, newest first. Without a status, those that wait for a decision.',
   input: z.object({
     status: z.enum(APPROVAL_STATUSES).default('pending'),
     limit: z.number().int().min(1).max(200).default(50),
@@ -95,13 +95,13 @@ const listApprovalsTool = defineTool('list_approvals', 'viewer', {
 
 const decideApprovalTool = defineTool('decide_approval', 'operator', {
   description:
-    'Approves or rejects what a task wants to do. Only as the person decided: an approval lets it happen in the world, ' +
-    'and a rejection ends the task.',
+    'Approves or rejects an action of a task. Call it only with the decision of a person: an approved action is ' +
+    'carried out, and a rejection ends the task.',
   input: z.object({
     approval_id: z.string(),
     decision: z.enum(['approve', 'reject']),
-    edited: jsonObject.optional().meta({ description: 'with approve: fields to lay over the preview' }),
-    reason: z.string().max(10_000).optional().meta({ description: 'why; kept with the decision' }),
+    edited: jsonObject.optional().meta({ description: 'with approve: fields that replace those of the preview' }),
+    reason: z.string().max(10_000).optional().meta({ description: 'the reason, stored with the decision' }),
   }),
   async call({ ctx, scope }, { approval_id, decision, edited, reason }) {
     const project = requireOneProject(scope)
@@ -118,16 +118,16 @@ export const MCP_TOOLS: McpTool[] = [listWedgesTool, runTaskTool, getTaskTool, l
 interface ToolSpec<Input extends z.ZodObject> {
   description: string
   input: Input
-  call(ask: ToolCaller, input: z.output<Input>): Promise<object>
+  call(caller: ToolCaller, input: z.output<Input>): Promise<object>
 }
 
-/** A tool with its arguments described and judged by one schema. */
+/** One schema both describes and validates the arguments of a tool. */
 function defineTool<Input extends z.ZodObject>(name: McpToolName, role: Role, spec: ToolSpec<Input>): McpTool {
   const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(spec.input, { io: 'input', unrepresentable: 'any' })
   const { description } = spec
   return {
     role,
     definition: { name, description, inputSchema, annotations: { readOnlyHint: role === 'viewer' } },
-    call: async (ask, given) => spec.call(ask, validateFields(spec.input, given, 'argument')),
+    call: async (caller, input) => spec.call(caller, validateFields(spec.input, input, 'argument')),
   }
 }

@@ -7,18 +7,18 @@ import { toTaskView } from '../tasks/view.ts'
 import { findTaskUnscoped } from '../tasks/rows.ts'
 import { isTerminalStatus } from '../tasks/status.ts'
 
-/** Clients give up on a call after a minute. */
+/** MCP clients time out after 60 s. */
 export const MAX_WAIT_S = 50
 const POLL_MS = 700
 
-/** The task when it has ended or needs a person, or as it is when the time is over or the caller has gone. */
-export async function waitForTask(ctx: Ctx, task: TaskRow, waitS: number, gone: AbortSignal) {
-  const over = new AbortController()
-  const cancel = ctx.world.clock.after(waitS * 1000, () => over.abort())
-  const signal = AbortSignal.any([gone, over.signal])
-  if (waitS === 0) over.abort()
+/** The task once it has ended or needs an approval, or its current state if the time is over or the caller is gone. */
+export async function waitForTask(ctx: Ctx, task: TaskRow, waitS: number, disconnected: AbortSignal) {
+  const timeout = new AbortController()
+  const cancel = ctx.world.clock.after(waitS * 1000, () => timeout.abort())
+  const signal = AbortSignal.any([disconnected, timeout.signal])
+  if (waitS === 0) timeout.abort()
   try {
-    // Everything that a task's status does rings for those who watch the project.
+    // Every status change of a task notifies the subscribers of its project.
     const check = () => isSettled(ctx, task.id)
     await waitFor(ctx, { topic: { topic: 'project-changed', id: task.project_id }, signal, pollMs: POLL_MS, check })
   } finally {

@@ -51,11 +51,11 @@ export function releaseCost(run: ModelRun, reserved: CostReservation): void {
 
 /** Ordinary text has about four bytes per token, dense text two; the provider adds text about the tools. */
 function worstCaseInput(wire: ModelProvider, body: JsonObject, text: string): TokenUsage {
-  const words = Math.ceil(Buffer.byteLength(text) / 2) + 1000
-  const tokens = Math.min(words + maxMediaTokens(wire, body), MAX_CONTEXT_TOKENS)
-  const written = text.includes('"cache_control"')
+  const textTokens = Math.ceil(Buffer.byteLength(text) / 2) + 1000
+  const tokens = Math.min(textTokens + maxMediaTokens(wire, body), MAX_CONTEXT_TOKENS)
+  const writesCache = text.includes('"cache_control"')
   const none = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 }
-  return written ? { ...none, cacheWriteLong: tokens } : { ...none, input: tokens }
+  return writesCache ? { ...none, cacheWriteLong: tokens } : { ...none, input: tokens }
 }
 
 /** Estimates the usage of a call whose provider reported none. */

@@ -62,8 +62,8 @@ export async function forwardModelCall(
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
 function requireModelRoute(run: ModelRun, wire: ModelProvider, path: string): void {
-  const isSpoken = run.model.provider === 'rehearsal' || run.model.wire === wire
-  if (!isSpoken || !PROVIDER_FORMATS[wire].paths.includes(path.replace(/^\//, ''))) throw notFound('model route')
+  const isSupported = run.model.provider === 'rehearsal' || run.model.wire === wire
+  if (!isSupported || !PROVIDER_FORMATS[wire].paths.includes(path.replace(/^\//, ''))) throw notFound('model route')
 }
 
 function requireEventStream(run: ModelRun, response: ProviderResponse): void {
@@ -78,29 +78,29 @@ function requireEventStream(run: ModelRun, response: ProviderResponse): void {
  */
 async function forwardStream(ctx: Ctx, call: ModelCall, response: ProviderResponse, out: Writable): Promise<void> {
   const { run, wire } = call
-  const gone = AbortSignal.any([run.over.signal, disconnectSignal(out)])
+  const ended = AbortSignal.any([run.over.signal, disconnectSignal(out)])
   const { reply, read } = createResponseReader(wire)
   let breakReason: string | null = null
-  gone.addEventListener('abort', response.abort, { once: true })
+  ended.addEventListener('abort', response.abort, { once: true })
   const heldBack: Buffer[] = []
   try {
     for await (const chunk of response.chunks) {
       read(chunk)
       if (reply.stop !== null || reply.isDone) heldBack.push(chunk)
-      else await writeChunk(out, chunk, gone)
-      if (reply.isDone || gone.aborted) break
+      else await writeChunk(out, chunk, ended)
+      if (reply.isDone || ended.aborted) break
     }
   } catch {
-    if (reply.stop === null && !gone.aborted && !out.destroyed) breakReason = response.describeBreak()
+    if (reply.stop === null && !ended.aborted && !out.destroyed) breakReason = response.describeBreak()
   }
-  gone.removeEventListener('abort', response.abort)
+  ended.removeEventListener('abort', response.abort)
   if (reply.isDone) response.release()
   else response.abort()
-  // When the run is over, the agent did not leave by its own choice.
-  const hasAgentLeft = out.destroyed && !run.over.isAborted
-  await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentLeft))
+  // The end of a run closes the connection too; that is not a disconnect by the agent.
+  const hasAgentDisconnected = out.destroyed && !run.over.isAborted
+  await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentDisconnected))
   const failure = reply.problem ? describeStreamProblem(reply.problem) : breakReason
-  noteStreamOutcome(call, reply, failure, gone.aborted || out.destroyed)
+  noteStreamOutcome(call, reply, failure, ended.aborted || out.destroyed)
   if (ctx.config.recordRehearsal && reply.stop !== null) await recordRehearsal(ctx, run, wire, call.body, reply)
   endStream(out, reply, heldBack)
 }
@@ -146,10 +146,10 @@ async function readWholeResponse(response: ProviderResponse): Promise<{ content:
  * disconnects before the end is charged for the whole answer it had reserved: the model may have reasoned unseen, and
  * disconnecting must not make a call cheaper.
  */
-function usageToCharge({ reserved }: ModelCall, reply: StreamedReply, hasAgentLeft: boolean): TokenUsage {
-  const least = hasAgentLeft ? reserved.worstCase : estimateUsage(reserved.text, reply.outputChars)
+function usageToCharge({ reserved }: ModelCall, reply: StreamedReply, hasAgentDisconnected: boolean): TokenUsage {
+  const least = hasAgentDisconnected ? reserved.worstCase : estimateUsage(reserved.text, reply.outputChars)
   if (!reply.usage) return least
-  const isFinal = reply.isUsageFinal && (reply.stop !== null || !hasAgentLeft)
+  const isFinal = reply.isUsageFinal && (reply.stop !== null || !hasAgentDisconnected)
   return isFinal ? reply.usage : { ...reply.usage, output: Math.max(reply.usage.output, least.output) }
 }
 

@@ -179,10 +179,10 @@ async function readRefusal(message: IncomingMessage, idleTimer: IdleTimer, now: 
 function parseRetryAfter(headers: http.IncomingHttpHeaders, now: number): number | null {
   const ms = Number(headers['retry-after-ms'] ?? Number.NaN)
   if (Number.isFinite(ms)) return Math.max(0, ms)
-  const given = headers['retry-after']
-  if (given === undefined) return null
-  const seconds = Number(given)
-  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(given) - now
+  const header = headers['retry-after']
+  if (header === undefined) return null
+  const seconds = Number(header)
+  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now
   return Number.isFinite(wait) ? Math.max(0, wait) : null
 }
 

@@ -1,14 +1,14 @@
-import { z } from 'zod'
 import { clientInScope } from '../clients/routes.ts'
 import { defineWrite, HttpResponse, nameRoutes } from '../http/route.ts'
 import { createPortalLink, revokePortalAccess } from './links.ts'
+import { PortalLinkView, PortalRevokedView } from './view.ts'
 
 /** The founder's routes to the portal of a client. */
 export const portalLinkRoutes = nameRoutes({
   createPortalLink: defineWrite('POST', '/v1/clients/:id/portal-link', {
     summary: 'Create a portal link',
     description: 'The link works once and expires after seven days. It is shown only in this response.',
-    responses: { 201: z.object({ token: z.string(), expires_at: z.string(), url: z.string() }) },
+    responses: { 201: PortalLinkView },
     find: clientInScope,
     handle: async ({ ctx, scope, subject }) => new HttpResponse(201, await createPortalLink(ctx, scope, subject)),
   }),
@@ -16,7 +16,7 @@ export const portalLinkRoutes = nameRoutes({
   revokePortalAccess: defineWrite('POST', '/v1/clients/:id/portal-revoke', {
     summary: "Revoke a client's portal access",
     description: 'Ends all of its links and sessions.',
-    responses: { 200: z.object({ ok: z.literal(true) }) },
+    responses: { 200: PortalRevokedView },
     find: clientInScope,
     async handle({ ctx, scope, subject }) {
       await revokePortalAccess(ctx, scope, subject)

@@ -19,6 +19,7 @@ import {
   PortalCaseView,
   PortalClientView,
   PortalMessageView,
+  PortalSessionView,
   PortalThreadSummaryView,
   PortalThreadView,
   toPortalClientView,
@@ -32,7 +33,7 @@ export const portalSessionRoutes = nameRoutes({
     summary: 'Start a portal session',
     description: 'Exchanges the token of a portal link for a session, once.',
     body: z.object({ token: z.string().max(200) }),
-    responses: { 201: z.object({ session_token: z.string(), expires_at: z.string(), client: PortalClientView }) },
+    responses: { 201: PortalSessionView },
     async handle({ ctx, body }) {
       const opened = await openPortalSession(ctx, body.token)
       return createdResponse('/v1/portal/me', { ...opened, client: toPortalClientView(opened.client) })

@@ -47,6 +47,16 @@ export const PortalCaseView = z
   })
   .meta({ id: 'PortalCase' })
 
+export const PortalSessionView = z.object({
+  session_token: z.string(),
+  expires_at: z.string(),
+  client: PortalClientView,
+})
+
+export const PortalLinkView = z.object({ token: z.string(), expires_at: z.string(), url: z.string() })
+
+export const PortalRevokedView = z.object({ ok: z.literal(true) })
+
 export function toPortalClientView({ id, display_name, handles, created_at }: ClientWithHandles) {
   return { id, display_name, handles, created_at }
 }

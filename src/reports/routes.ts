@@ -6,7 +6,7 @@ import { reportDays, toPeriodSum } from './periods.ts'
 import { listApprovalSums, listClientSums, listRunSums } from './rows.ts'
 import { buildTrace } from './trace.ts'
 import { readTraceEvents } from './trace-events.ts'
-import { AnalyticsView, TraceSpanView } from './view.ts'
+import { AnalyticsView, TaskTraceView } from './view.ts'
 
 export const reportRoutes = nameRoutes({
   getAnalytics: defineRead('/v1/analytics', {
@@ -38,16 +38,7 @@ export const reportRoutes = nameRoutes({
   getTaskTrace: defineRead('/v1/tasks/:id/trace', {
     summary: 'Read the trace of a task',
     description: "A tree of spans, computed from the task's events.",
-    responses: {
-      200: z.object({
-        task_id: z.string(),
-        status: z.string(),
-        root: TraceSpanView.nullable().meta({
-          description: 'Null before the run starts and after its events were pruned.',
-        }),
-        log_pruned_at: z.string().nullable(),
-      }),
-    },
+    responses: { 200: TaskTraceView },
     find: taskInScope,
     async handle({ ctx, subject }) {
       const events = await readTraceEvents(ctx, subject.id)

@@ -35,6 +35,7 @@ import { forwardModelCall } from '../models/forward-call.ts'
 import { agentRecords } from '../records/agent-records.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 import type { TaskRun } from './task-run.ts'
+import { GateDecisionView, WorkflowResultView } from './view.ts'
 
 /** A route of the sandbox plane, which has everything that an agent can do. Its scope is the run of the token. */
 export type SandboxRoute = Route<TaskRun, RequestHead>
@@ -114,7 +115,7 @@ export const workflowRoutes = (workflows: WorkflowRunner) =>
     callWorkflow: sandboxRoute('POST', '/v1/internal/workflows/:name', {
       summary: 'Call a workflow',
       body: z.object({ args: jsonValue.optional() }),
-      responses: { 200: z.object({ result: jsonValue }) },
+      responses: { 200: WorkflowResultView },
       async handle({ scope: run, params, body }) {
         const { args = {} } = body
         const { wedge, projectId, over, workingTime } = run
@@ -132,7 +133,7 @@ export const sandboxRoutes = nameRoutes({
   checkGate: sandboxRoute('POST', '/v1/internal/gate', {
     summary: 'Ask for approval of a tool call',
     body: z.object({ tool: plainName, input: jsonValue.optional() }),
-    responses: { 200: z.object({ decision: z.enum(['allowed', 'approved', 'auto_approved']) }) },
+    responses: { 200: GateDecisionView },
     async handle({ ctx, scope: run, body }) {
       const { tool, input: payload = null } = body
       if (!matchesGate(run, tool)) return { decision: 'allowed' }

@@ -11,7 +11,7 @@ import { readIdempotencyKey } from './idempotency.ts'
 import { findArtifact, findTask, findTaskHead, listArtifacts, listTasks } from './rows.ts'
 import { TASK_STATUSES } from './status.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from './stream.ts'
-import { TaskView, toTaskView } from './view.ts'
+import { TaskFeedbackView, TaskView, toTaskView } from './view.ts'
 
 /** The task of a path, or 404 if it does not exist in the caller's scope. */
 export const taskInScope = findInScope('task', findTask)
@@ -93,7 +93,7 @@ export const taskRoutes = nameRoutes({
     summary: 'Rate or correct a run',
     description: 'A correction or note becomes knowledge for later runs.',
     body: TaskFeedbackInput,
-    responses: { 201: z.object({ ok: z.boolean(), knowledge_id: z.string().nullable() }) },
+    responses: { 201: TaskFeedbackView },
     find: taskInScope,
     async handle({ ctx, scope, subject, body }) {
       const given = await giveTaskFeedback(ctx, scope, subject, body)

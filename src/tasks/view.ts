@@ -46,6 +46,8 @@ export const TaskView = z
 
 export type TaskView = z.infer<typeof TaskView>
 
+export const TaskFeedbackView = z.object({ ok: z.boolean(), knowledge_id: z.string().nullable() })
+
 export type ArtifactHead = Pick<ArtifactRow, 'id' | 'task_id' | 'name' | 'content_type' | 'size'>
 
 // The JSON columns of a task are parsed one by one, where they are needed.

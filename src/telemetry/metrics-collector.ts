@@ -5,7 +5,7 @@ import { processMetrics, startEventLoopMonitor } from './process-metrics.ts'
 import { storeMetrics } from './store-metrics.ts'
 import { workMetrics } from './work-metrics.ts'
 
-/** What the metrics tell of the parts that other rooms hold. */
+/** Values that the metrics get from the rest of the app. */
 export interface MetricsSources {
   version: string
   sandbox: string
@@ -13,17 +13,17 @@ export interface MetricsSources {
   workflowProcesses: () => number
 }
 
-/** Two readers, or an eager one, do not make the store count twice as often. */
+/** Several scrapers, or a frequent one, must not make the store count more often. */
 const CACHE_MS = 5_000
 
-/** Everything worth watching, as text. The labels never hold an id, a tenant or a word of anybody's. */
+/** All metrics as Prometheus text. Labels never contain ids, tenant names or user-supplied text. */
 export function openMetricsCollector(
   ctx: Ctx,
   observed: MetricsSources,
 ): { text: () => Promise<string>; close: () => void } {
   const { counters, stop } = startStatusCounters(ctx.notifications)
   const loop = startEventLoopMonitor()
-  let kept: { at: number; text: Promise<string> } | null = null
+  let cached: { at: number; text: Promise<string> } | null = null
   const collect = async () =>
     toPrometheusText([
       buildInfo(ctx, observed),
@@ -36,8 +36,8 @@ export function openMetricsCollector(
   return {
     text() {
       const now = ctx.world.clock.now()
-      if (!kept || now - kept.at >= CACHE_MS || now < kept.at) kept = { at: now, text: collect() }
-      return kept.text
+      if (!cached || now - cached.at >= CACHE_MS || now < cached.at) cached = { at: now, text: collect() }
+      return cached.text
     },
     close() {
       stop()
@@ -48,7 +48,9 @@ export function openMetricsCollector(
 
 function buildInfo({ store }: Ctx, { version, sandbox }: MetricsSources): MetricFamily {
   const labels = { version, node: process.versions.node, store: store.kind, sandbox }
-  return gaugeFamily('svc_build_info', 'What runs here; always 1.', [{ labels, value: 1 }])
+  return gaugeFamily('svc_build_info', 'Version, Node.js, store and sandbox of this replica; always 1.', [
+    { labels, value: 1 },
+  ])
 }
 
 function cellMetrics({ cells, workflowProcesses }: MetricsSources): MetricFamily[] {
@@ -58,7 +60,7 @@ function cellMetrics({ cells, workflowProcesses }: MetricsSources): MetricFamily
     counts.set(key, { labels, value: (counts.get(key)?.value ?? 0) + 1 })
   }
   return [
-    gaugeFamily('svc_cells', 'Sandboxes by kind: warm, kept for a project, or busy.', [...counts.values()]),
+    gaugeFamily('svc_cells', 'Cells by kind and state: warm, kept for a project, or busy.', [...counts.values()]),
     gaugeFamily('svc_workflow_processes', 'Processes that run the workflows of wedges.', workflowProcesses()),
   ]
 }

@@ -9,29 +9,30 @@ import type { World } from '../ctx/world.ts'
 import { PROMETHEUS_CONTENT_TYPE } from './prometheus-text.ts'
 import { type MetricsSources, openMetricsCollector } from './metrics-collector.ts'
 
-/** A door of its own: what it tells is for the operator, and no proxy in front of the service leads there. */
+/** A separate server, because metrics are for the operator: a proxy in front of the public port does not expose them. */
 export interface MetricsServer {
   url: string
   close(): Promise<void>
 }
 
-/** Beyond this machine the door opens only to who has the token; a start that would open it to all is refused. */
+/** Refuses a start that would show the metrics to other machines without a token. */
 export function requireMetricsToken({ metricsPort, metricsHost }: Config, world: Pick<World, 'env'>): void {
   if (metricsPort === null || isLoopback(metricsHost) || metricsToken(world)) return
-  throw new Error(`SVC_METRICS_TOKEN must be set, because SVC_METRICS_HOST (${metricsHost}) is not this machine alone`)
+  throw new Error(`SVC_METRICS_TOKEN is required when SVC_METRICS_HOST (${metricsHost}) is not a loopback address`)
 }
 
-/** Null unless a port is set. */
+/** Null if no metrics port is configured. */
 export async function openMetricsServer(ctx: Ctx, observed: MetricsSources): Promise<MetricsServer | null> {
   const { metricsHost: host, metricsPort: port } = ctx.config
   if (port === null) return null
   const token = metricsToken(ctx.world)
-  const wanted = token && tokenHash(`Bearer ${token}`)
+  const expectedHash = token && tokenHash(`Bearer ${token}`)
   const metrics = openMetricsCollector(ctx, observed)
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
     if (request.url?.split('?')[0] !== '/metrics') return respond(response, 404, 'no such route\n')
-    if (request.method !== 'GET') return respond(response, 405, 'only GET\n')
-    if (wanted && !isAuthorized(request, wanted)) return respond(response, 401, 'a valid credential is required\n')
+    if (request.method !== 'GET') return respond(response, 405, 'method must be GET\n')
+    if (expectedHash && !isAuthorized(request, expectedHash))
+      return respond(response, 401, 'a valid credential is required\n')
     metrics.text().then(
       (text) => respond(response, 200, text),
       (err: unknown) => {
@@ -42,8 +43,7 @@ export async function openMetricsServer(ctx: Ctx, observed: MetricsSources): Pro
   })
   const url = await listen(server, host, port).catch((error: unknown) => {
     metrics.close()
-    const why = errorMessage(error)
-    throw new Error(`SVC_METRICS_HOST and SVC_METRICS_PORT cannot be listened on: ${why}`, { cause: error })
+    throw new Error(`cannot listen on SVC_METRICS_HOST and SVC_METRICS_PORT: ${errorMessage(error)}`, { cause: error })
   })
   return {
     url,
@@ -63,15 +63,15 @@ function listen(server: ReturnType<typeof createServer>, host: string, port: num
     server.once('error', reject)
     server.listen(port, host, () => {
       const bound = server.address()
-      const taken = bound && typeof bound === 'object' ? bound.port : port
-      resolve(`http://${isIP(host) === 6 ? `[${host}]` : host}:${taken}/metrics`)
+      const boundPort = bound && typeof bound === 'object' ? bound.port : port
+      resolve(`http://${isIP(host) === 6 ? `[${host}]` : host}:${boundPort}/metrics`)
     })
   })
 }
 
-/** By hash: how long the comparison takes says nothing about the token. */
-const isAuthorized = (request: IncomingMessage, wanted: string) =>
-  tokenHash(request.headers.authorization ?? '') === wanted
+/** Compares hashes, so that the time of the comparison reveals nothing about the token. */
+const isAuthorized = (request: IncomingMessage, expectedHash: string) =>
+  tokenHash(request.headers.authorization ?? '') === expectedHash
 
 function respond(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {

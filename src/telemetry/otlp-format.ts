@@ -1,6 +1,6 @@
 import type { OtlpConfig } from '../config/otlp-config.ts'
 
-/** OTLP in its JSON form, as far as it is used here. */
+/** A span in the JSON form of OTLP, with the fields that the export uses. */
 export interface OtlpSpan {
   traceId: string
   spanId: string
@@ -18,12 +18,12 @@ export interface OtlpAttribute {
   value: { stringValue: string } | { intValue: string } | { doubleValue: number } | { boolValue: boolean }
 }
 
-/** A figure that may be whole by chance says that it is none, so that it has one type everywhere. */
+/** `doubleValue` marks a number that is sometimes whole, so that its attribute always has the same type. */
 type AttributeValue = string | number | boolean | { doubleValue: number } | null
 
-/** What is null has no attribute. */
-export function toOtlpAttributes(given: Record<string, AttributeValue>): OtlpAttribute[] {
-  return Object.entries(given).flatMap(([key, value]) => (value === null ? [] : [{ key, value: toOtlpValue(value) }]))
+/** Null values are left out. */
+export function toOtlpAttributes(values: Record<string, AttributeValue>): OtlpAttribute[] {
+  return Object.entries(values).flatMap(([key, value]) => (value === null ? [] : [{ key, value: toOtlpValue(value) }]))
 }
 
 export const toUnixNano = (time: string): string => `${Date.parse(time)}000000`
@@ -32,20 +32,20 @@ const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.41.0'
 
 export function toOtlpRequest(
   { serviceName, resource }: OtlpConfig,
-  by: { version: string; replica: string },
+  source: { version: string; replica: string },
   spans: OtlpSpan[],
 ) {
-  const about = {
+  const service = {
     'service.name': serviceName,
-    'service.version': by.version,
-    'service.instance.id': by.replica,
+    'service.version': source.version,
+    'service.instance.id': source.replica,
     ...resource,
   }
-  const scope = { name: 'agent-work-service', version: by.version }
+  const scope = { name: 'agent-work-service', version: source.version }
   return {
     resourceSpans: [
       {
-        resource: { attributes: toOtlpAttributes(about) },
+        resource: { attributes: toOtlpAttributes(service) },
         scopeSpans: [{ scope, schemaUrl: SCHEMA_URL, spans }],
         schemaUrl: SCHEMA_URL,
       },
@@ -53,7 +53,7 @@ export function toOtlpRequest(
   }
 }
 
-/** 64-bit numbers are text in JSON. */
+/** OTLP writes 64-bit integers as text. */
 function toOtlpValue(value: Exclude<AttributeValue, null>): OtlpAttribute['value'] {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }

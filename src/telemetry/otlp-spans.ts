@@ -4,7 +4,7 @@ import type { TraceSpan, Trace } from '../reports/trace.ts'
 import type { TaskRow } from '../store/tables.ts'
 import { toOtlpAttributes, type OtlpSpan, toUnixNano } from './otlp-format.ts'
 
-/** A task with thousands of calls must not be a request that no collector takes. */
+/** Collectors refuse requests that are too large, so a task with thousands of calls is cut. */
 const MAX_SPANS = 1000
 
 const KIND_INTERNAL = 1
@@ -14,15 +14,15 @@ const STATUS_ERROR = 2
 type TracedTask = Pick<TaskRow, 'id' | 'project_id' | 'task_type' | 'thread_id' | 'status' | 'created_at'>
 
 /**
- * A finished task as spans after the conventions for generative AI. Names, numbers and ids only: what was asked, done
- * or answered stays in the log. The same log always gives the same ids, so a trace that is sent twice is one trace.
+ * A finished task as spans by OpenTelemetry's conventions for generative AI. Spans contain names, numbers and ids, but
+ * no inputs and outputs. The ids follow from the log, so a trace that is sent twice is one trace.
  */
 export function toOtlpSpans(task: TracedTask, { root }: Trace): OtlpSpan[] {
   if (!root) return []
   const all = [root, ...descendants(root)]
-  const left = Math.max(0, all.length - MAX_SPANS)
+  const leftOut = Math.max(0, all.length - MAX_SPANS)
   const model = modelOfRun(root)
-  const agent = agentSpan(task, root, model, left)
+  const agent = agentSpan(task, root, model, leftOut)
   const others = all
     .slice(1, MAX_SPANS)
     .map((span) => ({ ...spanIdentity(task.id, span), ...spanContent(span, model.provider) }))
@@ -35,7 +35,7 @@ interface Model {
   name: string
 }
 
-function agentSpan(task: TracedTask, root: TraceSpan, model: Model, left: number): SpanContent {
+function agentSpan(task: TracedTask, root: TraceSpan, model: Model, leftOut: number): SpanContent {
   const wedge = nameOrNull(root.attributes.wedge) ?? 'agent'
   const failed = task.status === 'failed' || task.status === 'expired'
   return {
@@ -56,7 +56,7 @@ function agentSpan(task: TracedTask, root: TraceSpan, model: Model, left: number
       'svc.task.cost_usd': doubleOrNull(root.attributes.cost_usd),
       'svc.task.sandbox': nameOrNull(root.attributes.sandbox),
       'svc.project.id': task.project_id,
-      'svc.spans_left_out': left || null,
+      'svc.spans_left_out': leftOut || null,
     }),
   }
 }
@@ -112,7 +112,7 @@ function toolSpan({ attributes: called, status }: TraceSpan): SpanContent {
   }
 }
 
-/** A person who says no makes no error. */
+/** A rejected approval is not an error. */
 function approvalSpan({ attributes: asked }: TraceSpan): SpanContent {
   const action = nameOrNull(asked.action) ?? 'action'
   return {
@@ -143,7 +143,7 @@ const descendants = (span: TraceSpan): TraceSpan[] => span.children.flatMap((chi
 
 const hexDigest = (text: string, digits: number) => hash('sha256', text).slice(0, digits)
 
-/** As the first event tells it: `provider/name`. */
+/** The first event of the run names the model as `provider/name`. */
 function modelOfRun({ attributes: { model } }: TraceSpan): Model {
   const [provider = '', ...name] = (typeof model === 'string' ? model : 'none').split('/')
   return { provider, name: name.join('/') || provider }
@@ -153,7 +153,7 @@ function failureReason({ attributes: { error } }: TraceSpan): string | null {
   return typeof error === 'object' && error !== null && !Array.isArray(error) ? nameOrNull(error.reason) : null
 }
 
-/** Agents name their tools and calls; only what looks like a name is one. */
+/** Agents choose the names of tools and calls, so text that does not look like a name is not sent. */
 const nameOrNull = (value: Json | undefined) =>
   typeof value === 'string' && /^[\w.:/@-]{1,128}$/.test(value) ? value : null
 const numberOrNull = (value: Json | undefined) => (typeof value === 'number' ? value : null)

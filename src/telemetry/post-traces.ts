@@ -2,14 +2,14 @@ import { parseKeyValueList } from '../config/otlp-config.ts'
 import { createEgressClient, EgressError } from '../egress/http-client.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 
-/** `later`: the collector may take it yet. */
+/** `later`: the request should be sent again. */
 export type TracePostOutcome = 'sent' | 'refused' | 'later'
 
-/** By the protocol these alone are worth another attempt. */
+/** The OTLP specification allows a retry only for these. */
 const RETRYABLE_STATUSES = [429, 502, 503, 504]
 const MAX_RESPONSE_BYTES = 64 * 1024
 
-/** One request. The address is the operator's own, so it may be private; a redirect is a refusal like any other. */
+/** Sends one request. The operator configured the address, so it may be private; a redirect counts as a refusal. */
 export async function postTraces(ctx: Ctx, url: string, request: object, timeoutMs: number): Promise<TracePostOutcome> {
   try {
     const host = new URL(url).hostname.replaceAll(/[[\]]/g, '')
@@ -24,7 +24,7 @@ export async function postTraces(ctx: Ctx, url: string, request: object, timeout
     return toOutcome(ctx, status)
   } catch (error) {
     if (!(error instanceof EgressError)) throw error
-    // The answer came, and only its body is of no use.
+    // The collector has responded; only the body could not be read.
     if (error.status !== null) return toOutcome(ctx, error.status)
     ctx.world.log.warn(`traces not sent: ${error.message}`)
     return 'later'
@@ -33,7 +33,7 @@ export async function postTraces(ctx: Ctx, url: string, request: object, timeout
 
 function toOutcome(ctx: Ctx, status: number): TracePostOutcome {
   if (status >= 200 && status < 300) return 'sent'
-  ctx.world.log.warn({ status }, 'traces not taken')
+  ctx.world.log.warn({ status }, 'traces refused by the collector')
   return RETRYABLE_STATUSES.includes(status) ? 'later' : 'refused'
 }
 

@@ -1,4 +1,4 @@
-/** A figure with its meaning, in the terms of Prometheus. */
+/** A metric with its help text and samples. */
 export interface MetricFamily {
   name: string
   help: string
@@ -7,7 +7,7 @@ export interface MetricFamily {
 }
 
 export interface MetricSample {
-  /** What a histogram puts behind its name. */
+  /** The ending that a histogram adds to its name, such as `_bucket`. */
   suffix?: string
   labels?: Record<string, string>
   value: number
@@ -15,7 +15,7 @@ export interface MetricSample {
 
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Families as Prometheus reads them. One without samples is left out. */
+/** The metrics in Prometheus' text format. A metric without samples is left out. */
 export function toPrometheusText(families: readonly MetricFamily[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)
@@ -36,18 +36,18 @@ export const counterFamily = (name: string, help: string, samples: number | Metr
 export const gaugeFamily = (name: string, help: string, samples: number | MetricSample[]) =>
   toFamily('gauge', name, help, samples)
 
-/** The samples of one histogram. `within` counts each value once, at the first bound that it does not pass. */
+/** The samples of one histogram. `counts` has each value once, in the first bucket whose bound it does not exceed. */
 export function histogramSamples(
   labels: Record<string, string>,
   bounds: readonly number[],
-  { within, sum }: { within: readonly number[]; sum: number },
+  { counts, sum }: { counts: readonly number[]; sum: number },
 ): MetricSample[] {
-  let below = 0
-  const buckets = [...bounds.map(String), '+Inf'].map((le, place) => {
-    below += within[place] ?? 0
-    return { suffix: '_bucket', labels: { ...labels, le }, value: below }
+  let total = 0
+  const buckets = [...bounds.map(String), '+Inf'].map((le, i) => {
+    total += counts[i] ?? 0
+    return { suffix: '_bucket', labels: { ...labels, le }, value: total }
   })
-  return [...buckets, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: below }]
+  return [...buckets, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: total }]
 }
 
 function toFamily(

@@ -1,13 +1,10 @@
 import { prepareQuery } from '../store/prepared-query.ts'
 import { CLAIMED_STATUSES } from '../tasks/status.ts'
 
-/**
- * What is open right now, over all projects. Each of these walks open rows only, in an index, and stops after so many:
- * nobody's queue may make a look at it slow.
- */
+/** The counts of all projects read open rows only, in an index, and stop here so that a long queue stays cheap to count. */
 const MAX_COUNTED_ROWS = 100_000
 
-/** Ids begin with the time, so the least is the oldest. */
+/** Ids are time-ordered, so the smallest is the oldest. */
 export const countQueuedTasks = prepareQuery<object, { n: number; oldest: string | null }>((db) =>
   db
     .selectFrom((eb) =>

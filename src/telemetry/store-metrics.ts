@@ -4,25 +4,25 @@ import { CLAIMED_STATUSES } from '../tasks/status.ts'
 import { type MetricFamily, gaugeFamily } from './prometheus-text.ts'
 import { countActiveTasks, countPendingApprovals, countPendingDeliveries, countQueuedTasks } from './rows.ts'
 
-/** What the store holds: the same whichever replica is asked. A store that cannot be asked is told as down. */
+/** Metrics of the store, the same on every replica. If the store is unavailable, only `svc_store_up 0` is reported. */
 export async function storeMetrics(ctx: Ctx): Promise<MetricFamily[]> {
-  const began = performance.now()
+  const start = performance.now()
   try {
     await ctx.store.ping()
-    const pingMs = performance.now() - began
+    const pingMs = performance.now() - start
     return [storeUp(1), ...(await openWorkMetrics(ctx)), ...latencyMetrics(ctx, pingMs)]
   } catch {
     return [storeUp(0)]
   }
 }
 
-const storeUp = (value: number) => gaugeFamily('svc_store_up', 'Whether the store answers.', value)
+const storeUp = (value: number) => gaugeFamily('svc_store_up', '1 if the store responds, else 0.', value)
 
 async function openWorkMetrics(ctx: Ctx): Promise<MetricFamily[]> {
   const [queued] = await countQueuedTasks(ctx.db, {})
   const active = new Map((await countActiveTasks(ctx.db, {})).map(({ status, n }) => [status, n]))
   const [approvals] = await countPendingApprovals(ctx.db, {})
-  const [notices] = await countPendingDeliveries(ctx.db, {})
+  const [deliveries] = await countPendingDeliveries(ctx.db, {})
   const byStatus = {
     queued: queued?.n ?? 0,
     ...Object.fromEntries(CLAIMED_STATUSES.map((name) => [name, active.get(name) ?? 0])),
@@ -35,11 +35,15 @@ async function openWorkMetrics(ctx: Ctx): Promise<MetricFamily[]> {
     ),
     gaugeFamily(
       'svc_tasks_oldest_queued_seconds',
-      'How long the oldest queued task waits; 0 when none does.',
+      'Waiting time of the oldest queued task; 0 if none is queued.',
       await taskAgeSeconds(ctx, queued?.oldest ?? null),
     ),
-    gaugeFamily('svc_approvals_pending', 'Approvals that wait for a person.', approvals?.n ?? 0),
-    gaugeFamily('svc_webhook_deliveries_pending', 'Notices that wait for their next attempt.', notices?.n ?? 0),
+    gaugeFamily('svc_approvals_pending', 'Approvals that wait for a decision.', approvals?.n ?? 0),
+    gaugeFamily(
+      'svc_webhook_deliveries_pending',
+      'Webhook deliveries that wait for their next attempt.',
+      deliveries?.n ?? 0,
+    ),
   ]
 }
 
@@ -54,13 +58,13 @@ function latencyMetrics({ store }: Ctx, pingMs: number): MetricFamily[] {
       ? [
           gaugeFamily(
             'svc_store_commit_seconds',
-            'What a commit costs of late, flush included.',
+            'Duration of recent commits, including the flush to disk.',
             store.commitMs() / 1000,
           ),
         ]
       : []
   return [
-    gaugeFamily('svc_store_ping_seconds', 'How long the store took to answer this reader.', pingMs / 1000),
+    gaugeFamily('svc_store_ping_seconds', 'Time that the store took to answer a ping for this scrape.', pingMs / 1000),
     ...commits,
   ]
 }

@@ -12,11 +12,11 @@ import { toOtlpSpans } from './otlp-spans.ts'
 
 const ROUND_MS = 5_000
 const BATCH_TASKS = 16
-/** Only their ids wait; the logs are read when they are sent. */
+/** Only task ids are queued; their logs are read when they are sent. */
 const MAX_PENDING_TASKS = 10_000
 const TIMEOUT_MS = 10_000
 const STOP_TIMEOUT_MS = 2_000
-/** How long to wait after each attempt that failed; after the last of all, the batch is dropped. */
+/** The delay after each failed attempt; after the last one, the batch is dropped. */
 export const TRACE_RETRY_DELAYS_MS = [5, 10, 20, 40, 60, 60, 60].map((seconds) => seconds * 1_000)
 
 interface PendingTraces {
@@ -26,8 +26,8 @@ interface PendingTraces {
 }
 
 /**
- * Sends the tasks that ended on this replica as traces, in passing. Best effort by choice: a task does not wait for
- * its trace, and one that ends while the process dies is told by `GET /v1/tasks/:id/trace` only.
+ * Sends traces of tasks that ended on this replica. Delivery is best effort: a task does not wait for its trace, and a
+ * trace that is queued when the process dies is available only from `GET /v1/tasks/:id/trace`.
  */
 export function createTraceExport(ctx: Ctx, otlp: OtlpConfig, version: string): Loop {
   const waiting: PendingTraces = { taskIds: [], failures: 0, notBefore: 0 }
@@ -45,9 +45,9 @@ export function createTraceExport(ctx: Ctx, otlp: OtlpConfig, version: string): 
     async stop() {
       unsubscribe?.()
       await loop.stop()
-      // What ended during the drain gets one chance; a collector that is away must not hold up the stop.
+      // Tasks that ended during the drain are tried once; an unavailable collector must not delay the stop.
       while (waiting.taskIds.length > 0 && (await send(STOP_TIMEOUT_MS)) === 'sent');
-      dropPending(ctx, waiting, waiting.taskIds.length, 'the service stops')
+      dropPending(ctx, waiting, waiting.taskIds.length, 'the service is stopping')
     },
   }
 }
@@ -75,7 +75,7 @@ async function sendBatch(
   waiting: PendingTraces,
   timeoutMs: number,
 ): Promise<TracePostOutcome> {
-  // Others are only ever added behind these.
+  // New ids are only appended, so the batch stays at the front while it is sent.
   const ids = waiting.taskIds.slice(0, BATCH_TASKS)
   const outcome = await readAndPost(ctx, otlp, version, ids, timeoutMs)
   if (outcome === 'later') retryLater(ctx, waiting, ids.length)
@@ -115,7 +115,7 @@ function retryLater(ctx: Ctx, waiting: PendingTraces, batch: number): void {
     return
   }
   waiting.failures = 0
-  dropPending(ctx, waiting, batch, 'the collector was away for too long')
+  dropPending(ctx, waiting, batch, 'the collector was unavailable for too long')
 }
 
 function dropPending(ctx: Ctx, { taskIds }: PendingTraces, count: number, why: string): void {

@@ -13,11 +13,15 @@ export function workMetrics(counts: Counts, counters: StatusCounters): MetricFam
     ...modelMetrics(counts),
     counterFamily(
       'svc_webhook_attempts_total',
-      'Attempts to deliver a notice, by what became of it; a pending one is tried again.',
+      'Webhook delivery attempts by outcome; a pending delivery is tried again.',
       Object.entries(counts.webhookAttempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
     ),
-    counterFamily('svc_traces_sent_total', 'Traces that the collector took.', counts.traces.sent),
-    counterFamily('svc_traces_dropped_total', 'Traces that nobody will send any more.', counts.traces.dropped),
+    counterFamily('svc_traces_sent_total', 'Traces that the collector accepted.', counts.traces.sent),
+    counterFamily(
+      'svc_traces_dropped_total',
+      'Traces that were not sent and will not be tried again.',
+      counts.traces.dropped,
+    ),
   ]
 }
 
@@ -25,44 +29,44 @@ function taskMetrics({ task, approval }: StatusCounters): MetricFamily[] {
   const ended = TERMINAL_STATUSES.map((status) => ({ labels: { status }, value: task.get(status) ?? 0 }))
   const decided = ['approved', 'rejected', 'expired']
   return [
-    counterFamily('svc_tasks_created_total', 'Tasks that were put into the queue here.', task.get('queued') ?? 0),
-    counterFamily('svc_tasks_finished_total', 'Tasks that were ended here, by status.', ended),
+    counterFamily('svc_tasks_created_total', 'Tasks that this replica queued.', task.get('queued') ?? 0),
+    counterFamily('svc_tasks_finished_total', 'Tasks that this replica ended, by status.', ended),
     counterFamily(
       'svc_approvals_requested_total',
-      'Approvals that were asked of a person here.',
+      'Approvals that this replica requested from a person.',
       approval.get('pending') ?? 0,
     ),
     counterFamily(
       'svc_approvals_decided_total',
-      'Approvals that were asked of a person and settled here, by decision.',
+      'Approvals of a person that were decided on this replica, by decision.',
       decided.map((decision) => ({ labels: { decision }, value: approval.get(decision) ?? 0 })),
     ),
   ]
 }
 
-function responseMetrics({ responses: answers }: Counts): MetricFamily[] {
-  const labelled = answers.map((count) => ({ ...count, labels: { plane: count.plane, subject: count.subject } }))
+function responseMetrics({ responses }: Counts): MetricFamily[] {
+  const labelled = responses.map((count) => ({ ...count, labels: { plane: count.plane, subject: count.subject } }))
   const requests = labelled.flatMap(({ labels, statuses }) =>
     statuses.flatMap((value, digit) => (value > 0 ? [{ labels: { ...labels, status: `${digit}xx` }, value }] : [])),
   )
   const times = labelled
-    .filter(({ timeBuckets: within }) => within.some((n) => n > 0))
-    .flatMap(({ labels, timeBuckets: within, seconds }) =>
-      histogramSamples(labels, RESPONSE_TIME_BUCKETS_S, { within, sum: seconds }),
+    .filter(({ timeBuckets }) => timeBuckets.some((n) => n > 0))
+    .flatMap(({ labels, timeBuckets: counts, seconds }) =>
+      histogramSamples(labels, RESPONSE_TIME_BUCKETS_S, { counts, sum: seconds }),
     )
   const streams = new Map<string, number>()
-  for (const { plane, streaming } of answers) streams.set(plane, (streams.get(plane) ?? 0) + streaming)
+  for (const { plane, streaming } of responses) streams.set(plane, (streams.get(plane) ?? 0) + streaming)
   return [
-    counterFamily('svc_http_requests_total', 'Requests that were answered.', requests),
+    counterFamily('svc_http_requests_total', 'Responses by plane, subject and status class.', requests),
     {
       name: 'svc_http_request_seconds',
-      help: 'Time to the end of an answer; streams and the sandbox plane are left out.',
+      help: 'Time from request to the end of the response, without streams and the sandbox plane.',
       type: 'histogram',
       samples: times,
     },
     gaugeFamily(
       'svc_http_streams_open',
-      'Answers that are being streamed: followed events, and model calls on the sandbox plane.',
+      'Open streams: followed events, and model calls on the sandbox plane.',
       [...streams].map(([plane, value]) => ({ labels: { plane }, value })),
     ),
   ]
@@ -80,10 +84,10 @@ function modelMetrics({ models }: Counts): MetricFamily[] {
       'Model calls that were charged.',
       used.map(({ labels, calls }) => ({ labels, value: calls })),
     ),
-    counterFamily('svc_model_tokens_total', 'Tokens that models were charged for.', tokens),
+    counterFamily('svc_model_tokens_total', 'Tokens of charged model calls.', tokens),
     counterFamily(
       'svc_model_cost_usd_total',
-      'What models have cost, where their price is known.',
+      'Cost of model calls with a known price.',
       used.map(({ labels, micros }) => ({ labels, value: micros / 1e6 })),
     ),
   ]

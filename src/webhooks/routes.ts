@@ -60,8 +60,8 @@ export const webhookRoutes = nameRoutes({
     body: WebhookInput,
     responses: { 201: WebhookWithSecretView },
     async handle({ ctx, scope, body }) {
-      const made = await createWebhook(ctx, scope, body)
-      return createdResponse(`/v1/webhooks/${made.webhook.id}`, toWebhookWithSecretView(made))
+      const created = await createWebhook(ctx, scope, body)
+      return createdResponse(`/v1/webhooks/${created.webhook.id}`, toWebhookWithSecretView(created))
     },
   }),
 

@@ -57,7 +57,7 @@ export async function updateWebhook(db: Db, { id, ...fields }: WebhookRow): Prom
 
 /** Deletes the webhook and its deliveries. False if the webhook did not exist any more. */
 export async function deleteWebhookWithDeliveries(db: Db, id: string): Promise<boolean> {
-  const gone = await db.deleteFrom('webhooks').where('id', '=', id).returning('id').executeTakeFirst()
+  const deleted = await db.deleteFrom('webhooks').where('id', '=', id).returning('id').executeTakeFirst()
   await db.deleteFrom('webhook_deliveries').where('webhook_id', '=', id).execute()
-  return gone !== undefined
+  return deleted !== undefined
 }

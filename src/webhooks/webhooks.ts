@@ -93,8 +93,8 @@ export function rotateWebhookSecret(ctx: Ctx, scope: ProjectScope, { id }: Webho
   return inTx(ctx, async (tx) => {
     const before = await requireLockedWebhook(tx, id)
     const now = tx.world.clock.now()
-    const kept = await keepPreviousSecret(tx, before)
-    const previous_until = kept ? toIsoTime(now + SECRET_OVERLAP_MS) : null
+    const hasPrevious = await keepPreviousSecret(tx, before)
+    const previous_until = hasPrevious ? toIsoTime(now + SECRET_OVERLAP_MS) : null
     const webhook: WebhookRow = { ...before, previous_until, updated_at: toIsoTime(now) }
     const secret = await createWebhookSecret(tx, webhook)
     await updateWebhook(tx.db, webhook)
@@ -107,15 +107,15 @@ export function rotateWebhookSecret(ctx: Ctx, scope: ProjectScope, { id }: Webho
 export function redeliverWebhook(
   ctx: Ctx,
   scope: ProjectScope,
-  found: WebhookDeliveryRow,
+  { id, webhook_id }: WebhookDeliveryRow,
 ): Promise<WebhookDeliveryRow> {
   return inTx(ctx, async (tx) => {
-    const webhook = await requireLockedWebhook(tx, found.webhook_id)
+    const webhook = await requireLockedWebhook(tx, webhook_id)
     if (webhook.enabled === 0) throw conflict('webhook is disabled')
-    const delivery = await updateDeliveryRequeued(tx.db, webhook.id, found.id, isoNow(tx))
+    const delivery = await updateDeliveryRequeued(tx.db, webhook.id, id, isoNow(tx))
     if (!delivery) throw notFound('delivery')
     await appendAuditEntry(tx, webhook.project_id, scope.actor, 'webhook.redelivered', webhook.id, {
-      delivery: found.id,
+      delivery: id,
     })
     return delivery
   })

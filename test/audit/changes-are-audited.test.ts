@@ -41,7 +41,7 @@ eachStore((store) => {
 
   test('every MCP tool that changes something adds an audit entry', async () => {
     const app = await populatedApp(store)
-    const { result } = await mcpClient(app).ask('tools/list')
+    const { result } = await mcpClient(app).request('tools/list')
     const changing = result.tools.filter((tool: ListedTool) => !tool.annotations.readOnlyHint)
     expect(changing.map(({ name }: ListedTool) => name).toSorted()).toEqual(Object.keys(AUDITED_TOOLS).toSorted())
     for (const [name, audited] of Object.entries(AUDITED_TOOLS)) await expectEntry(app, 'POST /mcp', audited, name)

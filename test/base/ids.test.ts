@@ -10,7 +10,7 @@ const tenBytes = fc.uint8Array({ minLength: 10, maxLength: 10 })
 
 describe('ids', () => {
   test.each([
-    ['the ULID page’s example time', 1469918176385, '01aryz6s41'],
+    ['the example time of the ULID specification', 1469918176385, '01aryz6s41'],
     ['the first millisecond', 0, '0000000000'],
     ['the last millisecond', 2 ** 48 - 1, '7zzzzzzzzz'],
   ])('%s is written as in the ULID layout', (_, now, time) => {
@@ -35,7 +35,7 @@ describe('ids', () => {
     )
   })
 
-  test('ids of a clock that is set back go on from where they were, in their order', () => {
+  test('ids stay in order when the clock is set back', () => {
     let now = 5_000
     const newId = createIdGenerator(() => now, zeros)
     const before = newId('task')
@@ -47,7 +47,7 @@ describe('ids', () => {
     expect(newId('task')).toBe(createId('task', 9_000, zeros))
   })
 
-  test('all eighty random bits count, and in order', () => {
+  test('ids sort by all 80 random bits', () => {
     fc.assert(
       fc.property(tenBytes, tenBytes, (left, right) => {
         expect(Buffer.compare(Buffer.from(idOf(left)), Buffer.from(idOf(right)))).toBe(Buffer.compare(left, right))
@@ -55,7 +55,7 @@ describe('ids', () => {
     )
   })
 
-  test('a fraction of a millisecond changes nothing', () => {
+  test('fractions of a millisecond are ignored', () => {
     expect(createId('key', 12.75, zeros)).toBe(createId('key', 12, zeros))
   })
 })

@@ -13,6 +13,6 @@ test.each([
   ['::1', '0:0:0:0::/64'],
   ['::', '0:0:0:0::/64'],
   ['', ''],
-])('%s belongs to %s', (address, network) => {
+])('the client network of %s is %s', (address, network) => {
   expect(toClientNetwork(address)).toBe(network)
 })

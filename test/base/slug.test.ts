@@ -6,18 +6,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { realpathInside } from '../../src/base/real-path.ts'
 import { isSlug } from '../../src/base/slug.ts'
 
-describe('names', () => {
+describe('slugs', () => {
   test.each(['a', '0', 'refunds', 'a-b_c9', 'a'.repeat(64)])('%s is a slug', (name) => {
     expect(isSlug(name)).toBe(true)
   })
 
-  const bad = ['', '-a', '_a', 'A', 'a.b', 'a/b', '..', 'a b', 'é', 'a\n', 'a\0', 'a'.repeat(65), 'con:']
-  test.each(bad)('%j is no slug', (name) => {
+  const invalid = ['', '-a', '_a', 'A', 'a.b', 'a/b', '..', 'a b', 'é', 'a\n', 'a\0', 'a'.repeat(65), 'con:']
+  test.each(invalid)('%j is not a slug', (name) => {
     expect(isSlug(name)).toBe(false)
   })
 })
 
-describe('insideRoot', () => {
+describe('realpathInside', () => {
   let home = ''
   beforeAll(async () => {
     home = await realpath(await mkdtemp(join(tmpdir(), 'names-')))
@@ -40,7 +40,7 @@ describe('insideRoot', () => {
     ['inner.md', 'root/folder/file.md'],
     ['folder/../inner.md', 'root/folder/file.md'],
     ['self/self/inner.md', 'root/folder/file.md'],
-  ])('%s stays inside', async (name, path) => {
+  ])('the path %s is inside the root', async (name, path) => {
     expect(await realpathInside(join(home, 'root'), name)).toBe(join(home, path))
     expect(await realpathInside(join(home, 'alias'), name)).toBe(join(home, path))
   })
@@ -59,15 +59,15 @@ describe('insideRoot', () => {
     'loop',
     'a\0b',
     'a'.repeat(5000),
-  ])('%.30j is not inside', async (name) => {
+  ])('the path %.30j is not inside the root', async (name) => {
     expect(await realpathInside(join(home, 'root'), name)).toBe(null)
   })
 
-  test('nothing is inside a root that is absent', async () => {
+  test('no path is inside an absent root', async () => {
     expect(await realpathInside(join(home, 'nowhere'), 'a')).toBe(null)
   })
 
-  test('whatever the name, a path that comes back lies below the root', async () => {
+  test('a returned path is always below the root', async () => {
     const part = fc.constantFrom(
       '..',
       '.',

@@ -18,7 +18,7 @@ function refusal(bytes: Uint8Array): { status: number; message: string } | null 
 
 const nested = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels)
 
-describe('what passes', () => {
+describe('accepted JSON', () => {
   test.each([
     'null',
     ' {"a": [1, -2.5e3, true, "x"]}\n',
@@ -32,18 +32,18 @@ describe('what passes', () => {
     '[[],[],{"\\\\":[]}]',
     `[${'[],'.repeat(200)}[]]`,
     '"true1e5 \\" 1e999"',
-  ])('%s', (text) => {
+  ])('%s is accepted', (text) => {
     expect(parseText(text)).toEqual(JSON.parse(text))
   })
 
-  test('keys of the prototype are plain data', () => {
+  test('prototype keys are plain data', () => {
     const value = parseText('{"__proto__":{"admin":true},"constructor":{"prototype":1},"\\u005f_proto__2":1}')
     expect(Object.keys(value ?? {})).toEqual(['__proto__', 'constructor', '__proto__2'])
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
     expect(JSON.stringify(value)).toContain('"__proto__":{"admin":true}')
   })
 
-  test('every value that JSON can carry comes back as it went out', () => {
+  test('every storable JSON value is parsed unchanged', () => {
     const text = fc.jsonValue({ maxDepth: 10, stringUnit: 'binary' }).map((value) => JSON.stringify(value))
     const storable = text.filter((json) => !/\\u0000|\\ud[89a-f]/.test(json))
     fc.assert(
@@ -54,7 +54,7 @@ describe('what passes', () => {
   })
 })
 
-describe('what is refused with 400', () => {
+describe('refused JSON', () => {
   const malformed = 'malformed json'
   const deep = 'json must not nest deeper than 64 levels'
   const nul = 'json must not contain nul characters'
@@ -87,7 +87,7 @@ describe('what is refused with 400', () => {
     ['[{"a":-1E+400}]', large],
     ['9'.repeat(400), large],
     [`-${'9'.repeat(310)}.5`, large],
-  ])('%.40s', (text, message) => {
+  ])('the text %.40s is 400', (text, message) => {
     expect(refusal(Buffer.from(text))).toEqual({ status: 400, message })
   })
 
@@ -97,11 +97,11 @@ describe('what is refused with 400', () => {
     [0x22, 0xed, 0xa0, 0x80, 0x22],
     [0x22, 0xf5, 0x80, 0x80, 0x80, 0x22],
     [0x22, 0xe2, 0x82, 0x22],
-  ])('bytes that are no UTF-8: %i %i %i', (...bytes) => {
+  ])('bytes that are not UTF-8 are 400: %i %i %i', (...bytes) => {
     expect(refusal(Uint8Array.from(bytes))).toEqual({ status: 400, message: 'json must be valid utf-8' })
   })
 
-  test('any bytes at all give a storable value or a 400 in one lower-case sentence', () => {
+  test('any bytes give a storable value or a 400 with a lower-case sentence', () => {
     const piece = fc.constantFrom(
       '{',
       '}',

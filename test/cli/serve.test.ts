@@ -43,7 +43,7 @@ test('a failed start says what to do: port in use, unusable data folder, unusabl
   const absent = new URL(process.env[POSTGRES_URL_VARIABLE] ?? '')
   absent.pathname = '/absent'
   for (const [env, stderr] of [
-    [{ SVC_PORT: port }, new RegExp(`127.0.0.1:${port} is taken\\n.*SVC_PORT`)],
+    [{ SVC_PORT: port }, new RegExp(`127.0.0.1:${port} is already in use\\n.*SVC_PORT`)],
     [{ SVC_PORT: '0', SVC_HOST: '192.0.2.1' }, /cannot listen on 192.0.2.1:0: .*\n.*SVC_HOST/],
     [{ SVC_PORT: '0', SVC_HOST: 'no.such.host.invalid' }, /listen on no\.such\.host\.invalid:0: .*\n.*SVC_HOST/],
     [{ SVC_PORT: '0', SVC_DATA_DIR: join(cwd, 'file') }, /file.*\n.*SVC_DATA_DIR/],

@@ -19,14 +19,14 @@ import { canonicalJson, type Json } from '../../src/base/json.ts'
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const der = publicKey.export({ format: 'der', type: 'spki' })
 
-describe('the audit chain', () => {
-  test('hashes the canonical JSON of an entry without its hash', () => {
+describe('audit chain verification', () => {
+  test('the hash of an entry covers its canonical JSON without the hash', () => {
     const [entry] = chainOf(1)
     const { hash: _, ...rest } = entry as ChainEntry
-    const any = fc.string({ unit: 'binary', maxLength: 20 })
-    const object = fc.jsonValue({ maxDepth: 2 })
+    const anyText = fc.string({ unit: 'binary', maxLength: 20 })
+    const anyData = fc.jsonValue({ maxDepth: 2 })
     fc.assert(
-      fc.property(any, object, (subject, value) => {
+      fc.property(anyText, anyData, (subject, value) => {
         const text = canonicalJson({ ...rest, subject, data: value as Json })
         const hash = createHash('sha256').update(text).digest('hex')
         expect(entryHash({ ...rest, subject, data: canonicalJson(value as Json) })).toBe(hash)
@@ -34,7 +34,7 @@ describe('the audit chain', () => {
     )
   })
 
-  test('holds when nobody touched it, and says how far it is anchored', async () => {
+  test('an unchanged chain is valid, and the verdict names its last signed entry', async () => {
     const entries = chainOf(7)
     const verdict = await verify(entries, { checkpoints: [checkpoint(entries, 2), checkpoint(entries, 5)] })
     expect(verdict).toEqual({
@@ -50,7 +50,7 @@ describe('the audit chain', () => {
     expect(await verify([])).toMatchObject({ ok: true, entries: 0, head: null })
   })
 
-  test('names the first entry that any change of any field makes wrong', async () => {
+  test('a changed field makes its entry the first bad one', async () => {
     const entries = chainOf(12)
     const field = fc.constantFrom('ts', 'action', 'subject', 'data', 'prev_hash', 'hash', 'kind', 'id')
     await fc.assert(
@@ -62,7 +62,7 @@ describe('the audit chain', () => {
     )
   })
 
-  test('names the place of what was deleted, put in, moved or cut off', async () => {
+  test('deleted, repeated and swapped entries are found at the first of them', async () => {
     const entries = chainOf(12)
     const head = entries.at(-1)
     await fc.assert(
@@ -82,7 +82,7 @@ describe('the audit chain', () => {
     )
   })
 
-  test('finds a tail that was rewritten or cut together with its head, by its checkpoints', async () => {
+  test('checkpoints reveal entries that were rewritten or removed together with the head', async () => {
     const entries = chainOf(12)
     const checkpoints = [checkpoint(entries, 4), checkpoint(entries, 9)]
     const rewritten = [...entries.slice(0, 6), ...chainOf(6, entries[5], 'forged')]
@@ -96,7 +96,7 @@ describe('the audit chain', () => {
     })
   })
 
-  test('counts a checkpoint of a key that nobody has any more as not verifiable, not as wrong', async () => {
+  test('a checkpoint of an unknown key is not verifiable, but no fault', async () => {
     const entries = chainOf(5)
     const lost = generateKeyPairSync('ed25519')
     const old = checkpoint(
@@ -112,7 +112,7 @@ describe('the audit chain', () => {
     })
   })
 
-  test('holds against its head: missing, ahead, behind, or with another hash', async () => {
+  test('a head that is missing, ahead, behind or has another hash is a fault', async () => {
     const entries = chainOf(4)
     const hash = entries[3]?.hash ?? ''
     expect(await verify(entries, { head: null })).toMatchObject({ ok: false, first_bad_seq: 5 })
@@ -125,22 +125,24 @@ describe('the audit chain', () => {
   })
 })
 
-describe('an export of the chain', () => {
+describe('audit export verification', () => {
   const entries = chainOf(2500)
   const header = { kind: 'chain', chain: 'prj_1', head: headOf(entries), keys: [der.toString('base64')] }
-  const marks = [checkpoint(entries, 100), checkpoint(entries, 1000), checkpoint(entries, 2500)]
-  const endLine = (of: Checkpoint) => JSON.stringify({ kind: 'end', ...of })
+  const checkpoints = [checkpoint(entries, 100), checkpoint(entries, 1000), checkpoint(entries, 2500)]
+  const endLine = (end: Checkpoint) => JSON.stringify({ kind: 'end', ...end })
   const lines = [
     JSON.stringify(header),
     ...entries.flatMap((entry) => [
       JSON.stringify({ kind: 'entry', ...entry, data: JSON.parse(entry.data) as Json }),
-      ...marks.filter(({ seq }) => seq === entry.seq).map((mark) => JSON.stringify({ kind: 'checkpoint', ...mark })),
+      ...checkpoints
+        .filter(({ seq }) => seq === entry.seq)
+        .map((signed) => JSON.stringify({ kind: 'checkpoint', ...signed })),
     ]),
     endLine(endOf(entries)),
     '',
   ]
 
-  test('is verified by itself, whatever the order of its keys', async () => {
+  test('an audit export is verified without the service, in any order of JSON keys', async () => {
     expect(await verifyAuditExport(each(lines))).toMatchObject({
       ok: true,
       entries: 2500,
@@ -151,40 +153,40 @@ describe('an export of the chain', () => {
     })
   })
 
-  test('shows a line that was taken out, changed or cut off', async () => {
+  test('a removed, changed or missing line of an export is found', async () => {
     expect(await verifyAuditExport(each(lines.toSpliced(50, 1)))).toMatchObject({ ok: false, first_bad_seq: 50 })
     const changed = lines.with(1200, (lines[1200] ?? '').replace('task_', 'tusk_'))
     expect(await verifyAuditExport(each(changed))).toMatchObject({ ok: false, first_bad_seq: 1198 })
     expect(await verifyAuditExport(each(lines.slice(0, 900)))).toMatchObject({ ok: false, first_bad_seq: 899 })
   })
 
-  const isMark = (line: string) => line.includes('"kind":"checkpoint"')
+  const isCheckpoint = (line: string) => line.includes('"kind":"checkpoint"')
   const isEnd = (line: string) => line.includes('"kind":"end"')
   const withHead = (head: unknown, rest: string[]) => [JSON.stringify({ ...header, head }), ...rest]
   const entryLine = (entry: ChainEntry) =>
     JSON.stringify({ kind: 'entry', ...entry, data: JSON.parse(entry.data) as Json })
   const UNSIGNED = 'the end is not signed, so entries may have been removed or rewritten'
 
-  test('is refused when its end is not signed: cut, written anew or emptied, with a head that fits', async () => {
+  test('an export without a signed end is refused: truncated, rewritten or emptied, with a matching head', async () => {
     const cut = withHead(headOf(entries.slice(0, 5)), lines.slice(1, 6))
     expect(await verifyAuditExport(each(cut))).toMatchObject({ ok: false, first_bad_seq: 1, problem: UNSIGNED })
     const forged = [...entries.slice(0, 2), ...chainOf(4, entries[1], 'forged')]
-    const anew = withHead(headOf(forged), forged.map(entryLine))
-    expect(await verifyAuditExport(each(anew))).toMatchObject({ ok: false, first_bad_seq: 1, problem: UNSIGNED })
+    const rewritten = withHead(headOf(forged), forged.map(entryLine))
+    expect(await verifyAuditExport(each(rewritten))).toMatchObject({ ok: false, first_bad_seq: 1, problem: UNSIGNED })
     expect(await verifyAuditExport(each(withHead(null, [])))).toMatchObject({ ok: false, problem: UNSIGNED })
     expect(await verifyAuditExport(each(withHead({ seq: 0, hash: GENESIS_HASH }, [])))).toMatchObject({ ok: false })
-    const all = lines.filter((line) => !isMark(line) && !isEnd(line))
+    const all = lines.filter((line) => !isCheckpoint(line) && !isEnd(line))
     expect(await verifyAuditExport(each(all))).toMatchObject({ ok: false, signed_by: null, problem: UNSIGNED })
-    const unended = lines.filter((line) => !isEnd(line))
-    expect(await verifyAuditExport(each(unended))).toMatchObject({ ok: false, anchored_to: 2500, problem: UNSIGNED })
+    const withoutEnd = lines.filter((line) => !isEnd(line))
+    expect(await verifyAuditExport(each(withoutEnd))).toMatchObject({ ok: false, anchored_to: 2500, problem: UNSIGNED })
   })
 
-  test('is refused when it was cut behind a checkpoint, with a head that fits and whatever end can be had', async () => {
+  test('an export that was truncated after a checkpoint is refused, with any end line that an attacker can have', async () => {
     const cut = withHead(headOf(entries.slice(0, 100)), lines.slice(1, 102))
     const refused = { ok: false, first_bad_seq: 101, anchored_to: 100, problem: UNSIGNED, exported_at: null }
     expect(await verifyAuditExport(each(cut))).toMatchObject(refused)
-    const [mark, end] = [checkpoint(entries, 100), endOf(entries)]
-    for (const last of [mark, end, { ...end, ...headOf(entries.slice(0, 100)) }])
+    const [signed, end] = [checkpoint(entries, 100), endOf(entries)]
+    for (const last of [signed, end, { ...end, ...headOf(entries.slice(0, 100)) }])
       expect(await verifyAuditExport(each([...cut, endLine(last)]))).toMatchObject(refused)
     const later = lines.with(lines.length - 2, endLine({ ...end, at: '2027-01-01T00:00:00.000Z' }))
     expect(await verifyAuditExport(each(later))).toMatchObject({ ok: false, problem: UNSIGNED })
@@ -193,30 +195,30 @@ describe('an export of the chain', () => {
     )
   })
 
-  test('is refused when only an earlier entry is signed, or when its end is signed by a key that it does not name', async () => {
+  test('an export is refused if only an earlier entry is signed, or its end is signed by an unlisted key', async () => {
     const early = withHead(headOf(entries.slice(0, 150)), lines.slice(1, 152))
     expect(await verifyAuditExport(each(early))).toMatchObject({ ok: false, first_bad_seq: 101, anchored_to: 100 })
     const other = generateKeyPairSync('ed25519')
     const kid = publicKeyId(other.publicKey.export({ format: 'der', type: 'spki' }))
-    const strange = JSON.stringify({ kind: 'checkpoint', ...checkpoint(entries, 150, other.privateKey, kid) })
+    const unlisted = JSON.stringify({ kind: 'checkpoint', ...checkpoint(entries, 150, other.privateKey, kid) })
     const end = endLine(endOf(entries.slice(0, 150), other.privateKey, kid))
-    const verdict = await verifyAuditExport(each([...early, strange, end]))
+    const verdict = await verifyAuditExport(each([...early, unlisted, end]))
     expect(verdict).toMatchObject({ ok: false, first_bad_seq: 101, checkpoints: { not_verifiable: 1 } })
   })
 
-  test('does not pass for that of another project', async () => {
+  test('an export cannot be presented as one of another project', async () => {
     const renamed = [JSON.stringify({ ...header, chain: 'prj_2' }), ...lines.slice(1)]
     const problem = 'the checkpoint of entry 100 belongs to another chain, prj_1'
     expect(await verifyAuditExport(each(renamed))).toMatchObject({ ok: false, first_bad_seq: 100, problem })
   })
 
-  test('of a chain without entries holds when just that is signed', async () => {
+  test('an export of an empty chain is valid if its end is signed', async () => {
     const end = endLine(endOf([]))
     expect(await verifyAuditExport(each(withHead(null, [end])))).toMatchObject({ ok: true, entries: 0, anchored_to: 0 })
     expect(await verifyAuditExport(each([lines[0] ?? '', ...lines.slice(1, 6), end]))).toMatchObject({ ok: false })
   })
 
-  test('says which of the keys that it names has signed', async () => {
+  test('the verdict of an export names the key that signed it', async () => {
     const other = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' })
     const keys = [other, der].map((key) => key.toString('base64'))
     const verdict = await verifyAuditExport(each([JSON.stringify({ ...header, keys }), ...lines.slice(1)]))
@@ -227,7 +229,7 @@ describe('an export of the chain', () => {
     })
   })
 
-  test('is refused when it is something else', async () => {
+  test('a file that is not an audit export is refused', async () => {
     await expect(verifyAuditExport(each(['{"a":1}']))).rejects.toThrow('line 1 is not a line of an audit export')
     await expect(verifyAuditExport(each([lines[0] ?? '', 'oops']))).rejects.toThrow('line 2')
   })
@@ -251,7 +253,7 @@ function chainOf(length: number, after?: ChainEntry, action = 'task.created'): C
   return entries
 }
 
-/** The character at the place, moved by some: never the same entry. */
+/** Replaces one character of a field by another one. */
 function withChange(entry: ChainEntry, field: string, place: number, by: number): ChainEntry {
   const change = (text: string) => {
     const at = place % text.length
@@ -268,15 +270,15 @@ function checkpoint(
   key: KeyObject = privateKey,
   kid = publicKeyId(der),
 ): Checkpoint {
-  const said = { chain: 'prj_1', seq, hash: entries[seq - 1]?.hash ?? '', at: '2026-01-01T00:00:00.000Z' }
-  return { ...said, kid, signature: sign(null, checkpointText(said), key).toString('base64') }
+  const unsigned = { chain: 'prj_1', seq, hash: entries[seq - 1]?.hash ?? '', at: '2026-01-01T00:00:00.000Z' }
+  return { ...unsigned, kid, signature: sign(null, checkpointText(unsigned), key).toString('base64') }
 }
 
 function endOf(entries: ChainEntry[], key: KeyObject = privateKey, kid = publicKeyId(der)): Checkpoint {
   const head = headOf(entries) ?? { seq: 0, hash: GENESIS_HASH }
-  const said = { chain: 'prj_1', ...head, at: '2026-01-01T00:00:00.000Z' }
-  const text = `svc audit end of export\nprj_1\n${said.seq}\n${said.hash}\n${said.at}\n`
-  return { ...said, kid, signature: sign(null, Buffer.from(text), key).toString('base64') }
+  const unsigned = { chain: 'prj_1', ...head, at: '2026-01-01T00:00:00.000Z' }
+  const text = `svc audit end of export\nprj_1\n${unsigned.seq}\n${unsigned.hash}\n${unsigned.at}\n`
+  return { ...unsigned, kid, signature: sign(null, Buffer.from(text), key).toString('base64') }
 }
 
 function headOf(entries: readonly ChainEntry[]) {
@@ -284,14 +286,14 @@ function headOf(entries: readonly ChainEntry[]) {
   return last ? { seq: last.seq, hash: last.hash } : null
 }
 
-interface Around {
+interface VerifyOptions {
   head?: { seq: number; hash: string } | null | undefined
   checkpoints?: Checkpoint[]
 }
 
-function verify(entries: ChainEntry[], around: Around = {}) {
-  const head = around.head === undefined ? headOf(entries) : around.head
-  const pages: ChainPage[] = [{ entries: entries.map(sealEntry), checkpoints: around.checkpoints ?? [] }]
+function verify(entries: ChainEntry[], options: VerifyOptions = {}) {
+  const head = options.head === undefined ? headOf(entries) : options.head
+  const pages: ChainPage[] = [{ entries: entries.map(sealEntry), checkpoints: options.checkpoints ?? [] }]
   return verifyChain(each(pages), { chain: 'prj_1', head, trusted: toTrustedKeys([der]) })
 }
 

@@ -24,21 +24,21 @@ describe('types', () => {
   for (const [type] of samples) {
     for (const [name, value] of samples) {
       const ok = type === name || (type === 'number' && name === 'integer')
-      test(`type ${type} ${ok ? 'takes' : 'refuses'} ${name}`, () => {
+      test(`the type ${type} ${ok ? 'accepts' : 'refuses'} ${name}`, () => {
         const expected = ok ? [] : [{ path: '$', message: `must be ${type}, not ${name}` }]
         expect(schemaErrors({ type }, value)).toEqual(expected)
       })
     }
   }
 
-  test('a list of types takes any of them', () => {
+  test('a list of types accepts any of them', () => {
     const schema = { type: ['string', 'null'] }
     expect(schemaErrors(schema, null)).toEqual([])
     expect(schemaErrors(schema, 'x')).toEqual([])
     expect(schemaErrors(schema, 2.5)).toEqual([{ path: '$', message: 'must be string or null, not number' }])
   })
 
-  test('a whole number written with a fraction of zero is an integer', () => {
+  test('the number 1.0 is an integer', () => {
     expect(schemaErrors({ type: 'integer' }, JSON.parse('1.0'))).toEqual([])
     expect(schemaErrors({ type: 'integer' }, 1.5)).toEqual([{ path: '$', message: 'must be integer, not number' }])
   })
@@ -54,11 +54,11 @@ describe('objects and arrays', () => {
     },
   }
 
-  test('a value that fits has no errors', () => {
+  test('a matching value has no errors', () => {
     expect(schemaErrors(schema, { items: [{ name: 'a' }], total: 2, more: 'ignored' })).toEqual([])
   })
 
-  test('errors name the place', () => {
+  test('errors name the path', () => {
     expect(schemaErrors(schema, { items: [{ name: 1 }, {}, 'x'] })).toEqual([
       { path: '$.total', message: 'is required' },
       { path: '$.items[0].name', message: 'must be string, not integer' },
@@ -67,15 +67,15 @@ describe('objects and arrays', () => {
     ])
   })
 
-  test('keys that are no plain names are quoted in the path', () => {
+  test('keys that are not identifiers are quoted in the path', () => {
     expect(schemaErrors({ required: ['a b', ''] }, {}).map((error) => error.path)).toEqual(['$["a b"]', '$[""]'])
   })
 
-  test('properties that are absent are fine unless required', () => {
+  test('an absent property is allowed unless it is required', () => {
     expect(schemaErrors({ properties: { a: { type: 'string' } } }, {})).toEqual([])
   })
 
-  test('properties and required ask nothing of a value that is no object', () => {
+  test('properties and required do not apply to a value that is not an object', () => {
     expect(schemaErrors({ required: ['a'], properties: { a: { type: 'string' } } }, ['x'])).toEqual([])
   })
 })
@@ -84,26 +84,26 @@ describe('enum', () => {
   const choices: Json[] = ['a', 1, null, { x: [1, { y: 2 }], z: 0 }]
   const accepted: Json[] = ['a', 1, null, { z: 0, x: [1, { y: 2 }] }]
   const refused: Json[] = ['A', '1', false, 0, {}, { x: [1, { y: 3 }], z: 0 }, [], { x: [1, { y: 2 }], z: 0, more: 1 }]
-  test.each(accepted)('takes %j', (value) => {
+  test.each(accepted)('the enum accepts %j', (value) => {
     expect(schemaErrors({ enum: choices }, value)).toEqual([])
   })
-  test.each(refused)('refuses %j', (value) => {
+  test.each(refused)('the enum refuses %j', (value) => {
     expect(schemaErrors({ enum: choices }, value)).toEqual([
       { path: '$', message: 'must be one of "a", 1, null, {"x":[1,{"y":2}],"z":0}' },
     ])
   })
-  test('a long list is counted instead of told', () => {
+  test('the error of a long enum has the number of its values instead of the values', () => {
     const many = Array.from({ length: 21 }, (_, index) => index)
     expect(schemaErrors({ enum: many }, 'x')).toEqual([{ path: '$', message: 'must be one of the 21 listed values' }])
   })
-  test('every value is in an enum that lists it', () => {
+  test('every value matches an enum that contains it', () => {
     fc.assert(
       fc.property(json, fc.array(json), (value, more) => schemaErrors({ enum: [...more, value] }, value).length === 0),
     )
   })
 })
 
-describe('what is not checked', () => {
+describe('ignored keywords', () => {
   test.each<[JsonObject, Json]>([
     [{ additionalProperties: false, properties: {} }, { a: 1 }],
     [{ oneOf: [{ type: 'string' }] }, 1],
@@ -113,12 +113,12 @@ describe('what is not checked', () => {
     [{ minItems: 2, uniqueItems: true }, [1]],
     [{ const: 1 }, 2],
     [{ $ref: '#/nowhere' }, 2],
-  ])('%j says nothing about %j', (schema, value) => {
+  ])('the schema %j accepts %j', (schema, value) => {
     expect(schemaErrors(schema, value)).toEqual([])
   })
 })
 
-describe('hostile schemas', () => {
+describe('invalid and hostile schemas', () => {
   test.each<JsonObject>([
     { type: 7 },
     { type: 'strng' },
@@ -138,12 +138,12 @@ describe('hostile schemas', () => {
     { items: 3 },
     { enum: 'x' },
     { enum: {} },
-  ])('%j makes no sense and asks nothing', (schema) => {
+  ])('the invalid schema %j accepts every value', (schema) => {
     expect(schemaErrors(schema, { a: 1 })).toEqual([])
     expect(schemaErrors(schema, [1])).toEqual([])
   })
 
-  test('names of the prototype are names like any other', () => {
+  test('prototype names are plain property names', () => {
     const schema = parse('{"required":["__proto__","toString"],"properties":{"__proto__":{"type":"string"}}}')
     expect(schemaErrors(schema, {})).toEqual([
       { path: '$.__proto__', message: 'is required' },
@@ -156,7 +156,7 @@ describe('hostile schemas', () => {
     expect(schemaErrors(parse('{"__proto__":{"type":"string"}}'), 1)).toEqual([])
   })
 
-  test('a value deeper than anybody needs is an error, not a crash', () => {
+  test('a value that is nested too deeply is an error, not a crash', () => {
     const depth = 50_000
     const schema = parse(`${'{"items":'.repeat(depth)}{}${'}'.repeat(depth)}`)
     const value: Json = JSON.parse('['.repeat(depth) + ']'.repeat(depth))
@@ -165,13 +165,13 @@ describe('hostile schemas', () => {
     expect(schemaErrors({ type: 'array' }, value)).toEqual([])
   })
 
-  test('no more than a hundred errors are told', () => {
+  test('at most 100 errors are returned', () => {
     const value = Array.from({ length: 1000 }, () => 1)
     expect(schemaErrors({ items: { type: 'string' } }, value)).toHaveLength(100)
     expect(schemaErrors({ required: value.map((_, index) => `k${index}`) }, {})).toHaveLength(100)
   })
 
-  test('large lists on both sides are checked once each', () => {
+  test('large lists in schema and value are checked in linear time', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => ({ index }))
     expect(schemaErrors({ items: { enum: many } }, many)).toEqual([])
     const names = Array.from({ length: 20_000 }, () => 'index')
@@ -189,7 +189,7 @@ describe('hostile schemas', () => {
     ),
   }))
 
-  test('no schema and no value make it throw, and it changes neither', () => {
+  test('no schema and no value cause an exception, and neither is changed', () => {
     fc.assert(
       fc.property(node, node, (schema, value) => {
         const before = JSON.stringify([schema, value])
@@ -201,7 +201,7 @@ describe('hostile schemas', () => {
     )
   })
 
-  test('a schema drawn from a value accepts that value', () => {
+  test('a schema that is derived from a value accepts the value', () => {
     fc.assert(fc.property(json, (value) => schemaErrors(describeValue(value), value).length === 0))
   })
 })

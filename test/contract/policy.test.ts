@@ -7,7 +7,7 @@ import type { PolicyRule } from '../../src/contract/wedge-manifest.ts'
 const unused = () => ({ task: 0, day: 0 })
 const rulesFor = (...actions: string[]): PolicyRule[] => actions.map((action) => ({ action }))
 
-describe('which rule matches', () => {
+describe('matching rules', () => {
   test.each<[string, string, boolean]>([
     ['send_email', 'send_email', true],
     ['send_email', 'Send_EMAIL', true],
@@ -29,16 +29,16 @@ describe('which rule matches', () => {
     ['', '', true],
     ['', 'anything', false],
     ['.*', 'anything', false],
-  ])('%j on %j: %s', (pattern, action, matches) => {
+  ])('the rule %j matches %j: %s', (pattern, action, matches) => {
     expect(firstMatchingRule(rulesFor(pattern), action)).toBe(matches ? 0 : null)
   })
 
-  test('the first that matches, not the most specific', () => {
+  test('the first matching rule counts, not the most specific', () => {
     expect(firstMatchingRule(rulesFor('send', 'refund:*', 'refund:full', '*'), 'refund:full')).toBe(1)
   })
 })
 
-describe('amounts', () => {
+describe('amount limits', () => {
   const rules: PolicyRule[] = [{ action: 'refund:*', max_amount_usd: 50 }]
   const approves = (payload: Json) => evaluatePolicy(rules, { action: 'refund:full', payload }, unused).approve
   test.each<[Json, boolean]>([
@@ -64,28 +64,28 @@ describe('amounts', () => {
     [10, false],
     ['amount', false],
     [[{ amount: 10 }], false],
-  ])('%j within $50.00: %s', (payload, approve) => {
+  ])('the payload %j is within $50.00: %s', (payload, approve) => {
     expect(approves(payload)).toBe(approve)
   })
 
-  test('an inherited amount is no amount', () => {
+  test('an inherited amount is ignored', () => {
     expect(approves(Object.create({ amount: 10 }))).toBe(false)
     expect(approves(JSON.parse('{"__proto__":{"amount":10}}'))).toBe(false)
   })
 
-  test('a rule without a limit does not look at the amount', () => {
+  test('a rule without a limit ignores the amount', () => {
     expect(
       evaluatePolicy(rulesFor('refund:*'), { action: 'refund:x', payload: { amount: 'lots' } }, unused).approve,
     ).toBe(true)
   })
 
-  test('a limit that is no number approves nothing', () => {
-    const odd = [{ action: '*', max_amount_usd: Number.NaN }]
-    expect(evaluatePolicy(odd, { action: 'x', payload: { amount: 0 } }, unused).approve).toBe(false)
+  test('a limit that is not a number approves nothing', () => {
+    const invalid = [{ action: '*', max_amount_usd: Number.NaN }]
+    expect(evaluatePolicy(invalid, { action: 'x', payload: { amount: 0 } }, unused).approve).toBe(false)
   })
 })
 
-describe('answers', () => {
+describe('decisions and reasons', () => {
   const full: PolicyRule = { action: 'refund:*', max_amount_usd: 50, max_per_task: 2, max_per_day: 20 }
   const request = { action: 'refund:full', payload: { amount: 12 } }
   test.each<[string, PolicyRule[], { task: number; day: number }, string]>([
@@ -118,16 +118,16 @@ describe('answers', () => {
       { task: 0, day: 0 },
       'Auto-approval limit is $11.999; this is $12.',
     ],
-  ])('%s %j after %j', (verb, rules, used, reason) => {
-    const given = evaluatePolicy(rules, request, () => used)
-    expect(given.reason).toBe(reason)
-    expect(given.approve).toBe(verb === 'approves')
+  ])('the policy %s with %j after %j', (verb, rules, used, reason) => {
+    const decision = evaluatePolicy(rules, request, () => used)
+    expect(decision.reason).toBe(reason)
+    expect(decision.approve).toBe(verb === 'approves')
   })
 
   test.each<[Json, string]>([
     [{}, 'Auto-approval limit is $5; the payload states no amount.'],
     [{ total: 'ten' }, "Auto-approval limit is $5; 'total' in the payload is not an amount in dollars."],
-  ])('%j is gated with the reason', (payload, reason) => {
+  ])('the payload %j is gated with a reason', (payload, reason) => {
     expect(evaluatePolicy([{ action: '*', max_amount_usd: 5 }], { action: 'a', payload }, unused)).toEqual({
       approve: false,
       reason,
@@ -153,14 +153,14 @@ const rules = fc.array(rule, { maxLength: 6 })
 const used = fc.record({ task: fc.nat(4), day: fc.nat(4) })
 const payload = fc.oneof(fc.record({ amount: fc.integer({ min: -1, max: 5 }) }), fc.constant({}))
 
-describe('for all rules and requests', () => {
-  test('an approval keeps every limit of the first match', () => {
+describe('all rules and requests', () => {
+  test('an approval is within every limit of the first matching rule', () => {
     fc.assert(
       fc.property(rules, name, payload, used, (rules, action, payload, used) => {
-        const given = evaluatePolicy(rules, { action, payload }, () => used)
-        if (!given.approve) return
-        const first = rules[given.rule]
-        expect(given.rule).toBe(firstMatchingRule(rules, action))
+        const decision = evaluatePolicy(rules, { action, payload }, () => used)
+        if (!decision.approve) return
+        const first = rules[decision.rule]
+        expect(decision.rule).toBe(firstMatchingRule(rules, action))
         expect(used.task).toBeLessThan(first?.max_per_task ?? Number.POSITIVE_INFINITY)
         expect(used.day).toBeLessThan(first?.max_per_day ?? Number.POSITIVE_INFINITY)
         if (first?.max_amount_usd === undefined) return
@@ -169,7 +169,7 @@ describe('for all rules and requests', () => {
     )
   })
 
-  test('rules after the first match change nothing', () => {
+  test('rules after the first match have no effect', () => {
     fc.assert(
       fc.property(rules, rules, name, payload, used, (rules, more, action, payload, used) => {
         fc.pre(firstMatchingRule(rules, action) !== null)
@@ -181,7 +181,7 @@ describe('for all rules and requests', () => {
     )
   })
 
-  test('upper and lower case are the same', () => {
+  test('rules ignore the case of actions', () => {
     fc.assert(
       fc.property(rules, name, (rules, action) => {
         const upper = rules.map((rule) => ({ ...rule, action: rule.action.toUpperCase() }))
@@ -211,11 +211,11 @@ describe('unreachable rules', () => {
     ],
     [['refund', 'Refund', 'refund*'], [{ rule: 1, by: 0 }]],
     [['a:b', 'a:', 'a:b'], [{ rule: 2, by: 0 }]],
-  ])('%j', (actions, expected) => {
+  ])('unreachable rules of %j', (actions, expected) => {
     expect(unreachableRules(rulesFor(...actions))).toEqual(expected)
   })
 
-  test('a rule is named exactly when no action reaches it', () => {
+  test('a rule is unreachable exactly if no action reaches it', () => {
     fc.assert(
       fc.property(rules, (rules) => {
         const reached = new Set(rules.flatMap(probes).map((action) => firstMatchingRule(rules, action)))

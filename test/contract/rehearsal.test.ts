@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { rehearsalProblems } from '../../src/contract/rehearsal.ts'
 
-describe('the check of a rehearsal', () => {
-  test('finds nothing wrong with a good one', () => {
+describe('rehearsal problems', () => {
+  test('a valid rehearsal has no problems', () => {
     const call = { tool: 'act', input: { order: '{{input.order}}' } }
     expect(
       rehearsalProblems([
@@ -16,7 +16,7 @@ describe('the check of a rehearsal', () => {
     expect(rehearsalProblems([{ output: null }])).toEqual([])
   })
 
-  test('finds nothing wrong with the examples', () => {
+  test('the rehearsals of the example wedges have no problems', () => {
     const root = join(import.meta.dirname, '../../wedges')
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /rehearsals\/[^./]+\.json$/.test(file),
@@ -39,7 +39,7 @@ describe('the check of a rehearsal', () => {
     [[{ call: { tool: 'act', input: {} } }], "turn 1: must have an 'output'"],
     [[{ output: '{{inptu.a}}' }], "turn 1: placeholder 'inptu.a' must begin with input or last"],
     [[{ output: '{{last.a}}' }], "turn 1: placeholder 'last.a' comes before any result"],
-  ])('of %j says: %s', (script, problem) => {
+  ])('the rehearsal %j has the problem: %s', (script, problem) => {
     expect(rehearsalProblems(script)).toContain(problem)
   })
 })

@@ -128,13 +128,13 @@ test('every setting is documented, and the docs name only known settings', () =>
   const documented = new Set(docs.flatMap((file) => page(file).match(/\b(SVC|OTEL)_[A-Z_]+\b/g) ?? []))
   documented.delete('SVC_')
   documented.delete('SVC_MODEL_')
-  // An example of a misspelt name.
+  // The docs show the error for this misspelt name.
   documented.delete('SVC_PROT')
   expect([...documented].filter((name) => !KNOWN_SETTINGS.includes(name))).toEqual([])
   const undocumented = KNOWN_SETTINGS.filter(
     (name) => name.startsWith('SVC_') && !documented.has(name.replace(/_FILE$/, '')),
   )
-  // Set by the launcher, not by people.
+  // The `svc` script sets it, so it is not documented.
   expect(undocumented).toEqual(['SVC_CALLED_AS'])
 })
 

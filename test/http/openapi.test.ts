@@ -8,33 +8,33 @@ import { queryNames } from '../planes/route-table.ts'
 
 const METHODS = ['get', 'post', 'put', 'delete']
 
-interface Bound {
+interface BoundRoute {
   method: string
   path: string
 }
 
-const bound: Bound[] = [
+const boundRoutes: BoundRoute[] = [
   ...Object.values(openPlaneRoutes(() => false)).flat(),
   ...Object.values(founderPlaneRoutes).flat(),
   ...Object.values(portalRoutes),
   { method: 'GET', path: '/v1/meta' },
 ]
-const inDocument = ({ method, path }: Bound) => [path.replace(/:(\w+)/g, '{$1}'), method.toLowerCase()] as const
+const inDocument = ({ method, path }: BoundRoute) => [path.replace(/:(\w+)/g, '{$1}'), method.toLowerCase()] as const
 
-/** Without those that a key is refused before its question is read. */
+/** The lists that a key may read; the others refuse a key before they validate the query. */
 const LISTS = /^\/v1\/(?!portal|broker|members)[^{]*$/
 
-/** What has no age is listed by name, so that any name is a place to go on from. */
+/** Lists that are sorted by name: any valid name is a cursor. */
 const BY_NAME = ['/v1/wedges', '/v1/blueprints']
 
 const operationsOf = (paths: Record<string, Record<string, OpenApiOperation>>): OpenApiOperation[] =>
   Object.values(paths).flatMap((methods) => Object.values(methods))
 
-describe('the reference', () => {
+describe('the OpenAPI document', () => {
   const shared = sharedApp({ store: 'sqlite' })
   const document = async () => (await shared().call('GET', '/openapi.json', undefined, { key: null })).body
 
-  test('is an OpenAPI 3.1 document, open to everybody', async () => {
+  test('the OpenAPI document has version 3.1 and needs no credential', async () => {
     const { status, body, headers } = await shared().call('GET', '/openapi.json', undefined, { key: null })
     expect(status).toBe(200)
     expect(headers.get('content-type')).toMatch(/^application\/json/)
@@ -49,14 +49,14 @@ describe('the reference', () => {
     }
   })
 
-  test('declares each parameter of a path once, and no reference leads nowhere', async () => {
+  test('the OpenAPI document declares every path parameter once, and all its references exist', async () => {
     const { paths, components } = await document()
     for (const [path, methods] of Object.entries<Record<string, { parameters?: { name: string; in: string }[] }>>(
       paths,
     )) {
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
       for (const { parameters = [] } of Object.values(methods)) {
-        expect(parameters.filter((one) => one.in === 'path').map((one) => one.name)).toEqual(named)
+        expect(parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)).toEqual(named)
       }
     }
     const references = [...JSON.stringify(paths).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)]
@@ -67,10 +67,10 @@ describe('the reference', () => {
     })
   })
 
-  test('has every route that is bound, with the credential of its plane', async () => {
+  test('the OpenAPI document lists every route with the credential of its plane', async () => {
     const { paths, components } = await document()
-    for (const route of bound) expect(paths).toHaveProperty([...inDocument(route)])
-    expect(bound.length).toBe(Object.values<object>(paths).flatMap((methods) => Object.keys(methods)).length)
+    for (const route of boundRoutes) expect(paths).toHaveProperty([...inDocument(route)])
+    expect(boundRoutes.length).toBe(Object.values<object>(paths).flatMap((methods) => Object.keys(methods)).length)
     const planes = Object.keys(components.securitySchemes)
     expect(planes).toEqual(['founder', 'client'])
     expect(paths['/v1/tasks'].post.security).toEqual([{ founder: [] }])
@@ -78,7 +78,7 @@ describe('the reference', () => {
     expect(paths['/health'].get.security).toEqual([])
   })
 
-  test('an empty value of any filter of a list is 400, and not everything', async () => {
+  test('an empty filter of a list is 400, and does not return all rows', async () => {
     const { paths } = await document()
     const filters = Object.entries<{ get?: OpenApiOperation }>(paths).flatMap(([path, { get }]) =>
       LISTS.test(path) && get ? queryNames(get).map((name) => `${path}?${name}=`) : [],
@@ -87,16 +87,16 @@ describe('the reference', () => {
     for (const filter of filters) expect((await shared().call('GET', filter)).status, filter).toBe(400)
   })
 
-  test('a cursor that no list has given, or that another list has, is 400 on every list', async () => {
+  test('an invalid cursor, or one of another list, is 400 on every list', async () => {
     const { paths } = await document()
     const lists = Object.entries<{ get?: OpenApiOperation }>(paths).flatMap(([path, { get }]) =>
       LISTS.test(path) && get && queryNames(get).includes('cursor') ? [path] : [],
     )
     expect(lists).toEqual(expect.arrayContaining(['/v1/tasks', '/v1/wedges', '/v1/audit']))
-    const orphan = `org_${'0'.repeat(26)}`
+    const otherPrefix = `org_${'0'.repeat(26)}`
     for (const path of lists) {
-      const given = BY_NAME.includes(path) ? ['Zzz', 'a b'] : ['zzz', 'task_', orphan]
-      for (const cursor of given) {
+      const cursors = BY_NAME.includes(path) ? ['Zzz', 'a b'] : ['zzz', 'task_', otherPrefix]
+      for (const cursor of cursors) {
         const { status, body } = await shared().call('GET', `${path}?cursor=${encodeURIComponent(cursor)}`)
         const error = "query 'cursor' must be a next_cursor of this list"
         expect({ path, cursor, status, body }).toEqual({ path, cursor, status: 400, body: { error } })
@@ -104,7 +104,7 @@ describe('the reference', () => {
     }
   })
 
-  test('describes the body that the service judges by', async () => {
+  test('the OpenAPI document has the schema that validates the body', async () => {
     const { paths, components } = await document()
     expect(paths['/v1/tasks'].post.requestBody.content['application/json'].schema).toEqual({
       $ref: '#/components/schemas/CreateTaskRequest',
@@ -122,48 +122,51 @@ describe('the reference', () => {
     ])
   })
 
-  test('gives every operation a name of its own, by which clients are generated', async () => {
+  test('every operation of the OpenAPI document has a unique id', async () => {
     const { paths } = await document()
     const names = operationsOf(paths).map(({ operationId }) => operationId)
-    expect(names).toHaveLength(bound.length)
+    expect(names).toHaveLength(boundRoutes.length)
     expect(new Set(names).size).toBe(names.length)
     for (const name of names) expect(name).toMatch(/^[a-z]+([A-Z][a-z]+)+$/)
     expect(paths['/v1/clients/{id}/portal-link'].post.operationId).toBe('createPortalLink')
   })
 
-  test('says which bodies cannot be left out, and the service holds them for needed', async () => {
+  test('the OpenAPI document says which bodies are required, and the service requires them', async () => {
     const { paths } = await document()
     expect(paths['/v1/tasks'].post.requestBody.required).toBe(true)
     expect(paths['/v1/approvals/{id}/approve'].post.requestBody.required).toBe(false)
-    const needing = Object.entries<Record<string, OpenApiOperation>>(paths).filter(
+    const requiring = Object.entries<Record<string, OpenApiOperation>>(paths).filter(
       ([path, { post }]) => /^\/v1\/[a-z]+$/.test(path) && post?.requestBody?.required,
     )
-    expect(needing.map(([path]) => path)).toEqual(expect.arrayContaining(['/v1/tasks', '/v1/records', '/v1/schedules']))
-    for (const [path] of needing.filter(([one]) => one !== '/v1/members' && one !== '/v1/projects'))
+    expect(requiring.map(([path]) => path)).toEqual(
+      expect.arrayContaining(['/v1/tasks', '/v1/records', '/v1/schedules']),
+    )
+    for (const [path] of requiring.filter(([path]) => path !== '/v1/members' && path !== '/v1/projects'))
       expect((await shared().call('POST', path)).status, path).toBe(400)
   })
 
-  test('names the headers that requests may carry', async () => {
+  test('the OpenAPI document names the request headers', async () => {
     const { paths, components } = await document()
     const headers = ({ parameters = [] }: OpenApiOperation) =>
-      parameters.flatMap((one) => ('name' in one && one.in === 'header' ? [one.name] : []))
+      parameters.flatMap((parameter) => ('name' in parameter && parameter.in === 'header' ? [parameter.name] : []))
     expect(headers(paths['/v1/tasks'].post)).toEqual(['Idempotency-Key'])
     for (const path of ['/v1/tasks/{id}/events', '/v1/portal/tasks/{id}/events'])
       expect(headers(paths[path].get)).toEqual(['Last-Event-ID'])
     expect(components.parameters.Project).toMatchObject({ name: 'X-SVC-Project', in: 'header', required: false })
     for (const { security, parameters = [] } of operationsOf(paths)) {
-      const founders = JSON.stringify(security) === '[{"founder":[]}]'
-      expect(parameters.some((one) => '$ref' in one && one.$ref === '#/components/parameters/Project')).toBe(founders)
+      const isFounderRoute = JSON.stringify(security) === '[{"founder":[]}]'
+      const references = parameters.flatMap((parameter) => ('$ref' in parameter ? [parameter.$ref] : []))
+      expect(references.includes('#/components/parameters/Project')).toBe(isFounderRoute)
     }
   })
 
-  test('names the headers of answers, as answers have them', async () => {
+  test('the OpenAPI document names the response headers that responses have', async () => {
     const { paths, components } = await document()
     for (const { responses } of operationsOf(paths)) {
-      for (const [status, answer] of Object.entries(responses)) {
-        if ('$ref' in answer) continue
-        expect(answer.headers).toMatchObject({ 'x-request-id': { $ref: '#/components/headers/RequestId' } })
-        expect('location' in answer.headers).toBe(status === '201')
+      for (const [status, response] of Object.entries(responses)) {
+        if ('$ref' in response) continue
+        expect(response.headers).toMatchObject({ 'x-request-id': { $ref: '#/components/headers/RequestId' } })
+        expect('location' in response.headers).toBe(status === '201')
       }
     }
     expect(Object.keys(components.headers)).toEqual(['RequestId', 'Location', 'RetryAfter'])
@@ -180,11 +183,11 @@ describe('the reference', () => {
     expect((await shared().call('POST', path, { rating: 3 })).headers.get('location')).toBeNull()
   })
 
-  test('is readable at /docs, which lists every operation, runs nothing and loads nothing', async () => {
+  test('the page /docs lists every operation, without scripts and without files of other servers', async () => {
     const { status, body, headers } = await shared().call('GET', '/docs', undefined, { key: null })
     expect(status).toBe(200)
     expect(headers.get('content-type')).toMatch(/^text\/html/)
-    for (const route of bound) {
+    for (const route of boundRoutes) {
       const [path, method] = inDocument(route)
       expect(body).toContain(`<b class="${method}">${method.toUpperCase()}</b> <code>${path}</code>`)
     }
@@ -198,11 +201,11 @@ describe('the reference', () => {
   })
 })
 
-describe('the log of the service', () => {
+describe('the server log', () => {
   const CANARY = 'canary-5f1d9c'
   const shared = sharedApp({ store: 'sqlite' })
 
-  test('has neither tokens nor payloads, whatever comes', async () => {
+  test('the server log contains no tokens and no payloads', async () => {
     const app = shared()
     const task = await app.createTask({ input: { text: CANARY }, actor: CANARY, task_type: 'checked' })
     await app.finished(task.id)

@@ -6,80 +6,79 @@ import { createPipePlane } from '../../src/http/pipe-plane.ts'
 import { type RequestHead, type Route, defineRoute, StreamResponse } from '../../src/http/route.ts'
 import { testApp } from '../app.ts'
 
-const answers = { 200: jsonObject }
-const asks = (path: string) => ({ token: 'good', method: 'POST', path })
+const requestTo = (name: string) => ({ token: 'good', method: 'POST', path: `/v1/internal/${name}` })
 
-/** A plane with a door that lets pass and one that does not; `seen` is what was asked behind them. */
-async function doors() {
+/** A pipe plane with routes that allow, refuse, end the run or stream; `calledRoutes` has the routes that ran. */
+async function planeWithRoutes() {
   const { ctx } = await testApp({ store: 'sqlite' })
-  const seen: string[] = []
-  const passing = (name: string, pass: () => unknown): Route<null, RequestHead> =>
+  const calledRoutes: string[] = []
+  const route = (name: string, effect: () => unknown): Route<null, RequestHead> =>
     defineRoute('POST', `/v1/internal/${name}`, {
       summary: name,
-      responses: answers,
+      responses: { 200: jsonObject },
       async handle() {
-        seen.push(name)
-        pass()
+        calledRoutes.push(name)
+        effect()
         return { name }
       },
     })
   const refuse = () => {
     throw forbidden('approval rejected')
   }
-  let over = false
+  let isRunOver = false
   const streaming: Route<null, RequestHead> = defineRoute('POST', '/v1/internal/stream', {
     summary: 'stream',
     responses: { 200: 'text/event-stream' },
     handle: async () => new StreamResponse({}, async (out) => void out.end('data: {}\n\n')),
   })
   const routes = [
-    passing('open', () => {}),
-    passing('shut', refuse),
-    passing('end', () => (over = true)),
-    passing('tool', () => {}),
+    route('allow', () => {}),
+    route('refuse', refuse),
+    route('end', () => (isRunOver = true)),
+    route('tool', () => {}),
     streaming,
   ]
-  const door = createPipePlane(ctx, routes, (_route, _scope, token) => token === 'good' && !over)
-  const ask = async (first: ReturnType<typeof asks>, then = asks('/v1/internal/tool')) => {
-    const told: PipeResponsePart[] = []
-    await door(null, { ...then, first }, { send: (word) => told.push(word) > 0, whenDrained: () => {} })
-    return told
+  const plane = createPipePlane(ctx, routes, (_route, _scope, token) => token === 'good' && !isRunOver)
+  const call = async (first: ReturnType<typeof requestTo>, second = requestTo('tool')) => {
+    const parts: PipeResponsePart[] = []
+    await plane(null, { ...second, first }, { send: (part) => parts.push(part) > 0, whenDrained: () => {} })
+    return parts
   }
-  return { ask, seen }
+  return { call, calledRoutes }
 }
 
-test('what must be asked first is asked first, and the answer is that to the question itself', async () => {
-  const { ask, seen } = await doors()
-  expect(await ask(asks('/v1/internal/open'))).toEqual([{ status: 200, body: { name: 'tool' } }])
-  expect(seen).toEqual(['open', 'tool'])
+test('a pipe request runs after its first request was allowed, and its own response is sent', async () => {
+  const { call, calledRoutes } = await planeWithRoutes()
+  expect(await call(requestTo('allow'))).toEqual([{ status: 200, body: { name: 'tool' } }])
+  expect(calledRoutes).toEqual(['allow', 'tool'])
 })
 
-test('what was refused first is not asked at all, and the answer says which of the two it is', async () => {
-  const { ask, seen } = await doors()
+test('if the first request is refused, the second does not run, and the response says that it is for the first', async () => {
+  const { call, calledRoutes } = await planeWithRoutes()
   const refused = { status: 403, body: { error: 'approval rejected' } }
-  expect(await ask(asks('/v1/internal/shut'))).toEqual([{ ...refused, first: true }])
-  expect(seen).toEqual(['shut'])
-  expect(await ask(asks('/v1/internal/open'), asks('/v1/internal/shut'))).toEqual([refused])
+  expect(await call(requestTo('refuse'))).toEqual([{ ...refused, first: true }])
+  expect(calledRoutes).toEqual(['refuse'])
+  expect(await call(requestTo('allow'), requestTo('refuse'))).toEqual([refused])
 })
 
-test('a first question that nobody may ask, or that leads nowhere, lets nothing pass', async () => {
-  const { ask, seen } = await doors()
-  expect(await ask({ ...asks('/v1/internal/open'), token: 'bad' })).toMatchObject([{ status: 401, first: true }])
-  expect(await ask(asks('/v1/internal/nowhere'))).toMatchObject([{ status: 404, first: true }])
-  expect(seen).toEqual([])
+test('if the first request has a wrong token or an unknown route, the second does not run', async () => {
+  const { call, calledRoutes } = await planeWithRoutes()
+  expect(await call({ ...requestTo('allow'), token: 'bad' })).toMatchObject([{ status: 401, first: true }])
+  expect(await call(requestTo('nowhere'))).toMatchObject([{ status: 404, first: true }])
+  expect(calledRoutes).toEqual([])
 })
 
-test('nothing passes for one who may not ask any more when the first answer is there', async () => {
-  const { ask, seen } = await doors()
-  const [told, ...more] = await ask(asks('/v1/internal/end'))
-  expect(told).toMatchObject({ status: 401 })
-  expect(told).not.toHaveProperty('first')
-  expect([more, seen]).toEqual([[], ['end']])
+test('if the token becomes invalid during the first request, the second does not run', async () => {
+  const { call, calledRoutes } = await planeWithRoutes()
+  const [response, ...more] = await call(requestTo('end'))
+  expect(response).toMatchObject({ status: 401 })
+  expect(response).not.toHaveProperty('first')
+  expect([more, calledRoutes]).toEqual([[], ['end']])
 })
 
-test('a stream is no yes', async () => {
-  const { ask, seen } = await doors()
-  const told = await ask(asks('/v1/internal/stream'))
-  expect(told.at(-1)).toEqual({ status: 200, body: null })
-  expect(seen).toEqual([])
+test('a stream as response to the first request does not allow the second', async () => {
+  const { call, calledRoutes } = await planeWithRoutes()
+  const response = await call(requestTo('stream'))
+  expect(response.at(-1)).toEqual({ status: 200, body: null })
+  expect(calledRoutes).toEqual([])
 })

@@ -7,7 +7,8 @@ const withInput = (text: string) => `{"wedge":"desk","task_type":"idle","input":
 const bytes = (...parts: (string | number[])[]) =>
   Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...Buffer.from(part)] : part)))
 
-async function written(app: TestApp): Promise<unknown> {
+/** Row counts and the newest audit entry, which change with every write. */
+async function readWrittenState(app: TestApp): Promise<unknown> {
   const { db } = app.ctx
   const count = (table: 'tasks' | 'idempotency_keys' | 'rate_ring') =>
     db
@@ -21,7 +22,7 @@ async function written(app: TestApp): Promise<unknown> {
 eachStore((store) => {
   const shared = sharedApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
 
-  describe('a body that cannot be understood is refused and nothing is written', () => {
+  describe('an invalid body is refused and nothing is written', () => {
     test.each<[string, string | Uint8Array<ArrayBuffer>, RegExp]>([
       ['malformed JSON', '{"wedge":', /malformed json/],
       ['a byte order mark', `\ufeff${withInput('1')}`, /malformed json/],
@@ -30,17 +31,17 @@ eachStore((store) => {
       ['a lone surrogate', withInput('"\\ud800"'), /surrogate/],
       ['JSON deeper than 64 levels', withInput('['.repeat(64) + ']'.repeat(64)), /64 levels/],
       ['a list', '[]', /object/],
-      ['a word', '"wedge"', /object/],
+      ['a string', '"wedge"', /object/],
       ['null', 'null', /object/],
-    ])('%s', async (_, raw, sentence) => {
+    ])('an invalid body is 400: %s', async (_, raw, sentence) => {
       const app = shared()
-      const before = await written(app)
+      const before = await readWrittenState(app)
       const headers = { 'idempotency-key': 'bad-body' }
       expectRefusal(await app.call('POST', '/v1/tasks', undefined, { raw, headers }), 400, sentence)
-      expect(await written(app)).toEqual(before)
+      expect(await readWrittenState(app)).toEqual(before)
     })
 
-    test('JSON of 64 levels is taken', async () => {
+    test('JSON of 64 levels is accepted', async () => {
       const raw = withInput('['.repeat(63) + ']'.repeat(63))
       expect((await shared().call('POST', '/v1/tasks', undefined, { raw })).status).toBe(201)
     })
@@ -48,8 +49,8 @@ eachStore((store) => {
 
   test('a body over 1 MiB is 413, one of exactly 1 MiB is not', async () => {
     const app = shared()
-    const frame = withInput('""').length
-    const full = withInput(`"${'x'.repeat(1024 * 1024 - frame)}"`)
+    const emptyLength = withInput('""').length
+    const full = withInput(`"${'x'.repeat(1024 * 1024 - emptyLength)}"`)
     expect((await app.call('POST', '/v1/tasks', undefined, { raw: full })).status).toBe(201)
     expectRefusal(await app.call('POST', '/v1/tasks', undefined, { raw: `${full} ` }), 413)
   })
@@ -57,21 +58,21 @@ eachStore((store) => {
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'nonsense', ''])(
     'the content type %j is 415',
     async (type) => {
-      const answer = await shared().call('POST', '/v1/tasks', IDLE, { headers: { 'content-type': type } })
-      expectRefusal(answer, 415)
-      expect(answer.body.error).toBe(answer.body.error.toLowerCase())
+      const response = await shared().call('POST', '/v1/tasks', IDLE, { headers: { 'content-type': type } })
+      expectRefusal(response, 415)
+      expect(response.body.error).toBe(response.body.error.toLowerCase())
     },
   )
 
   test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/vnd.work+json'])(
-    'the content type %j is taken',
+    'the content type %j is accepted',
     async (type) => {
-      const answer = await shared().call('POST', '/v1/tasks', IDLE, { headers: { 'content-type': type } })
-      expect(answer.status).toBe(201)
+      const response = await shared().call('POST', '/v1/tasks', IDLE, { headers: { 'content-type': type } })
+      expect(response.status).toBe(201)
     },
   )
 
-  test('__proto__ and constructor keys are plain data, stored and given back', async () => {
+  test('__proto__ and constructor keys are stored and returned as plain data', async () => {
     const app = shared()
     const input = '{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}},"a":{"__proto__":[1]}}'
     const created = await app.call('POST', '/v1/tasks', undefined, { raw: withInput(input) })
@@ -81,14 +82,14 @@ eachStore((store) => {
     expect(({} as Record<string, unknown>)['admin']).toBeUndefined()
   })
 
-  test('fields that nobody knows are ignored, also when they are named __proto__', async () => {
+  test('unknown fields are ignored, also one named __proto__', async () => {
     const raw = '{"__proto__":{"wedge":"x"},"wedge":"desk","task_type":"idle","colour":"red"}'
     const { status, body } = await shared().call('POST', '/v1/tasks', undefined, { raw })
     expect(status).toBe(201)
     expect(body).not.toHaveProperty('colour')
   })
 
-  test('an unknown route is 404 in the one shape of errors, with and without a credential', async () => {
+  test('an unknown route is 404 with a JSON error, with and without a credential', async () => {
     const app = shared()
     for (const [method, path] of [
       ['GET', '/v1/nothing'],
@@ -102,33 +103,33 @@ eachStore((store) => {
   })
 
   test.each(['%00', '%ED%A0%80', '%', '%ff', '..%2f..%2fetc', 'task_%20', 'x'.repeat(600)])(
-    'an id that cannot be one, %s, is never a fault of the service',
+    'the malformed id %s is a 4xx and never an internal error',
     async (id) => {
       for (const path of [`/v1/tasks/${id}`, `/v1/tasks/${id}/events`, `/v1/artifacts/${id}`]) {
-        const answer = await shared().call('GET', path)
-        expect([400, 404, 414]).toContain(answer.status)
-        expectRefusal(answer, answer.status)
+        const response = await shared().call('GET', path)
+        expect([400, 404, 414]).toContain(response.status)
+        expectRefusal(response, response.status)
       }
     },
   )
 
   test.each(['wedge=%00', 'wedge=%ED%A0%80', 'client_id=%00', 'cursor=%00', 'status=%00', 'wedge=a&wedge=b'])(
-    'a query that cannot be judged, %s, is never a fault of the service',
+    'the malformed query %s is never an internal error',
     async (query) => {
-      const answer = await shared().call('GET', `/v1/tasks?${query}`)
-      expect([200, 400]).toContain(answer.status)
-      if (answer.status === 400) expectRefusal(answer, 400)
+      const response = await shared().call('GET', `/v1/tasks?${query}`)
+      expect([200, 400]).toContain(response.status)
+      if (response.status === 400) expectRefusal(response, 400)
     },
   )
 
-  test('a subject that is absent is 404 before its body is judged', async () => {
+  test('an absent resource is 404 before the body is validated', async () => {
     const app = shared()
     for (const raw of ['{', '{"rating":true}']) {
       expectRefusal(await app.call('POST', '/v1/tasks/task_nobody/feedback', undefined, { raw }), 404, 'no such task')
     }
   })
 
-  test('every answer has a request id of its own', async () => {
+  test('every response has its own request id', async () => {
     const app = shared()
     const ids = await Promise.all(
       ['/health', '/v1/tasks', '/v1/nothing', '/docs'].map(async (path) =>
@@ -141,21 +142,21 @@ eachStore((store) => {
   })
 
   test.each([null, '', 'svc_key_unknown_0123456789abcdefghij', 'svc_cst_x', 'svc_tsk_x', `${FOUNDER_KEY}x`])(
-    'the credential %j is 401 and says which scheme is asked for',
+    'the credential %j is 401 and the response names the scheme',
     async (key) => {
-      const answer = await shared().call('GET', '/v1/tasks', undefined, { key })
-      expectRefusal(answer, 401)
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+      const response = await shared().call('GET', '/v1/tasks', undefined, { key })
+      expectRefusal(response, 401)
+      expect(response.headers.get('www-authenticate')).toBe('Bearer')
     },
   )
 
-  test('a stranger is refused before the body is judged, and the sandbox plane has no door here', async () => {
+  test('a request without a credential is 401 before the body is validated, and the public port does not serve the sandbox plane', async () => {
     const app = shared()
     expectRefusal(await app.call('POST', '/v1/tasks', undefined, { raw: '{', key: null }), 401)
     expectRefusal(await app.call('POST', '/v1/internal/gate', { tool: 'send' }), 401)
   })
 
-  test('health is open', async () => {
+  test('the health check needs no credential', async () => {
     const { status, body } = await shared().call('GET', '/health', undefined, { key: null })
     expect({ status, body }).toEqual({ status: 200, body: { status: 'ok' } })
   })

@@ -1,10 +1,10 @@
 import type { Tables } from '../../src/store/tables.ts'
 import type { TestApp } from '../app.ts'
 
-/** When something was last seen is noted beside requests and is no effect of theirs. */
+/** Columns that change without an effect of the request, such as the time of the last use. */
 const VOLATILE_COLUMNS: Record<string, string[]> = { keys: ['last_used_at'], replicas: ['seen_at'] }
 
-/** Every row of every table, by table: equal before and after means that nothing happened. */
+/** Every row of every table. Equal results before and after requests prove that they changed nothing. */
 export async function readAllRows(app: TestApp): Promise<Record<string, string[]>> {
   const tables = await app.ctx.db.introspection.getTables()
   const names = tables.map(({ name }) => name).filter((name) => !name.startsWith('kysely_')) as (keyof Tables)[]

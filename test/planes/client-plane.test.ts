@@ -20,52 +20,52 @@ import {
   inParallel,
 } from './route-table.ts'
 
-// Thousands of requests: a busy machine needs its time.
+// Thousands of requests take minutes on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 
-/** Names of fields that a client never reads, and words that only the founder wrote. */
+/** Fields that a client must never read, and texts that only the founder wrote. */
 const INTERNAL =
   /"[a-z_]*(cost|approval|project|org_id|epoch|replica|policy|decided|metadata|secret|hash|channel_id|connection_id|version|history)[a-z_]*":|"error":|prj_|conn_|apr_|between us|1,234 dollars/
 
 eachStore((store) => {
-  const estate = sharedTwoTenants(store)
+  const tenants = sharedTwoTenants(store)
 
-  test('what is not the client’s own does not exist', async () => {
-    const app = estate()
+  test('a resource of another client is the same 404 as an absent one', async () => {
+    const app = tenants()
     const ada = await openPortalSession(app, app.ownProject)
-    const strange = await strangeIds(app)
+    const others = await otherIds(app)
     const before = await readAllRows(app)
     for (const route of CLIENT_ROUTES.filter(({ path }) => pathKinds(path).length > 0)) {
       const [kind = ''] = pathKinds(route.path)
-      const answers = new Set<string>()
-      await inParallel([...(strange[kind] ?? []), ...MALFORMED, app.ownProject.ids.clients ?? ''], async (id) => {
+      const responses = new Set<string>()
+      await inParallel([...(others[kind] ?? []), ...MALFORMED, app.ownProject.ids.clients ?? ''], async (id) => {
         for (const body of route.method === 'GET' ? [{}] : BODIES) {
           const path = fillPath(route.path, { [kind]: id })
-          const answer = await sendRequest(app, route.method, path, { authorization: bearer(ada), ...body })
-          expect(answer.status, `${route.method} ${path}: ${answer.text}`).toBe(404)
-          answers.add(JSON.stringify(answer))
+          const response = await sendRequest(app, route.method, path, { authorization: bearer(ada), ...body })
+          expect(response.status, `${route.method} ${path}: ${response.text}`).toBe(404)
+          responses.add(JSON.stringify(response))
         }
       })
-      expect([...answers], routeName(route)).toHaveLength(1)
+      expect([...responses], routeName(route)).toHaveLength(1)
     }
     expect(await readAllRows(app)).toEqual(before)
   })
 
-  test('no answer of the portal tells anything internal or anything of others', async () => {
-    const app = estate()
+  test('responses of the portal contain nothing internal and nothing of other clients', async () => {
+    const app = tenants()
     const { ids } = app.ownProject
     const ada = await openPortalSession(app, app.ownProject)
-    const strange = Object.values(await strangeIds(app)).flat()
+    const others = Object.values(await otherIds(app)).flat()
     await app.call('PUT', `/v1/clients/${ids.clients}`, { metadata: { note: 'between us' } })
     await app.call('PUT', `/v1/cases/${ids.cases}`, { data: { worth: '1,234 dollars' }, note: 'between us' })
     await app.call('POST', `/v1/tasks/${ids.tasks}/feedback`, { note: 'between us', rating: 1 })
     await waitUntilIdle(app)
     for (const route of CLIENT_ROUTES.filter(({ method }) => method === 'GET')) {
-      const answer = await sendRequest(app, 'GET', fillPath(route.path, ids), { authorization: bearer(ada) })
-      expect(answer.status, routeName(route)).toBe(200)
-      expect(answer.text, routeName(route)).not.toMatch(INTERNAL)
+      const response = await sendRequest(app, 'GET', fillPath(route.path, ids), { authorization: bearer(ada) })
+      expect(response.status, routeName(route)).toBe(200)
+      expect(response.text, routeName(route)).not.toMatch(INTERNAL)
       expect(
-        strange.filter((id) => answer.text.includes(id)),
+        others.filter((id) => response.text.includes(id)),
         routeName(route),
       ).toEqual([])
     }
@@ -74,25 +74,24 @@ eachStore((store) => {
     await waitUntilIdle(app)
   })
 
-  test('the log reaches a client without costs, approvals or reasons, replayed and live', async () => {
-    const app = estate()
+  test('a client gets the events of its task without costs, approvals and errors, on replay and live', async () => {
+    const app = tenants()
     const ada = await openPortalSession(app, app.ownProject)
     const task = await runningTask(app)
     const path = `/v1/portal/tasks/${task}/events`
     const live = app.events(task, { path, key: ada })
-    const whole = app.events(task)
+    const founderEvents = app.events(task)
     await expect.poll(() => app.ctx.logFollowers.isFollowed(task)).toBe(true)
     await inTx(app.ctx, (tx) => appendEvents(tx, { taskId: task, epoch: 0 }, EVENTS))
     const error = { reason: 'model_failed' as const, message: 'approval apr_1 in prj_1 cost 1,234 dollars' }
     await inTx(app.ctx, (tx) => writeTaskEnding(tx, task, { status: 'failed', error }))
-    const readable = CLIENT_EVENT_TYPES
     for (const events of [await live, await app.events(task, { path, key: ada })]) {
-      expect(events.map(({ event }) => event).toSorted()).toEqual(readable.toSorted())
+      expect(events.map(({ event }) => event).toSorted()).toEqual(CLIENT_EVENT_TYPES.toSorted())
       expect(JSON.stringify(events)).not.toMatch(INTERNAL)
       expect(events.at(-1)?.data).toMatchObject({ type: 'task.finished', data: { status: 'failed' } })
     }
-    expect((await whole).map(({ event }) => event)).toHaveLength(13)
-    expect((await whole).at(-1)?.data.data.error).toEqual(error)
+    expect(await founderEvents).toHaveLength(13)
+    expect((await founderEvents).at(-1)?.data.data.error).toEqual(error)
     for (let after = 1; after <= 14; after++) {
       const rest = await app.events(task, { path, key: ada, after })
       expect(rest.every(({ event, id }) => CLIENT_EVENT_TYPES.includes(event) && Number(id) > after)).toBe(true)
@@ -108,19 +107,19 @@ const BODIES: RequestOptions[] = [
   { json: { body: 'x'.repeat(10_001) } },
 ]
 
-/** What another client of the project, a client of another one and the founder have. */
-async function strangeIds(app: TwoTenantApp): Promise<Record<string, string[]>> {
+/** Ids of another client of the project, of the founder, and of other projects. */
+async function otherIds(app: TwoTenantApp): Promise<Record<string, string[]>> {
   const mail = { from: { handle: 'bob@example.com', name: 'Bob' }, body: 'Mine?', external_id: 'of-bob' }
   const bob = (await app.call('POST', `/v1/channels/${app.ownProject.ids.channels}/inbound`, mail)).body
-  const own = (await app.call('POST', '/v1/tasks', { wedge: 'desk', task_type: 'triage' })).body
-  const theirs = await app.call('POST', '/v1/cases', { wedge: 'desk', client_id: bob.client_id })
+  const founderTask = (await app.call('POST', '/v1/tasks', { wedge: 'desk', task_type: 'triage' })).body
+  const caseOfBob = await app.call('POST', '/v1/cases', { wedge: 'desk', client_id: bob.client_id })
   await waitUntilIdle(app)
   const elsewhere = (kind: string) => [app.siblingProject, app.foreignProject].map(({ ids }) => ids[kind] ?? '')
   return {
-    tasks: [bob.task_id, own.id, ...elsewhere('tasks')],
+    tasks: [bob.task_id, founderTask.id, ...elsewhere('tasks')],
     threads: [bob.thread_id, ...elsewhere('threads')],
     artifacts: [...elsewhere('artifacts'), 'art_00000000000000000000000000'],
-    cases: [theirs.body.id, ...elsewhere('cases')],
+    cases: [caseOfBob.body.id, ...elsewhere('cases')],
   }
 }
 
@@ -139,7 +138,7 @@ async function runningTask(app: TwoTenantApp): Promise<string> {
   return plan.id
 }
 
-/** One of each type but the last; what is internal is marked. */
+/** One event of each type except the last. Internal texts are marked with `between us`. */
 const EVENTS: NewEvent[] = [
   {
     type: 'task.created',

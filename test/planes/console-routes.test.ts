@@ -9,10 +9,10 @@ import { sharedApp } from '../app.ts'
 
 const HTML = { key: null, headers: { accept: 'text/html' } }
 
-describe('the pages', () => {
+describe('console and portal pages', () => {
   const app = sharedApp({ store: 'sqlite' })
 
-  test('are the console at every address that is no API path, for who asks for a page', async () => {
+  test('a request that accepts HTML gets the console at every path outside the API', async () => {
     for (const path of ['/', '/approvals', '/tasks/task_1?view=trace', '/anything/else']) {
       const { status, headers, body } = await app().call('GET', path, undefined, HTML)
       expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8'])
@@ -21,7 +21,7 @@ describe('the pages', () => {
     expect((await app().call('GET', '/portal', undefined, HTML)).body).toContain('<title>Client portal</title>')
   })
 
-  test('leave unknown API paths, and paths that a program mistyped, as JSON', async () => {
+  test('an unknown API path, or a request that does not accept HTML, gets a 404 in JSON', async () => {
     expect(await app().call('GET', '/v1/nothing', undefined, HTML)).toMatchObject({
       status: 404,
       body: { error: 'no such route: GET /v1/nothing' },
@@ -33,7 +33,7 @@ describe('the pages', () => {
     expect(await app().call('GET', '/assets/none.js', undefined, HTML)).toMatchObject({ status: 404 })
   })
 
-  test('answer HEAD as GET, without a body; the API does not', async () => {
+  test('pages respond to HEAD like to GET, and the API does not', async () => {
     const asset = /\/assets\/[^"]+\.js/.exec((await app().call('GET', '/', undefined, HTML)).body)?.[0] ?? ''
     for (const path of ['/', '/tasks/task_1', '/portal', '/docs', '/openapi.json', '/health', asset]) {
       const [got, head] = await Promise.all(['GET', 'HEAD'].map((method) => app().call(method, path, undefined, HTML)))
@@ -45,7 +45,7 @@ describe('the pages', () => {
     expect((await app().call('HEAD', '/v1/internal/x')).status).toBe(401)
   })
 
-  test('allow nothing that is not their own', async () => {
+  test('the content security policy allows only files of this server', async () => {
     const { headers } = await app().call('GET', '/', undefined, HTML)
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'")
@@ -55,37 +55,36 @@ describe('the pages', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('come compressed, are asked for again, and their hashed files never are', async () => {
+  test('pages are compressed and revalidated, and hashed files are cached forever', async () => {
     const page = await app().call('GET', '/', undefined, HTML)
     expect(page.headers.get('cache-control')).toBe('no-cache')
     const asset = /\/assets\/[^"]+\.js/.exec(page.body)?.[0] ?? ''
     const br = await app().call('GET', asset, undefined, { key: null, headers: { 'accept-encoding': 'gzip, br' } })
     expect(br.headers.get('content-encoding')).toBe('br')
     expect(br.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-    const gone = await app().call('GET', asset, undefined, {
+    const withoutBrotli = await app().call('GET', asset, undefined, {
       key: null,
       headers: { 'accept-encoding': 'br;q=0, gzip' },
     })
-    expect(gone.headers.get('content-encoding')).toBe('gzip')
+    expect(withoutBrotli.headers.get('content-encoding')).toBe('gzip')
     const etag = page.headers.get('etag') ?? ''
     const again = { key: null, headers: { ...HTML.headers, 'if-none-match': etag } }
     expect((await app().call('GET', '/', undefined, again)).status).toBe(304)
   })
 
-  test('say so when they were not built', async () => {
+  test('without a build the console responds with 503 and the command to run', async () => {
     const home = consoleRoutes('/nowhere/at/all').find(({ path }) => path === '/')
-    // What a handler gets; only the request matters to this one.
-    const ask = { ctx: app().ctx, scope: null, params: {}, validate: () => ({ query: {}, body: {} }) }
+    const input = { ctx: app().ctx, scope: null, params: {}, validate: () => ({ query: {}, body: {} }) }
     const request = { method: 'GET', url: '/', headers: {} } as never
-    await expect(home?.run({ ...ask, request })).rejects.toMatchObject({
+    await expect(home?.run({ ...input, request })).rejects.toMatchObject({
       status: 503,
       message: 'the console is not built; run `npm run build` and reload this page',
     })
   })
 })
 
-describe('a static folder', () => {
-  test('opens only what was in it, whatever the name says', () => {
+describe('static files', () => {
+  test('static files are only files inside their folder', () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-static-'))
     try {
       mkdirSync(join(dir, 'public'))

@@ -16,7 +16,7 @@ import {
   inParallel,
 } from './route-table.ts'
 
-// Thousands of requests: a busy machine needs its time.
+// Thousands of requests take minutes on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 
 const REFUSED: RawResponse = {
@@ -26,12 +26,12 @@ const REFUSED: RawResponse = {
   type: 'application/json; charset=utf-8',
 }
 
-// One store is enough: who may do what is decided from rows that test/accounts reads on both.
-describe('on sqlite', () => {
-  const estate = sharedTwoTenants('sqlite')
+// One store is enough, because test/accounts reads the rows that decide about access on both stores.
+describe('credentials by plane', () => {
+  const tenants = sharedTwoTenants('sqlite')
 
-  test('the reference lists every route that is bound, and no other', async () => {
-    const { paths } = await readOpenApi(estate())
+  test('the OpenAPI document lists exactly the routes of the server', async () => {
+    const { paths } = await readOpenApi(tenants())
     const listed = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{([a-z_]+)\}/g, ':$1')}`),
     )
@@ -40,41 +40,46 @@ describe('on sqlite', () => {
     expect(new Set(bound).size).toBe(bound.length)
   })
 
-  test('outside its plane every credential is a stranger, told with the same words', async () => {
-    const { ownProject: near, sessions } = estate()
-    const client = await openPortalSession(estate(), near)
-    const everyone = await strangers(estate())
-    const before = await readAllRows(estate())
+  test('a credential of another plane gets the same 401 as an invalid one, and nothing changes', async () => {
+    const { ownProject, sessions } = tenants()
+    const client = await openPortalSession(tenants(), ownProject)
+    const invalid = await invalidCredentials(tenants())
+    const before = await readAllRows(tenants())
     const founderOnly = { 'founder key': bearer(FOUNDER_KEY), 'founder session': bearer(sessions.owner) }
-    await refuses(FOUNDER_ROUTES, { ...everyone, 'client session': bearer(client) })
-    await refuses(CLIENT_ROUTES, { ...everyone, ...founderOnly })
-    expect(await readAllRows(estate())).toEqual(before)
+    await expectRefused(FOUNDER_ROUTES, { ...invalid, 'client session': bearer(client) })
+    await expectRefused(CLIENT_ROUTES, { ...invalid, ...founderOnly })
+    expect(await readAllRows(tenants())).toEqual(before)
   })
 
-  // But for what the provider says of an authorisation: that is kept, and is in the audit.
-  test('no GET changes anything', async () => {
-    const { ownProject: near, sessions } = estate()
-    const client = { authorization: bearer(await openPortalSession(estate(), near)) }
-    const owner = { authorization: bearer(sessions.owner), headers: { 'x-svc-project': near.ids.projects ?? '' } }
-    const before = await readAllRows(estate())
+  // The exception, the authorisation status that a broker reports, cannot occur without a broker.
+  test('no GET changes a row', async () => {
+    const { ownProject, sessions } = tenants()
+    const client = { authorization: bearer(await openPortalSession(tenants(), ownProject)) }
+    const owner = { authorization: bearer(sessions.owner), headers: { 'x-svc-project': ownProject.ids.projects ?? '' } }
+    const before = await readAllRows(tenants())
     for (const [routes, sent] of [
       [[...FOUNDER_ROUTES, ...OPEN_ROUTES], owner] as const,
       [CLIENT_ROUTES, client] as const,
     ]) {
       const reads = routes.filter(({ method }) => method === 'GET')
       await inParallel(reads, async ({ path }) => {
-        const { status, text } = await sendRequest(estate(), 'GET', fillPath(path, near.ids), sent)
-        // There is no provider, the connection is none of its own, and one route only says that it is none.
+        const { status, text } = await sendRequest(tenants(), 'GET', fillPath(path, ownProject.ids), sent)
+        // There is no broker (502), the connection is not one of a broker (400), and GET /mcp is always 405.
         expect([200, 400, 405, 502], `${path}: ${text.slice(0, 200)}`).toContain(status)
       })
     }
-    expect(await readAllRows(estate())).toEqual(before)
+    expect(await readAllRows(tenants())).toEqual(before)
   })
 
   test('no credential opens the sandbox plane over TCP', async () => {
-    const { ownProject: near, sessions } = estate()
-    const client = bearer(await openPortalSession(estate(), near))
-    const all = { ...(await strangers(estate())), key: bearer(FOUNDER_KEY), session: bearer(sessions.owner), client }
+    const { ownProject, sessions } = tenants()
+    const client = bearer(await openPortalSession(tenants(), ownProject))
+    const all = {
+      ...(await invalidCredentials(tenants())),
+      key: bearer(FOUNDER_KEY),
+      session: bearer(sessions.owner),
+      client,
+    }
     const paths = [
       'gate',
       'actions/mail',
@@ -89,31 +94,31 @@ describe('on sqlite', () => {
     for (const path of paths) {
       for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']) {
         await inParallel(Object.entries(all), async ([who, authorization]) => {
-          const answer = await sendRequest(estate(), method, `/v1/internal/${path}`, { authorization })
-          expect(answer, `${method} ${path} by ${who}`).toEqual(REFUSED)
+          const response = await sendRequest(tenants(), method, `/v1/internal/${path}`, { authorization })
+          expect(response, `${method} ${path} by ${who}`).toEqual(REFUSED)
         })
       }
     }
   })
 
-  test('a credential counts only in the authorization header', async () => {
-    const carried: Record<string, Record<string, string>> = {
+  test('a credential is accepted only in the authorization header', async () => {
+    const otherHeaders: Record<string, Record<string, string>> = {
       cookie: { cookie: `session=${FOUNDER_KEY}; authorization=${FOUNDER_KEY}` },
       'x-api-key': { 'x-api-key': FOUNDER_KEY },
       'proxy-authorization': { 'proxy-authorization': bearer(FOUNDER_KEY) },
     }
-    for (const headers of Object.values(carried)) {
-      expect(await sendRequest(estate(), 'GET', '/v1/tasks', { headers })).toEqual(REFUSED)
+    for (const headers of Object.values(otherHeaders)) {
+      expect(await sendRequest(tenants(), 'GET', '/v1/tasks', { headers })).toEqual(REFUSED)
     }
     for (const query of ['access_token', 'api_key', 'key', 'token', 'authorization']) {
-      expect(await sendRequest(estate(), 'GET', `/v1/tasks?${query}=${FOUNDER_KEY}`)).toEqual(REFUSED)
+      expect(await sendRequest(tenants(), 'GET', `/v1/tasks?${query}=${FOUNDER_KEY}`)).toEqual(REFUSED)
     }
-    expect(await sendRequest(estate(), 'GET', '/v1/tasks', { authorization: `bEaReR   ${FOUNDER_KEY}` })).toMatchObject(
-      { status: 200 },
-    )
+    expect(
+      await sendRequest(tenants(), 'GET', '/v1/tasks', { authorization: `bEaReR   ${FOUNDER_KEY}` }),
+    ).toMatchObject({ status: 200 })
   })
 
-  test('a route that is not there tells nobody what is', async () => {
+  test('an unknown route is 404 without a credential', async () => {
     for (const path of [
       '/v1/task',
       '/v1/tasks/x/y',
@@ -124,29 +129,31 @@ describe('on sqlite', () => {
       '/admin',
       '/.env',
     ]) {
-      const answer = await sendRequest(estate(), 'GET', path)
-      expect([answer.status, JSON.parse(answer.text)]).toEqual([404, { error: `no such route: GET ${path}` }])
+      const response = await sendRequest(tenants(), 'GET', path)
+      expect([response.status, JSON.parse(response.text)]).toEqual([404, { error: `no such route: GET ${path}` }])
     }
     for (const route of [...FOUNDER_ROUTES, ...CLIENT_ROUTES]) {
-      const answer = await sendRequest(estate(), 'PATCH', fillPath(route.path, estate().ownProject.ids), { json: {} })
-      expect(answer.status, routeName(route)).toBe(404)
+      const response = await sendRequest(tenants(), 'PATCH', fillPath(route.path, tenants().ownProject.ids), {
+        json: {},
+      })
+      expect(response.status, routeName(route)).toBe(404)
     }
   })
 
-  async function refuses(routes: AnyRoute[], credentials: Record<string, string | null>) {
+  async function expectRefused(routes: AnyRoute[], credentials: Record<string, string | null>) {
     for (const route of routes) {
-      const path = fillPath(route.path, estate().ownProject.ids)
+      const path = fillPath(route.path, tenants().ownProject.ids)
       const sent = route.method === 'GET' ? {} : { raw: '{"' }
       await inParallel(Object.entries(credentials), async ([who, authorization]) => {
-        const answer = await sendRequest(estate(), route.method, path, { authorization, ...sent })
-        expect(answer, `${routeName(route)} by ${who}`).toEqual(REFUSED)
+        const response = await sendRequest(tenants(), route.method, path, { authorization, ...sent })
+        expect(response, `${routeName(route)} by ${who}`).toEqual(REFUSED)
       })
     }
   }
 })
 
-/** Credentials that open nothing at all, wherever they are shown. */
-async function strangers(app: TwoTenantApp): Promise<Record<string, string | null>> {
+/** Credentials that no plane accepts. */
+async function invalidCredentials(app: TwoTenantApp): Promise<Record<string, string | null>> {
   const { key, ids } = app.ownProject
   const link = await app.call('POST', `/v1/clients/${ids.clients}/portal-link`, undefined, { key })
   const email = `guest-${app.ctx.world.newId('mem')}@example.com`
@@ -161,10 +168,10 @@ async function strangers(app: TwoTenantApp): Promise<Record<string, string | nul
     invite: bearer(invited.body.invite),
     'revoked key': bearer(revoked.body.key),
     ...Object.fromEntries(prefixes.map((prefix) => [`random ${prefix}`, bearer(prefix + random)])),
-    'no scheme': FOUNDER_KEY,
+    'token without a scheme': FOUNDER_KEY,
     basic: `Basic ${Buffer.from(`${FOUNDER_KEY}:`).toString('base64')}`,
     'basic with the key': `Basic ${FOUNDER_KEY}`,
-    'scheme alone': 'Bearer',
+    'scheme without a token': 'Bearer',
     'two tokens': `Bearer ${FOUNDER_KEY} ${FOUNDER_KEY}`,
     'a list': `Bearer ${FOUNDER_KEY}, Bearer ${FOUNDER_KEY}`,
     quoted: `Bearer "${FOUNDER_KEY}"`,

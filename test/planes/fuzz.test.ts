@@ -23,10 +23,10 @@ import {
   errorProblem,
 } from './route-table.ts'
 
-// Thousands of requests: a busy machine needs its time.
+// Thousands of requests take minutes on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 
-/** One of each kind, and what breaks stores and parsers: bounds of integers, long text, keys of objects' own. */
+/** Values of every type, and values that break stores and parsers: integer bounds, long texts, prototype keys. */
 const VALUES: unknown[] = [
   null,
   true,
@@ -69,107 +69,109 @@ const QUERIES = [
 ]
 
 eachStore((store) => {
-  const estate = sharedTwoTenants(store)
+  const tenants = sharedTwoTenants(store)
 
-  test('a field of the wrong kind is 400 and named, and no value of a field is our fault', async () => {
-    const document = await readOpenApi(estate())
-    const client = await openPortalSession(estate(), estate().ownProject)
+  test('a field of the wrong type is 400 with its name, and no value causes an internal error', async () => {
+    const document = await readOpenApi(tenants())
+    const client = await openPortalSession(tenants(), tenants().ownProject)
     for (const route of [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES].filter(
       ({ method }) => method !== 'GET',
     )) {
-      const sample = sampleBodies(estate().ownProject)[routeName(route)]
+      const sample = sampleBodies(tenants().ownProject)[routeName(route)]
       for (const [field, schema] of Object.entries(bodyFields(document, findOperation(document, route)))) {
         await inParallel(valuesFor(route), async (value) => {
-          const answer = await send(route, client, { json: { ...sample, [field]: value } })
-          const told = `${routeName(route)} ${field}=${JSON.stringify(value).slice(0, 80)}: ${answer.status} ${answer.text.slice(0, 300)}`
-          expect(faultOf(answer), told).toBe(null)
-          if (sample && !mayBe(schema, value) && !DEAD_SUBJECTS.includes(answer.status)) {
-            expect([answer.status, answer.text], told).toEqual([400, expect.stringContaining(`'${field}`)])
+          const response = await send(route, client, { json: { ...sample, [field]: value } })
+          const failure = `${routeName(route)} ${field}=${JSON.stringify(value).slice(0, 80)}: ${response.status} ${response.text.slice(0, 300)}`
+          expect(faultOf(response), failure).toBe(null)
+          if (sample && !allowsType(schema, value) && !EARLIER_REFUSALS.includes(response.status)) {
+            expect([response.status, response.text], failure).toEqual([400, expect.stringContaining(`'${field}`)])
           }
         })
       }
-      // What a value changed is put back for the routes that come.
+      // Restores the fields for the routes that follow.
       if (sample) await send(route, client, { json: sample })
     }
   })
 
-  test('a body that is no JSON object is refused in words, by every route that takes one', async () => {
-    const document = await readOpenApi(estate())
-    const client = await openPortalSession(estate(), estate().ownProject)
+  test('every route with a body refuses one that is not a JSON object', async () => {
+    const document = await readOpenApi(tenants())
+    const client = await openPortalSession(tenants(), tenants().ownProject)
     const routes = [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES].filter(
       (route) => findOperation(document, route).requestBody,
     )
-    // One reader of bodies serves all routes: the first of each plane gets the heavy ones.
-    const heavy = [FOUNDER_ROUTES, CLIENT_ROUTES, OPEN_ROUTES].map((plane) =>
+    // All routes share one body parser, so only the first route of each plane gets all bodies.
+    const firstRoutes = [FOUNDER_ROUTES, CLIENT_ROUTES, OPEN_ROUTES].map((plane) =>
       plane.find((route) => routes.includes(route)),
     )
     for (const route of routes) {
-      await inParallel([...LIGHT, ...(heavy.includes(route) ? heavyBodies() : [])], async ([what, sent]) => {
-        const answer = await send(route, client, sent)
-        const told = `${routeName(route)} with ${what}: ${answer.status} ${answer.text.slice(0, 200)}`
-        expect(faultOf(answer), told).toBe(null)
-        expect([400, 413, 415], told).toContain(answer.status)
+      await inParallel([...FEW_BODIES, ...(firstRoutes.includes(route) ? moreBodies() : [])], async ([what, sent]) => {
+        const response = await send(route, client, sent)
+        const failure = `${routeName(route)} with ${what}: ${response.status} ${response.text.slice(0, 200)}`
+        expect(faultOf(response), failure).toBe(null)
+        expect([400, 413, 415], failure).toContain(response.status)
       })
     }
   })
 
-  test('no query is our fault', async () => {
-    const document = await readOpenApi(estate())
-    const client = await openPortalSession(estate(), estate().ownProject)
+  test('no query causes an internal error', async () => {
+    const document = await readOpenApi(tenants())
+    const client = await openPortalSession(tenants(), tenants().ownProject)
     for (const route of [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES]) {
-      // What a route does not know is ignored by all alike: one route is enough.
+      // All routes ignore unknown parameters in the same way, so one route is enough.
       const unknown = route.path === '/v1/tasks' ? ['unknown', '__proto__'] : []
       const queries = [...queryNames(findOperation(document, route)), ...unknown].flatMap((name) => [
         ...QUERIES.map((value) => `${name}=${value}`),
         `${name}=1&${name}=2`,
         `${name}[a]=1`,
       ])
-      const asked = route.method === 'GET' ? queries : []
-      await inParallel(asked, async (query) => {
-        const answer = await send(route, client, {}, `?${query}`)
+      await inParallel(route.method === 'GET' ? queries : [], async (query) => {
+        const response = await send(route, client, {}, `?${query}`)
         expect(
-          faultOf(answer),
-          `${routeName(route)} ?${query.slice(0, 80)}: ${answer.status} ${answer.text.slice(0, 200)}`,
+          faultOf(response),
+          `${routeName(route)} ?${query.slice(0, 80)}: ${response.status} ${response.text.slice(0, 200)}`,
         ).toBe(null)
       })
     }
   })
 
-  test('headers of ours that make no sense are 400 or 404', async () => {
-    const { ids } = estate().ownProject
+  test("invalid values of the service's own headers are 400 or 404", async () => {
+    const { ids } = tenants().ownProject
     const authorization = bearer(FOUNDER_KEY)
     const values = ['-1', '1.5', 'x', '1e3', '99999999999999999999', ' ', 'ÿþ', 'x'.repeat(4000)]
     for (const value of values) {
-      const follow = await sendRequest(estate(), 'GET', `/v1/tasks/${ids.tasks}/events`, {
+      const follow = await sendRequest(tenants(), 'GET', `/v1/tasks/${ids.tasks}/events`, {
         authorization,
         headers: { 'last-event-id': value },
       })
       expect([200, 400], value).toContain(follow.status)
       const task = {
         authorization,
-        json: sampleBodies(estate().ownProject)['POST /v1/tasks'],
+        json: sampleBodies(tenants().ownProject)['POST /v1/tasks'],
         headers: { 'idempotency-key': value },
       }
-      expect([201, 400], value).toContain((await sendRequest(estate(), 'POST', '/v1/tasks', task)).status)
+      expect([201, 400], value).toContain((await sendRequest(tenants(), 'POST', '/v1/tasks', task)).status)
       const named = { authorization, headers: { 'x-svc-project': value } }
-      expect((await sendRequest(estate(), 'GET', '/v1/tasks', named)).status, value).toBe(404)
+      expect((await sendRequest(tenants(), 'GET', '/v1/tasks', named)).status, value).toBe(404)
     }
   })
 
   function send(route: AnyRoute, client: string, sent: RequestOptions, query = ''): Promise<RawResponse> {
-    const path = fillPath(route.path, estate().ownProject.ids) + query
-    return sendRequest(estate(), route.method, path, { authorization: credentialFor(estate(), route, client), ...sent })
+    const path = fillPath(route.path, tenants().ownProject.ids) + query
+    return sendRequest(tenants(), route.method, path, {
+      authorization: credentialFor(tenants(), route, client),
+      ...sent,
+    })
   }
 })
 
-/** Each password that could be one costs a hundred milliseconds by design. */
+/** A hash of a valid password takes 100 ms by design, so the sign-in routes get only invalid strings. */
 const valuesFor = ({ path }: AnyRoute): unknown[] =>
   path.startsWith('/v1/auth') ? VALUES.filter((value) => typeof value !== 'string' || value.length > 1024) : VALUES
 
-/** Decided, closed, taken, signed out: what may be said of a subject before a field is looked at. */
-const DEAD_SUBJECTS = [401, 404, 409, 429, 502]
+/** Refusals before a field is checked, such as of a decided approval or a closed case. */
+const EARLIER_REFUSALS = [401, 404, 409, 429, 502]
 
-/** As the owner where keys may not go. */
+/** A key, or the owner's session on routes that refuse keys. */
 function credentialFor({ sessions }: TwoTenantApp, { path }: AnyRoute, client: string): string {
   if (path.startsWith('/v1/portal')) return bearer(client)
   return bearer(/^\/v1\/(members|projects|auth\/password)/.test(path) ? sessions.owner : FOUNDER_KEY)
@@ -180,10 +182,10 @@ function faultOf({ status, text }: RawResponse): string | null {
   return status >= 400 ? errorProblem(text) : null
 }
 
-/** Whether the reference lets a field be of the value's kind. Bounds and patterns are the route's own matter. */
-function mayBe(schema: OpenApiSchema, value: unknown): boolean {
+/** Whether the OpenAPI schema allows the type of the value; bounds and patterns are not checked. */
+function allowsType(schema: OpenApiSchema, value: unknown): boolean {
   const forms = (schema.anyOf ?? schema.oneOf) as OpenApiSchema[] | undefined
-  if (forms) return forms.some((form) => mayBe(form, value))
+  if (forms) return forms.some((form) => allowsType(form, value))
   if (Array.isArray(schema.enum)) return schema.enum.includes(value)
   if (schema.const !== undefined) return schema.const === value
   switch (schema.type) {
@@ -206,17 +208,17 @@ function mayBe(schema: OpenApiSchema, value: unknown): boolean {
   }
 }
 
-/** What comes in the place of a JSON object. */
-const LIGHT: [string, RequestOptions][] = [
+/** Bodies that are not a JSON object. */
+const FEW_BODIES: [string, RequestOptions][] = [
   ['half an object', { raw: '{' }],
   ['a list', { raw: '[]' }],
   ['null', { raw: 'null' }],
   ['a nul', { raw: '{"a":"\\u0000"}' }],
-  ['bytes that are no utf-8', { raw: Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }],
+  ['invalid UTF-8', { raw: Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }],
   ['another content type', { raw: '{}', headers: { 'content-type': 'text/plain' } }],
 ]
 
-function heavyBodies(): [string, RequestOptions][] {
+function moreBodies(): [string, RequestOptions][] {
   const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels)
   const noise = Array.from({ length: 20 }, (_, seed) =>
     Uint8Array.from({ length: 200 }, (__, at) => (seed * 131 + at * 89 + ((at * at * seed) % 251)) % 256),
@@ -229,6 +231,6 @@ function heavyBodies(): [string, RequestOptions][] {
     ['50,000 levels', { raw: deep(50_000) }],
     ['a megabyte and more', { raw: `{"a":"${'x'.repeat(1024 * 1024)}"}` }],
     ['a form', { raw: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
-    ['a content type of nonsense', { raw: '{}', headers: { 'content-type': ';;;' } }],
+    ['an invalid content type', { raw: '{}', headers: { 'content-type': ';;;' } }],
   ]
 }

@@ -14,103 +14,111 @@ import {
   inParallel,
 } from './route-table.ts'
 
-// Thousands of requests: a busy machine needs its time.
+// Thousands of requests take minutes on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 
-/** What an operator may not change; all other work is theirs. A delivery on a channel is work. */
-const ADMINS =
+/** Paths that operators may not change, except that they may post inbound messages to a channel. */
+const ADMIN_PATHS =
   /^\/v1\/(connections|broker|channels|keys|members|projects|blueprints|webhooks|secrets)\b(?!\/:id\/inbound)/
 
 function leastRole({ method, path }: AnyRoute): Role {
-  // What an assistant may do through that door is asked again for each of its tools; a password is everybody's own.
+  // The MCP endpoint checks the role for each tool, and every member may change their own password.
   if (method === 'GET' || path === '/mcp' || path === '/v1/auth/password') return 'viewer'
-  return ADMINS.test(path) ? 'admin' : 'operator'
+  return ADMIN_PATHS.test(path) ? 'admin' : 'operator'
 }
 
-test('viewers read, operators work, admins hold connections, channels, keys, members and projects', () => {
+test('viewers read, operators work with tasks, and admins manage connections, channels, keys, members and projects', () => {
   const roles = (role: (route: AnyRoute) => Role) =>
     FOUNDER_ROUTES.map((route) => `${routeName(route)} needs ${role(route)}`)
   expect(roles(({ role }) => role)).toEqual(roles(leastRole))
 })
 
-// One store is enough: who may do what is decided from rows that test/accounts reads on both.
-describe('on sqlite', () => {
-  const estate = sharedTwoTenants('sqlite')
+// One store is enough, because test/accounts reads the rows that decide about access on both stores.
+describe('roles and projects', () => {
+  const tenants = sharedTwoTenants('sqlite')
 
-  test('a role below what the route needs is 403, and one that reaches is not', async () => {
-    const before = await readAllRows(estate())
-    const askers = [...memberAskers(estate()), ...(await keyAskers(estate()))]
-    const keysMade = await readAllRows(estate())
+  test('a role below that of the route is 403, and a sufficient role is not', async () => {
+    const before = await readAllRows(tenants())
+    const callers = [...memberCallers(tenants()), ...(await keyCallers(tenants()))]
+    const withKeys = await readAllRows(tenants())
     for (const route of FOUNDER_ROUTES) {
-      await inParallel(askers, async ({ who, role, sent }) => {
-        const answer = await sendRequest(estate(), route.method, absentPath(estate(), route), {
+      await inParallel(callers, async ({ who, role, sent }) => {
+        const response = await sendRequest(tenants(), route.method, absentPath(tenants(), route), {
           ...sent,
-          ...unreadable(route),
+          ...unreadableBody(route),
         })
-        const told = `${routeName(route)} by ${who}: ${answer.status} ${answer.text.slice(0, 200)}`
+        const failure = `${routeName(route)} by ${who}: ${response.status} ${response.text.slice(0, 200)}`
         if (!isRoleAtLeast(role, route.role)) {
-          expect([answer.status, answer.text], told).toEqual([403, `{"error":"role '${role}' cannot do this"}`])
-        } else if (who.startsWith('key') && answer.status === 403) {
-          expect(answer.text, told).toBe('{"error":"a project key cannot do this"}')
-          expect(route.path, told).toMatch(/^\/v1\/(members|projects|auth\/password)/)
-        } else expect([200, 400, 404, 405, 502], told).toContain(answer.status)
+          expect([response.status, response.text], failure).toEqual([403, `{"error":"role '${role}' cannot do this"}`])
+        } else if (who.startsWith('key') && response.status === 403) {
+          expect(response.text, failure).toBe('{"error":"a project key cannot do this"}')
+          expect(route.path, failure).toMatch(/^\/v1\/(members|projects|auth\/password)/)
+        } else expect([200, 400, 404, 405, 502], failure).toContain(response.status)
       })
     }
-    expect(await readAllRows(estate())).toEqual(keysMade)
-    expect(Object.keys(before)).toEqual(Object.keys(keysMade))
+    expect(await readAllRows(tenants())).toEqual(withKeys)
+    expect(Object.keys(before)).toEqual(Object.keys(withKeys))
   })
 
-  test('a member of several projects must name one to write, and reads all of them unless one is named', async () => {
-    const { ownProject: near, siblingProject: beside, sessions } = estate()
+  test('a member of several projects must name one to write, and reads from all unless one is named', async () => {
+    const { ownProject, siblingProject, sessions } = tenants()
     const authorization = bearer(sessions.owner)
-    const before = await readAllRows(estate())
+    const before = await readAllRows(tenants())
     for (const route of FOUNDER_ROUTES.filter(({ level }) => level === 'project')) {
-      for (const ids of [near.ids, beside.ids]) {
-        const answer = await sendRequest(estate(), route.method, fillPath(route.path, ids), { authorization, json: {} })
-        const told = [answer.status, answer.text]
-        expect(told, routeName(route)).toEqual([400, `{"error":"header 'x-svc-project' is required"}`])
+      for (const ids of [ownProject.ids, siblingProject.ids]) {
+        const response = await sendRequest(tenants(), route.method, fillPath(route.path, ids), {
+          authorization,
+          json: {},
+        })
+        expect([response.status, response.text], routeName(route)).toEqual([
+          400,
+          `{"error":"header 'x-svc-project' is required"}`,
+        ])
       }
     }
-    expect(await readAllRows(estate())).toEqual(before)
+    expect(await readAllRows(tenants())).toEqual(before)
     const listed = async (headers: Record<string, string>) => {
-      const { text } = await sendRequest(estate(), 'GET', '/v1/connections', { authorization, headers })
-      return JSON.parse(text).data.map((one: { id: string }) => one.id)
+      const { text } = await sendRequest(tenants(), 'GET', '/v1/connections', { authorization, headers })
+      return JSON.parse(text).data.map(({ id }: { id: string }) => id)
     }
-    expect(new Set(await listed({}))).toEqual(new Set([beside.ids.connections, near.ids.connections]))
-    for (const named of [near.ids.projects ?? '', 'default']) {
-      expect(await listed({ 'x-svc-project': named })).toEqual([near.ids.connections])
+    expect(new Set(await listed({}))).toEqual(new Set([siblingProject.ids.connections, ownProject.ids.connections]))
+    for (const named of [ownProject.ids.projects ?? '', 'default']) {
+      expect(await listed({ 'x-svc-project': named })).toEqual([ownProject.ids.connections])
     }
-    expect(await listed({ 'x-svc-project': 'beside' })).toEqual([beside.ids.connections])
+    expect(await listed({ 'x-svc-project': 'sibling' })).toEqual([siblingProject.ids.connections])
   })
 
-  test('a member of one project need not name it', async () => {
-    const { foreignProject: far, foreignOwner: farOwner } = estate()
-    const written = await estate().call('POST', '/v1/clients', { display_name: 'Eve' }, { key: farOwner })
+  test('a member of one project does not have to name it', async () => {
+    const { foreignProject, foreignOwner } = tenants()
+    const written = await tenants().call('POST', '/v1/clients', { display_name: 'Eve' }, { key: foreignOwner })
     expect(written.status).toBe(201)
-    const seen = await estate().call('GET', `/v1/clients/${written.body.id}`, undefined, { key: far.key })
+    const seen = await tenants().call('GET', `/v1/clients/${written.body.id}`, undefined, { key: foreignProject.key })
     expect(seen.status).toBe(200)
-    for (const named of [far.ids.projects ?? '', 'default']) {
+    for (const named of [foreignProject.ids.projects ?? '', 'default']) {
       const headers = { 'x-svc-project': named }
-      const again = await estate().call('GET', `/v1/clients/${written.body.id}`, undefined, { key: farOwner, headers })
+      const again = await tenants().call('GET', `/v1/clients/${written.body.id}`, undefined, {
+        key: foreignOwner,
+        headers,
+      })
       expect(again.status).toBe(200)
     }
   })
 
-  test('a key takes its own project by id or slug, and no other', async () => {
-    const { ownProject: near, siblingProject: beside, foreignProject: far } = estate()
+  test('a key may name its own project by id or slug, and no other project', async () => {
+    const { ownProject, siblingProject, foreignProject } = tenants()
     const status = async (named: string) =>
       (
-        await sendRequest(estate(), 'GET', '/v1/tasks', {
+        await sendRequest(tenants(), 'GET', '/v1/tasks', {
           authorization: bearer(FOUNDER_KEY),
           headers: { 'x-svc-project': named },
         })
       ).status
-    expect(await status(near.ids.projects ?? '')).toBe(200)
+    expect(await status(ownProject.ids.projects ?? '')).toBe(200)
     expect(await status('default')).toBe(200)
     for (const named of [
-      beside.ids.projects ?? '',
-      far.ids.projects ?? '',
-      'beside',
+      siblingProject.ids.projects ?? '',
+      foreignProject.ids.projects ?? '',
+      'sibling',
       'DEFAULT',
       'default,default',
       '',
@@ -119,11 +127,11 @@ describe('on sqlite', () => {
     }
   })
 
-  test('nobody gives or takes a role above their own', async () => {
-    const { sessions, ownProject: near } = estate()
-    const headers = { 'x-svc-project': near.ids.projects ?? '' }
+  test('a member cannot grant or change a role above their own', async () => {
+    const { sessions, ownProject } = tenants()
+    const headers = { 'x-svc-project': ownProject.ids.projects ?? '' }
     const as = (role: Role, method: string, path: string, body?: object) =>
-      estate().call(method, path, body, { key: sessions[role], headers })
+      tenants().call(method, path, body, { key: sessions[role], headers })
     const { body: owner } = await as('owner', 'GET', '/v1/auth/session')
     for (const role of ['viewer', 'operator', 'admin'] as const) {
       expect((await as(role, 'POST', '/v1/members', { email: `${role}-o@example.com`, role: 'owner' })).status).toBe(
@@ -138,14 +146,14 @@ describe('on sqlite', () => {
   })
 })
 
-interface Asker {
+interface Caller {
   who: string
   role: Role
   sent: { authorization: string; headers: Record<string, string> }
 }
 
-function memberAskers({ sessions, ownProject: near }: TwoTenantApp): Asker[] {
-  const headers = { 'x-svc-project': near.ids.projects ?? '' }
+function memberCallers({ sessions, ownProject }: TwoTenantApp): Caller[] {
+  const headers = { 'x-svc-project': ownProject.ids.projects ?? '' }
   return ROLES.map((role) => ({
     who: `member ${role}`,
     role,
@@ -153,9 +161,9 @@ function memberAskers({ sessions, ownProject: near }: TwoTenantApp): Asker[] {
   }))
 }
 
-async function keyAskers(estate: TwoTenantApp): Promise<Asker[]> {
+async function keyCallers(tenants: TwoTenantApp): Promise<Caller[]> {
   const roles = ROLES.filter((role) => role !== 'owner')
-  const keys = await Promise.all(roles.map((role) => estate.call('POST', '/v1/keys', { name: role, role })))
+  const keys = await Promise.all(roles.map((role) => tenants.call('POST', '/v1/keys', { name: role, role })))
   return keys.map(({ body }, at) => ({
     who: `key ${roles[at]}`,
     role: roles[at] ?? 'viewer',
@@ -163,10 +171,10 @@ async function keyAskers(estate: TwoTenantApp): Promise<Asker[]> {
   }))
 }
 
-/** Ids that are not there and bodies that cannot be read: whoever may do it gets 404 or 400, and nothing happens. */
-function absentPath({ ownProject: near }: TwoTenantApp, { path }: AnyRoute): string {
+/** A path with absent ids. Together with an unreadable body it changes nothing: a permitted caller gets 404 or 400. */
+function absentPath({ ownProject }: TwoTenantApp, { path }: AnyRoute): string {
   const absent = Object.fromEntries(pathKinds(path).map((kind) => [kind, 'absent_0']))
-  return fillPath(path, { ...near.ids, ...absent })
+  return fillPath(path, { ...ownProject.ids, ...absent })
 }
 
-const unreadable = ({ method }: AnyRoute) => (method === 'GET' ? {} : { raw: '{"' })
+const unreadableBody = ({ method }: AnyRoute) => (method === 'GET' ? {} : { raw: '{"' })

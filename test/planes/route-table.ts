@@ -8,7 +8,7 @@ import type { TestApp } from '../app.ts'
 
 export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'responses'>
 
-/** Every route that is bound, by plane: what is added to a plane is tried by these tests without being named here. */
+/** Every route by plane, so that tests include new routes without naming them. */
 export const FOUNDER_ROUTES: FounderRoute[] = [
   ...Object.values(founderPlaneRoutes).flat(),
   ...Object.values(metaRoutes(Promise.resolve({ kind: 'process' as const, isolation: {} as never }))),
@@ -18,14 +18,14 @@ export const OPEN_ROUTES: AnyRoute[] = Object.values(openPlaneRoutes(() => false
 
 export const routeName = ({ method, path }: Pick<AnyRoute, 'method' | 'path'>): string => `${method} ${path}`
 
-/** What a path parameter stands for: `tasks` of /v1/portal/tasks/:id/events, `wedge` of /v1/wedges/:wedge. */
+/** The kind of each path parameter: `tasks` in /v1/portal/tasks/:id/events, `wedge` in /v1/wedges/:wedge. */
 export function pathKinds(path: string): string[] {
   return [...path.matchAll(/([a-z-]+)\/:([a-z_]+)/g)].map(([, before = '', name = '']) =>
     name === 'id' ? before : name,
   )
 }
 
-/** The path with its parameters filled in, each by its kind; a value is put in as it is. */
+/** Replaces each path parameter by the value of its kind, without encoding it. */
 export function fillPath(path: string, values: Record<string, string>): string {
   const kinds = pathKinds(path)
   let at = 0
@@ -39,7 +39,7 @@ export function fillPath(path: string, values: Record<string, string>): string {
 
 export interface RawResponse {
   status: number
-  /** The body as it came, and what else a caller could tell two answers apart by. */
+  /** The body unchanged; with the two headers, everything by which a caller could distinguish two responses. */
   text: string
   challenge: string | null
   type: string | null
@@ -52,7 +52,7 @@ export interface RequestOptions {
   json?: unknown
 }
 
-/** One request, with the answer as bytes. */
+/** Sends one request and returns the unparsed response. */
 export async function sendRequest(
   app: Pick<TestApp, 'url'>,
   method: string,
@@ -78,20 +78,19 @@ export async function sendRequest(
   }
 }
 
-/** A stream may never end: what it says at first is enough. */
+/** A stream may never end, so only its first 150 ms are read. */
 async function responseText(response: Response): Promise<string> {
   if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
   const reader = response.body.getReader()
-  const leave = setTimeout(() => void reader.cancel(), 150)
+  const timeout = setTimeout(() => void reader.cancel(), 150)
   let text = ''
   for (let read = await reader.read(); !read.done; read = await reader.read())
     text += Buffer.from(read.value).toString()
-  clearTimeout(leave)
+  clearTimeout(timeout)
   return text
 }
 
-/** All at once: a matrix of requests is waiting more than working. */
-export async function inParallel<T>(list: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+export async function inParallel<T>(list: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   await Promise.all(list.map(work))
 }
 
@@ -103,15 +102,14 @@ export async function readOpenApi(app: Pick<TestApp, 'url'>): Promise<OpenApiDoc
 
 export function findOperation(document: OpenApiDocument, { method, path }: AnyRoute): OpenApiOperation {
   const found = document.paths[path.replaceAll(/:([a-z_]+)/g, '{$1}')]?.[method.toLowerCase()]
-  if (!found) throw new Error(`openapi.json does not know ${method} ${path}`)
+  if (!found) throw new Error(`openapi.json has no ${method} ${path}`)
   return found
 }
 
-/** The names of what may be asked for behind the question mark. */
 export const queryNames = ({ parameters = [] }: OpenApiOperation): string[] =>
-  parameters.flatMap((one) => ('name' in one && one.in === 'query' ? [one.name] : []))
+  parameters.flatMap((parameter) => ('name' in parameter && parameter.in === 'query' ? [parameter.name] : []))
 
-/** The known fields of a route's body. */
+/** The schemas of the fields of a body. */
 export function bodyFields(document: OpenApiDocument, operation: OpenApiOperation): Record<string, OpenApiSchema> {
   const schema = resolveSchema(document, operation.requestBody?.content['application/json']?.schema ?? {})
   const properties = (schema.properties as Record<string, OpenApiSchema> | undefined) ?? {}
@@ -123,7 +121,7 @@ function resolveSchema(document: OpenApiDocument, schema: OpenApiSchema): OpenAp
   return name === null ? schema : (document.components.schemas[name] ?? {})
 }
 
-/** The contract's one shape of an error: a sentence in lower case, and nothing that only the service should know. */
+/** What is wrong with an error body, which must be a lower-case sentence without internals of the service. */
 export function errorProblem(text: string): string | null {
   let body: unknown
   try {
@@ -135,6 +133,6 @@ export function errorProblem(text: string): string | null {
   if (typeof error !== 'string' || error === '') return 'has no error'
   if (/^[A-Z]/.test(error)) return 'begins with a capital'
   if (/\bat .+:\d+:\d+|sqlite|postgres|select \*|node_modules|undefined|\[object/i.test(error))
-    return 'tells of internals'
+    return 'reveals internals'
   return null
 }

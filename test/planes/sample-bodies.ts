@@ -1,6 +1,6 @@
 import type { SeededProject } from './two-tenants.ts'
 
-/** A body that each route accepts, for a place with one of everything. What is not here is tried with an empty one. */
+/** A body that each route accepts in a seeded project. Routes that are not listed accept an empty body. */
 export function sampleBodies({ ids }: SeededProject): Record<string, Record<string, unknown>> {
   const task = { wedge: 'desk', task_type: 'triage' }
   const request = { ...task, input: 1, actor: null, constraints: { max_cost_usd: 1 }, tools: [], output_schema: null }
@@ -28,7 +28,7 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/threads/:id/messages': { body: 'hello' },
     'POST /v1/wedges/:wedge/knowledge': { name: 'a', content: 'b', kind: 'note', source: null, metadata: {} },
     'PUT /v1/knowledge/:id': { name: 'a', content: 'b', kind: 'note', source: null, metadata: {} },
-    'POST /v1/wedges/:wedge/intake/:question': { answer: 'nine to five' },
+    'POST /v1/wedges/:wedge/intake/:question': { response: 'nine to five' },
     'POST /v1/wedges/:wedge/policy/simulate': { auto_approve: [{ action: 'mail:send' }] },
     'POST /v1/cases': { wedge: 'desk', title: 'x', client_id: ids.clients, stage: 'new', data: {} },
     'PUT /v1/cases/:id': { title: 'x', stage: 'new', data: {}, status: 'open', note: 'x' },

@@ -20,10 +20,10 @@ import {
   inParallel,
 } from './route-table.ts'
 
-// Thousands of requests: a busy machine needs its time.
+// Thousands of requests take minutes on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 
-/** What no id looks like, as it stands in a path. */
+/** Malformed ids, as they are written in a path. */
 const MALFORMED = [
   '..%2f..%2fetc%2fpasswd',
   'x'.repeat(300),
@@ -36,58 +36,62 @@ const MALFORMED = [
 ]
 
 eachStore((store) => {
-  const estate = sharedTwoTenants(store)
+  const tenants = sharedTwoTenants(store)
 
-  test('what is not in scope does not exist: one 404, whoever owns it, and before the body is judged', async () => {
-    const before = await readAllRows(estate())
-    for (const route of withIds()) {
-      for (const [who, sent, places] of askers(estate(), route)) {
+  test('a resource of another tenant is the same 404 as an absent one, before the body is validated', async () => {
+    const before = await readAllRows(tenants())
+    for (const route of routesWithIds()) {
+      for (const [who, sent, otherProjects] of callersOf(tenants(), route)) {
         for (const kind of pathKinds(route.path)) {
-          const answers = new Set<string>()
-          await inParallel(probes(estate(), route, kind, places), async ([id, body]) => {
-            const path = fillPath(route.path, { ...estate().ownProject.ids, [kind]: id })
+          const responses = new Set<string>()
+          await inParallel(probes(tenants(), route, kind, otherProjects), async ([id, body]) => {
+            const path = fillPath(route.path, { ...tenants().ownProject.ids, [kind]: id })
             const headers = { ...sent.headers, ...body.headers }
-            const answer = await sendRequest(estate(), route.method, path, { ...sent, ...body, headers })
-            expect(answer.status, `${route.method} ${path} by ${who}: ${answer.text}`).toBe(404)
-            answers.add(JSON.stringify(answer))
+            const response = await sendRequest(tenants(), route.method, path, { ...sent, ...body, headers })
+            expect(response.status, `${route.method} ${path} by ${who}: ${response.text}`).toBe(404)
+            responses.add(JSON.stringify(response))
           })
-          expect([...answers], `${routeName(route)} by ${who}`).toHaveLength(1)
-          expect([...answers][0]).toMatch(/no such [a-z ]+\\"}/)
+          expect([...responses], `${routeName(route)} by ${who}`).toHaveLength(1)
+          expect([...responses][0]).toMatch(/no such [a-z ]+\\"}/)
         }
       }
     }
-    expect(await readAllRows(estate())).toEqual(before)
+    expect(await readAllRows(tenants())).toEqual(before)
   })
 
-  test('a nul in an address is refused at the door, whatever else stands there', async () => {
-    const { ownProject: near, foreignProject: far } = estate()
-    for (const { path, method } of withIds()) {
-      const [kind = ''] = pathKinds(path)
-      const paths = [near, far].map(({ ids }) => fillPath(path, { ...near.ids, [kind]: `${ids[kind]}%00` }))
-      await inParallel(paths, async (one) => {
-        const answer = await sendRequest(estate(), method, one, { authorization: bearer(near.key) })
-        expect([answer.status, answer.text]).toEqual([400, '{"error":"url must not contain nul characters"}'])
+  test('a NUL character in a path is 400 before the id is looked up', async () => {
+    const { ownProject, foreignProject } = tenants()
+    for (const route of routesWithIds()) {
+      const [kind = ''] = pathKinds(route.path)
+      const paths = [ownProject, foreignProject].map(({ ids }) =>
+        fillPath(route.path, { ...ownProject.ids, [kind]: `${ids[kind]}%00` }),
+      )
+      await inParallel(paths, async (path) => {
+        const response = await sendRequest(tenants(), route.method, path, { authorization: bearer(ownProject.key) })
+        expect([response.status, response.text]).toEqual([400, '{"error":"url must not contain nul characters"}'])
       })
     }
   })
 
-  test('reads show nothing of others, whatever they are filtered by', async () => {
-    const { ownProject: near } = estate()
-    const foreign = foreignWords(estate())
-    const document = await readOpenApi(estate())
+  test('reads show no ids of other projects, with any filter', async () => {
+    const { ownProject } = tenants()
+    const foreign = foreignIds(tenants())
+    const document = await readOpenApi(tenants())
     for (const route of FOUNDER_ROUTES.filter(({ method }) => method === 'GET')) {
-      const path = fillPath(route.path, near.ids)
-      const queries = queryNames(findOperation(document, route)).flatMap((name) => foreignFilters(estate(), name))
+      const path = fillPath(route.path, ownProject.ids)
+      const queries = queryNames(findOperation(document, route)).flatMap((name) => foreignFilters(tenants(), name))
       await inParallel(['', ...queries], async (query) => {
-        const { text } = await sendRequest(estate(), 'GET', `${path}${query}`, { authorization: bearer(near.key) })
+        const { text } = await sendRequest(tenants(), 'GET', `${path}${query}`, {
+          authorization: bearer(ownProject.key),
+        })
         const shown = foreign.filter((id) => text.includes(id) && !query.includes(id))
         expect(shown, `GET ${path}${query}`).toEqual([])
       })
     }
   })
 
-  test('a filter by something of others finds nothing', async () => {
-    const { ownProject: near, foreignProject: far, siblingProject: beside } = estate()
+  test('a filter by an id of another project finds nothing', async () => {
+    const { ownProject, foreignProject, siblingProject } = tenants()
     const filters = [
       'tasks?client_id',
       'tasks?case_id',
@@ -96,62 +100,80 @@ eachStore((store) => {
       'cases?client_id',
     ]
     for (const filter of [...filters, 'threads?client_id', 'threads?channel_id', 'schedules?client_id']) {
-      for (const { ids } of [beside, far]) {
+      for (const { ids } of [siblingProject, foreignProject]) {
         const kind = `${/\?(.+)_id/.exec(filter)?.[1]}s`
-        const { text } = await sendRequest(estate(), 'GET', `/v1/${filter}=${ids[kind]}`, {
-          authorization: bearer(near.key),
+        const { text } = await sendRequest(tenants(), 'GET', `/v1/${filter}=${ids[kind]}`, {
+          authorization: bearer(ownProject.key),
         })
         if (!filter.startsWith('schedules')) expect(JSON.parse(text).data, filter).toEqual([])
       }
     }
   })
 
-  test('what a body names of others is as unknown as what is not there', async () => {
-    const document = await readOpenApi(estate())
-    const before = await readAllRows(estate())
+  test('an id of another project in a body gets the same error as an absent id', async () => {
+    const document = await readOpenApi(tenants())
+    const before = await readAllRows(tenants())
     const tried: string[] = []
     for (const route of FOUNDER_ROUTES.filter(({ method }) => method !== 'GET')) {
-      const sample = sampleBodies(estate().ownProject)[routeName(route)] ?? {}
+      const sample = sampleBodies(tenants().ownProject)[routeName(route)] ?? {}
       for (const [field, kind, nest] of references(bodyFields(document, findOperation(document, route)))) {
-        const path = fillPath(route.path, { ...estate().ownProject.ids, ...OWN_FREE })
-        const places = [estate().siblingProject, estate().foreignProject]
-        const ids = [...places.map(({ ids }) => ids[kind] ?? ''), absentId(kind)]
-        const answers = new Set<string>()
+        const path = fillPath(route.path, { ...tenants().ownProject.ids, ...ABSENT_BLUEPRINT })
+        const otherProjects = [tenants().siblingProject, tenants().foreignProject]
+        const ids = [...otherProjects.map(({ ids }) => ids[kind] ?? ''), absentId(kind)]
+        const errors = new Set<string>()
         for (const id of ids) {
           const json = { ...sample, ...nest(id) }
-          const answer = await sendRequest(estate(), route.method, path, { authorization: bearer(FOUNDER_KEY), json })
-          expect([400, 404], `${routeName(route)} ${field}: ${answer.status} ${answer.text}`).toContain(answer.status)
-          answers.add(answer.text.replaceAll(id, 'ID'))
+          const response = await sendRequest(tenants(), route.method, path, {
+            authorization: bearer(FOUNDER_KEY),
+            json,
+          })
+          expect([400, 404], `${routeName(route)} ${field}: ${response.status} ${response.text}`).toContain(
+            response.status,
+          )
+          errors.add(response.text.replaceAll(id, 'ID'))
         }
-        expect([...answers], `${routeName(route)} ${field}`).toHaveLength(1)
+        expect([...errors], `${routeName(route)} ${field}`).toHaveLength(1)
         tried.push(`${routeName(route)} ${field}`)
       }
     }
-    expect(await readAllRows(estate())).toEqual(before)
+    expect(await readAllRows(tenants())).toEqual(before)
     expect(tried).toEqual(expect.arrayContaining(['POST /v1/channels connection_id', 'POST /v1/cases client_id']))
   })
 
-  test('a member of another organisation cannot enter a project, by id or by slug', async () => {
-    const { ownProject: near, siblingProject: beside, foreignProject: far, sessions, foreignOwner: farOwner } = estate()
-    const projects = [near.ids.projects ?? '', beside.ids.projects ?? '', 'beside', 'x', '..', '__proto__']
+  test('a member of another organisation cannot select a project by id or slug', async () => {
+    const { ownProject, siblingProject, foreignProject, sessions, foreignOwner } = tenants()
+    const projects = [
+      ownProject.ids.projects ?? '',
+      siblingProject.ids.projects ?? '',
+      'sibling',
+      'x',
+      '..',
+      '__proto__',
+    ]
     for (const route of FOUNDER_ROUTES) {
-      const path = fillPath(route.path, far.ids)
+      const path = fillPath(route.path, foreignProject.ids)
       await inParallel(projects, async (project) => {
         const headers = { 'x-svc-project': project }
-        const answer = await sendRequest(estate(), route.method, path, { authorization: bearer(farOwner), headers })
-        expect([answer.status, answer.text], routeName(route)).toEqual([404, '{"error":"no such project"}'])
+        const response = await sendRequest(tenants(), route.method, path, {
+          authorization: bearer(foreignOwner),
+          headers,
+        })
+        expect([response.status, response.text], routeName(route)).toEqual([404, '{"error":"no such project"}'])
       })
     }
-    const headers = { 'x-svc-project': far.ids.projects ?? '' }
-    const answer = await sendRequest(estate(), 'GET', '/v1/tasks', { authorization: bearer(sessions.owner), headers })
-    expect(answer.status).toBe(404)
+    const headers = { 'x-svc-project': foreignProject.ids.projects ?? '' }
+    const response = await sendRequest(tenants(), 'GET', '/v1/tasks', {
+      authorization: bearer(sessions.owner),
+      headers,
+    })
+    expect(response.status).toBe(404)
     expect(
-      (await sendRequest(estate(), 'GET', '/v1/tasks', { authorization: bearer(FOUNDER_KEY), headers })).status,
+      (await sendRequest(tenants(), 'GET', '/v1/tasks', { authorization: bearer(FOUNDER_KEY), headers })).status,
     ).toBe(404)
   })
 })
 
-/** Bodies that would be 400 or 415 if anybody judged them. */
+/** Bodies that would be 400 or 415 if the service validated them. */
 const BODIES: RequestOptions[] = [
   {},
   { raw: '{"' },
@@ -159,42 +181,42 @@ const BODIES: RequestOptions[] = [
   { raw: 'x', headers: { 'content-type': 'text/plain' } },
 ]
 
-const OWN_FREE = { slug: 'absent' }
+const ABSENT_BLUEPRINT = { slug: 'absent' }
 
-const withIds = (): AnyRoute[] =>
+const routesWithIds = (): AnyRoute[] =>
   FOUNDER_ROUTES.filter(({ path }) => pathKinds(path).some((kind) => kind !== 'toolkit'))
 
-/** Who may ask on a route, and whose things are strange to them. */
-function askers(
-  { ownProject: near, siblingProject: beside, foreignProject: far, sessions }: TwoTenantApp,
+/** The callers that may use the route, each with the projects that it must not reach. */
+function callersOf(
+  { ownProject, siblingProject, foreignProject, sessions }: TwoTenantApp,
   { path }: AnyRoute,
 ): [string, RequestOptions, SeededProject[]][] {
-  const headers = { 'x-svc-project': near.ids.projects ?? '' }
+  const headers = { 'x-svc-project': ownProject.ids.projects ?? '' }
   const member: [string, RequestOptions] = ['a member', { authorization: bearer(sessions.owner), headers }]
-  // Members stand above projects: only another organisation's are strange, and keys never see any.
-  if (path.startsWith('/v1/members')) return [[...member, [far]]]
+  // Members belong to the organisation, not to a project, and keys never see them.
+  if (path.startsWith('/v1/members')) return [[...member, [foreignProject]]]
   return [
-    ['a key', { authorization: bearer(near.key) }, [beside, far]],
-    [...member, [beside, far]],
+    ['a key', { authorization: bearer(ownProject.key) }, [siblingProject, foreignProject]],
+    [...member, [siblingProject, foreignProject]],
   ]
 }
 
-/** An id of the route made strange in every way; what others own with every body, the rest with one. */
+/** Ids that the caller must not reach: those of other projects with every body, malformed ones with one body. */
 function probes(
-  { ownProject: near }: TwoTenantApp,
+  { ownProject }: TwoTenantApp,
   { method }: AnyRoute,
   kind: string,
-  places: SeededProject[],
+  otherProjects: SeededProject[],
 ): [string, RequestOptions][] {
-  const own = near.ids[kind] ?? ''
-  const named = ['wedge', 'slug', 'delivery'].includes(kind)
-  const others = named ? [] : [...places.map(({ ids }) => ids[kind] ?? ''), absentId(kind)]
-  const bent = [own.toUpperCase(), `${own}%20`, `${own}.`, `${own}%2f`]
-  const odd = [...(named ? [] : wrongKinds(near, kind)), ...bent, ...MALFORMED]
+  const own = ownProject.ids[kind] ?? ''
+  const isName = ['wedge', 'slug', 'delivery'].includes(kind)
+  const others = isName ? [] : [...otherProjects.map(({ ids }) => ids[kind] ?? ''), absentId(kind)]
+  const variants = [own.toUpperCase(), `${own}%20`, `${own}.`, `${own}%2f`]
+  const malformed = [...(isName ? [] : idsOfOtherKinds(ownProject, kind)), ...variants, ...MALFORMED]
   const bodies = method === 'GET' ? [{}] : BODIES
   return [
     ...others.flatMap((id) => bodies.map((body): [string, RequestOptions] => [id, body])),
-    ...odd.map((id): [string, RequestOptions] => [id, method === 'GET' ? {} : { raw: '{"' }]),
+    ...malformed.map((id): [string, RequestOptions] => [id, method === 'GET' ? {} : { raw: '{"' }]),
   ]
 }
 
@@ -202,26 +224,26 @@ const PREFIX: Record<string, string> = { tasks: 'task', clients: 'cli', cases: '
 
 const absentId = (kind: string): string => `${PREFIX[kind] ?? 'abs'}_00000000000000000000000000`
 
-const wrongKinds = ({ ids }: SeededProject, kind: string): string[] =>
+const idsOfOtherKinds = ({ ids }: SeededProject, kind: string): string[] =>
   ['tasks', 'clients'].filter((other) => other !== kind).map((other) => ids[other] ?? '')
 
-/** Ids that the first key must never read. Members belong to the organisation, wedges to the deployment. */
-function foreignWords({ siblingProject: beside, foreignProject: far }: TwoTenantApp): string[] {
+/** Ids that a key of the own project must never read. */
+function foreignIds({ siblingProject, foreignProject }: TwoTenantApp): string[] {
   const shared = ['wedge', 'toolkit', 'slug', 'delivery']
-  return [beside, far].flatMap(({ ids }) =>
+  return [siblingProject, foreignProject].flatMap(({ ids }) =>
     Object.entries(ids)
       .filter(([kind]) => !shared.includes(kind))
       .map(([, id]) => id),
   )
 }
 
-function foreignFilters({ siblingProject: beside, foreignProject: far }: TwoTenantApp, name: string): string[] {
+function foreignFilters({ siblingProject, foreignProject }: TwoTenantApp, name: string): string[] {
   const kind = name === 'cursor' ? 'tasks' : `${name.replace(/_id$/, '')}s`
-  const values = [beside, far].map(({ ids }) => ids[kind]).filter((id) => id !== undefined)
+  const values = [siblingProject, foreignProject].map(({ ids }) => ids[kind]).filter((id) => id !== undefined)
   return values.map((id) => `?${name}=${id}`)
 }
 
-/** Fields that name something else, what they name, and how a body names it. */
+/** Fields with the id of another resource: name, kind of the resource, and a body with the id. */
 function references(fields: Record<string, unknown>): [string, string, (id: string) => object][] {
   return Object.keys(fields).flatMap((field): [string, string, (id: string) => object][] => {
     if (field === 'owner') return [['owner.id', 'clients', (id) => ({ owner: { kind: 'client', id } })]]

@@ -1,4 +1,4 @@
-import { join as pathOf } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import type { Role } from '../../src/ctx/scope.ts'
@@ -8,9 +8,8 @@ import type { ApprovalRow } from '../../src/store/tables.ts'
 import { addMember, signUpOwner } from '../accounts/members.ts'
 import { FOUNDER_KEY, startTestApp, type TestApp, writeFiles } from '../app.ts'
 import type { StoreKind } from '../stores.ts'
-import { FOUNDER_ROUTES, routeName } from './route-table.ts'
 
-/** Its tasks end before they start, so that a thousand of them cost nothing. */
+/** Its tasks fail before they start because a connection is missing, so that a thousand of them cost nothing. */
 const DESK_WEDGE = {
   wedge: 'desk',
   task_types: { triage: { harness: { needs_connections: true } } },
@@ -30,19 +29,20 @@ const DESK_BLUEPRINT = {
   seed_knowledge: [{ name: 'tone', content: 'Be kind.' }],
 }
 
-/** One project with one of everything, by the word that stands before `:id` in paths. */
+/** A project with one resource of every kind. `ids` has their ids by the word before `:id` in paths. */
 export interface SeededProject {
   key: string
   ids: Record<string, string>
 }
 
-/** Two organisations: `near` and `beside` are projects of the first, `far` of the second. */
+/** An app with two organisations: the first has the own and the sibling project, the second the foreign project. */
 export interface TwoTenantApp extends TestApp {
   ownProject: SeededProject
   siblingProject: SeededProject
   foreignProject: SeededProject
-  /** Sessions of the first organisation's members. */
+  /** Sessions of members of the first organisation. */
   sessions: Record<Role, string>
+  /** The session of the owner of the second organisation. */
   foreignOwner: string
 }
 
@@ -54,54 +54,51 @@ async function openTwoTenants(store: StoreKind, wedges: Record<string, unknown> 
     BROKER_BASE_URL: 'http://127.0.0.1:9',
   }
   const app = await startTestApp({ store, wedges: { 'desk/wedge.json': DESK_WEDGE, ...wedges }, env })
-  writeFiles(pathOf(app.dir, 'blueprints'), { 'desk.json': DESK_BLUEPRINT })
+  writeFiles(join(app.dir, 'blueprints'), { 'desk.json': DESK_BLUEPRINT })
   const owner = await signUpOwner(app)
-  const farOwner = await signUpOwner(app, 'far@example.com')
+  const foreignOwner = await signUpOwner(app, 'foreign@example.com')
   const sessions = { owner, viewer: '', operator: '', admin: '' }
   for (const role of ['viewer', 'operator', 'admin'] as const)
     sessions[role] = (await addMember(app, owner, role)).session
-  const besideId = await createAndReadId(app, owner, '/v1/projects', { name: 'Beside' })
-  const near = await seedProject(app, FOUNDER_KEY, owner)
-  const beside = await seedProject(app, await createKey(app, owner, besideId), owner)
-  const far = await seedProject(app, await createKey(app, farOwner), farOwner)
+  const siblingId = await createAndReadId(app, owner, '/v1/projects', { name: 'Sibling' })
+  const ownProject = await seedProject(app, FOUNDER_KEY, owner)
+  const siblingProject = await seedProject(app, await createKey(app, owner, siblingId), owner)
+  const foreignProject = await seedProject(app, await createKey(app, foreignOwner), foreignOwner)
   await waitUntilIdle(app)
-  return { ...app, ownProject: near, siblingProject: beside, foreignProject: far, sessions, foreignOwner: farOwner }
+  return { ...app, ownProject, siblingProject, foreignProject, sessions, foreignOwner }
 }
 
-/** One estate for all tests of a describe block. */
+/** One app for all tests of a describe block. */
 export function sharedTwoTenants(store: StoreKind): () => TwoTenantApp {
-  let estate: TwoTenantApp
+  let tenants: TwoTenantApp
   beforeAll(async () => {
-    estate = await openTwoTenants(store)
+    tenants = await openTwoTenants(store)
   })
-  afterAll(() => estate?.stop())
-  return () => estate
+  afterAll(() => tenants?.stop())
+  return () => tenants
 }
 
 async function createKey(app: TestApp, session: string, project?: string): Promise<string> {
   const headers = project ? { 'x-svc-project': project } : {}
-  const answer = await app.call('POST', '/v1/keys', { name: 'server' }, { key: session, headers })
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return answer.body.key
+  const response = await app.call('POST', '/v1/keys', { name: 'server' }, { key: session, headers })
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
+  return response.body.key
 }
 
 async function createAndReadId(app: TestApp, key: string, path: string, body: object): Promise<string> {
-  const answer = await app.call('POST', path, body, { key })
-  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-  return answer.body.id
+  const response = await app.call('POST', path, body, { key })
+  if (response.status !== 201) throw new Error(`${path}: ${response.status} ${JSON.stringify(response.body)}`)
+  return response.body.id
 }
 
-/** Not every build has them. */
-const HAS_WEBHOOKS = FOUNDER_ROUTES.some((route) => routeName(route) === 'POST /v1/webhooks')
-
 async function seedProject(app: TestApp, key: string, owner: string): Promise<SeededProject> {
-  const make = (path: string, body: object) => createAndReadId(app, key, path, body)
-  const connections = await make('/v1/connections', { kind: 'email', name: 'mail' })
+  const create = (path: string, body: object) => createAndReadId(app, key, path, body)
+  const connections = await create('/v1/connections', { kind: 'email', name: 'mail' })
   const task = { wedge: 'desk', task_type: 'triage' }
-  const channels = await make('/v1/channels', { connection_id: connections, address: 'help@example.com', ...task })
+  const channels = await create('/v1/channels', { connection_id: connections, address: 'help@example.com', ...task })
   const mail = { from: { handle: 'ada@example.com', name: 'Ada' }, body: 'Where is it?', subject: 'Order 7' }
   const { body: written } = await app.call('POST', `/v1/channels/${channels}/inbound`, mail, { key })
-  const cases = await make('/v1/cases', { wedge: 'desk', client_id: written.client_id })
+  const cases = await create('/v1/cases', { wedge: 'desk', client_id: written.client_id })
   const cadence = { kind: 'daily', hour: 8, minute: 0 }
   const schedule = { name: 'daily', ...task, cadence, enabled: false, client_id: written.client_id, case_id: cases }
   const project = (await app.call('GET', '/v1/projects', undefined, { key })).body.data[0].id
@@ -115,13 +112,11 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     threads: written.thread_id,
     clients: written.client_id,
     cases,
-    knowledge: await make('/v1/wedges/desk/knowledge', { name: 'hours', content: 'Nine to five.' }),
-    records: await make('/v1/records', { wedge: 'desk', collection: 'orders', key: '7', value: { paid: true } }),
-    schedules: await make('/v1/schedules', schedule),
-    keys: await make('/v1/keys', { name: 'spare' }),
-    webhooks: HAS_WEBHOOKS
-      ? await make('/v1/webhooks', { url: 'https://hooks.example/', events: ['task.finished'] })
-      : '',
+    knowledge: await create('/v1/wedges/desk/knowledge', { name: 'hours', content: 'Nine to five.' }),
+    records: await create('/v1/records', { wedge: 'desk', collection: 'orders', key: '7', value: { paid: true } }),
+    schedules: await create('/v1/schedules', schedule),
+    keys: await create('/v1/keys', { name: 'spare' }),
+    webhooks: await create('/v1/webhooks', { url: 'https://hooks.example/', events: ['task.finished'] }),
     delivery: 'dlv_0',
     artifacts: app.ctx.world.newId('art'),
     approvals: app.ctx.world.newId('apr'),
@@ -134,7 +129,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
   return { key, ids }
 }
 
-/** What only a run makes. */
+/** Rows that only a run can create: an artifact, an approval and a knowledge gap. Returns the id of the question. */
 async function insertRunRows(app: TestApp, ids: Record<'projects' | 'tasks' | 'artifacts' | 'approvals', string>) {
   const at = new Date(app.clock.now()).toISOString()
   const base = { project_id: ids.projects, task_id: ids.tasks, created_at: at }
@@ -172,7 +167,7 @@ async function insertRunRows(app: TestApp, ids: Record<'projects' | 'tasks' | 'a
   })
 }
 
-/** Resolves when no task is under way any more: from then on only requests change rows. */
+/** Resolves when no task is queued or running, so that only requests change rows. */
 export async function waitUntilIdle(app: TestApp): Promise<void> {
   const open = ['queued', 'provisioning', 'running']
   for (;;) {
@@ -182,13 +177,13 @@ export async function waitUntilIdle(app: TestApp): Promise<void> {
   }
 }
 
-/** An email's session for the portal of a place, from a link that is used up. */
+/** A portal session of a client of the project. */
 export async function openPortalSession(
   app: TestApp,
-  place: SeededProject,
-  client = place.ids.clients,
+  project: SeededProject,
+  client = project.ids.clients,
 ): Promise<string> {
-  const link = await app.call('POST', `/v1/clients/${client}/portal-link`, undefined, { key: place.key })
+  const link = await app.call('POST', `/v1/clients/${client}/portal-link`, undefined, { key: project.key })
   const opened = await app.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })
   return opened.body.session_token
 }

@@ -12,38 +12,38 @@ export interface CollectedSpan {
   startTimeUnixNano: string
   endTimeUnixNano: string
   status: { code?: number }
-  /** Attributes by key, without the wrapping of their types. */
-  about: Record<string, unknown>
+  /** Attributes by key, without their types. */
+  attributes: Record<string, unknown>
 }
 
-/** A server that takes traces as a collector does. */
+/** A server that accepts traces like a collector. */
 export interface FakeCollector extends FakeUpstream {
-  /** The spans of a task, once they have come; the clock runs meanwhile. */
+  /** Advances the clock until the spans of the task have arrived, and returns them. */
   spansOf(app: TestApp, taskId: string): Promise<CollectedSpan[]>
 }
 
 export async function openFakeCollector(): Promise<FakeCollector> {
-  const outside = await openFakeUpstream()
-  onTestFinished(() => outside.close())
+  const upstream = await openFakeUpstream()
+  onTestFinished(() => upstream.close())
   const spansOf = async (app: TestApp, taskId: string) => {
     let spans: CollectedSpan[] = []
     await advanceUntil(app, () => {
-      spans = receivedTraces(outside).find(([root]) => root?.about['svc.task.id'] === taskId) ?? []
+      spans = receivedTraces(upstream).find(([root]) => root?.attributes['svc.task.id'] === taskId) ?? []
       return spans.length > 0
     })
     return spans
   }
-  return Object.assign(outside, { spansOf })
+  return Object.assign(upstream, { spansOf })
 }
 
-/** All that was received, by trace. */
+/** The received spans, grouped by trace. */
 export function receivedTraces({ received }: FakeUpstream): CollectedSpan[][] {
   const traces = new Map<string, CollectedSpan[]>()
   for (const { body } of received) {
     for (const span of JSON.parse(body).resourceSpans[0].scopeSpans[0].spans) {
       traces.set(span.traceId, [
         ...(traces.get(span.traceId) ?? []),
-        { ...span, about: toPlainAttributes(span.attributes) },
+        { ...span, attributes: toPlainAttributes(span.attributes) },
       ])
     }
   }
@@ -55,8 +55,8 @@ export function toPlainAttributes(
 ): Record<string, unknown> {
   return Object.fromEntries(
     attributes.map(({ key, value }) => {
-      const [[type, told] = []] = Object.entries(value)
-      return [key, type === 'intValue' ? Number(told) : told]
+      const [[type, plain] = []] = Object.entries(value)
+      return [key, type === 'intValue' ? Number(plain) : plain]
     }),
   )
 }

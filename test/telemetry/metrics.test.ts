@@ -7,8 +7,8 @@ import { scrapeMetrics } from './scrape-metrics.ts'
 const METRICS = { SVC_METRICS_PORT: '0' }
 
 eachStore((store) => {
-  describe('the metrics', () => {
-    test('tell what was done and what it took, without a name or an id of anybody', async () => {
+  describe('metrics of tasks and requests', () => {
+    test('metrics count tasks, events, commits and requests, without ids or user-supplied text', async () => {
       const app = await testApp({ store, env: METRICS })
       const tasks = [await app.createTask({ input: 'canary' }), await app.createTask()]
       for (const { id } of tasks) await app.finished(id)
@@ -22,7 +22,7 @@ eachStore((store) => {
       expect(value('svc_commits_total')).toBeGreaterThan(2)
       const tasksOfFounder = { plane: 'founder', subject: 'tasks' }
       expect(value('svc_http_requests_total', { ...tasksOfFounder, status: '4xx' })).toBe(1)
-      // Two creations, two reads and one that found nothing; two streams, which have no time.
+      // Two creations, two reads and one 404. The two streams are not timed.
       expect(value('svc_http_request_seconds_count', tasksOfFounder)).toBe(5)
       expect(value('svc_http_request_seconds_bucket', { ...tasksOfFounder, le: '+Inf' })).toBe(5)
       expect(value('svc_http_streams_open', { plane: 'founder' })).toBe(0)
@@ -32,7 +32,7 @@ eachStore((store) => {
       expect(text).not.toMatch(/task_|prj_|org_|svc_key_|canary|echo/)
     })
 
-    test('tell what is open, and how long the oldest task waits', async () => {
+    test('metrics show the open tasks and how long the oldest queued task waits', async () => {
       const app = await testApp({ store, env: { ...METRICS, SVC_MAX_CONCURRENT_TASKS: '0' } })
       await app.createTask()
       await app.clock.advance(55_000)
@@ -43,7 +43,7 @@ eachStore((store) => {
       expect(value('svc_tasks_oldest_queued_seconds')).toBe(60)
     })
 
-    test('are counted anew only after some seconds', async () => {
+    test('metrics are cached for five seconds', async () => {
       const app = await testApp({ store, env: { ...METRICS, SVC_MAX_CONCURRENT_TASKS: '0' } })
       const { text } = await scrapeMetrics(app)
       await app.createTask()
@@ -53,20 +53,20 @@ eachStore((store) => {
     })
   })
 
-  describe('the metrics of gated work', () => {
-    const desk = sharedGatedApp(store, { env: METRICS })
+  describe('metrics of approvals', () => {
+    const gatedApp = sharedGatedApp(store, { env: METRICS })
 
-    test('tell who waits for a person, and how it was decided', async () => {
-      const task = await startAction(desk())
-      const approval = await requestedApprovalId(desk(), task.id)
-      const waiting = await scrapeMetrics(desk())
+    test('metrics show pending approvals and decisions', async () => {
+      const task = await startAction(gatedApp())
+      const approval = await requestedApprovalId(gatedApp(), task.id)
+      const waiting = await scrapeMetrics(gatedApp())
       expect(waiting.value('svc_approvals_pending')).toBe(1)
       expect(waiting.value('svc_approvals_requested_total')).toBe(1)
       expect(waiting.value('svc_tasks_open', { status: 'awaiting_approval' })).toBe(1)
       expect(waiting.value('svc_cells', { kind: 'harness', state: 'busy' })).toBe(1)
-      await desk().call('POST', `/v1/approvals/${approval}/approve`, {})
-      await desk().finished(task.id)
-      const decided = await scrapeMetrics(desk())
+      await gatedApp().call('POST', `/v1/approvals/${approval}/approve`, {})
+      await gatedApp().finished(task.id)
+      const decided = await scrapeMetrics(gatedApp())
       expect(decided.value('svc_approvals_pending')).toBe(0)
       expect(decided.value('svc_approvals_decided_total', { decision: 'approved' })).toBe(1)
       expect(decided.value('svc_cells', { kind: 'harness', state: 'kept' })).toBe(1)
@@ -74,19 +74,19 @@ eachStore((store) => {
   })
 })
 
-test('a stream is open for as long as somebody follows', async () => {
+test('metrics count a stream as open until its client disconnects', async () => {
   const app = await testApp({ store: 'sqlite', env: { ...METRICS, SVC_MAX_CONCURRENT_TASKS: '0' } })
   const { id } = await app.createTask()
-  const gone = new AbortController()
+  const disconnect = new AbortController()
   const headers = { authorization: `Bearer ${FOUNDER_KEY}` }
-  const stream = await fetch(`${app.url}/v1/tasks/${id}/events`, { headers, signal: gone.signal })
+  const stream = await fetch(`${app.url}/v1/tasks/${id}/events`, { headers, signal: disconnect.signal })
   expect(stream.status).toBe(200)
   expect((await scrapeMetrics(app)).value('svc_http_streams_open', { plane: 'founder' })).toBe(1)
-  gone.abort()
+  disconnect.abort()
   await expect.poll(async () => (await scrapeMetrics(app)).value('svc_http_streams_open', { plane: 'founder' })).toBe(0)
 })
 
-test('model calls are counted with their tokens and their cost', async () => {
+test('metrics count model calls with their tokens and cost', async () => {
   const provider = await fakeProvider({
     chunks: [providerStreams.anthropic({ call: { name: 'finish', input: { output: 'done' } } })],
   })
@@ -102,14 +102,14 @@ test('model calls are counted with their tokens and their cost', async () => {
   expect(value('svc_model_cost_usd_total', labels)).toBe(task.cost_usd)
 })
 
-describe('the door of the metrics', () => {
-  test('is shut unless a port is set, and no other door leads to them', async () => {
+describe('the metrics server', () => {
+  test('without SVC_METRICS_PORT there are no metrics, also not on the public port', async () => {
     const app = await testApp({ store: 'sqlite' })
     expect(app.app.metricsUrl).toBeNull()
     expect((await app.call('GET', '/metrics')).status).toBe(404)
   })
 
-  test('asks for the token where one is set', async () => {
+  test('the metrics server requires the token if one is set', async () => {
     const app = await testApp({ store: 'sqlite', env: { ...METRICS, SVC_METRICS_TOKEN: 'let-me-see' } })
     const url = app.app.metricsUrl ?? ''
     const { status, headers } = await fetch(url)
@@ -119,12 +119,12 @@ describe('the door of the metrics', () => {
     expect(text).not.toContain('let-me-see')
   })
 
-  test('does not open to other machines without a token', async () => {
+  test('without a token the metrics server refuses to listen for other machines', async () => {
     const started = startTestApp({ store: 'sqlite', env: { ...METRICS, SVC_METRICS_HOST: '0.0.0.0' } })
-    await expect(started).rejects.toThrow('SVC_METRICS_TOKEN must be set')
+    await expect(started).rejects.toThrow('SVC_METRICS_TOKEN is required')
   })
 
-  test('leads to nothing else', async () => {
+  test('the metrics server responds only to GET /metrics', async () => {
     const app = await testApp({ store: 'sqlite', env: METRICS })
     const url = app.app.metricsUrl ?? ''
     expect((await fetch(url, { method: 'POST' })).status).toBe(405)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { counterFamily, toPrometheusText, gaugeFamily, histogramSamples } from '../../src/telemetry/prometheus-text.ts'
 
-test('figures are told in the words of Prometheus', () => {
+test('metrics are written in the text format of Prometheus', () => {
   const text = toPrometheusText([
     counterFamily('a_total', 'Things.', 3),
     gaugeFamily('b', 'By name.', [{ labels: { name: 'x"\\\n' }, value: 0.5 }]),
@@ -10,7 +10,7 @@ test('figures are told in the words of Prometheus', () => {
       name: 'h',
       help: 'Times.',
       type: 'histogram',
-      samples: histogramSamples({ of: 'x' }, [0.1, 1], { within: [2, 1, 1], sum: 5.25 }),
+      samples: histogramSamples({ of: 'x' }, [0.1, 1], { counts: [2, 1, 1], sum: 5.25 }),
     },
   ])
   expect(text).toBe(`# HELP a_total Things.

@@ -1,14 +1,14 @@
 import { expect } from 'vitest'
 import type { TestApp } from '../app.ts'
 
-/** The metrics as Prometheus would read them: each sample by its name and labels. */
+/** The samples of all metrics, by name and labels. */
 export interface ScrapedMetrics {
   text: string
   value: (name: string, labels?: Record<string, string>) => number | undefined
 }
 
 export async function scrapeMetrics(app: TestApp, headers: Record<string, string> = {}): Promise<ScrapedMetrics> {
-  // Figures are kept for some seconds.
+  // The metrics are cached for five seconds.
   await app.clock.advance(5_000)
   const response = await fetch(app.app.metricsUrl ?? '', { headers })
   expect(response.status).toBe(200)
@@ -29,7 +29,7 @@ function parseMetrics(text: string): ScrapedMetrics {
     const [, name = '', labels = '', value = ''] = SAMPLE.exec(line) ?? []
     expect(name, line).not.toBe('')
     expect(families.has(name) || families.has(name.replace(/_(bucket|sum|count)$/, '')), line).toBe(true)
-    const key = keyOf(name, Object.fromEntries([...labels.matchAll(LABEL)].map(([, label, told]) => [label, told])))
+    const key = keyOf(name, Object.fromEntries([...labels.matchAll(LABEL)].map(([, label, text]) => [label, text])))
     expect(samples.has(key), `${key} twice`).toBe(false)
     samples.set(key, Number(value))
   }

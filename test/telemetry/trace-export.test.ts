@@ -14,10 +14,10 @@ import { toPlainAttributes, openFakeCollector, receivedTraces } from './fake-col
 const SECRET = 'otlp-canary-secret'
 
 eachStore((store) => {
-  test('a finished task is sent as spans that agree with its log and hold nothing of what was said', async () => {
+  test('a finished task is sent as spans that match its log and contain no inputs or outputs', async () => {
     const collector = await openFakeCollector()
-    const outside = await openFakeUpstream()
-    onTestFinished(() => outside.close())
+    const upstream = await openFakeUpstream()
+    onTestFinished(() => upstream.close())
     const env = {
       ...GATED_ENV,
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/otlp/`,
@@ -25,7 +25,7 @@ eachStore((store) => {
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     }
     const app = await testApp({ store, wedges: gatedWedgeFiles('gate'), env })
-    await addConnections(app, outside.url)
+    await addConnections(app, upstream.url)
     const task = await startAction(app, { payload: { text: 'canary of a payload' } })
     const approval = await requestedApprovalId(app, task.id)
     await app.call('POST', `/v1/approvals/${approval}/approve`, { note: 'canary of a note' })
@@ -34,10 +34,10 @@ eachStore((store) => {
 
     const { body: trace } = await app.call('GET', `/v1/tasks/${task.id}/trace`)
     expect(spans.map(shapeOf)).toEqual(
-      flat(trace.root).map((span) => [span.started_at, span.ended_at, parentName(trace.root, span)]),
+      flat(trace.root).map((span) => [span.started_at, span.ended_at, parentStart(trace.root, span)]),
     )
     expect(spans[0]).toMatchObject({ name: 'invoke_agent gate', kind: 1, status: {} })
-    expect(spans[0]?.about).toMatchObject({
+    expect(spans[0]?.attributes).toMatchObject({
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.provider.name': 'rehearsal',
       'gen_ai.agent.name': 'gate',
@@ -45,9 +45,9 @@ eachStore((store) => {
       'svc.task.type': 'act',
     })
     const tool = spans.find(({ name }) => name === 'execute_tool act')
-    expect(tool?.about).toMatchObject({ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'act' })
+    expect(tool?.attributes).toMatchObject({ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'act' })
     const wait = spans.find(({ name }) => name === 'approval send_note')
-    expect(wait?.about).toMatchObject({ 'svc.approval.id': approval, 'svc.approval.decision': 'approved' })
+    expect(wait?.attributes).toMatchObject({ 'svc.approval.id': approval, 'svc.approval.decision': 'approved' })
 
     const [first] = collector.received
     expect(first).toMatchObject({ method: 'POST', url: '/otlp/v1/traces' })
@@ -68,7 +68,7 @@ eachStore((store) => {
   })
 })
 
-test('a model call is a span with its tokens and its cost', async () => {
+test('a model call is a span with its tokens and cost', async () => {
   const collector = await openFakeCollector()
   const provider = await fakeProvider({
     chunks: [providerStreams.anthropic({ call: { name: 'finish', input: { output: 'canary' } } })],
@@ -84,13 +84,13 @@ test('a model call is a span with its tokens and its cost', async () => {
   })
   const { id } = await app.createTask({ input: 'canary' })
   const [root, ...others] = await collector.spansOf(app, id)
-  expect(root?.about).toMatchObject({
+  expect(root?.attributes).toMatchObject({
     'gen_ai.provider.name': 'anthropic',
     'gen_ai.request.model': 'claude-sonnet-4-5',
   })
   const chat = others.find(({ name }) => name === 'chat claude-sonnet-4-5')
   expect(chat?.kind).toBe(3)
-  expect(chat?.about).toMatchObject({
+  expect(chat?.attributes).toMatchObject({
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'anthropic',
     'gen_ai.request.model': 'claude-sonnet-4-5',
@@ -102,8 +102,8 @@ test('a model call is a span with its tokens and its cost', async () => {
   expect(collector.received[0]?.body).not.toContain('canary')
 })
 
-describe('a collector', () => {
-  test('that is busy gets the traces later', async () => {
+describe('the trace collector', () => {
+  test('a collector that responds with 503 gets the traces later', async () => {
     const collector = await openFakeCollector()
     let busy = true
     collector.respond = (_seen, response) => respondJson(response, busy ? 503 : 200, {})
@@ -117,12 +117,12 @@ describe('a collector', () => {
     expect(new Set(receivedTraces(collector).map(([root]) => root?.traceId)).size).toBe(1)
   })
 
-  test('that cannot be reached harms nothing, and what it missed is counted', async () => {
-    const gone = await openFakeUpstream()
-    await gone.close()
+  test('an unreachable collector does not affect tasks, and dropped traces are counted', async () => {
+    const unreachable = await openFakeUpstream()
+    await unreachable.close()
     const app = await testApp({
       store: 'sqlite',
-      env: { OTEL_EXPORTER_OTLP_ENDPOINT: gone.url, SVC_METRICS_PORT: '0' },
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: unreachable.url, SVC_METRICS_PORT: '0' },
     })
     const { id } = await app.createTask()
     expect((await app.finished(id)).status).toBe('succeeded')
@@ -134,7 +134,7 @@ describe('a collector', () => {
     expect(await (await fetch(app.app.metricsUrl ?? '')).text()).toContain('svc_traces_dropped_total 1')
   })
 
-  test('that sends elsewhere is not followed', async () => {
+  test('a redirect of the collector is not followed', async () => {
     const other = await openFakeCollector()
     const collector = await openFakeCollector()
     collector.respond = (_seen, response) => void response.writeHead(307, { location: other.url }).end()
@@ -144,7 +144,7 @@ describe('a collector', () => {
     expect([collector.received.length, other.received.length]).toEqual([1, 0])
   })
 
-  test('gets what ended last when the service stops', async () => {
+  test('a stopping service sends the traces of the last tasks', async () => {
     const collector = await openFakeCollector()
     const dir = createDeploymentFolder()
     onTestFinished(() => removeDeploymentFolder(dir))
@@ -152,11 +152,11 @@ describe('a collector', () => {
     const { body: task } = await service.call('POST', '/v1/tasks', { wedge: 'echo', task_type: 'say' })
     await service.events(task.id)
     expect(await service.terminate()).toBe(0)
-    expect(receivedTraces(collector).map(([root]) => root?.about['svc.task.id'])).toEqual([task.id])
+    expect(receivedTraces(collector).map(([root]) => root?.attributes['svc.task.id'])).toEqual([task.id])
   })
 })
 
-describe('the spans of a task', () => {
+describe('OTLP spans of a task', () => {
   const at = (second: number) => `2026-03-02T09:00:0${second}.000Z`
   const task = {
     id: 'task_1',
@@ -181,7 +181,7 @@ describe('the spans of a task', () => {
   ]
   const spans = toOtlpSpans(task, buildTrace(task.id, events))
 
-  test('are the same whenever the log is', () => {
+  test('the same log always gives the same span ids', () => {
     expect(toOtlpSpans(task, buildTrace(task.id, events))).toEqual(spans)
     expect(spans.every(({ traceId, spanId }) => /^[0-9a-f]{32}$/.test(traceId) && /^[0-9a-f]{16}$/.test(spanId))).toBe(
       true,
@@ -189,7 +189,7 @@ describe('the spans of a task', () => {
     expect(toOtlpSpans({ ...task, id: 'task_2' }, buildTrace('task_2', events))[0]?.traceId).not.toBe(spans[0]?.traceId)
   })
 
-  test('say what kind of failure it was and none of its words', () => {
+  test('spans contain the kind of a failure but not its message', () => {
     expect(spans.map(({ name, status }) => [name, status])).toEqual([
       ['invoke_agent echo', { code: 2 }],
       ['step', {}],
@@ -202,7 +202,7 @@ describe('the spans of a task', () => {
     expect(JSON.stringify(spans)).not.toContain('canary')
   })
 
-  test('are not more than a collector takes', () => {
+  test('a task has at most 1,000 spans', () => {
     const many = Array.from({ length: 1500 }, (_, n) => ({
       seq: n + 2,
       type: 'tool.called',
@@ -219,11 +219,11 @@ test.each([
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'must be an http or https url'],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://u:p@collector:4318' }, 'must not contain a user or password'],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'must be http/json'],
-])('settings that cannot work stop the start: %o', (env, sentence) => {
+])('invalid OpenTelemetry settings stop the start: %o', (env, sentence) => {
   expect(() => loadConfig(env)).toThrow(sentence)
 })
 
-test('without an endpoint, or when it is switched off, nothing is sent', () => {
+test('traces are sent only with an endpoint, and not if OpenTelemetry is disabled', () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
   expect(loadConfig({}).otlp).toBeNull()
   expect(loadConfig({ ...endpoint, OTEL_SDK_DISABLED: 'true' }).otlp).toBeNull()
@@ -232,8 +232,8 @@ test('without an endpoint, or when it is switched off, nothing is sent', () => {
 
 const flat = (span: TraceSpan): TraceSpan[] => [span, ...span.children.flatMap(flat)]
 
-/** A parent is known by when it began. */
-function parentName(root: TraceSpan, span: TraceSpan): string | null {
+/** Parents are compared by their start time. */
+function parentStart(root: TraceSpan, span: TraceSpan): string | null {
   return flat(root).find(({ span_id }) => span_id === span.parent_id)?.started_at ?? null
 }
 

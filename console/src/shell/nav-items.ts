@@ -4,7 +4,7 @@ import {
   CalendarClock,
   ChartColumn,
   Database,
-  House,
+  House as HomeIcon,
   Inbox,
   type LucideIcon,
   Mailbox,
@@ -37,7 +37,7 @@ export interface NavItem {
 }
 
 const NAV_ITEMS: NavItem[] = [
-  { to: '/', label: shellText.pages.home, icon: House, shortcut: 'h' },
+  { to: '/', label: shellText.pages.home, icon: HomeIcon, shortcut: 'h' },
   { to: '/approvals', label: shellText.pages.approvals, icon: Inbox, shortcut: 'a', counter: 'approvals' },
   { to: '/tasks', label: shellText.pages.tasks, icon: Activity, shortcut: 't', counter: 'activeTasks' },
   { to: '/run', label: shellText.pages.run, icon: Play, shortcut: 'r', minRole: 'operator' },

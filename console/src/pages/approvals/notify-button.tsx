@@ -1,4 +1,4 @@
-import { Bell, BellRing } from 'lucide-react'
+import { Bell as NotifyIcon, BellRing as NotifyingIcon } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { showToast } from '../../ui/toast.tsx'
@@ -13,7 +13,7 @@ export function NotifyButton() {
   if (permission === 'granted') {
     return (
       <span className="flex items-center gap-1.5 text-xs text-muted">
-        <BellRing size={14} aria-hidden /> {approvalsText.notificationsOn}
+        <NotifyingIcon size={14} aria-hidden /> {approvalsText.notificationsOn}
       </span>
     )
   }
@@ -23,7 +23,7 @@ export function NotifyButton() {
     if (result === 'denied') showToast(approvalsText.notificationsBlocked, true)
   }
   return (
-    <Button small onClick={() => void ask()} icon={<Bell size={14} />}>
+    <Button small onClick={() => void ask()} icon={<NotifyIcon size={14} />}>
       {approvalsText.notifyMe}
     </Button>
   )
