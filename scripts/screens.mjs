@@ -69,9 +69,12 @@ async function createSamples(url) {
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
     const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
     if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
-    return /** @type {Promise<Record<'id' | 'client_id' | 'thread_id' | 'url', string>>} */ (response.json())
+    /** @type {Record<'id' | 'client_id' | 'thread_id' | 'url', string>} */
+    const created = JSON.parse(await response.text())
+    return created
   }
-  const { port } = /** @type {import('node:net').AddressInfo} */ (receiver.address())
+  const address = receiver.address()
+  const port = typeof address === 'object' ? address?.port : undefined
   const hook = { url: `http://127.0.0.1:${port}/hooks`, events: ['approval.requested', 'task.finished'] }
   await create('/v1/webhooks', hook)
   await create('/v1/blueprints/refund-desk/provision', {})

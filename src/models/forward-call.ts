@@ -142,15 +142,15 @@ async function readWholeResponse(response: ProviderResponse): Promise<{ content:
 }
 
 /**
- * The final counts of the provider; without them, at least an estimate of what passed through. An agent that
- * disconnects before the end is charged for the whole answer it had reserved: the model may have reasoned unseen, and
+ * The final counts of the provider; without them, at least an estimate of the forwarded text. An agent that
+ * disconnects before the end is charged for the whole answer it had reserved: the model may have used reasoning tokens that were not streamed, and
  * disconnecting must not make a call cheaper.
  */
 function usageToCharge({ reserved }: ModelCall, reply: StreamedReply, hasAgentDisconnected: boolean): TokenUsage {
-  const least = hasAgentDisconnected ? reserved.worstCase : estimateUsage(reserved.text, reply.outputChars)
-  if (!reply.usage) return least
+  const minimum = hasAgentDisconnected ? reserved.worstCase : estimateUsage(reserved.text, reply.outputChars)
+  if (!reply.usage) return minimum
   const isFinal = reply.isUsageFinal && (reply.stop !== null || !hasAgentDisconnected)
-  return isFinal ? reply.usage : { ...reply.usage, output: Math.max(reply.usage.output, least.output) }
+  return isFinal ? reply.usage : { ...reply.usage, output: Math.max(reply.usage.output, minimum.output) }
 }
 
 /** Turns the reserved cost into spent cost, in memory and in the task's events. */
