@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { describe } from 'vitest'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
@@ -25,6 +26,8 @@ export async function createMigratedFolder(dataDir: string): Promise<void> {
 async function migrateFile(): Promise<Buffer> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'))
   const store = await openSqliteStore(dir, 'normal')
+  // Node 20's driver keeps a closed file open, so SQLite would leave the schema in the write-ahead log.
+  await sql`pragma wal_checkpoint(truncate)`.execute(store.db)
   await store.close()
   const bytes = readFileSync(join(dir, 'svc.db'))
   rmSync(dir, { recursive: true })
