@@ -9,8 +9,7 @@ import { readSetting } from '../src/contract/settings.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { createRandomPool } from '../src/ctx/system-world.ts'
 import { TestClock } from './test-clock.ts'
-import { dropDatabase } from './postgres.ts'
-import { createMigratedDatabase, createMigratedFolder, type StoreKind } from './stores.ts'
+import { createMigratedDatabase, createMigratedFolder, releaseMigratedDatabase, type StoreKind } from './stores.ts'
 import { type ApiResponse, callApi, type CallOptions, type StreamedEvent, readEventStream } from './http.ts'
 
 export { eachStore } from './stores.ts'
@@ -148,7 +147,7 @@ async function stopTestApp(app: App, clock: TestClock, dir: string, database: st
   const moving = setInterval(() => void clock.advance(5_000), 20)
   await stopping.finally(() => clearInterval(moving))
   rmSync(dir, { recursive: true, force: true })
-  if (database) await dropDatabase(database)
+  if (database) await releaseMigratedDatabase(database)
 }
 
 function testWorld(clock: TestClock, env: Record<string, string | undefined>, logged: string[]) {
