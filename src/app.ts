@@ -126,8 +126,8 @@ async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver
     cells: () => runner.pool.listCells(),
     workflowProcesses: () => workflows.processCount,
   })
-  const loops = [...createSweeps(ctx, runner), runner]
-  for (const loop of loops) loop.start()
+  const loops = createSweeps(ctx, runner)
+  for (const loop of [...loops, runner]) loop.start()
   return {
     driver,
     loops,

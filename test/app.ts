@@ -9,8 +9,7 @@ import { readSetting } from '../src/contract/settings.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { createRandomPool } from '../src/ctx/system-world.ts'
 import { TestClock } from './test-clock.ts'
-import { dropDatabase } from './postgres.ts'
-import { createMigratedDatabase, createMigratedFolder, type StoreKind } from './stores.ts'
+import { createMigratedDatabase, createMigratedFolder, releaseMigratedDatabase, type StoreKind } from './stores.ts'
 import { type ApiResponse, callApi, type CallOptions, type StreamedEvent, readEventStream } from './http.ts'
 
 export { eachStore } from './stores.ts'
@@ -145,10 +144,10 @@ export const testSettings = (dir: string): Record<string, string> => ({
 async function stopTestApp(app: App, clock: TestClock, dir: string, database: string | null): Promise<void> {
   const stopping = app.stop()
   // The drain waits by the clock of the app, so the clock must advance.
-  const ticking = setInterval(() => void clock.advance(5_000), 20)
-  await stopping.finally(() => clearInterval(ticking))
+  const advancing = setInterval(() => clock.jump(5_000), 20)
+  await stopping.finally(() => clearInterval(advancing))
   rmSync(dir, { recursive: true, force: true })
-  if (database) await dropDatabase(database)
+  if (database) await releaseMigratedDatabase(database)
 }
 
 function testWorld(clock: TestClock, env: Record<string, string | undefined>, logged: string[]) {

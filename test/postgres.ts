@@ -103,11 +103,54 @@ export async function dropDatabase(url: string): Promise<void> {
   await runAdminStatement(server.href, `drop database if exists "${name}" with (force)`)
 }
 
+/** What is left of a database after its rows were deleted. */
+export interface EmptiedDatabase {
+  /** A hash of all tables, indexes and columns. */
+  schema: string
+  /** The disk space of the tables, which also holds the deleted rows. */
+  bytes: number
+}
+
+/** Ends all connections to a migrated database and deletes all rows, but those of the migrations. */
+export async function emptyDatabase(url: string): Promise<EmptiedDatabase> {
+  return withClient(url, async (client) => {
+    await client.query(DELETE_ALL_ROWS)
+    const { rows } = await client.query<EmptiedDatabase>(DATABASE_STATE)
+    const [{ schema = '', bytes = 0 } = {}] = rows
+    return { schema, bytes: Number(bytes) }
+  })
+}
+
+/** In the role of a replica the server does not check foreign keys, so the order of the tables does not matter. */
+const DELETE_ALL_ROWS = `
+  select pg_terminate_backend(pid, 5000) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid();
+  set session_replication_role = replica;
+  do $$
+    declare name regclass;
+    begin
+      for name in select oid from pg_class
+        where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'kysely%'
+          and pg_relation_size(oid) > 0
+      loop execute format('delete from %s', name); end loop;
+    end $$`
+
+const DATABASE_STATE = `
+  select md5(string_agg(format('%s %s %s %s', relname, attnum, attname, atttypid), ',' order by relname, attnum)) as schema,
+    (select sum(pg_total_relation_size(oid)) from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r') as bytes
+  from pg_attribute join pg_class on pg_class.oid = attrelid
+  where relnamespace = 'public'::regnamespace and attnum > 0`
+
 async function runAdminStatement(url: string, statement: string): Promise<void> {
+  await withClient(url, (client) => client.query(statement))
+}
+
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    return await work(client)
   } finally {
     await client.end()
   }

@@ -161,7 +161,7 @@ eachStore((store) => {
     const right = await login(PASSWORD)
     expect(right).toMatchObject({ status: 429, body: { error: 'too many failed sign-ins: try again later' } })
     expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0)
-    await app.clock.advance(Number(right.headers.get('retry-after')) * 1000)
+    app.clock.jump(Number(right.headers.get('retry-after')) * 1000)
     expect((await login(PASSWORD)).status).toBe(200)
   })
 

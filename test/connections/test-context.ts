@@ -15,8 +15,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { createVault } from '../../src/vault/vault.ts'
 import { TestClock } from '../test-clock.ts'
 import { type FakeUpstream, openFakeUpstream } from '../fake-upstream.ts'
-import { dropDatabase } from '../postgres.ts'
-import { createMigratedDatabase, type StoreKind } from '../stores.ts'
+import { createMigratedDatabase, releaseMigratedDatabase, type StoreKind } from '../stores.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -49,7 +48,7 @@ export async function openTestContext({
   const folder = await mkdtemp(join(tmpdir(), 'svc-conn-'))
   cleanups.push(() => rm(folder, { recursive: true, force: true }))
   const url = store === 'postgres' ? await createMigratedDatabase() : undefined
-  if (url) cleanups.push(() => dropDatabase(url))
+  if (url) cleanups.push(() => releaseMigratedDatabase(url))
   const config = loadConfig({
     SVC_DATA_DIR: folder,
     SVC_SQLITE_SYNC: 'normal',

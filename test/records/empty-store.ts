@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { dropDatabase } from '../postgres.ts'
-import { createMigratedDatabase, type StoreKind } from '../stores.ts'
+import { createMigratedDatabase, releaseMigratedDatabase, type StoreKind } from '../stores.ts'
 
 /** A migrated store without rows. The caller calls `remove` at the end. */
 export async function emptyStore(kind: StoreKind): Promise<{ store: Store; remove: () => Promise<void> }> {
@@ -16,5 +15,5 @@ export async function emptyStore(kind: StoreKind): Promise<{ store: Store; remov
   }
   const url = await createMigratedDatabase()
   const store = await openPostgresStore(url, () => {})
-  return { store, remove: () => store.close().then(() => dropDatabase(url)) }
+  return { store, remove: () => store.close().then(() => releaseMigratedDatabase(url)) }
 }
