@@ -96,7 +96,7 @@ eachStore((store) => {
     test('an approval without a decision expires, with one audit entry', async () => {
       const task = await startAgent(ASK_TWICE)
       const both = await waitForApprovals(app(), task, 2)
-      app().clock.jump(301_000)
+      await app().clock.advance(301_000)
       expect(await advanceUntilSettled(app(), app().finished(task))).toMatchObject({ status: 'expired' })
       for (const approval of both) expect(await decisions(app(), approval)).toEqual(['system expired'])
     })

@@ -113,7 +113,7 @@ eachStore((store) => {
     test('a task without a decision expires after five minutes', async () => {
       const app = await testApp({ store, wedges: DESK_WEDGES })
       const { id } = await waitingTask(app)
-      app.clock.jump(299_000)
+      await app.clock.advance(299_000)
       expect((await readTask(app, id)).status).toBe('awaiting_approval')
       await app.clock.advance(2_000)
       // A sweep that started before the clock moved may miss the approval; the next sweep expires it.

@@ -71,7 +71,7 @@ eachStore((store) => {
   test('without a decision all approvals of the task expire with an audit entry, and the log has only task.finished', async () => {
     const app = shared()
     const { taskId, first, second } = await startTwoApprovals(app)
-    app.clock.jump(300_000)
+    await app.clock.advance(300_000)
     expect(await advanceUntilSettled(app, app.finished(taskId))).toMatchObject({ status: 'expired' })
     expect(await decisionsOf(app, taskId)).toEqual({})
     for (const id of [first, second]) {
