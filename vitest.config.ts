@@ -8,8 +8,8 @@ export default defineConfig({
     pool: 'forks',
     // Files of one worker share what they import, which would be a seventh of all the time; nothing of ours keeps state there.
     isolate: false,
-    // Some files wait for outages and leases more than they compute, so there is always one more than there are cores.
-    maxWorkers: availableParallelism() + 1,
+    // Many tests wait for outages, leases and other processes, so that two more workers than cores keep the cores busy.
+    maxWorkers: availableParallelism() + 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     watch: false,

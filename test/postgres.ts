@@ -116,8 +116,9 @@ export async function emptyDatabase(url: string): Promise<EmptiedDatabase> {
   return withClient(url, async (client) => {
     await client.query(DELETE_ALL_ROWS)
     const { rows } = await client.query<EmptiedDatabase>(DATABASE_STATE)
-    const [{ schema = '', bytes = 0 } = {}] = rows
-    return { schema, bytes: Number(bytes) }
+    const [left] = rows
+    if (!left) throw new Error('the server did not return the state of the database')
+    return left
   })
 }
 
@@ -137,7 +138,7 @@ const DELETE_ALL_ROWS = `
 
 const DATABASE_STATE = `
   select md5(string_agg(format('%s %s %s %s', relname, attnum, attname, atttypid), ',' order by relname, attnum)) as schema,
-    (select sum(pg_total_relation_size(oid)) from pg_class
+    (select sum(pg_total_relation_size(oid))::float8 from pg_class
       where relnamespace = 'public'::regnamespace and relkind = 'r') as bytes
   from pg_attribute join pg_class on pg_class.oid = attrelid
   where relnamespace = 'public'::regnamespace and attnum > 0`

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { chromium as chromiumPath } from '../../scripts/machine.mjs'
 import { type App, startApp } from '../../src/app.ts'
@@ -23,13 +23,22 @@ export interface Console {
   call(method: string, path: string, body?: unknown): Promise<ApiResponse>
   /** Restarts the service at the same address and with the same data, with more settings. */
   restart(settings: Record<string, string>): Promise<void>
-  /** Opens a page of the console in a new browser context. */
+  /** Opens a page of the console in a browser context of its own. */
   open(path: string, options?: PageOptions): Promise<Page>
-  /** Creates a blank page in a new browser context. The test fails when the page logs an error. */
+  /** Creates a blank page in a browser context of its own. The test fails when the page logs an error. */
   newPage(options?: PageOptions): Promise<Page>
 }
 
-type PageOptions = BrowserContextOptions & { signedIn?: boolean; token?: string; expected?: RegExp }
+interface PageOptions {
+  signedIn?: boolean
+  token?: string
+  /** Errors that the page may log. */
+  expected?: RegExp
+  viewport?: { width: number; height: number }
+  reducedMotion?: 'reduce' | 'no-preference'
+  colorScheme?: 'light' | 'dark'
+  permissions?: string[]
+}
 
 /** A wedge whose action goes through a connection, so that its payload can be edited. */
 const LETTERS = {
@@ -151,27 +160,57 @@ async function newPage({
   signedIn = true,
   token = FOUNDER_KEY,
   expected = EXPECTED_STATUSES,
-  ...options
-}: PageOptions = {}): Promise<Page> {
-  browser ??= launch()
+  viewport = DEFAULT_VIEWPORT,
   // Without animations, which would be drawn in software for as long as a test waits.
-  const defaults = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' } as const
-  const context = await (await browser).newContext({ ...defaults, ...options })
+  reducedMotion = 'reduce',
+  colorScheme = 'light',
+  permissions = [],
+}: PageOptions = {}): Promise<Page> {
+  const context = idleContexts.pop() ?? (await newContext())
+  if (permissions.length > 0) await context.grantPermissions(permissions)
+  const page = await context.newPage()
+  await page.setViewportSize(viewport)
+  await page.emulateMedia({ reducedMotion, colorScheme })
   if (signedIn) {
     // Only at the first load, so that a sign-out lasts.
     const script = `sessionStorage.getItem('test') || (sessionStorage.setItem('svc.token', '${token}'), sessionStorage.setItem('test', '1'))`
-    await context.addInitScript(script)
+    await page.addInitScript(script)
   }
-  const page = await context.newPage()
   const pageErrors: string[] = []
   page.on('console', (message) => message.type() === 'error' && pageErrors.push(message.text()))
   page.on('pageerror', (error) => pageErrors.push(String(error)))
   onTestFinished(async () => {
-    await context.close()
+    await releaseContext(context)
     expect(pageErrors.filter((error) => !expected.test(error))).toEqual([])
   })
   return page
 }
+
+/** Browser contexts that no test uses. In a used one a page takes half of the CPU time, because its process has run before. */
+const idleContexts: BrowserContext[] = []
+
+/** Its first page stays blank and keeps the process alive between two tests. */
+async function newContext(): Promise<BrowserContext> {
+  browser ??= launch()
+  const context = await (await browser).newContext({ locale: 'en-GB' })
+  await context.newPage()
+  return context
+}
+
+/** Closes the pages and deletes what they stored, so that the next test finds the context as new. */
+async function releaseContext(context: BrowserContext): Promise<void> {
+  const [blank, ...pages] = context.pages()
+  await Promise.all(pages.map((page) => page.close()))
+  if (!blank) return
+  await context.unrouteAll()
+  await context.clearPermissions()
+  const session = await context.newCDPSession(blank)
+  await session.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' })
+  await session.detach()
+  idleContexts.push(context)
+}
+
+const DEFAULT_VIEWPORT = { width: 1440, height: 900 }
 
 /** Browsers log every error response; the pages show these to the user. */
 const EXPECTED_STATUSES = /the server responded with a status of 40[139]/
