@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { gzip } from 'node:zlib'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const stamp = '.built'
@@ -74,11 +74,5 @@ async function compressAll(folder) {
 
 /** @param {string} file */
 async function compress(file) {
-  const bytes = readFileSync(file)
-  const [br, gz] = await Promise.all([
-    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }),
-    promisify(gzip)(bytes, { level: 9 }),
-  ])
-  writeFileSync(`${file}.br`, br)
-  writeFileSync(`${file}.gz`, gz)
+  writeFileSync(`${file}.gz`, await promisify(gzip)(readFileSync(file), { level: 9 }))
 }

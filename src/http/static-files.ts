@@ -29,11 +29,8 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** The build writes compressed copies next to each file, the smallest first in this list. */
-const ENCODINGS = [
-  { name: 'br', extension: '.br' },
-  { name: 'gzip', extension: '.gz' },
-]
+/** The build writes a compressed copy next to each text file. */
+const GZIP_EXTENSION = '.gz'
 
 export function createStaticFiles(dir: string): StaticFiles {
   let names: Set<string> | null = null
@@ -44,9 +41,8 @@ export function createStaticFiles(dir: string): StaticFiles {
       const type = TYPES[extname(name)]
       // Only names from the listing are opened, so no path can lead out of the folder.
       if (!type || !names?.has(name)) return null
-      const accepted = acceptedEncodings(request['accept-encoding'])
-      const encoding = ENCODINGS.find((copy) => accepted.has(copy.name) && names?.has(name + copy.extension))
-      const file = readCached(cache, dir, name + (encoding?.extension ?? ''))
+      const compressed = acceptsGzip(request['accept-encoding']) && names.has(name + GZIP_EXTENSION)
+      const file = readCached(cache, dir, compressed ? name + GZIP_EXTENSION : name)
       const headers = {
         ...extraHeaders,
         'content-type': type,
@@ -55,7 +51,7 @@ export function createStaticFiles(dir: string): StaticFiles {
         'x-content-type-options': 'nosniff',
       }
       if (request['if-none-match'] === file.etag) return new HttpResponse(304, null, headers)
-      return new HttpResponse(200, file.bytes, { ...headers, ...(encoding && { 'content-encoding': encoding.name }) })
+      return new HttpResponse(200, file.bytes, { ...headers, ...(compressed && { 'content-encoding': 'gzip' }) })
     },
   }
 }
@@ -79,8 +75,9 @@ function readCached(cache: Map<string, CachedFile>, dir: string, name: string): 
   return file
 }
 
-function acceptedEncodings(header: string | string[] | undefined): Set<string> {
-  const entries = String(header ?? '').split(',')
-  const accepted = entries.filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
-  return new Set(accepted.map((entry) => entry.split(';')[0]?.trim() ?? ''))
+function acceptsGzip(header: string | string[] | undefined): boolean {
+  const entry = String(header ?? '')
+    .split(',')
+    .find((part) => part.split(';')[0]?.trim() === 'gzip')
+  return entry !== undefined && !/;\s*q=0(\.0*)?\s*$/.test(entry)
 }

@@ -164,11 +164,11 @@ describe('console with much data', () => {
 describe('built console', () => {
   const scriptBytes = (html: string) =>
     [...readFileSync(join(built, html), 'utf8').matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)]
-      .map(([, name]) => statSync(join(built, `${name}.br`)).size)
+      .map(([, name]) => statSync(join(built, `${name}.gz`)).size)
       .reduce((sum, size) => sum + size, 0)
 
   test('build: all scripts are less than 300 KB, and each page is a separate file', () => {
-    const scripts = readdirSync(join(built, 'assets')).filter((name) => name.endsWith('.js.br'))
+    const scripts = readdirSync(join(built, 'assets')).filter((name) => name.endsWith('.js.gz'))
     const sizes = scripts.map((name) => statSync(join(built, 'assets', name)).size)
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000)
     const pages = [

@@ -16,7 +16,7 @@ test('the package contains only programs, documentation, wedges and blueprints',
   const expected = [
     /^dist\/(svc\.mjs|service\.cjs)$/,
     /^dist\/(harness|workflow-cell)\.cjs$/,
-    /^dist\/console\/(assets\/)?[\w.-]+\.(html|js|css|svg|woff2)(\.br|\.gz)?$/,
+    /^dist\/console\/(assets\/)?[\w.-]+\.(html|js|css|svg|woff2)(\.gz)?$/,
     /^docs\/[a-z-]+\.md$/,
     /^(wedges|blueprints)\/[\w./-]+\.(json|md|mjs)$/,
     /^(README\.md|CHANGELOG\.md|LICENSE|THIRD-PARTY-LICENSES|package\.json)$/,
