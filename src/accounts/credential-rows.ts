@@ -1,7 +1,7 @@
 import type { Role } from '../ctx/scope.ts'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage } from '../store/newest-page.ts'
-import { prepareQuery } from '../store/prepared-query.ts'
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import { cachedRead } from '../store/cached-read.ts'
 import type { Db } from '../store/store.ts'
 import type { KeyRow, MemberRow, ProjectRow, SessionRow } from '../store/tables.ts'
@@ -40,7 +40,7 @@ export async function deleteApiKey(db: Db, id: string): Promise<boolean> {
 /** The key with its project. Every request needs it, so it is cached until one of the tables changes. */
 export const findApiKeyByHash = cachedRead(
   ['keys', 'projects'],
-  prepareQuery<
+  prepareBatchedRead<
     { hash: string },
     Pick<KeyRow, 'id' | 'role' | 'project_id' | 'last_used_at'> &
       Pick<ProjectRow, 'org_id' | 'slug' | 'wedges' | 'tier'>

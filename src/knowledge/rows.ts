@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage } from '../store/newest-page.ts'
-import { prepareQuery } from '../store/prepared-query.ts'
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import { cachedRead } from '../store/cached-read.ts'
 import type { Db } from '../store/store.ts'
 import type { KnowledgeRow, KnowledgeRevisionRow } from '../store/tables.ts'
@@ -145,7 +145,7 @@ export interface GroundingItem {
 /** Whether the project has live knowledge for the wedge. Cached, because every run needs it. */
 export const findHasKnowledge = cachedRead(
   ['knowledge'],
-  prepareQuery<{ projectId: string; wedge: string }, { has_knowledge: number }>((db, arg) =>
+  prepareBatchedRead<{ projectId: string; wedge: string }, { has_knowledge: number }>((db, arg) =>
     db.selectNoFrom((eb) => {
       const any = eb.selectFrom('knowledge').select('id').where('project_id', '=', arg('projectId'))
       return eb

@@ -30,8 +30,11 @@ export class DirectSqliteAdapter extends SqliteAdapter {
   }
 }
 
-/** PostgreSQL gets a `deferred` statement, whose result is not needed, together with the next `awaited` one. */
-export type StatementMode = 'awaited' | 'deferred'
+/**
+ * PostgreSQL gets a `deferred` statement, whose result is not needed, together with the next `awaited` one, and a
+ * `batched` read together with those of other requests.
+ */
+export type StatementMode = 'awaited' | 'batched' | 'deferred'
 
 /** The same for PostgreSQL, where Kysely costs as much as the driver. */
 export class DirectPostgresAdapter extends PostgresAdapter {

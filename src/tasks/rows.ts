@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { WRITABLE_STATUSES } from '../events/rows.ts'
 import { mergeNewest, type PageQuery } from '../http/page.ts'
 import { isPostgres } from '../store/dialect.ts'
-import { prepareQuery } from '../store/prepared-query.ts'
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ArtifactFileRow, ArtifactRow, TaskRow } from '../store/tables.ts'
 import { taskIdsInOrder } from './ordered-id-rows.ts'
@@ -90,7 +90,7 @@ export type TaskHead = Pick<TaskRow, (typeof TASK_HEAD_COLUMNS)[number]>
 
 const TASK_HEAD_COLUMNS = ['id', 'project_id', 'status', 'last_event_id'] as const
 
-const taskHeadById = prepareQuery<{ id: string }, TaskHead>((db, arg) =>
+const taskHeadById = prepareBatchedRead<{ id: string }, TaskHead>((db, arg) =>
   db.selectFrom('tasks').select(TASK_HEAD_COLUMNS).where('id', '=', arg('id')),
 )
 

@@ -1,8 +1,15 @@
 import pg from 'pg'
 import { classifyStoreError } from '../errors.ts'
 import type { Db } from '../store.ts'
-import { type ConnectionOwner, createPostgresKysely, PostgresConnection, STALE_PLAN_CODE } from './connection.ts'
+import {
+  type ConnectionOwner,
+  createPostgresKysely,
+  PostgresConnection,
+  type ReadRequest,
+  STALE_PLAN_CODE,
+} from './connection.ts'
 import { destroyConnection } from './driver/destroy-connection.ts'
+import { ReadBatcher } from './read-batcher.ts'
 
 export interface PoolLimits {
   connections: number
@@ -79,9 +86,9 @@ export class ConnectionPool implements ConnectionOwner {
     return connection
   }
 
-  /** For statements outside of a transaction: each takes a connection of its own. */
+  /** For statements outside of a transaction: each takes a connection of its own, or shares one with others. */
   readonly db: Db = createPostgresKysely(
-    (text, values) => this.#queryAlone(text, values),
+    (text, values, mode) => (mode === 'batched' ? this.#batcher.read(text, values) : this.#queryAlone(text, values)),
     async () => {
       const connection = await this.acquire()
       return {
@@ -90,6 +97,20 @@ export class ConnectionPool implements ConnectionOwner {
       }
     },
   )
+
+  readonly #batcher = new ReadBatcher(
+    (reads) => this.#queryBatch(reads),
+    (text, values) => this.#queryAlone(text, values),
+  )
+
+  async #queryBatch(reads: readonly ReadRequest[]): Promise<unknown[][]> {
+    const connection = await this.acquire()
+    try {
+      return await connection.queryBatch(reads)
+    } finally {
+      connection.release()
+    }
+  }
 
   async #queryAlone(text: string, values: readonly unknown[], isRetry = false): Promise<unknown[]> {
     const connection = await this.acquire()

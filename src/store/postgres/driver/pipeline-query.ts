@@ -18,34 +18,45 @@ interface ColumnReader {
 export type PipelineResult = Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>
 
 /**
- * Sends statements in one message, waits for one response, and returns the result of the last statement. Statements
- * behind one that fails are not run.
+ * Sends statements in one message, waits for one response, and returns the results from statement number `firstResult`
+ * on. Statements behind one that fails are not run.
  */
 export function sendPipeline(
   client: pg.PoolClient,
   statements: readonly PipelineStatement[],
+  firstResult: number,
   prepared: PreparedStatements,
-): Promise<PipelineResult> {
+): Promise<PipelineResult[]> {
   return new Promise((resolve, reject) => {
-    client.query(new PipelineQuery(statements, prepared, (error, result) => (result ? resolve(result) : reject(error))))
+    const settle: Callback = (error, results) => (results ? resolve(results) : reject(error))
+    client.query(new PipelineQuery(statements, firstResult, prepared, settle))
   })
 }
 
-type Callback = (error: Error | null | undefined, result?: PipelineResult) => void
+type Callback = (error: Error | null | undefined, results?: PipelineResult[]) => void
 
 /** Several statements as one query of the driver, which calls these methods. */
 class PipelineQuery extends pg.Query {
   readonly #statements: readonly PipelineStatement[]
+  readonly #firstResult: number
   readonly #prepared: PreparedStatements
   #completed = 0
-  #columns: ColumnReader[] | null = null
-  readonly #result: PipelineResult = { command: '', rowCount: null, rows: [] }
+  /** The columns of each statement, as known when it was sent; the server describes the others. */
+  readonly #columns: (ColumnReader[] | null)[] = []
+  #rows: unknown[] = []
+  readonly #results: PipelineResult[] = []
   /** The driver wraps the callback in order to apply its timeout. */
   declare callback: Callback
 
-  constructor(statements: readonly PipelineStatement[], prepared: PreparedStatements, callback: Callback) {
+  constructor(
+    statements: readonly PipelineStatement[],
+    firstResult: number,
+    prepared: PreparedStatements,
+    callback: Callback,
+  ) {
     super('', callback as never)
     this.#statements = statements
+    this.#firstResult = firstResult
     this.#prepared = prepared
   }
 
@@ -54,53 +65,52 @@ class PipelineQuery extends pg.Query {
   }
 
   prepare(connection: DriverConnection): void {
-    for (const statement of this.#statements) {
-      const { text, name = '', values } = statement
+    this.#statements.forEach(({ text, name = '', values }, n) => {
       if (!this.#prepared.has(name)) connection.parse({ name, text })
       if (name !== '' && !this.#prepared.has(name)) this.#prepared.set(name, null)
       connection.bind({ statement: name, values, valueMapper: utils.prepareValue })
-      if (statement === this.#last) this.#columns = this.#prepared.get(name) ?? null
-      if (statement === this.#last && !this.#columns) connection.describe(PORTAL)
+      this.#columns[n] = this.#prepared.get(name) ?? null
+      if (n >= this.#firstResult && !this.#columns[n]) connection.describe(PORTAL)
       connection.execute(null)
-    }
+    })
     connection.sync()
   }
 
   handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
-    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, parse: pg.types.getTypeParser(dataTypeID, 'text') }))
+    this.#columns[this.#completed] = fields.map(({ name, dataTypeID }) => ({
+      name,
+      parse: pg.types.getTypeParser(dataTypeID, 'text'),
+    }))
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
-    if (this.#completed < this.#statements.length - 1) return
+    if (this.#completed < this.#firstResult) return
     const row: Record<string, unknown> = {}
     let n = 0
-    for (const { name, parse } of this.#columns ?? []) {
+    for (const { name, parse } of this.#columns[this.#completed] ?? []) {
       const value = fields[n++]
       row[name] = value == null ? null : parse(value)
     }
-    this.#result.rows.push(row)
+    this.#rows.push(row)
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    if (++this.#completed < this.#statements.length) return
-    const name = this.#last?.name
-    if (name !== undefined) this.#prepared.set(name, this.#columns ?? [])
+    const n = this.#completed++
+    if (n < this.#firstResult) return
+    const name = this.#statements[n]?.name
+    if (name !== undefined) this.#prepared.set(name, this.#columns[n] ?? [])
     const [command = '', ...counts] = text.split(' ')
-    this.#result.command = command
-    this.#result.rowCount = counts.length > 0 ? Number(counts.at(-1)) : null
+    const rowCount = counts.length > 0 ? Number(counts.at(-1)) : null
+    this.#results.push({ command, rowCount, rows: this.#rows })
+    this.#rows = []
   }
 
   handleReadyForQuery(): void {
-    this.callback(null, this.#result)
+    this.callback(null, this.#results)
   }
 
   handleError(error: Error): void {
     this.callback(error)
-  }
-
-  /** Only its rows are returned. */
-  get #last(): PipelineStatement | undefined {
-    return this.#statements.at(-1)
   }
 }
 
