@@ -103,7 +103,8 @@ export function repeatedExports(sources: Sources): string[] {
     .map(([name, exporters]) => `'${name}' is exported by ${[...exporters].join(' and ')}`)
 }
 
-const SQL = /\.(?:selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(?:<[^>`]*>)?`|\bprepareQuery\b/
+const SQL =
+  /\.(?:selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(?:<[^>`]*>)?`|\bprepare(?:Query|Lock|BatchedRead)\b/
 
 /** SQL outside of `rows.ts`, `*-rows.ts` and the store. */
 export function misplacedSql(sources: Sources): string[] {

@@ -1,32 +1,66 @@
+import { sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
-import { excluded, prepareQuery } from '../store/prepared-query.ts'
+import { excluded, prepareLock, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 
 /** The row of `rate_ring` that holds the count instead of a time. It sorts after all slots, next to the newest ones. */
 const COUNTER_SLOT = Number.MAX_SAFE_INTEGER
 
-/** Locks the counter until the commit and returns how many creations were ever allowed. */
-export async function lockRateCounter(db: Db, project_id: string): Promise<number> {
-  const [row] = await selectRateCounter(db, { project_id })
-  if (row) return row.at
-  await insertRateCounter(db, { project_id })
-  const [inserted] = await selectRateCounter(db, { project_id })
-  if (!inserted) throw new Error(`no rate counter for ${project_id}`)
-  return inserted.at
-}
-
-const selectRateCounter = prepareQuery<{ project_id: string }, { at: number }>((db, arg) => {
-  const rows = db.selectFrom('rate_ring').select('at').where('project_id', '=', arg('project_id'))
-  const counter = rows.where('slot', '=', COUNTER_SLOT)
-  return isPostgres(db) ? counter.forUpdate() : counter
-})
-
-const insertRateCounter = prepareQuery<{ project_id: string }>((db, arg) =>
+export const insertRateCounter = prepareQuery<{ project_id: string }>((db, arg) =>
   db
     .insertInto('rate_ring')
     .values({ project_id: arg('project_id'), slot: COUNTER_SLOT, at: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .$castTo<never>(),
+)
+
+const lockRateCounter = prepareLock<{ project_id: string }>((db, arg) =>
+  db
+    .selectFrom('rate_ring')
+    .select('at')
+    .where('project_id', '=', arg('project_id'))
+    .where('slot', '=', COUNTER_SLOT)
+    .forUpdate(),
+)
+
+/** How many creations were ever allowed, and the newest time in the slots that come next; 0: none was used yet. */
+export interface RateState {
+  count: number
+  newestAt: number
+}
+
+/** `slots`: how many of the slots that come next to look at. */
+type RateQuery = { project_id: string; limit: number; slots: number }
+
+/** Locks the counter until the commit and reads the state. */
+export async function lockRateState(db: Db, query: RateQuery): Promise<RateState | undefined> {
+  // The lock is a statement of its own: a statement that waits for a lock sees the other rows as they were before.
+  if (isPostgres(db)) await lockRateCounter(db, query)
+  const [row] = await findRateState(db, query)
+  return row && { count: row.count, newestAt: Math.max(row.newest ?? 0, row.wrapped ?? 0) }
+}
+
+/** `wrapped` is the newest of those slots that lie at the start of the ring, because it wraps around. */
+const findRateState = prepareQuery<RateQuery, { count: number; newest: number | null; wrapped: number | null }>(
+  (db, arg) => {
+    const first = sql<number>`counter.at % cast(${arg('limit')} as bigint)`
+    const end = sql<number>`${first} + cast(${arg('slots')} as bigint)`
+    return db
+      .selectFrom('rate_ring as counter')
+      .select((eb) => {
+        const slots = eb
+          .selectFrom('rate_ring as ring')
+          .select((of) => of.fn.max('ring.at').as('at'))
+          .whereRef('ring.project_id', '=', 'counter.project_id')
+        return [
+          'counter.at as count',
+          slots.where('ring.slot', '>=', first).where('ring.slot', '<', end).as('newest'),
+          slots.where('ring.slot', '<', sql<number>`${end} - cast(${arg('limit')} as bigint)`).as('wrapped'),
+        ]
+      })
+      .where('counter.project_id', '=', arg('project_id'))
+      .where('counter.slot', '=', COUNTER_SLOT)
+  },
 )
 
 export const updateRateCounter = prepareQuery<{ project_id: string; count: number }>((db, arg) =>

@@ -1,6 +1,7 @@
 import { tooManyRequests } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
-import { findRateSlot, lockRateCounter, updateRateCounter, upsertRateSlot } from './rate-limit-rows.ts'
+import { GroupCommitCache } from '../store/group-commit-state.ts'
+import { findRateSlot, insertRateCounter, lockRateState, updateRateCounter, upsertRateSlot } from './rate-limit-rows.ts'
 
 const RATE_WINDOW_MS = 60_000
 
@@ -10,13 +11,46 @@ const RATE_WINDOW_MS = 60_000
  * limit is exact over all replicas.
  */
 export async function enforceRateLimit(tx: Tx, subject: string, limit: number, noun: string): Promise<void> {
-  const count = await lockRateCounter(tx.db, subject)
+  const batch = rateBatches.get(tx.groupCommit, subject) ?? (await openRateBatch(tx, subject, limit))
   // The clock is read after the lock, because the wait for the lock takes time.
   const now = tx.world.clock.now()
-  const slot = count % limit
-  const [previous] = await findRateSlot(tx.db, { project_id: subject, slot })
-  const waitMs = (previous?.at ?? 0) + RATE_WINDOW_MS - now
-  if (waitMs > 0) throw tooManyRequests(`more than ${limit} ${noun} in a minute`, waitMs / 1000)
+  const slot = batch.count % limit
+  if (batch.count >= batch.prefetchedTo || batch.newestAt > now - RATE_WINDOW_MS) {
+    const [previous] = await findRateSlot(tx.db, { project_id: subject, slot })
+    const waitMs = (previous?.at ?? 0) + RATE_WINDOW_MS - now
+    if (waitMs > 0) throw tooManyRequests(`more than ${limit} ${noun} in a minute`, waitMs / 1000)
+  }
   await upsertRateSlot(tx.db, { project_id: subject, slot, at: now })
-  await updateRateCounter(tx.db, { project_id: subject, count: count + 1 })
+  batch.count++
+  // Several creations share a commit, and the counter is written once for all of them.
+  tx.groupCommit.writeAtEnd(`rate counter of ${subject}`, (db) =>
+    updateRateCounter(db, { project_id: subject, count: batch.count }),
+  )
+}
+
+/** The creations of one subject in one commit. */
+interface RateBatch {
+  /** How many creations were ever allowed. */
+  count: number
+  /** The slots of creations before this number were read at the start of the commit. */
+  prefetchedTo: number
+  /** The newest time in those slots. If it is a minute old, no slot has to be read again. */
+  newestAt: number
+}
+
+const rateBatches = new GroupCommitCache<RateBatch>()
+/** Most commits have fewer creations than this; the others of a larger commit read their slots one by one. */
+const MAX_PREFETCHED_SLOTS = 32
+
+async function openRateBatch(tx: Tx, subject: string, limit: number): Promise<RateBatch> {
+  const query = { project_id: subject, limit, slots: Math.min(limit, MAX_PREFETCHED_SLOTS) }
+  let state = await lockRateState(tx.db, query)
+  if (!state) {
+    await insertRateCounter(tx.db, query)
+    state = await lockRateState(tx.db, query)
+  }
+  if (!state) throw new Error(`no rate counter for ${subject}`)
+  const batch = { count: state.count, prefetchedTo: state.count + query.slots, newestAt: state.newestAt }
+  rateBatches.set(tx.groupCommit, subject, batch)
+  return batch
 }
