@@ -13,6 +13,7 @@ export default defineConfig({
     // Only ends a test that hangs: on a busy machine a healthy test can take a minute.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     watch: false,
   },
 })
