@@ -75,7 +75,8 @@ eachStore((store) => {
     await appendAsRun(app, id, progressEvents(100, LONG_TEXT))
     const before = usedBufferBytes()
     for (let n = 0; n < 6; n++) await appendAsRun(app, id, progressEvents(100, LONG_TEXT))
-    expect(usedBufferBytes() - before).toBeLessThan(8 * MB)
+    // Buffers that the driver and the sockets still hold for a moment are released; what the stream keeps is not.
+    await expect.poll(() => usedBufferBytes() - before).toBeLessThan(8 * MB)
     stalled.destroy()
     await cancelTask(app, id)
   })
